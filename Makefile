@@ -14,8 +14,8 @@ PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytes
 
 # A test is in one of the four runs below. Of the library's, those that compare laws, draws and
 # intervals take the longest, and have a run of their own.
-ENGINES := tests/tally
-FACES := tests/question tests/cli tests/server tests/survey
+ENGINES := tests/frames
+FACES := tests/parameters tests/cli tests/server tests/survey
 LIBRARY := tests $(addprefix --ignore=,$(ENGINES) $(FACES))
 AUDITS := audit or draws or cover or laws or worst_case or the_claim or its_promise or their_promise or follow
 

@@ -213,7 +213,7 @@ def charges_that_fit(console: Console) -> bool:
     return met
 
 
-def beside(console: Console, pld: Any) -> bool:  # noqa: ANN401 - a module of dp-accounting
+def beside(console: Console, pld: Any) -> bool:
     """Print dp-accounting's figures beside ours: never below the truth, equal where it is exact."""
     fine = {"value_discretization_interval": 1e-4}
     sizes = Counter(np.random.default_rng(1).integers(1, 30, 1000).tolist())
@@ -287,7 +287,7 @@ def main() -> int:
     met = [accounts(console), sessions(console), speed(console)]
     met += [real_sessions(console), charges_that_fit(console)]
     try:
-        from dp_accounting.pld import privacy_loss_distribution  # noqa: PLC0415 - not everywhere
+        from dp_accounting.pld import privacy_loss_distribution
     except ImportError:
         console.print("dp-accounting is not installed")
     else:

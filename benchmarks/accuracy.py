@@ -27,8 +27,8 @@ from rich.table import Table
 import sourdine as sd
 from local import multi_freq, pure_ldp
 from record import OUT, Beside, machine_facts, write
-from sourdine.local.categorical import best_oracle
-from sourdine.local.estimators import frequencies
+from sourdine.local.categorical.choosing import best_oracle
+from sourdine.local.estimators.frequencies import frequencies
 
 Floats = NDArray[np.float64]
 Answer = Callable[[], Floats | float]
@@ -63,7 +63,7 @@ class Job:
 
 def opendp_space(size: int | None = None) -> tuple[object, object]:
     """Return OpenDP's vectors of floats, of a public size if one is given."""
-    import opendp.prelude as dp  # noqa: PLC0415
+    import opendp.prelude as dp
 
     dp.enable_features("contrib")
     floats = dp.atom_domain(T=float, nan=False)
@@ -72,7 +72,7 @@ def opendp_space(size: int | None = None) -> tuple[object, object]:
 
 def opendp_one_by_one(x: Floats, top: float) -> Answer:
     """Return OpenDP's quantile once for each decile, with a ninth of epsilon."""
-    import opendp.prelude as dp  # noqa: PLC0415
+    import opendp.prelude as dp
 
     space, candidates = opendp_space(), np.linspace(0, top, CANDIDATES).tolist()
 
@@ -91,7 +91,7 @@ def opendp_one_by_one(x: Floats, top: float) -> Answer:
 
 def opendp_tree(x: Floats, top: float) -> Answer:
     """Return OpenDP's noisy tree of counts, made consistent, and all deciles read off it."""
-    import opendp.prelude as dp  # noqa: PLC0415
+    import opendp.prelude as dp
 
     edges = np.linspace(0, top, LEAVES + 1).tolist()
     leaves = opendp_space() >> dp.t.then_find_bin(edges=edges[1:-1])
@@ -107,7 +107,7 @@ def opendp_tree(x: Floats, top: float) -> Answer:
 
 def deciles(x: Floats, name: str, top: float, runs: int) -> Job:
     """Nine deciles at epsilon 1, one record added or removed; errors in ranks."""
-    from diffprivlib import tools  # noqa: PLC0415
+    from diffprivlib import tools
 
     ordered, step = np.sort(x), None if top == 1 else 1
 
@@ -132,8 +132,8 @@ def deciles(x: Floats, name: str, top: float, runs: int) -> Job:
 
 def mean(x: Floats, runs: int) -> Job:
     """Return the mean at epsilon 0.1, one record replaced; errors in dollars."""
-    import opendp.prelude as dp  # noqa: PLC0415
-    from diffprivlib import tools  # noqa: PLC0415
+    import opendp.prelude as dp
+    from diffprivlib import tools
 
     space = opendp_space(len(x))
     exact = space >> dp.t.then_clamp((0.0, float(TOP))) >> dp.t.then_mean()
@@ -151,8 +151,8 @@ def mean(x: Floats, runs: int) -> Job:
 
 def histogram(x: Floats, runs: int) -> Job:
     """Ten counts at epsilon 1, one record added or removed; errors in records."""
-    import opendp.prelude as dp  # noqa: PLC0415
-    from diffprivlib import tools  # noqa: PLC0415
+    import opendp.prelude as dp
+    from diffprivlib import tools
 
     inside = np.clip(x, 0, TOP - 1)
     truth = np.histogram(inside, EDGES)[0]

@@ -32,8 +32,9 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.adaptive.ledger import Blocks, Dependence, Iid, Markov, TranscriptLedger
-from sourdine.presentation import figures
+from sourdine.adaptive.ledger.dependence import Blocks, Dependence, Iid, Markov
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.results import charts
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.ledger import Spent, Turn
+    from sourdine.adaptive.ledger.transaction import Spent, Turn
 
     Floats: TypeAlias = NDArray[np.float64]
     Rng: TypeAlias = np.random.Generator
@@ -265,7 +266,7 @@ def tight_batches(runs: int) -> Iterator[Cell]:
 
 def most_likely(missed: int, runs: int) -> float:
     """Return the rate that so few misses refute at the level 0.001 (Clopper and Pearson)."""
-    from scipy.special import betaincinv  # noqa: PLC0415 - slow to load
+    from scipy.special import betaincinv
 
     return float(betaincinv(missed + 1, runs - missed, 0.999)) if missed < runs else 1.0
 
@@ -320,12 +321,12 @@ def tightness(found: Found) -> tuple[Table, bool]:
 
 def drawn(found: Found, path: Path) -> None:
     """Draw the largest error of each run by its half-width, right and wrong."""
-    figure, axes = figures.canvas(8.0, 4.6)
-    axes.axvline(1, color=figures.GREY, lw=0.8, zorder=1)
+    figure, axes = charts.canvas(8.0, 4.6)
+    axes.axvline(1, color=charts.GREY, lw=0.8, zorder=1)
     labels = [(a, r) for r in range(len(ROWS)) for a in ATTACKS]
     for y, (attack, rows) in enumerate(reversed(labels)):
         right, wrong = columns(found, attack, rows)
-        strips = [(right, figures.BLUE, 0.12)] + [(wrong, figures.RED, -0.12)] * (rows > 0)
+        strips = [(right, charts.BLUE, 0.12)] + [(wrong, charts.RED, -0.12)] * (rows > 0)
         for verdicts, colour, shift in strips:
             worst = np.sort([v.worst for v in verdicts])
             middle = np.quantile(worst, [0.05, 0.5, 0.95])
@@ -335,17 +336,17 @@ def drawn(found: Found, path: Path) -> None:
     axes.set_yticks(range(len(labels)), [f"{ROWS[r].name}: {a}" for a, r in reversed(labels)])
     axes.set_xlim(0, None)
     axes.set_xlabel(
-        "largest error of all queries of a run, in certified half-widths", color=figures.INK
+        "largest error of all queries of a run, in certified half-widths", color=charts.INK
     )
-    for colour, label in ((figures.BLUE, "rightly declared"), (figures.RED, "declared iid")):
+    for colour, label in ((charts.BLUE, "rightly declared"), (charts.RED, "declared iid")):
         axes.plot([], [], color=colour, lw=4, label=label)
     title = "Adversaries against the ledger"
-    axes.set_title(title, loc="left", color=figures.INK, fontsize=11, pad=22)
+    axes.set_title(title, loc="left", color=charts.INK, fontsize=11, pad=22)
     axes.annotate(
         f"{len(right)} runs each: median, 5 % to 95 %, all", (0, 1), (0, 6), fontsize=8,
-        xycoords="axes fraction", textcoords="offset points", color=figures.GREY, va="bottom",
+        xycoords="axes fraction", textcoords="offset points", color=charts.GREY, va="bottom",
     )  # fmt: skip
-    figures.legend(axes)
+    charts.legend(axes)
     figure.savefig(path)
 
 

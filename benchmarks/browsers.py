@@ -26,15 +26,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.audit.sampling import p_value
+from sourdine.audit.exhaustive import p_value
 from sourdine.local import Choice, Choices, Flag, Number, Schema
-from sourdine.local.reports import form_of
-from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
+from sourdine.local.reports.sources import form_of
+from sourdine.local.table.columns import CATEGORICAL, NUMERIC
 from sourdine.survey import Survey, device
 from sourdine.survey.demo import WAYS, WISHES
+from sourdine.survey.document import SKELETON
 from sourdine.survey.form import form_for_device
 from sourdine.survey.results import results
-from sourdine.survey.skeleton import SKELETON
 from sourdine.survey.store import Posted, SurveyStore
 
 if TYPE_CHECKING:

@@ -30,12 +30,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.local import Aggregator
-from sourdine.local.reports import to_lines
+from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey
-from sourdine.survey.collector import Collector
+from sourdine.survey.collector import Collector, WebServer
 from sourdine.survey.demo import WAYS
-from sourdine.survey.serving import WebServer
-from sourdine.survey.skeleton import SKELETON
+from sourdine.survey.document import SKELETON
 from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:
@@ -226,7 +225,7 @@ def placed(store: str, folder: Path) -> Iterator[str]:
         yield str(folder / "survey.db") if store == "sqlite" else store
         return
     sys.path.append(str(Path(__file__).parents[1] / "tests"))
-    from postgres import BINARIES, Cluster  # noqa: PLC0415 - where it is asked for
+    from postgres import BINARIES, Cluster
 
     program = shutil.which("initdb") or shutil.which("initdb", path=BINARIES)
     if program is None:

@@ -41,9 +41,9 @@ from rich.table import Table
 
 import sourdine as sd
 from sourdine.central import Count, Histogram, Mean, Statistic, Sum, Variance
-from sourdine.central.quantiles import Quantiles
+from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame
 
 Floats = NDArray[np.float64]
 LEVEL, MISS = 0.95, 0.05

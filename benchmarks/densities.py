@@ -27,17 +27,21 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.local.densities import Bins, Density, DensityProtocol, Dubois, OneBit, Wave
-from sourdine.local.densities.auto import best_protocol
-from sourdine.local.densities.dubois import rebuilt
+from sourdine.local.densities.bins import Bins
+from sourdine.local.densities.call import best_protocol
+from sourdine.local.densities.dubois import Dubois, rebuilt
+from sourdine.local.densities.one_bit import OneBit
+from sourdine.local.densities.wave import Wave
 from sourdine.local.densities.wavelets import UNIT, Basis
 from sourdine.noise import SYSTEM
-from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED
+from sourdine.results.charts import BLUE, GREY, INK, PALE, RED
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
+
+    from sourdine.local.densities.density import Density, DensityProtocol
 
     Floats = NDArray[np.float64]
 OUT = Path(__file__).parent / "out"
@@ -146,7 +150,7 @@ def compare(repeats: int) -> tuple[dict[str, Floats], dict[str, Density]]:
     return found, seen
 
 
-def tallied(protocol: DensityProtocol, people: NDArray[np.int64]) -> Any:  # noqa: ANN401
+def tallied(protocol: DensityProtocol, people: NDArray[np.int64]) -> Any:
     """Return the tally of everybody's reports."""
     parts = np.array_split(people, -(-people.size // protocol.chunk))
     return sum(protocol.tally(protocol.reports(part, SYSTEM)) for part in parts)
@@ -266,7 +270,7 @@ def slope(numbers: Floats, risks: Floats) -> float:
 
 def draw_densities(seen: dict[str, Density], path: Path) -> None:
     """Draw a sample of what auto found for each density."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, loaded late
+    from matplotlib.figure import Figure
 
     figure = Figure(figsize=(12, 5.6), dpi=130, layout="constrained")
     for axes, (name, found) in zip(figure.subplots(2, 4).flat, seen.items(), strict=True):
@@ -294,7 +298,7 @@ def draw_densities(seen: dict[str, Density], path: Path) -> None:
 
 def draw_rates(out: dict[str, dict[str, tuple[Floats, Floats, float]]], path: Path) -> None:
     """Draw risks against numbers of people, with lines of the theory's slope."""
-    from matplotlib.figure import Figure  # noqa: PLC0415 - an extra, loaded late
+    from matplotlib.figure import Figure
 
     figure = Figure(figsize=(10, 4), dpi=130, layout="constrained")
     for axes, (name, ways) in zip(figure.subplots(1, 2, sharey=True), out.items(), strict=True):

@@ -41,7 +41,7 @@ def tables() -> dict[str, pd.DataFrame]:
     return found
 
 
-def held(release: Any, table: pd.DataFrame) -> dict[tuple[str, str], bool]:  # noqa: ANN401
+def held(release: Any, table: pd.DataFrame) -> dict[tuple[str, str], bool]:
     """Return which intervals hold the truth."""
     ends, out = release.interval(0.95), {}
     for name, numbers in release.value.items():

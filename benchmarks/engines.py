@@ -31,8 +31,10 @@ from rich.console import Console
 from rich.table import Table
 
 import sourdine as sd
+from sourdine.frames import sql
+from sourdine.frames.cells import Ticks
+from sourdine.frames.frame import Frame
 from sourdine.grid import Grid
-from sourdine.tally import Frame, Ticks, sql
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -63,7 +65,7 @@ def deciles_snapped(path: str) -> None:
     """Draw deciles as they were read: a row is snapped to know whether it is needed."""
     slots = sql._slots  # noqa: SLF001
 
-    def in_128_bits(cell: Any, whole: str, x: str) -> tuple[str, str]:  # noqa: ANN401
+    def in_128_bits(cell: Any, whole: str, x: str) -> tuple[str, str]:
         wide = f"// {sql.integer(cell.block)}"
         return tuple(
             s.replace(f"// CAST({cell.block} AS BIGINT)", wide) for s in slots(cell, whole, x)

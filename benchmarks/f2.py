@@ -4,7 +4,7 @@ Run ``python benchmarks/f2.py`` (``--seeds 2 --largest 3000`` for a rough look).
 1 if a target is missed. A Markdown copy and a picture go to ``benchmarks/out``.
 
 * *Attacked*: estimate over truth, median and range over sketches, after so many probes of
-  `sourdine.adaptive.attacks.f2.probe`, downward; and the share of single answers within 25 %.
+  `sourdine.adaptive.attacks.probe`, downward; and the share of single answers within 25 %.
 * *Declared*: at the declared number of steps, downward and upward, with even and climbing probes,
   at least 95 % of the robust sketch's answers are within 25 %, and none of the plain one's.
 * *Honest*: on a stream that does not react, growing, shrinking and leaping, the 95 % quantile of
@@ -25,10 +25,9 @@ import numpy as np
 from rich.console import Console
 from rich.progress import track
 
-from sourdine.adaptive.attacks.f2 import CLIMB, F2Attack, insertion, probe
-from sourdine.adaptive.attacks.f2_figure import draw
-from sourdine.adaptive.sketches import AmsSketch, RobustF2
-from sourdine.adaptive.sketches.ams import F2Sketch
+from sourdine.adaptive.attacks import CLIMB, F2Attack, draw, insertion, probe
+from sourdine.adaptive.sketches.ams import AmsSketch, F2Sketch
+from sourdine.adaptive.sketches.f2 import RobustF2
 
 OUT = Path(__file__).parent / "out"
 ERRORS = Console(stderr=True)

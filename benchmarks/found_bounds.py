@@ -34,7 +34,7 @@ from rich.console import Console
 from rich.table import Table
 
 import sourdine as sd
-from sourdine.tally import Frame
+from sourdine.frames.frame import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable

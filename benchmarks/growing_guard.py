@@ -32,7 +32,8 @@ from rich.console import Console
 from rich.progress import track
 from rich.table import Table
 
-from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.leaderboard import Leaderboard
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -30,15 +30,16 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.adaptive.holdout import GuardedHoldout
+from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.store import GUARD
-from sourdine.adaptive.ledger import TranscriptLedger, kt_bits
-from sourdine.append_only import Book
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.transaction import kt_bits
+from sourdine.storage.journal import Book
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sourdine.adaptive.ledger import Turn
+    from sourdine.adaptive.ledger.transaction import Turn
 
     Row = tuple[str, str, str, bool]
 

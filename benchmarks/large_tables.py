@@ -34,7 +34,8 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.local.table import Flag, Number, Schema
+from sourdine.local.table.columns import Flag, Number
+from sourdine.local.table.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -30,10 +30,10 @@ from rich.progress import track
 from rich.table import Table
 
 from sourdine.central import Count
-from sourdine.database import SharedDatabase, is_address
 from sourdine.errors import BudgetExceededError
 from sourdine.session import Session
-from sourdine.session.kept_ledgers import opened_ledger
+from sourdine.session.ledger import opened_ledger
+from sourdine.storage.database import SharedDatabase, is_address
 
 WRITERS = 8
 ALIVE = 4

@@ -33,14 +33,11 @@ from rich.progress import Progress
 from rich.table import Table
 
 from record import Beside, write
-from sourdine.local.categorical import (
-    HadamardResponse,
-    LocalHashing,
-    SubsetSelection,
-    UnaryEncoding,
-)
+from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
+from sourdine.local.categorical.subset import SubsetSelection
+from sourdine.local.categorical.unary import UnaryEncoding
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
-from sourdine.mechanisms.frequency_oracle import FrequencyOracle
+from sourdine.mechanisms.randomized_response import FrequencyOracle
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
@@ -149,13 +146,13 @@ def one_by_one(client: Callable[[int], object], server: object, categories: int)
 
 def pure_ldp(kind: str, k: int) -> Job:
     """Return a job of pure-ldp."""
-    from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer  # noqa: PLC0415
-    from pure_ldp.frequency_oracles.hadamard_response import (  # noqa: PLC0415
+    from pure_ldp.frequency_oracles.direct_encoding import DEClient, DEServer
+    from pure_ldp.frequency_oracles.hadamard_response import (
         HadamardResponseClient,
         HadamardResponseServer,
     )
-    from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer  # noqa: PLC0415
-    from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer  # noqa: PLC0415
+    from pure_ldp.frequency_oracles.local_hashing import LHClient, LHServer
+    from pure_ldp.frequency_oracles.unary_encoding import UEClient, UEServer
 
     if kind == "HR":
         server = HadamardResponseServer(EPSILON, k)
@@ -173,7 +170,7 @@ def multi_freq(kind: str, k: int) -> Job:
     """Return a job of multi-freq-ldpy; its numba would take our coverage.py for the package."""
     here = str(Path(__file__).parent)
     sys.path[:] = [path for path in sys.path if path != here]
-    from multi_freq_ldpy.pure_frequency_oracles import GRR, LH, SS, UE  # noqa: PLC0415
+    from multi_freq_ldpy.pure_frequency_oracles import GRR, LH, SS, UE
 
     def run(answers: Ticks) -> object:
         people = answers.tolist()
@@ -194,7 +191,7 @@ def multi_freq(kind: str, k: int) -> Job:
 
 def diffprivlib(kind: str) -> Job:
     """Return a loop over diffprivlib's mechanism."""
-    from diffprivlib import mechanisms as dpl  # noqa: PLC0415
+    from diffprivlib import mechanisms as dpl
 
     laplace = dpl.LaplaceBoundedDomain(epsilon=EPSILON, sensitivity=LAST, lower=0, upper=LAST)
     staircase = dpl.Staircase(epsilon=EPSILON, sensitivity=LAST)

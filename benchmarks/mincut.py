@@ -24,15 +24,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.adaptive.attacks.graphs import MinCutEstimator, toggle, weak_vertex
-from sourdine.adaptive.graphs import (
-    ExactMinCut,
-    RobustMinCut,
-    SkeletonMinCut,
-    lazy_mincut,
-    mincut,
-)
-from sourdine.adaptive.robust import Lazy, copies_needed, cost
+from sourdine.adaptive.attacks import MinCutEstimator, toggle, weak_vertex
+from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut, mincut
+from sourdine.adaptive.robust.lazy import Lazy
+from sourdine.adaptive.robust.proof import copies_needed, cost
 from sourdine_lab.lecture import balanced, lecture_cost
 
 OUT = Path(__file__).parent / "out" / "mincut.md"

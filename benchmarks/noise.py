@@ -80,7 +80,7 @@ def repeat(draw: Draw, count: int) -> Draw:
 def opendp_calls(*, quick: bool) -> dict[str, tuple[Draw, int]]:
     """OpenDP's noise, if it is installed."""
     try:
-        import opendp.prelude as dp  # noqa: PLC0415
+        import opendp.prelude as dp
     except ImportError:
         return {}
     dp.enable_features("contrib")
@@ -112,7 +112,7 @@ def diffprivlib_calls() -> dict[str, tuple[Draw, int]]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            from diffprivlib import mechanisms as dpl  # noqa: PLC0415
+            from diffprivlib import mechanisms as dpl
     except ImportError:
         return {}
     calls: dict[str, tuple[Draw, int]] = {}

@@ -34,11 +34,12 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from sourdine.local.learn import NoisyGaussianNB
-from sourdine.local.table import Choice, Number, Schema
+from sourdine.local.table.columns import Choice, Number
+from sourdine.local.table.schema import Schema
 from sourdine.mechanisms import BoundedStaircase
 from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SeededSource
-from sourdine.presentation.figures import BLUE, GREY, INK, RED, RULE, canvas
+from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, canvas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -235,7 +236,7 @@ def picture(found: dict[Any, Floats], epsilons: tuple[float, ...], path: Path) -
     figure.savefig(path)
 
 
-def _dress(axes: Any, title: str, epsilons: tuple[float, ...]) -> None:  # noqa: ANN401
+def _dress(axes: Any, title: str, epsilons: tuple[float, ...]) -> None:
     """Give a panel its scales and its titles."""
     axes.set_xscale("log")
     axes.set_xlim(epsilons[0], epsilons[-1])

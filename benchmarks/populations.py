@@ -23,7 +23,7 @@ from rich.console import Console
 from rich.table import Table
 
 from sourdine.central import Mean, Proportion
-from sourdine.central.population import (
+from sourdine.central.intervals import (
     MomentEvidence,
     ShareEvidence,
     SumEvidence,
@@ -54,7 +54,7 @@ def laws() -> dict[str, Floats]:
         "lognormal": rng.lognormal(0, 1, 400_000) / 50,
     }
     for path in Path(__file__).resolve().parents[2].glob("*/data/adult_all.csv.gz"):
-        import pandas as pd  # noqa: PLC0415 - for this table alone, if it lies beside
+        import pandas as pd
 
         values["capital gain"] = pd.read_csv(path)["capital-gain"].to_numpy(float) / 100_000
     ticks = {name: np.rint(np.clip(u, 0, 1) * LAST).astype(int) for name, u in values.items()}
@@ -128,7 +128,7 @@ def shares(runs: int, widths: int, rng: np.random.Generator) -> Iterator[Cell]:
         yield _public(Proportion(epsilon=eps, relation="substitute"), n, p, ones, usual)
 
 
-def _private(  # noqa: PLR0913, PLR0917 - a cell of the table
+def _private(
     made: Proportion, n: int, p: float, ones: list[int], usual: float, widths: int
 ) -> Cell:
     drawn = made.ratio.draw_all([(n, k) for k in ones], made.source)

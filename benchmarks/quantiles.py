@@ -153,7 +153,7 @@ def ours(x: Floats, m: int, epsilon: float) -> Call:
 def opendp(x: Floats, m: int, epsilon: float) -> Call | None:
     """Return m calls of OpenDP, if it is installed."""
     try:
-        import opendp.prelude as dp  # noqa: PLC0415
+        import opendp.prelude as dp
     except ImportError:
         return None
     dp.enable_features("contrib")
@@ -178,7 +178,7 @@ def diffprivlib(x: Floats, m: int, epsilon: float) -> Call | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            from diffprivlib import tools  # noqa: PLC0415
+            from diffprivlib import tools
     except ImportError:
         return None
 

@@ -23,9 +23,8 @@ from typing import Any
 import numpy as np
 from rich.progress import Progress
 
-from sourdine.adaptive.server import QueryServer
-from sourdine.adaptive.server.gaps import Cell
-from sourdine.adaptive.server.looks import PlainLook
+from sourdine.adaptive.query_server.looks import Cell, PlainLook
+from sourdine.adaptive.query_server.server import QueryServer
 from sourdine.errors import BudgetExceededError
 from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
 from sourdine_lab.answering import widths
@@ -41,7 +40,7 @@ class ShortLook(PlainLook):
 
     __slots__ = ()
 
-    def cell(self, question: Any) -> Cell:  # noqa: ANN401
+    def cell(self, question: Any) -> Cell:
         """Return the cell with a short step."""
         return Cell(super().cell(question).steps, short=True)
 

@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from sourdine.local import Aggregator, Choice, Choices, Flag, Number, Schema
-from sourdine.local.reports import records, to_lines
+from sourdine.local.reports.records import to_lines
+from sourdine.local.reports.sources import records
 
 if TYPE_CHECKING:
     from collections.abc import Callable

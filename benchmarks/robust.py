@@ -5,7 +5,7 @@ Run ``python benchmarks/robust.py`` (``--most 3000`` for a rough look). A Markdo
 
 Every victim has 40 000 counters but the small one. *Honest*: the 95 % quantile of the relative
 error on streams that do not react. The other columns: after so many probes of
-`sourdine.adaptive.attacks.f2.probe`, the answer over the truth, the worst of three ways to probe
+`sourdine.adaptive.attacks.probe`, the answer over the truth, the worst of three ways to probe
 (level, climbing, in one round on the edge of a cell), as the median over the seeds with the worst
 seed in brackets. *Proved* is the certificate: what withstands these attacks is not thereby proved.
 
@@ -31,8 +31,9 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.adaptive.attacks.f2 import CLIMB, probe
-from sourdine.adaptive.robust import Robust, certified_steps
+from sourdine.adaptive.attacks import CLIMB, probe
+from sourdine.adaptive.robust.proof import certified_steps
+from sourdine.adaptive.robust.wrapper import Robust
 from sourdine.adaptive.sketches.ams import AmsSketch
 from sourdine.noise import SeededSource
 from sourdine_lab.experiments.stemmer.copies import Bank

@@ -26,8 +26,8 @@ from rich.progress import track
 from rich.table import Table
 
 from sourdine.audit.exhaustive import worst_case
-from sourdine.local.rounds import Histories, MemoisedHashing, PermanentResponse
-from sourdine.local.rounds.losses import alike, any_two, stays
+from sourdine.local.rounds.histories import Histories, alike, any_two, stays
+from sourdine.local.rounds.memoised import MemoisedHashing, PermanentResponse
 from sourdine.noise import SeededSource
 
 PERMANENT, ONCE, VALUES = (1, 2, 4), Fraction(2, 5), 2
@@ -41,7 +41,7 @@ Codes = NDArray[np.int64]
 def hours() -> tuple[Codes, str]:
     """Return the codes of the values, and where they are from."""
     for path in Path(__file__).resolve().parents[2].glob("*/data/adult_all.csv.gz"):
-        import pandas as pd  # noqa: PLC0415 - for this table alone, if it lies beside
+        import pandas as pd
 
         table = pd.read_csv(path, skipinitialspace=True, na_values="?").dropna()
         codes = np.unique(table[COLUMN].to_numpy(), return_inverse=True)[1]

@@ -26,10 +26,9 @@ from hypothesis import HealthCheck, Phase, given, settings
 
 from sourdine.server.auth import new_token
 from sourdine.server.datasets import Registering, registered
-from sourdine.server.running import serving
-from sourdine.server.setting_up import add_person
-from sourdine.server.settings import ServerSettings
-from sourdine.server.store import ServerStore
+from sourdine.server.running import add_person, serving
+from sourdine.server.state import ServerSettings
+from sourdine.server.store.store import ServerStore
 
 OPERATIONS = {
     "login": 4, "make_token": 4, "listing": 1, "reading": 1, "plan": 20, "could": 20, "curve": 4,
@@ -83,7 +82,7 @@ class Fuzz:
         self.failed: list[str] = []
         self.accepted = 0
 
-    def send(self, name: str, method: str, path: str, **parts: Any) -> None:  # noqa: ANN401
+    def send(self, name: str, method: str, path: str, **parts: Any) -> None:
         """Send a case."""
         headers = {k: v for k, v in parts.pop("headers", {}).items() if str(v).isascii()}
         try:
@@ -112,7 +111,7 @@ class Fuzz:
             share = min(share, MOST.get(name, share))
             self._tried(name, operation, share)
 
-    def _tried(self, name: str, operation: Any, cases: int) -> None:  # noqa: ANN401
+    def _tried(self, name: str, operation: Any, cases: int) -> None:
         base = str(self.client.base_url).rstrip("/")
 
         @given(case=operation.as_strategy())
@@ -120,7 +119,7 @@ class Fuzz:
             max_examples=cases, deadline=None, database=None, phases=[Phase.generate],
             suppress_health_check=list(HealthCheck),
         )  # fmt: skip
-        def tried(case: Any) -> None:  # noqa: ANN401
+        def tried(case: Any) -> None:
             parts = case.as_transport_kwargs(base_url=base)
             if random.random() < 0.9:  # noqa: S311 - the data set that is there
                 parts["url"] = _at_people(case, base)
@@ -133,7 +132,7 @@ class Fuzz:
         tried()
 
 
-def _at_people(case: Any, base: str) -> str:  # noqa: ANN401
+def _at_people(case: Any, base: str) -> str:
     path = case.path.replace("{dataset}", "people")
     for name, value in (case.path_parameters or {}).items():
         path = path.replace(f"{{{name}}}", str(value).replace("/", "-"))

@@ -32,11 +32,12 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.database import TableBook
 from sourdine.errors import BudgetExceededError
 from sourdine.privacy import Guarantee
-from sourdine.server.store import Dataset, KeyedRequest, Person, ServerStore, fingerprint
+from sourdine.server.store.base import Dataset, KeyedRequest, Person, fingerprint
+from sourdine.server.store.store import ServerStore
 from sourdine.session import Session, Terms
+from sourdine.storage.table_journal import TableBook
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -79,7 +80,7 @@ class Marked:
     asked: Prepared
     doom: Doom
 
-    def charged(self, charge: Callable[[Sequence[Call]], Any]) -> Any:  # noqa: ANN401 - as is
+    def charged(self, charge: Callable[[Sequence[Call]], Any]) -> Any:
         """Charge it."""
         return self.asked.charged(charge)
 
@@ -143,7 +144,7 @@ class Trial:
     def _work(self, doom: Doom, chance: random.Random) -> None:
         put = TableBook.put
 
-        def dying(*args: Any) -> None:  # noqa: ANN401 - as it is
+        def dying(*args: Any) -> None:
             doom.at("writing")
             put(*args)
 

@@ -15,9 +15,8 @@ from typing import TYPE_CHECKING
 from PIL import Image
 from playwright.sync_api import sync_playwright
 
-from sourdine.server.running import serving
-from sourdine.server.setting_up import demo_store
-from sourdine.server.settings import ServerSettings
+from sourdine.server.running import demo_store, serving
+from sourdine.server.state import ServerSettings
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page

@@ -34,8 +34,8 @@ import numpy as np
 from server import started
 from sourdine.server.auth import new_token
 from sourdine.server.datasets import Registering, registered
-from sourdine.server.setting_up import add_person
-from sourdine.server.store import ServerStore
+from sourdine.server.running import add_person
+from sourdine.server.store.store import ServerStore
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

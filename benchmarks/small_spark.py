@@ -26,9 +26,9 @@ SETTINGS = {
 }
 
 
-def session(cores: int, *, heap: str = "1g", shuffled: int = 8) -> Any:  # noqa: ANN401
+def session(cores: int, *, heap: str = "1g", shuffled: int = 8) -> Any:
     """Return a Spark of some cores whose tasks may fail three times; results fit 32 MB."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415
+    from pyspark.sql import SparkSession
 
     warnings.filterwarnings("ignore")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
@@ -68,7 +68,7 @@ def cluster(folder: Path, workers: int = 2) -> Iterator[str]:
 @contextmanager
 def _started(folder: Path, role: str, host: str, *given: str) -> Iterator[Path]:
     """Start a process of the cluster, which ends with the block; yield where it logs."""
-    import pyspark  # noqa: PLC0415
+    import pyspark
 
     command = str(Path(pyspark.__file__).parent / "bin" / "spark-class")
     made = f"org.apache.spark.deploy.{role}.{role.capitalize()}"

@@ -88,7 +88,7 @@ READING = 43
 
 def plain_calls() -> dict[str, Callable[[Any], object]]:
     """Return what one types in plain Spark."""
-    from pyspark.sql import functions as f  # noqa: PLC0415
+    from pyspark.sql import functions as f
 
     nine = f.array(*(f.lit(q) for q in DECILES))
     bins = sum((f.col("wage") >= edge).cast("int") for edge in BINS[1:-1])
@@ -121,7 +121,7 @@ def write(folder: Path, rows: int, files: int) -> None:
         pq.write_table(table, folder / f"part-{i:03d}.parquet")
 
 
-def done(spark: Any) -> tuple[int, int, int]:  # noqa: ANN401
+def done(spark: Any) -> tuple[int, int, int]:
     """Return the jobs and the bytes of results so far, and those without readings of clocks."""
     context = spark.sparkContext._jsc.sc()  # noqa: SLF001
     context.listenerBus().waitUntilEmpty()
@@ -180,7 +180,7 @@ HEAD = (
 )
 
 
-def measured(name: str, spark: Any, frame: Any, repeats: int) -> Line:  # noqa: ANN401
+def measured(name: str, spark: Any, frame: Any, repeats: int) -> Line:
     """Return what a statistic takes on Spark, and what is typed there without privacy."""
     plain = plain_calls().get(name)
     own = (None, None) if plain is None else timed(lambda: plain(frame), repeats)
@@ -195,7 +195,7 @@ def measured(name: str, spark: Any, frame: Any, repeats: int) -> Line:  # noqa: 
 
 def exact(folder: Path, cores: int) -> Line:
     """Return what plain Spark takes for exact deciles."""
-    from pyspark.sql import functions as f  # noqa: PLC0415
+    from pyspark.sql import functions as f
 
     frame = session(cores, heap="12g").read.parquet(str(folder))
     nine = f.expr(f"percentile(wage, array({', '.join(map(str, DECILES))}))")
@@ -204,7 +204,7 @@ def exact(folder: Path, cores: int) -> Line:
     return Line(EXACT, plain=took[0], plain_processor=took[1])
 
 
-def sizes(spark: Any, name: str) -> list[tuple[int, int]]:  # noqa: ANN401
+def sizes(spark: Any, name: str) -> list[tuple[int, int]]:
     """Return how many bytes come to the driver for 10^5 and for 10^7 rows in 8 partitions.
 
     Of each first all, then those without readings of clocks.
@@ -224,7 +224,7 @@ def sizes(spark: Any, name: str) -> list[tuple[int, int]]:  # noqa: ANN401
     return found
 
 
-def apart(work: Callable[..., Any], *given: object) -> Any:  # noqa: ANN401
+def apart(work: Callable[..., Any], *given: object) -> Any:
     """Do something in a process of its own, which takes its memory away with it."""
     with ProcessPoolExecutor(1, get_context("spawn")) as alone:
         return alone.submit(work, *given).result()

@@ -51,7 +51,7 @@ SEEDED: tuple[Callable[[Any], Any], ...] = (
 """Releases from known bytes."""
 
 
-def people(spark: Any, rows: int) -> Any:  # noqa: ANN401
+def people(spark: Any, rows: int) -> Any:
     """Return rows that are the same each time they are read."""
     return spark.range(0, rows, 1, 4).selectExpr(
         "cast(pmod(id * 7919, 199999) as double) + 0.25 as wage",
@@ -96,7 +96,7 @@ class Outcome:
         return f"{len(self.hits)} kills: {self.answered} answers, {self.refused} errors"
 
 
-def disturbed(work: Callable[[], Any], jvm: int, outcome: Outcome) -> Any:  # noqa: ANN401
+def disturbed(work: Callable[[], Any], jvm: int, outcome: Outcome) -> Any:
     """Return what a release gives while workers are killed; None if it was refused."""
     done = Event()
     killer = Thread(target=kill, args=(jvm, done, outcome.hits))
@@ -115,7 +115,7 @@ def disturbed(work: Callable[[], Any], jvm: int, outcome: Outcome) -> Any:  # no
     return found
 
 
-def rounds(frame: Any, jvm: int, kills: int, folder: Path) -> Outcome:  # noqa: ANN401
+def rounds(frame: Any, jvm: int, kills: int, folder: Path) -> Outcome:
     """Ask until as many kills have hit."""
     calm = [repr(call(frame).value) for call in SEEDED]
     outcome, i = Outcome(), 0

@@ -31,7 +31,8 @@ import pyarrow.parquet as pq
 
 from small_spark import processors, session
 from sourdine.local import Aggregator, Choice, Flag, Number, Schema, estimate
-from sourdine.local.reports import records, to_lines
+from sourdine.local.reports.records import to_lines
+from sourdine.local.reports.sources import records
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -87,7 +88,7 @@ class Killer(Thread):
         The session whose tasks are killed.
     """
 
-    def __init__(self, spark: Any) -> None:  # noqa: ANN401
+    def __init__(self, spark: Any) -> None:
         super().__init__(daemon=True)
         self._context = spark.sparkContext._jsc.sc()  # noqa: SLF001
         self._tracker = spark.sparkContext.statusTracker()
@@ -120,7 +121,7 @@ class Killer(Thread):
         return len(self.killed)
 
 
-def is_whole(clean: Any, rows: int) -> bool:  # noqa: ANN401
+def is_whole(clean: Any, rows: int) -> bool:
     """Return whether every batch occurs as often as before."""
     found = clean.groupBy("batch").count().toPandas()
     wanted = np.bincount(np.arange(rows) % GROUPS, minlength=GROUPS)
@@ -152,7 +153,7 @@ def timed(what: str, work: Callable[[], Any]) -> tuple[Took, Any]:
     return took, found
 
 
-def by_spark(name: str, data: Any, folder: Path, *, kills: bool) -> tuple[Took, Any, int]:  # noqa: ANN401
+def by_spark(name: str, data: Any, folder: Path, *, kills: bool) -> tuple[Took, Any, int]:
     """Sanitise a frame; return the time, what was written, and how many tasks were killed."""
     what = f"from {name}" + (", tasks killed" if kills else "")
     to = str(folder / what.replace(" ", "-"))
@@ -197,7 +198,7 @@ def measured(folder: Path, rows: int, files: int, cores: int) -> tuple[list[str]
     return lines + added, met and same
 
 
-def reported(spark: Any, folder: Path, rows: int, files: int) -> tuple[list[str], bool]:  # noqa: ANN401
+def reported(spark: Any, folder: Path, rows: int, files: int) -> tuple[list[str], bool]:
     """Add up lines of reports; return lines of the table, and whether Spark found the same."""
     (folder / "lines").mkdir()
     for i in range(files):

@@ -32,7 +32,7 @@ from pyspark import TaskContext, cloudpickle
 from small_spark import SETTINGS, cluster
 from sourdine.local import Number, Schema
 from sourdine.local.spark import sanitizing
-from sourdine.local.spark.drawing import Randomise
+from sourdine.local.spark.tasks import Randomise
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ class Slow(Randomise):
         if task.partitionId() == 0 and task.attemptNumber() == 0:
             time.sleep(SLOW)
 
-    def reports(self, slots: Any, source: Any) -> Any:  # noqa: ANN401
+    def reports(self, slots: Any, source: Any) -> Any:
         """Return the reports of a block."""
         shown = super().reports(slots, source)
         task = TaskContext.get()
@@ -73,9 +73,9 @@ class Slow(Randomise):
         return shown
 
 
-def session(url: str) -> Any:  # noqa: ANN401
+def session(url: str) -> Any:
     """Return a Spark of two executors, which speculates."""
-    from pyspark.sql import SparkSession  # noqa: PLC0415
+    from pyspark.sql import SparkSession
 
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.master(url)

@@ -25,8 +25,9 @@ from rich.table import Table as Printed
 
 from sourdine.central import ByGroup, Table
 from sourdine.central.table import NOMINAL, _relative
+from sourdine.frames.cells import Ticks
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame, Ticks
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +66,7 @@ def errors(part: Statistic, groups: list[Frame], share: float, runs: int) -> NDA
     return np.array(found)
 
 
-def _off(part: Statistic, rows: Frame, value: Any, n: int) -> float:  # noqa: ANN401
+def _off(part: Statistic, rows: Frame, value: Any, n: int) -> float:
     if part.kind == "count":
         return float(abs(value - n))
     cell = Ticks(part.column, part.grid)  # type: ignore[attr-defined]

@@ -16,16 +16,14 @@ from typing import TYPE_CHECKING, Any
 from playwright.sync_api import sync_playwright
 
 from server_pictures import PROGRAMS, drawn, entered
-from sourdine.server.running import serving
-from sourdine.server.setting_up import demo_store, open_sample
-from sourdine.server.settings import ServerSettings
+from sourdine.server.running import demo_store, open_sample, serving
+from sourdine.server.state import ServerSettings
 from sourdine.survey import Survey, page
 from sourdine.survey.demo import simulated
-from sourdine.survey.results import results
-from sourdine.survey.results_page import results_page
-from sourdine.survey.skeleton import SKELETON
+from sourdine.survey.document import SKELETON
+from sourdine.survey.page import words
+from sourdine.survey.results import results, results_page
 from sourdine.survey.store import Posted, SurveyStore
-from sourdine.survey.words import words
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -45,7 +43,7 @@ EDITED = {
 """What an owner changed in the skeleton."""
 
 
-def opened(browser: Browser, html: bytes, size: Any, scheme: Any = "light") -> Page:  # noqa: ANN401
+def opened(browser: Browser, html: bytes, size: Any, scheme: Any = "light") -> Page:
     """Return a tab that shows a page."""
     context = browser.new_context(
         viewport=size, device_scale_factor=1.5, color_scheme=scheme, locale="en-GB"

@@ -36,24 +36,21 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sourdine.grid import Grid
-from sourdine.local.categorical import (
-    HadamardResponse,
-    LocalHashing,
-    RandomizedResponse,
-    SubsetSelection,
-    UnaryEncoding,
-    Warner,
-)
+from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
+from sourdine.local.categorical.subset import SubsetSelection
+from sourdine.local.categorical.unary import UnaryEncoding
 from sourdine.local.estimators.distribution import quantiles
 from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.estimators.means import mean
-from sourdine.local.numeric import Duchi, HybridReport, piecewise, square_wave
+from sourdine.local.numeric.duchi import Duchi, HybridReport
+from sourdine.local.numeric.sliding import piecewise, square_wave
+from sourdine.mechanisms.randomized_response import RandomizedResponse, Warner
 from sourdine.noise import SeededSource
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sourdine.release import Release
+    from sourdine.results.release import Release
 
 Floats, Ints = NDArray[np.float64], NDArray[np.int64]
 OF = ("sample", "population")
@@ -103,7 +100,7 @@ def answers(law: Floats, n: int, runs: int, seed: int) -> Ints:
     return rng.choice(len(law), (runs, n), p=law / law.sum())
 
 
-def tallies(randomiser: Any, codes: Ints, seed: int) -> list[Ints]:  # noqa: ANN401
+def tallies(randomiser: Any, codes: Ints, seed: int) -> list[Ints]:
     """Let everybody report, and tally each run."""
     reports = randomiser.randomise(codes.ravel(), source=SeededSource(seed))
     return [randomiser.tally(part) for part in np.split(reports, len(codes))]
@@ -114,7 +111,7 @@ def counts(codes: Ints, k: int) -> Floats:
     return np.array([np.bincount(row, minlength=k) for row in codes], float)
 
 
-def of_shares(law: Floats, oracle: Any, n: int, runs: int, seed: int) -> Surveys:  # noqa: ANN401
+def of_shares(law: Floats, oracle: Any, n: int, runs: int, seed: int) -> Surveys:
     """Survey a category."""
     codes = answers(law, n, runs, seed)
     releases = [frequencies(oracle, t, n) for t in tallies(oracle, codes, seed)]
@@ -127,7 +124,7 @@ def of_shares(law: Floats, oracle: Any, n: int, runs: int, seed: int) -> Surveys
     )
 
 
-def of_numbers(asked: Question, report: Any, n: int, runs: int, seed: int) -> Surveys:  # noqa: ANN401
+def of_numbers(asked: Question, report: Any, n: int, runs: int, seed: int) -> Surveys:
     """Survey a number."""
     codes = answers(asked.law, n, runs, seed)
     releases = [asked.estimate(report, t) for t in tallies(report, codes, seed)]

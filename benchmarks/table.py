@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from record import OUT, Beside, read
-from sourdine.presentation.figures import GREY, INK, RULE, canvas
+from sourdine.results.charts import GREY, INK, RULE, canvas
 from sourdine_lab.look import colour
 
 if TYPE_CHECKING:
@@ -100,9 +100,9 @@ def shifts(ratios: list[float]) -> list[float]:
     return [moved[i] for i in range(len(ratios))]
 
 
-def finish(axes: Any, ticks: list[float], names: list[str], last: float) -> None:  # noqa: ANN401
+def finish(axes: Any, ticks: list[float], names: list[str], last: float) -> None:
     """Set the axes, their words and a key of the peers."""
-    from matplotlib.ticker import FuncFormatter  # noqa: PLC0415
+    from matplotlib.ticker import FuncFormatter
 
     axes.set(ylim=(last, -0.8), xscale="log")
     axes.axvline(1, color=INK, linewidth=1)

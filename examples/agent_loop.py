@@ -25,9 +25,9 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.adaptive.holdout import GuardedHoldout
-from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, canvas
-from sourdine.presentation.numbers import shown
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.results.charts import BLUE, GREY, INK, PALE, RED, canvas
+from sourdine.results.formatting import shown
 from sourdine_lab.attacks.holdouts import MIXED, NO_GAINS, agent_loop
 from sourdine_lab.game.judges import Guarded, Scored
 
@@ -85,7 +85,7 @@ class Runs:
     said: NDArray[np.float64]
 
 
-def played(gains: Any, seeds: int, progress: Callable[[], None]) -> Runs:  # noqa: ANN401
+def played(gains: Any, seeds: int, progress: Callable[[], None]) -> Runs:
     """Run both agents from the same seeds."""
     naive, guarded, said = [], [], []
     for seed in range(seeds):
@@ -139,7 +139,7 @@ def draw(worlds: dict[str, Runs]) -> None:
     figure.savefig(PICTURE)
 
 
-def panel(axes: Any, runs: Runs) -> None:  # noqa: ANN401
+def panel(axes: Any, runs: Runs) -> None:
     """Draw one world."""
     t = np.arange(1, PROPOSALS + 1)
     checkpoints = np.arange(EVERY, PROPOSALS + 1, EVERY)

@@ -16,10 +16,10 @@ from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from sourdine.adaptive.attacks.distinct import offline
-from sourdine.adaptive.sketches import Keyed
-from sourdine.presentation.figures import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
-from sourdine.presentation.numbers import shown
+from sourdine.adaptive.attacks import offline
+from sourdine.adaptive.sketches.keyed import Keyed
+from sourdine.results.charts import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
+from sourdine.results.formatting import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,7 +29,7 @@ def arabic(facts):
 
 def violations(tab):
     """Return what axe-core finds on a page."""
-    from axe_playwright_python.sync_playwright import Axe  # noqa: PLC0415
+    from axe_playwright_python.sync_playwright import Axe
 
     wrong = Axe().run(tab).response["violations"]
     return [(one["id"], one["impact"], [n["html"] for n in one["nodes"]]) for one in wrong]

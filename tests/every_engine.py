@@ -8,7 +8,7 @@ import polars as pl
 import pyarrow.dataset as ds
 import pyarrow.parquet as pq
 
-from sourdine.tally import Frame
+from sourdine.frames.frame import Frame
 
 __all__ = ["ENGINES", "OPTIONAL"]
 
@@ -65,7 +65,7 @@ def dataset(folder):
 
 
 def dask(_):
-    import dask.dataframe as dd  # noqa: PLC0415
+    import dask.dataframe as dd
 
     return lambda table: Frame(
         dd.from_pandas(table.to_pandas(types_mapper=pd.ArrowDtype), npartitions=3)
@@ -73,7 +73,7 @@ def dask(_):
 
 
 def ibis(_):
-    import ibis as library  # noqa: PLC0415
+    import ibis as library
 
     return lambda table: Frame(library.memtable(table))
 

@@ -18,11 +18,11 @@ from golden_recording import DATA, fixed_randomness
 from serving import Api, data_file, filled_store, served
 from sourdine.adaptive import GuardedHoldout
 from sourdine.local import Aggregator, Choice, Number, Schema
-from sourdine.local.reports import to_lines
+from sourdine.local.reports.records import to_lines
 from sourdine.privacy import Guarantee
 from sourdine.session import Terms
 from sourdine.survey import Survey
-from sourdine.survey.skeleton import SKELETON
+from sourdine.survey.document import SKELETON
 from sourdine.survey.store import Posted, SurveyStore
 
 

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import sourdine as sd
-from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
+from sourdine.local.table.columns import CATEGORICAL, NUMERIC
 from sourdine.questions import STATISTICS
 from typed_questions import BASE, FIXED, FOUND, GROUPS, QUESTIONS, UNKNOWN, Asked
 
@@ -168,10 +168,10 @@ def _typed(x: Any) -> Any:
 
 def local() -> dict[str, Callable[[], Any]]:  # noqa: C901 - small calls
     """Every method of every kind of column: records, estimates; rounds, reports, and pairs."""
-    from sourdine.local import Aggregator, Choice, Choices, Flag, Number, Schema  # noqa: PLC0415
-    from sourdine.local.reports import to_lines  # noqa: PLC0415
-    from sourdine.survey import device  # noqa: PLC0415
-    from sourdine.survey.form import form_for_device  # noqa: PLC0415
+    from sourdine.local import Aggregator, Choice, Choices, Flag, Number, Schema
+    from sourdine.local.reports.records import to_lines
+    from sourdine.survey import device
+    from sourdine.survey.form import form_for_device
 
     ways = ("foot", "bus", "car", "train")
     columns: dict[str, Any] = {}
@@ -258,7 +258,7 @@ def mechanisms() -> dict[str, Callable[[], Any]]:
 
 def adaptive() -> dict[str, Callable[[], Any]]:  # noqa: C901 - small calls
     """Transcripts of guards, ledgers, query servers, robust algorithms and sketches."""
-    from sourdine.adaptive import (  # noqa: PLC0415
+    from sourdine.adaptive import (
         AmsSketch,
         GuardedHoldout,
         Leaderboard,
@@ -383,7 +383,7 @@ def recorded(family: str) -> dict[str, Any]:
 
 def printed() -> dict[str, str]:
     """Return an answer of each kind, a session and a plan as they print."""
-    from every_kind import ALL, estimates  # noqa: PLC0415
+    from every_kind import ALL, estimates
 
     told = {}
     for name, call in ALL.items():
@@ -400,10 +400,10 @@ def printed() -> dict[str, str]:
 
 def helps() -> dict[str, str]:
     """Return the help of every command."""
-    from typer.main import get_command  # noqa: PLC0415
-    from typer.testing import CliRunner  # noqa: PLC0415
+    from typer.main import get_command
+    from typer.testing import CliRunner
 
-    from sourdine.cli.app import app  # noqa: PLC0415
+    from sourdine.cli.app import app
 
     def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         yield words
@@ -419,8 +419,8 @@ def helps() -> dict[str, str]:
 
 def openapi() -> dict[str, str]:
     """Return the description of the HTTP interface."""
-    from sourdine.server.openapi import document  # noqa: PLC0415
-    from sourdine.server.routes import API  # noqa: PLC0415
+    from sourdine.server.app import API
+    from sourdine.server.openapi import document
 
     return {"document": json.dumps(document(API), indent=1)}
 

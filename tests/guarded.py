@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.adaptive.holdout.sealed import open_sealed
-from sourdine.server.holdouts import RegisteringGuard, registered_guard
-from sourdine.server.store import KeyedRequest, fingerprint
+from sourdine.server.guards import RegisteringGuard, registered_guard
+from sourdine.server.store.base import KeyedRequest, fingerprint
 
 __all__ = [
     "LABELS",

@@ -107,7 +107,7 @@ class Cluster:
         self._do(f"DROP DATABASE IF EXISTS {name} WITH (FORCE)")
 
     def _do(self, statement: str) -> None:
-        import psycopg  # noqa: PLC0415 - found when a test needs it
+        import psycopg
 
         with psycopg.connect(self.dsn(), autocommit=True) as db:
             db.execute(statement)

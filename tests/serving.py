@@ -9,12 +9,12 @@ import httpx
 from starlette.responses import Response
 
 from sourdine.server.auth import COOKIE, Caller, new_token
-from sourdine.server.columns import read_columns
-from sourdine.server.incoming import Incoming
-from sourdine.server.running import serving
-from sourdine.server.setting_up import add_person
-from sourdine.server.settings import ServerSettings
-from sourdine.server.store import Dataset, Person, ServerStore, Token
+from sourdine.server.datasets import read_columns
+from sourdine.server.requests import Incoming
+from sourdine.server.running import add_person, serving
+from sourdine.server.state import ServerSettings
+from sourdine.server.store.base import Dataset, Person, Token
+from sourdine.server.store.store import ServerStore
 
 __all__ = [
     "COLUMNS",

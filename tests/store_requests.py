@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 
 from sourdine.privacy import Guarantee
-from sourdine.server.store import Dataset, KeyedRequest, Person, fingerprint
+from sourdine.server.store.base import Dataset, KeyedRequest, Person, fingerprint
 from sourdine.session import Terms
 
 __all__ = ["DATA", "counts", "drawing", "filled", "request"]

@@ -31,16 +31,21 @@ from sourdine.adaptive import (
     advise,
     privacy_to_validity,
 )
-from sourdine.adaptive.robust import certified_steps, plan_copies
+from sourdine.adaptive.robust.proof import certified_steps, plan_copies
 from sourdine.audit import registered
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError, literal
+from sourdine.frames.cells import Codes, Edges
 from sourdine.grid import Grid
 from sourdine.local import Choice, Number, Schema, shuffled, shuffled_allowance
-from sourdine.local.categorical import best_oracle, oracles
-from sourdine.local.densities import Bins, Dubois, OneBit, Wave, protocol
-from sourdine.local.estimators import frequencies
-from sourdine.local.numeric import piecewise, square_wave
-from sourdine.local.reports import Aggregator
+from sourdine.local.categorical.choosing import best_oracle, oracles
+from sourdine.local.densities.bins import Bins
+from sourdine.local.densities.call import protocol
+from sourdine.local.densities.dubois import Dubois
+from sourdine.local.densities.one_bit import OneBit
+from sourdine.local.densities.wave import Wave
+from sourdine.local.estimators.frequencies import frequencies
+from sourdine.local.numeric.sliding import piecewise, square_wave
+from sourdine.local.reports.aggregator import Aggregator
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.privacy import (
     LOCAL,
@@ -52,7 +57,6 @@ from sourdine.privacy import (
     poisson,
     without_replacement,
 )
-from sourdine.tally import Codes, Edges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

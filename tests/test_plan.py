@@ -10,8 +10,9 @@ from itertools import product
 import attrs
 import pytest
 
-from sourdine import central, plan, question, questions
-from sourdine.central.target import rounded
+from sourdine import central, plan, questions
+from sourdine import parameters as question
+from sourdine.central.statistic import rounded
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 
 AGE = {"bounds": (0, 120), "step": 1}

@@ -17,8 +17,8 @@ from typer.main import get_command
 
 import sourdine
 from sourdine.cli.app import app
+from sourdine.parameters.question import Face
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE
-from sourdine.question import Face
 
 CONTRIBUTING = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8")
 
@@ -49,7 +49,7 @@ DEFAULTS = {
     "relation": {ADD_REMOVE, "add_remove", None},
     "rows": {1, None},
 }
-RECORDS = ("sourdine.adaptive.Certificate", "sourdine.adaptive.robust.Proof")
+RECORDS = ("sourdine.adaptive.Certificate",)
 """Records of what was proved, for which chance of failure."""
 
 

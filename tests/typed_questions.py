@@ -18,7 +18,7 @@ import numpy as np
 import sourdine as sd
 from sourdine.central import Statistic
 from sourdine.errors import LEFT_OUT
-from sourdine.question import parameters
+from sourdine.parameters.question import parameters
 from sourdine.questions import STATISTICS
 
 DATA = {

@@ -10,9 +10,10 @@ import pytest
 from serving import PASSWORD
 from sourdine.privacy import Guarantee
 from sourdine.server.auth import COOKIE, new_token
-from sourdine.server.columns import read_columns
-from sourdine.server.setting_up import add_person
-from sourdine.server.store import Dataset, ServerStore
+from sourdine.server.datasets import read_columns
+from sourdine.server.running import add_person
+from sourdine.server.store.base import Dataset
+from sourdine.server.store.store import ServerStore
 from sourdine.session import Terms
 
 __all__ = [

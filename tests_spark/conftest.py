@@ -82,7 +82,7 @@ class Sparks:
     """The classic session, and one of Connect to the same Spark."""
 
     def __init__(self, master):
-        from pyspark.sql import SparkSession  # noqa: PLC0415
+        from pyspark.sql import SparkSession
 
         builder = SparkSession.builder.master(master).appName("tests")
         own = {"spark.connect.grpc.binding.port": str(free_port())}
@@ -97,7 +97,7 @@ class Sparks:
     @property
     def connect(self):
         if self._connect is None:
-            from pyspark.sql.connect.session import SparkSession  # noqa: PLC0415
+            from pyspark.sql.connect.session import SparkSession
 
             self._connect = SparkSession.builder.remote(f"sc://127.0.0.1:{self.port}").create()
         return self._connect

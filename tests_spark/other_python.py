@@ -41,7 +41,7 @@ CALLS = {
 
 
 def session(remote):
-    from pyspark.sql import SparkSession  # noqa: PLC0415
+    from pyspark.sql import SparkSession
 
     settings = {
         "spark.ui.enabled": "false",
@@ -62,7 +62,7 @@ def session(remote):
     classic.sparkContext.setLogLevel("OFF")
     if not remote:
         return classic
-    from pyspark.sql.connect.session import SparkSession as Connect  # noqa: PLC0415
+    from pyspark.sql.connect.session import SparkSession as Connect
 
     return Connect.builder.remote(f"sc://127.0.0.1:{remote}").create()
 

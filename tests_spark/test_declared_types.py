@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import sourdine as sd
-from sourdine.cli.engines import records
+from sourdine.cli.options import records
 from sourdine.errors import ParameterError
-from sourdine.local.table import Number, Schema
-from sourdine.tally.spark.opening import open_stored
+from sourdine.frames.spark.opening import open_stored
+from sourdine.local.table.columns import Number
+from sourdine.local.table.schema import Schema
 
 HOLDS = {
     "1": "numbers", "1.5D": "numbers", "true": "numbers", "1.5BD": "numbers", "'12'": "words",

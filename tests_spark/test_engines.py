@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from sourdine.audit.engines import CHECKS, TYPED
-from sourdine.tally import Frame
+from sourdine.frames.frame import Frame
 
 ENGINE = "spark"
 
@@ -53,8 +53,8 @@ def test_parts_count_what_the_split_rows_hold(name, spark, as_spark, suite):
 
 def test_engines_agree_on_declared_numbers(as_engine):
     """Texts with decimal commas and symbols are read by Python where they are."""
-    from sourdine.grid import Grid  # noqa: PLC0415
-    from sourdine.tally import Ticks  # noqa: PLC0415
+    from sourdine.frames.cells import Ticks
+    from sourdine.grid import Grid
 
     texts = ["1.234,50 €", "-€12", "170 cm", "1.5", None, "3"]
     read = {"decimal": ",", "thousands": ".", "symbols": ["€", "cm"]}

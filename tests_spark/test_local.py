@@ -7,11 +7,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.frames.spark.dataframe import in_large_batches
 from sourdine.local import Aggregator, Choice, Flag, Number, Schema, density, estimate
-from sourdine.local.reports import records, to_ipc, to_lines
-from sourdine.local.spark.packing import AT_ONCE
+from sourdine.local.reports.arrow import to_ipc
+from sourdine.local.reports.records import to_lines
+from sourdine.local.reports.sources import records
+from sourdine.local.spark.tasks import AT_ONCE
 from sourdine.noise import SeededSource
-from sourdine.tally.spark.frames import in_large_batches
 
 SCHEMA = Schema(
     age=Number(0, 120, step=1),

@@ -17,13 +17,13 @@ import pytest
 from pyspark import TaskContext, cloudpickle
 from scipy.special import gammaincc
 
+from sourdine.frames.reading import STANDARD
 from sourdine.local import Choice, Number, Schema
-from sourdine.local.spark import drawing, sanitizing
-from sourdine.local.spark.drawing import Randomise
-from sourdine.local.spark.placing import is_ordered, settled
+from sourdine.local.spark import sanitizing
+from sourdine.local.spark import tasks as drawing
+from sourdine.local.spark.tasks import Randomise, is_ordered, settled
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.noise import SYSTEM
-from sourdine.tally.reading import STANDARD
 
 N = 1600
 PEOPLE = Schema(

@@ -7,9 +7,9 @@ import csv
 import pytest
 
 import sourdine as sd
+from sourdine.frames.reading import Reading
+from sourdine.frames.spark.opening import open_stored
 from sourdine.local import Number, Schema
-from sourdine.tally.reading import Reading
-from sourdine.tally.spark.opening import open_stored
 
 SCHEMA = Schema(id=Number(0, 100, step=1), epsilon=2, missing="random")
 

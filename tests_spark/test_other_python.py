@@ -19,8 +19,8 @@ ALL = "mean,unit,find,wide,text"
 @pytest.fixture(scope="module")
 def pythons(tmp_path_factory):
     """Return two interpreters without Sourdine: one with nothing, one with NumPy and pyarrow."""
-    import numpy as np  # noqa: PLC0415
-    import pyarrow as pa  # noqa: PLC0415
+    import numpy as np
+    import pyarrow as pa
 
     found = {}
     for name in ("bare", "arrow"):

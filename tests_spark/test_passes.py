@@ -5,10 +5,11 @@ from __future__ import annotations
 import pytest
 
 import sourdine as sd
+from sourdine.frames.cells import Ticks
+from sourdine.frames.frame import Frame
+from sourdine.frames.grouped import between_each
 from sourdine.grid import Grid
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame, Ticks
-from sourdine.tally.group_rows import between_each
 
 DECILES = [i / 10 for i in range(1, 10)]
 WAGE = {"column": "wage", "bounds": (0, 200_000), "epsilon": 1}
@@ -93,7 +94,7 @@ def test_bytes_do_not_grow_with_rows(spark, work, settings):
 
 def test_bytes_of_deciles_grow_with_the_cells_that_occur_not_with_rows(spark, work, settings):
     """A hundred times the rows with the same thousand values bring no more."""
-    from pyspark.sql.functions import col  # noqa: PLC0415
+    from pyspark.sql.functions import col
 
     settings(spark, {"spark.sql.adaptive.coalescePartitions.enabled": "false"})
     few, many = (
@@ -123,7 +124,7 @@ def test_windows_of_groups_are_their_own(spark):
 
 
 def test_nobody_is_named_to_find_how_many_rows_people_own(spark, monkeypatch):
-    from sourdine.tally.spark import Spark  # noqa: PLC0415
+    from sourdine.frames.spark.engine import Spark
 
     monkeypatch.setattr(Spark, "combinations", None)
     rows = people(spark, 3000)

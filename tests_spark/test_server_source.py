@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from sourdine.errors import ParameterError
+from sourdine.frames.cells import Ticks
 from sourdine.grid import Grid
-from sourdine.server.sources import opened
-from sourdine.tally import Ticks
+from sourdine.server.datasets import opened
 
 
 def test_a_table_is_data_of_a_server(sparks):

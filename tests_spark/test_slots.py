@@ -7,12 +7,11 @@ import datetime as dt
 import pyarrow as pa
 import pytest
 
+from sourdine.frames.cells import Codes, Edges, Octaves, Present, Ticked, Ticks
+from sourdine.frames.engine import Asked
+from sourdine.frames.frame import Frame
+from sourdine.frames.spark.executors import Work
 from sourdine.grid import Grid
-from sourdine.tally import Codes, Edges, Frame, Ticked, Ticks
-from sourdine.tally.asked import Asked
-from sourdine.tally.cells import Present
-from sourdine.tally.octaves import Octaves
-from sourdine.tally.spark.executors import Work
 
 INF, NAN = float("inf"), float("nan")
 ROW = "row"
@@ -197,7 +196,7 @@ def test_batches_are_cut_and_joined():
         assert sums.num_rows == 1
         assert counts.num_rows == 5
         row = [sums.column(f"v{i}").to_pylist()[0] for i in range(work.numbers)]
-        from sourdine.tally.spark.executors import decoded  # noqa: PLC0415
+        from sourdine.frames.spark.executors import decoded
 
         ticks = column.to_pylist()
         assert decoded(asked[0], row) == [n, n, sum(ticks), sum(t * t for t in ticks)]

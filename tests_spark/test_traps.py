@@ -9,12 +9,13 @@ import pytest
 
 import sourdine as sd
 from sourdine.errors import ParameterError
+from sourdine.frames.cells import Codes, Ticks
+from sourdine.frames.frame import Frame
+from sourdine.frames.spark.dataframe import guarded
+from sourdine.frames.spark.engine import Place
 from sourdine.grid import Grid
-from sourdine.local.spark.placing import is_ordered
+from sourdine.local.spark.tasks import is_ordered
 from sourdine.noise import SeededSource
-from sourdine.tally import Codes, Frame, Ticks
-from sourdine.tally.spark.bounding import Place
-from sourdine.tally.spark.frames import guarded
 
 G = Grid(0, 10, step=1)
 SECRET = "salary 12345"  # noqa: S105
@@ -138,7 +139,7 @@ def test_a_failing_frame_says_nothing_of_the_data(each_spark, caplog, capfd):
 @pytest.mark.parametrize("kind", ["SQL", "DataFrame"])
 def test_what_pyspark_logs_of_a_failure_is_not_written(kind, capfd):
     """It has a logger for errors of SQL and one for those of columns, both to standard error."""
-    from pyspark.logger import PySparkLogger  # noqa: PLC0415
+    from pyspark.logger import PySparkLogger
 
     def fails():
         PySparkLogger.getLogger(f"{kind}QueryContextLogger").error(SECRET, errorClass="CAST")
@@ -151,7 +152,7 @@ def test_what_pyspark_logs_of_a_failure_is_not_written(kind, capfd):
 
 def test_loggers_stay_those_of_pyspark(spark):
     """An error of the user's own, later, is PySpark's and no other."""
-    from pyspark.errors import AnalysisException  # noqa: PLC0415
+    from pyspark.errors import AnalysisException
 
     sd.count(spark.range(3), epsilon=1)
     with pytest.raises(AnalysisException):
@@ -215,7 +216,7 @@ def test_groups_without_their_keys_are_refused(each_spark, settings):
 
 
 def test_a_function_that_says_it_draws_is_refused(spark):
-    from pyspark.sql.functions import udf  # noqa: PLC0415
+    from pyspark.sql.functions import udf
 
     drawn = udf(lambda: 0.5, "double").asNondeterministic()
     with pytest.raises(ParameterError, match="must be the same each time"):
@@ -224,11 +225,11 @@ def test_a_function_that_says_it_draws_is_refused(spark):
 
 def test_other_rows_in_a_second_pass_are_noticed(spark):
     """What no plan shows is seen before anything is drawn from it."""
-    from pyspark.sql.functions import pandas_udf  # noqa: PLC0415
+    from pyspark.sql.functions import pandas_udf
 
     @pandas_udf("double")
     def drawn(x):
-        import time  # noqa: PLC0415
+        import time
 
         return x + 50.0 * (time.time_ns() // 1000 % 97)
 
@@ -264,7 +265,7 @@ def test_one_person_with_nearly_all_rows(spark, settings):
 @pytest.mark.parametrize("most", [2, 5, 1 << 16, 1 << 63])
 def test_many_rows_kept_do_not_overflow(most, spark, monkeypatch):
     """Places are multiplied in 128 bits; a low limit makes small tables take that way too."""
-    monkeypatch.setattr("sourdine.tally.spark.bounding.NARROW", 5)
+    monkeypatch.setattr("sourdine.frames.units.NARROW", 5)
     rows = spark.range(300).selectExpr("id % 7 as who", "id * id % 31 as x")
     stay, want = (
         Frame(data).bound("who", most, source=SeededSource(8)).combinations(["who", "x"])
@@ -317,14 +318,14 @@ def test_rows_are_not_read_one_by_one(people):
 
 def test_failing_tasks_are_run_again(spark, tmp_path):
     """A task that fails once, after it has counted, is not counted twice."""
-    from pyspark.sql.functions import pandas_udf  # noqa: PLC0415
+    from pyspark.sql.functions import pandas_udf
 
     marks = str(tmp_path)
 
     @pandas_udf("bigint")
     def fails_once(x):
-        import os  # noqa: PLC0415
-        from pathlib import Path  # noqa: PLC0415
+        import os
+        from pathlib import Path
 
         mark = Path(marks) / f"{int(x.iloc[0])}"
         if not mark.exists():

@@ -17,11 +17,11 @@ warnings.simplefilter("ignore")
 from pyspark.sql import SparkSession  # noqa: E402
 from pyspark.sql.connect.session import SparkSession as Connect  # noqa: E402
 
+from sourdine.frames.reading import STANDARD  # noqa: E402
 from sourdine.local import Flag, Schema, density  # noqa: E402
 from sourdine.local.spark import sanitizing  # noqa: E402
-from sourdine.local.spark.placing import settled  # noqa: E402
 from sourdine.local.spark.sanitizing import drawn  # noqa: E402
-from sourdine.tally.reading import STANDARD  # noqa: E402
+from sourdine.local.spark.tasks import settled  # noqa: E402
 
 
 class Given:

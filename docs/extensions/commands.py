@@ -15,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 from typer.main import get_command
 
 from sourdine.cli.app import UNFORESEEN, app
-from sourdine.cli.guard_output import UNWRITTEN
+from sourdine.cli.guard import UNWRITTEN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -55,17 +55,17 @@ class Commands(SphinxDirective):
         return [*_described(command, context), *_sections(command, context)]
 
 
-def _context(command: Any, name: str, parent: Any) -> Any:  # noqa: ANN401 - typer's own
+def _context(command: Any, name: str, parent: Any) -> Any:
     return command.make_context(name, [], parent=parent, resilient_parsing=True)
 
 
-def _sections(group: Any, context: Any) -> Iterator[nodes.section]:  # noqa: ANN401
+def _sections(group: Any, context: Any) -> Iterator[nodes.section]:
     for name, command in group.commands.items():
         if not command.hidden:
             yield _section(command, _context(command, name, context))
 
 
-def _section(command: Any, context: Any) -> nodes.section:  # noqa: ANN401
+def _section(command: Any, context: Any) -> nodes.section:
     name = context.command_path.replace(" ", "-")
     section = nodes.section(ids=[name], names=[name])
     section += nodes.title("", "", nodes.literal("", context.command_path))
@@ -75,7 +75,7 @@ def _section(command: Any, context: Any) -> nodes.section:  # noqa: ANN401
     return section
 
 
-def _described(command: Any, context: Any) -> Iterator[nodes.Node]:  # noqa: ANN401
+def _described(command: Any, context: Any) -> Iterator[nodes.Node]:
     """Yield what ``--help`` prints."""
     usage = " ".join([context.command_path, *command.collect_usage_pieces(context)])
     yield _typed(re.sub(r"\{(\w+)\}", r"\1", usage))
@@ -97,7 +97,7 @@ def _typed(text: str) -> nodes.literal_block:
     return nodes.literal_block(text, text, language="sh")
 
 
-def _option_rows(command: Any, context: Any) -> Iterator[nodes.row]:  # noqa: ANN401
+def _option_rows(command: Any, context: Any) -> Iterator[nodes.row]:
     """Yield arguments, then options, below the names of their panels."""
     shown = [(p, p.get_help_record(context)) for p in command.params if p.name != "help"]
     kept = [(getattr(p, "rich_help_panel", None) or "", record) for p, record in shown if record]

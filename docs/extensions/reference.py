@@ -1,9 +1,10 @@
 # ruff: noqa: INP001 - Sphinx reads these files one by one
-"""The API reference: ``.. room:: sourdine.local`` documents every public name of a module.
+"""The API reference: ``.. package:: sourdine.local`` documents every public name of a package.
 
-A name that several modules offer is documented once, where its path is shortest; elsewhere it
-stands in the table and leads there. References in docstrings become plain numbered lists, so that
-many docstrings fit on one page.
+Public are the names in ``__all__``; of a package without it, the classes and functions of its
+modules whose docstrings say more than one line. A name that several modules offer is documented
+once, where its path is shortest; elsewhere it stands in the table and leads there. References in
+docstrings become plain numbered lists, so that many docstrings fit on one page.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ import re
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import takewhile
-from pkgutil import walk_packages
+from pkgutil import iter_modules, walk_packages
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -38,7 +39,7 @@ UNLINKED = ("Number",)
 """In an annotation the type of an exact parameter, not the column of a table."""
 
 
-def rooms() -> Iterator[str]:
+def documented() -> Iterator[str]:
     """Yield the modules that offer names: packages, what they list, and the lab's modules."""
     yield "sourdine"
     for name in _modules():
@@ -47,15 +48,32 @@ def rooms() -> Iterator[str]:
         above = import_module(parent)
         listed = last in getattr(above, "__all__", ()) and getattr(above, last) is module
         ground = parent in ("sourdine", "sourdine_lab", "sourdine_lab.claims")
-        if hasattr(module, "__all__") and (hasattr(module, "__path__") or listed or ground):
+        package = hasattr(module, "__path__")
+        if names_of(name) and (package or listed or ground or not hasattr(above, "__all__")):
             yield name
+
+
+@cache
+def names_of(name: str) -> tuple[str, ...]:
+    """Return the public names of a module."""
+    module = import_module(name)
+    if hasattr(module, "__all__"):
+        return tuple(module.__all__)
+    return tuple(
+        own
+        for own, thing in vars(module).items()
+        if not own.startswith("_")
+        and (inspect.isclass(thing) or inspect.isfunction(thing))
+        and thing.__module__ == name
+        and "\n" in (thing.__doc__ or "").strip()
+    )
 
 
 @cache
 def homes() -> dict[str, str]:
     """Return for every public path the shortest path of the same object."""
     paths = sorted(
-        (f"{room}.{name}" for room in rooms() for name in import_module(room).__all__),
+        (f"{module}.{name}" for module in documented() for name in names_of(module)),
         key=lambda path: (path.count("."), path),
     )
     first: dict[tuple[str, int], str] = {}
@@ -66,29 +84,38 @@ def _same(path: str) -> tuple[str, int]:
     return path.rpartition(".")[2], id(public_object(path))
 
 
-def public_object(path: str) -> Any:  # noqa: ANN401 - whatever is public
+def public_object(path: str) -> Any:
     """Return what a public path names."""
     module, _, name = path.rpartition(".")
     return getattr(import_module(module), name)
 
 
-class Room(SphinxDirective):
+class Package(SphinxDirective):
     """The docstring of a module, a table of its names, and each name in full."""
 
     required_arguments = 1
     option_spec: ClassVar[dict[str, Callable[[str], Any]]] = {}
 
     def run(self) -> list[nodes.Node]:
-        """Return the module as nodes."""
-        room = self.arguments[0]
-        home = homes()
-        names = [f"{room}.{name}" for name in getattr(import_module(room), "__all__", ())]
-        lines = [f".. automodule:: {room}", ""]
-        lines += [".. autosummary::", "", *(f"   {path[len(room) + 1 :]}" for path in names), ""]
-        for path in names:
-            if home[path] == path and not isinstance(public_object(path), ModuleType):
-                lines += _described(path)
+        """Return the module as nodes; of a package that lists no names, its modules too."""
+        (name,) = self.arguments
+        module, lines = import_module(name), _listed(name)
+        if hasattr(module, "__path__") and not hasattr(module, "__all__"):
+            for below in iter_modules(module.__path__, f"{name}."):
+                lines += _listed(below.name) if names_of(below.name) else []
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
+
+
+def _listed(module: str) -> list[str]:
+    """Return the lines of one module."""
+    home, names = homes(), [f"{module}.{name}" for name in names_of(module)]
+    lines = [f".. automodule:: {module}", ""]
+    if names:
+        lines += [".. autosummary::", "", *(f"   {path[len(module) + 1 :]}" for path in names), ""]
+    for path in names:
+        if home[path] == path and not isinstance(public_object(path), ModuleType):
+            lines += _described(path)
+    return lines
 
 
 def _described(path: str) -> list[str]:
@@ -135,16 +162,16 @@ def _modules() -> Iterator[str]:
         yield from (m.name for m in walk_packages(package.__path__, f"{package.__name__}."))
 
 
-def _plain_references(*told: Any) -> None:  # noqa: ANN401 - what autodoc tells, lines last
+def _plain_references(*told: Any) -> None:
     lines: list[str] = told[-1]
     for i, line in enumerate(lines):
         lines[i] = re.sub(r"\[(\d+)\]_", r"[\1]", re.sub(r"^\.\. \[(\d+)\]", r"\1.", line))
 
 
 def _nearest(_: Sphinx, tree: nodes.document) -> None:
-    """Let a bare name in an annotation mean the object of that name in the nearest room.
+    """Let a bare name in an annotation mean the object of that name in the nearest module.
 
-    Whatever has no room is not ours: Sphinx would look through all objects for it.
+    What has no module is not ours: Sphinx would look through all objects for it.
     """
     for node in list(tree.findall(pending_xref)):
         here = node.get("py:module")
@@ -174,8 +201,8 @@ def _enter_aliases(_: Sphinx, env: BuildEnvironment) -> None:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Offer the directive ``room``."""
-    app.add_directive("room", Room)
+    """Offer the directive ``package``."""
+    app.add_directive("package", Package)
     app.connect("autodoc-process-docstring", _plain_references)
     app.connect("doctree-read", _nearest)
     app.connect("env-updated", _enter_aliases)

@@ -205,7 +205,7 @@ def test_the_comparison_knows_what_there_is():
     there = {
         "privacy loss distributions": "sourdine.privacy.accounting",
         "local privacy: repeated collection": "sourdine.local.rounds",
-        "clusters (Spark, Beam)": "sourdine.tally.spark",
+        "clusters (Spark, Beam)": "sourdine.frames.spark",
         "budget kept in a file across processes": "sourdine.session",
     }
     for row, module in there.items():

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard
-from sourdine.adaptive.ledger import Blocks, TranscriptLedger
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.leaderboard import Leaderboard
+from sourdine.adaptive.ledger.dependence import Blocks
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.noise import SeededSource
 from sourdine_lab.answering import Thresholdout

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.adaptive import privacy_to_validity
-from sourdine.adaptive.ledger import Iid, TranscriptLedger
+from sourdine.adaptive.ledger.dependence import Iid
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.mechanisms.gaussian import gaussian_law
 from sourdine.noise import SeededSource
@@ -73,7 +74,7 @@ def test_table_of_widths(row):
 
 
 def test_transfer_width_is_the_formula_at_its_best():
-    from scipy.special import ndtr, ndtri  # noqa: PLC0415
+    from scipy.special import ndtr, ndtri
 
     n, k, beta, rng = 10**4, 100, 0.05, np.random.default_rng(1)
     found, tried = widths.gaussian_transfer(n, k), []

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sourdine.audit import worst_case
-from sourdine.central.bernoulli import BernoulliMean
+from sourdine.central.mean_methods import BernoulliMean
 from sourdine.noise import SeededSource
 from sourdine_lab.claims.audibert import bernoulli, grid_mean, lower_bound, many_risks, recursive
 from sourdine_lab.claims.audibert import proportion_laws as laws

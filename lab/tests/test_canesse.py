@@ -10,7 +10,7 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from sourdine.central.quantiles.inverse_sensitivity import InverseSensitivity
+from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.central.quantiles.points import Points
 from sourdine.noise import SeededSource
 from sourdine_lab.claims.canesse import local, simulated
@@ -287,7 +287,7 @@ def test_what_is_found_depends_on_the_form_alone(row, judged):
 
 def test_the_lemma_s_number_is_right_when_counted_from_one_and_its_union_is_not():
     """By simulation: many answers below the threshold, the first above, and the noises up to it."""
-    from sourdine_lab.claims.canesse import above_threshold_accuracy as lemma  # noqa: PLC0415
+    from sourdine_lab.claims.canesse import above_threshold_accuracy as lemma
 
     rng, runs, queries = np.random.default_rng(1), 1500, 10_000
     passed, whole = 0, 0
@@ -305,7 +305,7 @@ def test_the_lemma_s_number_is_right_when_counted_from_one_and_its_union_is_not(
 
 
 def test_the_listing_spends_three_quarters_at_its_most_telling():
-    from sourdine_lab.claims.canesse import listing  # noqa: PLC0415
+    from sourdine_lab.claims.canesse import listing
 
     loss = listing.composed(lambda m: Fraction(1, m)).number
     assert loss == pytest.approx(0.75, abs=0.005)
@@ -314,7 +314,7 @@ def test_the_listing_spends_three_quarters_at_its_most_telling():
 
 def test_the_listing_is_wrong_in_each_of_its_lines():
     """One line mended at a time, from the printed listing on, leaves it wrong until the last."""
-    from sourdine_lab.claims.canesse import listing  # noqa: PLC0415
+    from sourdine_lab.claims.canesse import listing
 
     lines = ("offset", "searched", "answer")
     mended = listing.PRINTED

@@ -155,7 +155,7 @@ def test_recording_keeps_other_rows_and_drops_those_that_are_no_more(room):
 
 
 def test_no_row_is_claimed_twice(monkeypatch):
-    from sourdine_lab.claims import claim as module  # noqa: PLC0415
+    from sourdine_lab.claims import claim as module
 
     monkeypatch.setattr(module, "CLAIMS", (claim(HIGH, LOW, Instead.RIVAL),) * 2, raising=False)
     verdicts.all_claims.cache_clear()

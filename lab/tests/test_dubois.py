@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from sourdine.local.densities import Dubois
+from sourdine.local.densities.dubois import Dubois
 from sourdine.local.densities.wavelets import UNIT, Basis
 from sourdine_lab.claims.dubois import definition, estimator, mechanism
 from sourdine_lab.claims.dubois import rates as rates_claims

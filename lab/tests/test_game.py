@@ -8,7 +8,7 @@ from math import comb, exp
 import numpy as np
 import pytest
 
-from sourdine.adaptive.server import QueryServer
+from sourdine.adaptive.query_server.server import QueryServer
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 from sourdine_lab.answering import Empirical, Splitting

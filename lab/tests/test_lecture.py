@@ -6,7 +6,7 @@ from math import sqrt
 
 import pytest
 
-from sourdine.adaptive.robust import copies_needed, cost
+from sourdine.adaptive.robust.proof import copies_needed, cost
 from sourdine_lab.lecture import balanced, lecture_copies, lecture_cost
 
 

@@ -9,7 +9,8 @@ from math import ceil, log, log2
 import numpy as np
 import pytest
 
-from sourdine.adaptive.ledger import Blocks, Iid, Markov, kt_bits
+from sourdine.adaptive.ledger.dependence import Blocks, Iid, Markov
+from sourdine.adaptive.ledger.transaction import kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine_lab.answering import (
     MedianMechanism,

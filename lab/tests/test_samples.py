@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sourdine.adaptive.ledger import Markov, second_eigenvalue, stationary
+from sourdine.adaptive.ledger.dependence import Markov, second_eigenvalue, stationary
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine_lab import samples
 from sourdine_lab.game import miss_chance

@@ -9,7 +9,7 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from sourdine.adaptive.robust import copies_needed
+from sourdine.adaptive.robust.proof import copies_needed
 from sourdine_lab.claims.claim import Verdict
 from sourdine_lab.claims.stemmer import (
     amplification,

@@ -1,29 +1,33 @@
-"""Sourdine: private statistics that say what they cost and how far they can be from the truth.
+"""Sourdine: private statistics, each with its cost in privacy and its distance from the truth.
 
-The rooms, ground floor first; each imports only those before it:
+The packages, bottom first; each imports only those above it in this table:
 
 ================  ==============================================================================
 ``data``          public data for examples
-``append_only``   a file that only grows, whoever is killed while writing
-``exact``         parameters as exact rationals, reals known to any precision
-``privacy``       what is promised: guarantees, composition, amplification, budgets
+``storage``       an append-only journal over a file, SQLite or PostgreSQL
+``exact``         exact rationals, and reals known to any precision
+``privacy``       guarantees, composition, amplification, budgets
+``calendar``      dates and times as whole numbers
 ``grid``          the public lattice on which everything numeric lives
 ``noise``         exact samplers over the operating system's generator
 ``laws``          whole distributions, as evidence for every claim
-``presentation``  how numbers and pictures are shown
-``release``       the answer: a value, its cost, its caveats, as a table, a frame, JSON, a picture
-``tally``         any frame or file to exact counts over public cells
-``question``      parameters declared once, and read once in every face
-``mechanisms``    the primitives, each with four faces: release, law, guarantee, error
-``central``       means, histograms, quantiles: what a person publishes
-``local``         answers randomised before they leave a person's hands: surveys, tables, densities
-``adaptive``      answers that stay true when the next question depends on the last one
-``answers``       every kind of answer, to be read back from JSON
+``frames``        any frame, file or engine to exact counts over public cells
+``results``       `Release`, tables, number formats, JSON, charts
+``curator``       what a column holds, for the person who holds the data
+``parameters``    declaration and parsing of parameters
+``mechanisms``    the primitives, each with release, law, guarantee and error
+``central``       means, histograms, quantiles by a central curator
+``local``         answers randomised before they leave a person's device
+``adaptive``      answers that stay valid when the next question depends on the last one
 ``audit``         claims checked by machine
-``questions``     every question by name: schema, reader, faces
-``plan``          what an answer will cost, before paying
+``questions``     every statistic by name
+``plan``          cost and error before anything is released
 ``session``       one budget for many answers, with a ledger
-``client``        the same calls on data that lie on a server
+``reports``       reports of everything released, and entries for a registry
+``client``        the same calls on data held by a server
+``survey``        a survey whose answers are randomised in the browser
+``server``        an HTTP API and web pages
+``cli``           the command line
 ================  ==============================================================================
 """
 
@@ -49,6 +53,7 @@ if TYPE_CHECKING:
         curator,
         data,
         exact,
+        frames,
         laws,
         local,
         mechanisms,
@@ -56,8 +61,8 @@ if TYPE_CHECKING:
         plan,
         privacy,
         questions,
+        reports,
         session,
-        tally,
     )
     from sourdine.answers import Release
     from sourdine.central.functions import (
@@ -77,16 +82,17 @@ if TYPE_CHECKING:
     )
     from sourdine.client import Remote
     from sourdine.curator import check
+    from sourdine.frames.frame import Frame
+    from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
     from sourdine.plan import explain
     from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
     from sourdine.questions import ask
     from sourdine.session import Session
-    from sourdine.tally import Frame, Reading
 
-_ROOMS = (
-    "adaptive", "audit", "central", "client", "curator", "data", "exact", "laws", "local",
-    "mechanisms", "noise", "plan", "privacy", "questions", "session", "tally",
+_PACKAGES = (
+    "adaptive", "audit", "central", "client", "curator", "data", "exact", "frames", "laws", "local",
+    "mechanisms", "noise", "plan", "privacy", "questions", "reports", "session",
 )  # fmt: skip
 _STATISTICS = (
     "cdf", "count", "describe", "histogram", "mean", "median", "mode", "proportion", "quantile",
@@ -96,12 +102,12 @@ _PROMISES = ("ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Guarantee", "Relati
 _NAMES = {
     **dict.fromkeys(_STATISTICS, "central.functions"),
     **dict.fromkeys(_PROMISES, "privacy"),
-    "Frame": "tally",
+    "Frame": "frames",
     "Grid": "grid",
     "ask": "questions",
     "check": "curator",
     "explain": "plan",
-    "Reading": "tally",
+    "Reading": "frames",
     "Release": "answers",
     "Remote": "client",
     "Session": "session",
@@ -138,6 +144,7 @@ __all__ = [
     "describe",
     "exact",
     "explain",
+    "frames",
     "histogram",
     "laws",
     "local",
@@ -152,17 +159,17 @@ __all__ = [
     "quantile",
     "quantiles",
     "questions",
+    "reports",
     "session",
     "sum",
     "table",
-    "tally",
     "variance",
 ]
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - a room, a class or a function
-    """Load a room when it is first asked for, so that ``import sourdine`` stays quick."""
-    if name in _ROOMS:
+def __getattr__(name: str) -> Any:
+    """Load a package when it is first asked for, so that ``import sourdine`` stays quick."""
+    if name in _PACKAGES:
         return import_module(f"sourdine.{name}")
     if name in _NAMES:
         found = globals()[name] = getattr(import_module(f"sourdine.{_NAMES[name]}"), name)

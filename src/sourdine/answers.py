@@ -9,7 +9,7 @@ Examples
 >>> asked = sd.count(["a", "b"] * 50, epsilon=1)
 >>> Release.from_json(asked.to_json()) == asked
 True
->>> from sourdine.release import Drawer
+>>> from sourdine.results.release import Drawer
 >>> {"mean", "mean of reports", "frequencies"} <= Drawer.kinds.keys()
 True
 """
@@ -18,6 +18,6 @@ from __future__ import annotations
 
 import sourdine.central
 import sourdine.local  # noqa: F401 - both are loaded for their kinds
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 __all__ = ["Release"]

@@ -21,16 +21,6 @@ from typing import TYPE_CHECKING, Any, Final, Self
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-__all__ = [
-    "LEFT_OUT",
-    "BudgetExceededError",
-    "ParameterError",
-    "ParameterTypeError",
-    "PythonWording",
-    "SourdineError",
-    "literal",
-]
-
 
 class _LeftOut:
     """The only value of its kind: the parameter is not to be typed at all."""
@@ -193,7 +183,7 @@ class BudgetExceededError(SourdineError):
     """A request would spend more than the budget has left; nothing was spent."""
 
 
-def _plain(value: object) -> Any:  # noqa: ANN401
+def _plain(value: object) -> Any:
     """Return a value as JSON knows it."""
     if isinstance(value, Fraction):
         plain = int(value) if value.denominator == 1 else float(value)

@@ -39,9 +39,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
-__all__ = ["MISSING", "Grid"]
 
 MISSING = -1
 """Stands for a value that is no number where it must be told apart from all ticks."""
@@ -186,13 +185,13 @@ class Grid:
     def ticks_of_instants(
         self, instants: NDArray[np.int64], *, missing: int = 0
     ) -> NDArray[np.int64]:
-        """Clamp and snap instants in microseconds (`sourdine.calendar.instants`)."""
+        """Clamp and snap instants in microseconds (`sourdine.calendar`)."""
         x = instants
         if self.points == DATES:
             x = np.where(x == NOWHERE, 0, x) // DAY * DAY
         return np.where(instants == NOWHERE, missing, self._ticks_of_integers(x))
 
-    def _moment(self, instant: int) -> Any:  # noqa: ANN401 - a date or a time
+    def _moment(self, instant: int) -> Any:
         return moment(instant, date=self.points == DATES)
 
     def _ticks(self, x: NDArray[Any], missing: int) -> NDArray[np.int64]:
@@ -242,7 +241,7 @@ class Grid:
             return np.asarray(int(self.lower) + t.astype(np.int64) * int(self.step))
         return np.asarray(float(self.lower) + t.astype(np.float64) * float(self.step))
 
-    def value(self, tick: int | Fraction) -> Any:  # noqa: ANN401 - a number, a date or a time
+    def value(self, tick: int | Fraction) -> Any:
         """Return the point of a tick, exactly; of a fraction of a tick too, as a mean may be.
 
         A whole tick of a lattice of dates is a date; a fraction of one is a time, to the
@@ -340,7 +339,7 @@ def _is_whole(v: object) -> bool:
     return isinstance(v, Integral) and not isinstance(v, bool)
 
 
-def _as_float(v: Any) -> float:  # noqa: ANN401
+def _as_float(v: Any) -> float:
     """Read anything as a number; what is none becomes NaN."""
     try:
         return float(v)

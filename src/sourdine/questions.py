@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sourdine import question
+from sourdine import parameters as question
 from sourdine.central import (
     Cdf,
     Count,
@@ -39,12 +39,11 @@ from sourdine.central import (
 )
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
-from sourdine.question import Face, Question
+from sourdine.parameters.question import Face, Question
 
 if TYPE_CHECKING:
-    from sourdine.release import Release
+    from sourdine.results.release import Release
 
-__all__ = ["STATISTICS", "Statistics", "ask", "named", "read", "schema"]
 
 R = TypeVar("R")
 

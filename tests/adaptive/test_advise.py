@@ -8,14 +8,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourdine.adaptive.attacks.f2 import insertion, probe
-from sourdine.adaptive.robust import advise, copies_needed
-from sourdine.adaptive.robust import sizes as bytes_of
-from sourdine.adaptive.robust.choices import BROKEN, CHOICES, PROVED, SURVIVED
-from sourdine.adaptive.sketches import AmsSketch, RobustF2
-from sourdine.adaptive.sketches.f2_steps import proved_looks
+from sourdine.adaptive.attacks import insertion, probe
+from sourdine.adaptive.robust import advice as bytes_of
+from sourdine.adaptive.robust.advice import BROKEN, CHOICES, PROVED, SURVIVED, advise
+from sourdine.adaptive.robust.proof import copies_needed
+from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.adaptive.sketches.f2 import RobustF2, proved_looks
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.presentation.numbers import shown
+from sourdine.results.formatting import shown
 
 TASKS = sorted({task for task, _ in CHOICES})
 MODELS = ("insertions", "subset", "turnstile")

@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sourdine.adaptive.ledger import Markov, second_eigenvalue, stationary
+from sourdine.adaptive.ledger.dependence import Markov, second_eigenvalue, stationary
 from sourdine.errors import ParameterError
 
 CYCLE = np.roll(np.eye(3), 1, axis=1) * 0.8 + np.eye(3) * 0.2

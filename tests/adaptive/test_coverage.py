@@ -10,7 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourdine.adaptive.ledger import Blocks, Iid, Markov, Spent, TranscriptLedger
+from sourdine.adaptive.ledger.dependence import Blocks, Iid, Markov
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.transaction import Spent
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "adversaries.py"
 RUNS = 24

@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourdine.adaptive.ledger import (
+from sourdine.adaptive.ledger.dependence import (
     Blocks,
     Custom,
     Iid,
     Markov,
-    TranscriptLedger,
+    chernoff,
+    dependence_of,
     second_eigenvalue,
     stationary,
 )
-from sourdine.adaptive.ledger.dependence import chernoff, dependence_of
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.queries import average, values_of, vector_of
 from sourdine.errors import ParameterError, ParameterTypeError
 
@@ -31,7 +32,7 @@ def binomial(n, p):
     return np.array([comb(n, x) * p**x * (1 - p) ** (n - x) for x in range(n + 1)])
 
 
-def misses(dependence, law, values, truth, n, nats):  # noqa: PLR0917
+def misses(dependence, law, values, truth, n, nats):
     """Return the chances that the width and the interval miss, by adding up a law."""
     far = np.abs(values - truth) > dependence.width(n, nats) * ROUNDING
     low, high = ends(dependence, tuple(values.tolist()), n, nats)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sourdine.adaptive.attacks.distinct import offline, subset_queries
-from sourdine.adaptive.robust import Robust
-from sourdine.adaptive.sketches import Keyed, SubsetCount
+from sourdine.adaptive.attacks import offline, subset_queries
+from sourdine.adaptive.robust.wrapper import Robust
+from sourdine.adaptive.sketches.keyed import Keyed, SubsetCount
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 

@@ -8,10 +8,14 @@ from math import exp, log, sqrt
 import numpy as np
 import pytest
 
-from sourdine.adaptive.sketches import AmsSketch, RobustF2, Signs
-from sourdine.adaptive.sketches.ams import tail
-from sourdine.adaptive.sketches.f2 import TICKS
-from sourdine.adaptive.sketches.f2_steps import proved_looks, survived_answers, width_to_prove
+from sourdine.adaptive.sketches.ams import AmsSketch, Signs, tail
+from sourdine.adaptive.sketches.f2 import (
+    TICKS,
+    RobustF2,
+    proved_looks,
+    survived_answers,
+    width_to_prove,
+)
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 

@@ -7,9 +7,9 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from sourdine.adaptive.attacks.f2 import CLIMB, F2Attack, curve, insertion, probe
-from sourdine.adaptive.attacks.f2_figure import draw
-from sourdine.adaptive.sketches import AmsSketch, RobustF2
+from sourdine.adaptive.attacks import CLIMB, F2Attack, curve, draw, insertion, probe
+from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.adaptive.sketches.f2 import RobustF2
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 

@@ -16,12 +16,14 @@ import pytest
 
 from sourdine import plan
 from sourdine.adaptive import QueryServer
-from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.adaptive.holdout.store import GUARD
-from sourdine.adaptive.ledger import Blocks, Iid, Markov, Spent, TranscriptLedger
-from sourdine.adaptive.ledger.widths import Widths
-from sourdine.append_only import Book
+from sourdine.adaptive.ledger.dependence import Blocks, Iid, Markov, Widths
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.storage.journal import Book
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "growing_guard.py"
 OLD = Path(__file__).parent / "files" / "before_growth.guard"

@@ -11,11 +11,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.adaptive.holdout.store import GUARD, FileStore
-from sourdine.adaptive.ledger import Blocks, Custom, Markov, TranscriptLedger
-from sourdine.append_only import Book
+from sourdine.adaptive.ledger.dependence import Blocks, Custom, Markov
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
+from sourdine.storage.journal import Book
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "guard.py"
 SECRET = ["élan", "zwölf", "a,b", ' "', "élan", "", "zwölf", "ß"] * 25
@@ -221,7 +223,7 @@ def test_no_room_for_the_predictions_is_charged_all_the_same(path, better):
 
 NO_ROOM = """
 import os, random, resource, sys
-from sourdine.adaptive.holdout import GuardedHoldout
+from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.errors import SourdineError
 path, better = sys.argv[1], int(sys.argv[2])
 chance = random.Random(1)

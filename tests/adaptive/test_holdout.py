@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sourdine.adaptive.holdout import GuardedHoldout
-from sourdine.adaptive.holdout.rounding import levels_of
-from sourdine.adaptive.ledger import Iid, TranscriptLedger
+from sourdine.adaptive.holdout.guard import GuardedHoldout, levels_of
+from sourdine.adaptive.ledger.dependence import Iid
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 
 N = 400

@@ -7,9 +7,9 @@ from math import comb, exp, log, sqrt
 import numpy as np
 import pytest
 
-from sourdine.adaptive.holdout import GuardedHoldout
-from sourdine.adaptive.holdout.evidence import log_evidence, proves_progress, stands_out
-from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.losses import log_evidence, proves_progress, stands_out
+from sourdine.adaptive.ledger.dependence import Blocks, Custom, Iid, Markov
 
 N = 400
 LABELS = np.random.default_rng(5).integers(0, 2, N)

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from sourdine import Frame
-from sourdine.adaptive.holdout import GuardedHoldout
+from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 
 N = 400

@@ -6,8 +6,10 @@ import polars as pl
 import pytest
 from scipy.sparse import csr_array
 
-from sourdine.adaptive.holdout import GuardCallback, GuardedHoldout, Leaderboard, guarded_scorer
-from sourdine.adaptive.holdout.rows import same_rows
+from sourdine.adaptive.holdout.adapters import GuardCallback, guarded_scorer
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.labels import same_rows
+from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.errors import ParameterError, ParameterTypeError
 
 N = 400
@@ -40,9 +42,9 @@ def data(n=300, seed=2):
 
 
 def test_scorer_in_a_search_with_one_fixed_split():
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
-    from sklearn.metrics import check_scoring  # noqa: PLC0415
-    from sklearn.model_selection import GridSearchCV, cross_val_score  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.metrics import check_scoring
+    from sklearn.model_selection import GridSearchCV, cross_val_score
 
     x, y = data()
     train, held = np.arange(200), np.arange(200, 300)
@@ -67,7 +69,7 @@ def test_scorer_in_a_search_with_one_fixed_split():
 
 
 def test_scorer_in_permutation_importance():
-    from sklearn.inspection import permutation_importance  # noqa: PLC0415 - slow to import
+    from sklearn.inspection import permutation_importance
 
     x, y = data()
     guard = GuardedHoldout(y)
@@ -80,8 +82,8 @@ def test_scorer_in_permutation_importance():
 
 
 def test_folds_as_long_as_the_guard_are_refused_where_its_rows_are_known():
-    from sklearn.linear_model import LogisticRegression  # noqa: PLC0415 - slow to import
-    from sklearn.model_selection import cross_val_score  # noqa: PLC0415
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.model_selection import cross_val_score
 
     x, y = data(200)
     model = LogisticRegression()

@@ -9,14 +9,13 @@ from math import nan
 import numpy as np
 import pytest
 
-from sourdine.adaptive.attacks.distinct import offline
-from sourdine.adaptive.robust import ENDLESS
-from sourdine.adaptive.sketches.items import encoded
-from sourdine.adaptive.sketches.keyed import Keyed
-from sourdine.adaptive.sketches.siphash import siphash, siphash_many
+from sourdine.adaptive.attacks import offline
+from sourdine.adaptive.robust.proof import ENDLESS
+from sourdine.adaptive.sketches.ams import encoded
+from sourdine.adaptive.sketches.keyed import Keyed, siphash, siphash_many
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.results.charts import MissingExtraError
 
 ds = pytest.importorskip("datasketches")
 
@@ -354,7 +353,7 @@ def test_a_key_that_can_be_foreseen_proves_nothing():
 
 
 def test_without_the_extra_a_person_learns_what_to_type(monkeypatch):
-    from sourdine.adaptive.sketches.keyed import datasketches  # noqa: PLC0415
+    from sourdine.adaptive.sketches.keyed import datasketches
 
     monkeypatch.setitem(__import__("sys").modules, "datasketches", None)
     with pytest.raises(

@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sourdine.adaptive.robust import ENDLESS, Lazy
+from sourdine.adaptive.robust.lazy import Lazy
+from sourdine.adaptive.robust.proof import ENDLESS
 from sourdine.errors import ParameterTypeError
 
 

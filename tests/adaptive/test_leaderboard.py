@@ -10,14 +10,11 @@ from math import comb, log2
 import numpy as np
 import pytest
 
-from sourdine.adaptive.holdout import (
-    GuardedHoldout,
-    Leaderboard,
-    plan_guard,
-    plan_leaderboard,
-)
-from sourdine.adaptive.holdout.ladder import Ladder
-from sourdine.adaptive.ledger import Blocks, Markov, Spent, kt_bits
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.leaderboard import Ladder, Leaderboard
+from sourdine.adaptive.holdout.planning import plan_guard, plan_leaderboard
+from sourdine.adaptive.ledger.dependence import Blocks, Markov
+from sourdine.adaptive.ledger.transaction import Spent, kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 
 N = 400

@@ -14,15 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.adaptive.answers import Certificate
-from sourdine.adaptive.ledger import (
-    Blocks,
-    Custom,
-    Iid,
-    Markov,
-    Spent,
-    TranscriptLedger,
-    kt_bits,
-)
+from sourdine.adaptive.ledger.dependence import Blocks, Custom, Iid, Markov
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.transaction import Spent, kt_bits
 from sourdine.errors import (
     BudgetExceededError,
     ParameterError,

@@ -15,23 +15,16 @@ from pathlib import Path
 
 import pytest
 
-from sourdine.adaptive.ledger import (
-    Blocks,
-    Custom,
-    Iid,
-    Markov,
-    Spent,
-    TranscriptLedger,
-)
-from sourdine.adaptive.ledger.ledger import LEDGER
-from sourdine.adaptive.ledger.transaction import TOLD
-from sourdine.append_only import Book, FileKind
+from sourdine.adaptive.ledger.dependence import Blocks, Custom, Iid, Markov
+from sourdine.adaptive.ledger.ledger import LEDGER, TranscriptLedger
+from sourdine.adaptive.ledger.transaction import TOLD, Spent
 from sourdine.errors import (
     BudgetExceededError,
     ParameterError,
     ParameterTypeError,
     SourdineError,
 )
+from sourdine.storage.journal import Book, FileKind
 
 SLOW = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
 
@@ -269,7 +262,7 @@ def test_forked_processes_share_a_file_and_not_memory(tmp_path):
 
 FORKS = """
 import os, sys
-from sourdine.adaptive.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.errors import BudgetExceededError
 memory, file = TranscriptLedger(9), TranscriptLedger(9, path=sys.argv[1])
 memory.charge_bit(True)
@@ -315,7 +308,7 @@ def test_eight_processes_share_exactly_what_fits(tmp_path):
 
 KILLS = """
 import itertools, os, random, signal, sys, time
-from sourdine.adaptive.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.errors import BudgetExceededError
 path, kills = sys.argv[1], int(sys.argv[2])
 chance = random.Random(5)

@@ -8,18 +8,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sourdine.adaptive.attacks.graphs import toggle, weak_vertex
-from sourdine.adaptive.graphs import (
-    ExactMinCut,
-    RobustMinCut,
-    SkeletonMinCut,
-    lazy_mincut,
-    mincut,
-)
-from sourdine.adaptive.robust import ENDLESS, cost
+from sourdine.adaptive.attacks import toggle, weak_vertex
+from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut, mincut
+from sourdine.adaptive.robust.proof import ENDLESS, cost
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.results.charts import MissingExtraError
 
 igraph = pytest.importorskip("igraph")
 

@@ -7,9 +7,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sourdine.adaptive.attacks.f2 import probe
-from sourdine.adaptive.robust import Robust
-from sourdine.adaptive.robust.methods import drawn_of
+from sourdine.adaptive.attacks import probe
+from sourdine.adaptive.robust.wrapper import Robust, drawn_of
 from sourdine.adaptive.sketches.ams import AmsSketch
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.noise import SYSTEM, SeededSource

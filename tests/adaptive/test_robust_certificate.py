@@ -9,18 +9,19 @@ import numpy as np
 import pytest
 
 from sourdine.adaptive.ledger.dependence import coin_divergence
-from sourdine.adaptive.robust import (
+from sourdine.adaptive.robust.proof import (
     ENDLESS,
     Proof,
-    Robust,
+    _holds,
     certified_steps,
     copies_needed,
     cost,
     crossover,
     plan_copies,
+    step_divergence,
+    stray,
 )
-from sourdine.adaptive.robust.median import PrivateMedian
-from sourdine.adaptive.robust.proof import _holds, step_divergence, stray
+from sourdine.adaptive.robust.wrapper import PrivateMedian, Robust
 from sourdine.errors import ParameterError
 from sourdine.mechanisms import Exponential
 from sourdine.noise import SeededSource

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from sourdine.adaptive.robust.median import PrivateMedian
+from sourdine.adaptive.robust.wrapper import PrivateMedian
 from sourdine.noise import SeededSource
 
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sourdine.adaptive.attacks.f2 import insertion
-from sourdine.adaptive.robust import Robust
-from sourdine.adaptive.robust.sizes import flips_needed
-from sourdine.adaptive.robust.switching import Switching
+from sourdine.adaptive.attacks import insertion
+from sourdine.adaptive.robust.advice import flips_needed
+from sourdine.adaptive.robust.wrapper import Robust, Switching
 from sourdine.adaptive.sketches.ams import AmsSketch
 from sourdine.errors import BudgetExceededError
 from sourdine.noise import SeededSource

@@ -9,10 +9,10 @@ from math import log
 import numpy as np
 import pytest
 
-from sourdine.adaptive.ledger import Blocks, Iid
-from sourdine.adaptive.server import QueryServer, report
-from sourdine.adaptive.server.gaps import Cell, Gaps, ToldCells
-from sourdine.adaptive.server.weights import Weights
+from sourdine.adaptive.ledger.dependence import Blocks, Iid
+from sourdine.adaptive.query_server.guesses import Weights
+from sourdine.adaptive.query_server.looks import Cell, Gaps, ToldCells
+from sourdine.adaptive.query_server.server import QueryServer, report
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.privacy import SUBSTITUTE, Guarantee
 

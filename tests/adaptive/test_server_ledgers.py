@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sourdine.adaptive.ledger import Blocks, TranscriptLedger
-from sourdine.adaptive.server import Left, QueryServer
+from sourdine.adaptive.ledger.dependence import Blocks
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.query_server.server import Left, QueryServer
 from sourdine.errors import BudgetExceededError, ParameterError
 
 

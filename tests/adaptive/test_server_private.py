@@ -11,10 +11,12 @@ import numpy as np
 import pytest
 
 from sourdine.adaptive.information import likely_loss
-from sourdine.adaptive.ledger import Blocks, TranscriptLedger
-from sourdine.adaptive.server import Left, QueryServer, private
-from sourdine.adaptive.server.private import Costs, PrivateLook
-from sourdine.audit.sampling import ALPHA, p_value
+from sourdine.adaptive.ledger.dependence import Blocks
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.query_server import looks
+from sourdine.adaptive.query_server.looks import Costs, PrivateLook
+from sourdine.adaptive.query_server.server import Left, QueryServer
+from sourdine.audit.exhaustive import ALPHA, p_value
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.laws import Law
 from sourdine.mechanisms.above_threshold import first_above_law
@@ -49,7 +51,7 @@ def scripted(script):
 
 @pytest.fixture
 def few_ticks(monkeypatch):
-    monkeypatch.setattr(private, "TICKS", FEW)
+    monkeypatch.setattr(looks, "TICKS", FEW)
 
 
 def budget_of(epsilon, delta=0):
@@ -176,7 +178,7 @@ def test_draws_follow_the_law_of_the_conversation():
 @pytest.mark.parametrize("factor", [1, 1.3, 0.7])
 def test_search_and_noise_follow_their_laws(factor):
     """A look draws as the laws say; noise 30 % too small or too large is seen."""
-    ticks = private.TICKS
+    ticks = looks.TICKS
     look = small((ROWS, 0), 8, 1, source=SeededSource(5))._look
     gaps = [0, 2 * ticks, ticks, 0, 3 * ticks]
 
@@ -234,7 +236,7 @@ def test_replay_on_neighbours():
         neighbour[row] = value
         moved, *same = run(neighbour)
         assert same == public
-        assert max(abs(a - b) for a, b in zip(inputs, moved, strict=True)) <= private.TICKS
+        assert max(abs(a - b) for a, b in zip(inputs, moved, strict=True)) <= looks.TICKS
     assert len(inputs) == 136 + 15
     assert all(isinstance(x, int) for x in inputs)
 

@@ -9,9 +9,10 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov, TranscriptLedger
-from sourdine.adaptive.server import QueryServer
-from sourdine.adaptive.server.splits import halves
+from sourdine.adaptive.ledger.dependence import Blocks, Custom, Iid, Markov
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.query_server.guesses import halves
+from sourdine.adaptive.query_server.server import QueryServer
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 

@@ -11,7 +11,8 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from sourdine.adaptive.server import QueryServer, Universe
+from sourdine.adaptive.query_server.evidence import Universe
+from sourdine.adaptive.query_server.server import QueryServer
 from sourdine.errors import ParameterError, ParameterTypeError
 
 

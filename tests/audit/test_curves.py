@@ -9,8 +9,8 @@ import pytest
 
 from sourdine import audit
 from sourdine.audit.curves import over
-from sourdine.central.bernoulli import BernoulliMean
-from sourdine.central.quantiles.recursive import RecExp
+from sourdine.central.mean_methods import BernoulliMean
+from sourdine.central.quantiles.independent import RecExp
 from sourdine.errors import ParameterError
 from sourdine.laws import Law, Product
 from sourdine.mechanisms import (

@@ -16,12 +16,12 @@ from sourdine.audit import chosen, discovery, every_mechanism, registered, unaud
 from sourdine.central.mean import METHODS as MEANS
 from sourdine.central.quantiles.methods import METHODS as QUANTILES
 from sourdine.errors import ParameterError
-from sourdine.local.densities import DensityProtocol
 from sourdine.local.densities.call import METHODS as DENSITIES
 from sourdine.local.densities.call import protocol
-from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
+from sourdine.local.densities.density import DensityProtocol
+from sourdine.local.table.columns import CATEGORICAL, NUMERIC
 from sourdine.mechanisms import Laplace, Mechanism, Specimen, register
-from sourdine.mechanisms.registry import FAMILIES
+from sourdine.mechanisms.mechanism import FAMILIES
 from sourdine.noise import SeededSource
 from sourdine.questions import STATISTICS
 
@@ -141,9 +141,9 @@ def test_every_statistic_has_an_address(statistic):
 
 def test_the_hybrid_of_quantiles_is_that_of_quantiles():
     kinds = {type(s.make(s.epsilon)) for s in chosen(["quantiles.hybrid"])}
-    assert [kind.__module__ for kind in kinds] == ["sourdine.central.quantiles.hybrid"]
+    assert [kind.__module__ for kind in kinds] == ["sourdine.central.quantiles.levels"]
     (report,) = chosen(["number.hybrid"])
-    assert type(report.make(1)).__module__ == "sourdine.local.numeric.hybrid"
+    assert type(report.make(1)).__module__ == "sourdine.local.numeric.duchi"
 
 
 def test_a_beginning_means_all_below_it():

@@ -8,9 +8,9 @@ import attrs
 import numpy as np
 import pytest
 
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
 from sourdine.privacy import SUBSTITUTE
-from sourdine.tally import Frame
 
 LAST = 3
 """The highest tick of small inputs."""
@@ -92,7 +92,7 @@ def furthest():
 @pytest.fixture
 def refused():
     """A call is refused, with a sentence that holds these words."""
-    from sourdine.errors import ParameterError, ParameterTypeError  # noqa: PLC0415
+    from sourdine.errors import ParameterError, ParameterTypeError
 
     def check(call, text):
         with pytest.raises((ParameterError, ParameterTypeError)) as caught:

@@ -10,10 +10,11 @@ import pytest
 
 import sourdine as sd
 from sourdine.audit import replay
-from sourdine.central.quantiles import NaiveGaussian, NaiveLaplace, Quantiles
+from sourdine.central.quantiles.naive import NaiveGaussian, NaiveLaplace
+from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.mechanisms import Laplace
 from sourdine.noise import SeededSource
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 
 def test_naive_noise_grows_with_rows():

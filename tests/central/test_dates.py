@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 
 import sourdine as sd
 from sourdine.audit import replay
-from sourdine.calendar import about, read_date, read_duration, spelled
-from sourdine.calendar.durations import micros
+from sourdine.calendar import about, micros, read_date, read_duration, spelled
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.grid import Grid
 from sourdine.noise import SeededSource

@@ -16,8 +16,8 @@ import pytest
 import sourdine as sd
 from every_engine import ENGINES, OPTIONAL
 from sourdine.errors import ParameterError
+from sourdine.frames.postgres import open_table
 from sourdine.questions import STATISTICS
-from sourdine.tally.postgres import open_table
 
 N = 12
 DAY = dt.date(2024, 2, 29)

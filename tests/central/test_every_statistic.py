@@ -22,9 +22,9 @@ from sourdine.central import (
     variance,
 )
 from sourdine.central.statistic import Statistic
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.release import Drawer, Release
-from sourdine.tally import Frame
+from sourdine.results.release import Drawer, Release
 
 NAN, INF = float("nan"), float("inf")
 B = {"bounds": (0, 10), "step": 1}

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sourdine.central import cdf, count, histogram, mean, quantiles
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.results.charts import MissingExtraError
 
 TABLE = {"v": [1, 2, 3, 4] * 50, "g": ["a", "b"] * 100}
 CASES = {
@@ -104,7 +104,7 @@ PANELS = {
 
 def words_of(figure):
     """Return every text that is seen, with the box it takes."""
-    from matplotlib.backends.backend_agg import FigureCanvasAgg  # noqa: PLC0415
+    from matplotlib.backends.backend_agg import FigureCanvasAgg
 
     FigureCanvasAgg(figure).draw()
     texts = [figure._suptitle, figure._supxlabel]

@@ -134,7 +134,7 @@ def test_found_groups_cost_what_they_say(name, relation, rows, other):
 
 def test_what_finds_keys_is_paid_for(monkeypatch):
     """The test above can fail: a finder that nobody pays for is found out."""
-    from sourdine.central import groups  # noqa: PLC0415
+    from sourdine.central import groups
 
     x = {"g": ["a"] * 200 + ["b"] * 200}
     y = {"g": ["a"] * 201 + ["b"] * 200}

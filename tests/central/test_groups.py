@@ -28,11 +28,11 @@ from sourdine.central import (
     quantiles,
     variance,
 )
-from sourdine.central.together import Together
+from sourdine.central.ratio import Together
+from sourdine.frames.frame import Frame
 from sourdine.noise import SYSTEM, SeededSource
 from sourdine.questions import STATISTICS
-from sourdine.release import Release
-from sourdine.tally import Frame
+from sourdine.results.release import Release
 
 B = {"bounds": (0, 10), "step": 1}
 CALLS = {

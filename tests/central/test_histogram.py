@@ -9,8 +9,8 @@ import pytest
 
 from sourdine.central import Histogram, histogram
 from sourdine.errors import ParameterError
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame
 
 
 def test_histogram_intervals_hold_together(relation):

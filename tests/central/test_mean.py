@@ -9,8 +9,8 @@ import pytest
 
 from sourdine.central import Mean, mean
 from sourdine.errors import ParameterError
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame
 
 RUNS = 150
 SIX = 6 * sqrt(0.05 * 0.95 / RUNS)

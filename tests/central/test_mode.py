@@ -10,10 +10,10 @@ import pytest
 
 from sourdine.audit import replay
 from sourdine.central import Mode, mode
-from sourdine.mechanisms.permute_and_flip import PermuteAndFlip
+from sourdine.frames.frame import Frame
+from sourdine.mechanisms.exponential import PermuteAndFlip
 from sourdine.noise import SeededSource
-from sourdine.release import Release
-from sourdine.tally import Frame
+from sourdine.results.release import Release
 
 TRAVEL = ["bus", "car", "foot"]
 WAYS = ["bus"] * 40 + ["car"] * 36 + ["foot"] * 8 + [None, "rocket"]

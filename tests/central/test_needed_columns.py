@@ -5,9 +5,8 @@ from __future__ import annotations
 import pytest
 
 import sourdine as sd
-from sourdine.tally import Frame
-from sourdine.tally.column import Column
-from sourdine.tally.memory import Memory
+from sourdine.frames.frame import Frame
+from sourdine.frames.memory import Column, Memory
 
 ROWS = {
     "who": ["a", "a", "b", "c", "c", "c"] * 20,

@@ -10,19 +10,19 @@ from scipy import stats
 
 import sourdine as sd
 from sourdine.central import Mean, Proportion
-from sourdine.central.intervals import laplace_parts
-from sourdine.central.population import (
+from sourdine.central.differences import proved_apart
+from sourdine.central.intervals import (
     ShareEvidence,
     _bennett,
     _chernoff,
     _normal_tail,
+    laplace_parts,
     normal_reach,
     passed,
     proved_reach,
 )
-from sourdine.central.population_mean import OfPublicNumber
-from sourdine.central.shares import _reached, exact_ends
-from sourdine.central.two_populations import proved_apart
+from sourdine.central.mean import OfPublicNumber
+from sourdine.central.proportion import _reached, exact_ends
 from sourdine.errors import SourdineError
 from sourdine.noise import SeededSource
 from sourdine.privacy import SUBSTITUTE

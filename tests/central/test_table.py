@@ -14,8 +14,9 @@ from typer.testing import CliRunner
 import sourdine as sd
 from sourdine.answers import Release
 from sourdine.audit import replay
-from sourdine.central import Table, multiples, table
-from sourdine.central.relative_errors import relative_error
+from sourdine.central import Table, table
+from sourdine.central import groups as multiples
+from sourdine.central.table import relative_error
 from sourdine.cli.app import app
 from sourdine.noise import SYSTEM, SeededSource
 

@@ -9,8 +9,8 @@ import pytest
 from sourdine.cli import audit as audit_command
 from sourdine.mechanisms import Laplace, Specimen
 from sourdine.mechanisms.mechanism import settle
-from sourdine.presentation.figures import MissingExtraError
 from sourdine.privacy import Guarantee
+from sourdine.results.charts import MissingExtraError
 
 
 def test_audit_prints_a_row_and_succeeds(sourdine):

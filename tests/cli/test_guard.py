@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 import pytest
 
-from sourdine.adaptive.holdout import GuardedHoldout
+from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import ZeroOne
 from sourdine.cli import main
-from sourdine.cli.label_files import one_column
+from sourdine.cli.guard import one_column
 
 N = 600
 RNG = np.random.default_rng(4)

@@ -10,7 +10,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from sourdine.cli import plugins
+from sourdine.cli import app as plugins
 from sourdine.errors import SourdineError
 
 GREETING = """

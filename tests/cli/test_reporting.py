@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sourdine.local import Aggregator, Schema
-from sourdine.local.reports import to_lines
+from sourdine.local.reports.records import to_lines
 
 SCHEMA = """
 epsilon = 9

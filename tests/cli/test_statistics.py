@@ -14,10 +14,10 @@ from rich.console import Console
 from typer.main import get_command
 
 import sourdine as sd
-from sourdine.cli import patience
+from sourdine.cli import output
 from sourdine.cli import statistics as statistics_module
 from sourdine.cli.app import app
-from sourdine.cli.wording import ShellWording
+from sourdine.cli.command import ShellWording
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 
 AGE = ("-c", "age", "--bounds", "0", "120", "--step", "1")
@@ -305,7 +305,7 @@ def test_the_lines_of_a_ledger_show_delta(run, csv):
 def test_a_bar_is_drawn_for_a_person_and_a_large_file(run, csv, monkeypatch):
     words = ("count", csv, "-e", "1", "--json")
     assert run(*words)[2] == ""
-    monkeypatch.setattr(patience, "LARGE", 0)
+    monkeypatch.setattr(output, "LARGE", 0)
     assert run(*words)[2] == ""
     monkeypatch.setattr(Console, "is_terminal", property(lambda console: console.stderr))
     _, out, err = run(*words)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sourdine.curator.types import column_types
-from sourdine.tally import Frame
+from sourdine.curator import column_types
+from sourdine.frames.frame import Frame
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from sourdine.exact import Real, exp_neg
-from sourdine.exact.reals import _exp_series, _log
+from sourdine.exact import Real, _exp_series, _log, exp_neg
 
 DIGITS = 100
 FUZZ = Decimal(10) ** -80

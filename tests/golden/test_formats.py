@@ -13,7 +13,7 @@ import pytest
 import sourdine as sd
 from sourdine.adaptive import GuardedHoldout
 from sourdine.local import Aggregator, Schema
-from sourdine.server.store import ServerStore
+from sourdine.server.store.store import ServerStore
 from sourdine.survey.store import SurveyStore
 
 TOLD = json.loads(Path(__file__).with_name("formats").joinpath("told.json").read_text())

@@ -12,13 +12,12 @@ import pytest
 from sourdine.errors import ParameterError
 from sourdine.local import Aggregator, Choice, Choices, Flag, Number, Schema
 from sourdine.local.estimators.frequencies import frequencies
-from sourdine.local.rounds import Panel
-from sourdine.local.table.estimating.answered_shares import shares_of_answers
-from sourdine.local.table.randomisers import oracle
-from sourdine.local.table.schema_files import from_facts
-from sourdine.local.table.skeleton import skeleton
+from sourdine.local.rounds.respondent import Panel
+from sourdine.local.table.answered import shares_of_answers
+from sourdine.local.table.columns import oracle
+from sourdine.local.table.schema_files import from_facts, skeleton
 from sourdine.noise import SeededSource
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 WAYS = ("foot", "bike", "bus", "car")
 SILENT = {

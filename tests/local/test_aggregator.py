@@ -18,21 +18,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.local.categorical import LocalHashing, SubsetSelection, UnaryEncoding
-from sourdine.local.reports import (
-    Aggregator,
-    Form,
-    Reason,
-    Receipt,
-    Records,
-    influence,
-    records,
-    storing,
-    to_arrow,
-    to_lines,
-)
-from sourdine.local.reports.seen import Seen
-from sourdine.local.table import Choice, Flag, Number, Schema
+from sourdine.local.categorical.hashing import LocalHashing
+from sourdine.local.categorical.subset import SubsetSelection
+from sourdine.local.categorical.unary import UnaryEncoding
+from sourdine.local.reports import aggregator as storing
+from sourdine.local.reports.aggregator import Aggregator, influence
+from sourdine.local.reports.arrow import to_arrow
+from sourdine.local.reports.records import Form, Reason, Receipt, Records, Seen, to_lines
+from sourdine.local.reports.sources import records
+from sourdine.local.table.columns import Choice, Flag, Number
+from sourdine.local.table.schema import Schema
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse, Warner
 from sourdine.noise import SeededSource
 from sourdine.privacy import LOCAL, Guarantee
@@ -548,7 +543,7 @@ def test_forged_files_are_refused(tmp_path):
     total = Aggregator(form)
     total.add(make_records(form))
     total.save(tmp_path / "total")
-    facts, arrays = storing.read(tmp_path / "total")
+    facts, arrays = storing.read_arrays(tmp_path / "total")
     forged = [
         (facts, {k: v for k, v in arrays.items() if k != "tally0"}),
         ({**facts, "dropped": {"NONSENSE": 1}}, arrays),

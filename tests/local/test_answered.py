@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from sourdine.grid import Grid
-from sourdine.local.table import Number, Schema
-from sourdine.local.table.estimating.answered import mean_of_answers, quantiles_of_answers
+from sourdine.local.table.answered import mean_of_answers, quantiles_of_answers
+from sourdine.local.table.columns import Number
+from sourdine.local.table.schema import Schema
 from sourdine.noise import SeededSource
 
 SURVEYS = 300

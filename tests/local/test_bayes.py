@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sourdine.local.estimators import em
+from sourdine.local.estimators.distribution import em
 
 RNG = np.random.default_rng(4)
 MATRIX = RNG.dirichlet(np.ones(7), 4).T

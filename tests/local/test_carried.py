@@ -14,7 +14,7 @@ import pytest
 
 from sourdine.errors import ParameterError
 from sourdine.local import Choice, Flag, Number, Schema, estimate
-from sourdine.local.table.carried import KEY, beside, carried
+from sourdine.local.table.schema_files import KEY, beside, carried
 
 COLUMNS = {"age": Number(0, 99, step=1), "vote": Choice("yes", "no"), "été": Flag()}
 SCHEMA = Schema.of(COLUMNS, epsilon=3, missing="random")

@@ -12,19 +12,15 @@ from sourdine.audit import p_value, replay
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg
 from sourdine.laws import Law
-from sourdine.local.categorical import (
-    HadamardResponse,
-    LocalHashing,
-    RandomizedResponse,
-    SubsetSelection,
-    UnaryEncoding,
-    oracles,
-)
-from sourdine.local.categorical.rows import ones
-from sourdine.local.categorical.subset import _noise_variance
+from sourdine.local.categorical.choosing import oracles
+from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
+from sourdine.local.categorical.oracle import ones
+from sourdine.local.categorical.subset import SubsetSelection, _noise_variance
+from sourdine.local.categorical.unary import UnaryEncoding
+from sourdine.mechanisms.randomized_response import RandomizedResponse
 from sourdine.noise import SeededSource
 from sourdine.noise.coins import _dyadic_bits, bernoulli_bits
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 BUILT = list(oracles().items())
 

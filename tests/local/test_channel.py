@@ -5,8 +5,9 @@ import pytest
 
 from sourdine.errors import ParameterTypeError
 from sourdine.local.estimators.channel import TAUS, channel, solve
-from sourdine.local.estimators.ramps import ramps
-from sourdine.local.numeric import Duchi, HybridReport, piecewise, square_wave
+from sourdine.local.estimators.distribution import ramps
+from sourdine.local.numeric.duchi import Duchi, HybridReport
+from sourdine.local.numeric.sliding import piecewise, square_wave
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
 
 REPORTS = {

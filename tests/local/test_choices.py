@@ -11,12 +11,13 @@ import pyarrow as pa
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.frames.cells import Ticked
+from sourdine.frames.frame import Frame
 from sourdine.local import Aggregator, Choice, Choices, Flag, Number, Schema, estimate
-from sourdine.local.categorical.flipped import FlippedSet
-from sourdine.local.reports import to_lines
-from sourdine.local.table.estimating.scores import axis
+from sourdine.local.categorical.unary import FlippedSet
+from sourdine.local.reports.records import to_lines
+from sourdine.local.table.crossed import axis
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame, Ticked
 
 WORDS = ("tv", "web", "radio")
 MEDIA = Choices(*WORDS)

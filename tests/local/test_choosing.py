@@ -6,14 +6,10 @@ from pathlib import Path
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.local.categorical import (
-    HadamardResponse,
-    LocalHashing,
-    RandomizedResponse,
-    SubsetSelection,
-    best_oracle,
-    oracles,
-)
+from sourdine.local.categorical.choosing import best_oracle, oracles
+from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
+from sourdine.local.categorical.subset import SubsetSelection
+from sourdine.mechanisms.randomized_response import RandomizedResponse
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "categorical.md"
 CASES = list(product((0.05, 0.3, 1, 2, 4, 8), (2, 3, 6, 20, 150, 1000, 40_000)))

@@ -9,15 +9,20 @@ import pytest
 
 from sourdine.audit import ALPHA, p_value
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.frames.frame import Frame
 from sourdine.grid import MISSING
-from sourdine.local.table import Choice, Flag, Number
-from sourdine.local.table.absence import FLAG_SHARE, AnyAnswer, PaidFlag, filled, paid_flag
-from sourdine.local.table.part import ColumnPart
-from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
-from sourdine.local.table.sanitizing.writing import decimals
+from sourdine.local.table.columns import CATEGORICAL, NUMERIC, Choice, Flag, Number
+from sourdine.local.table.part import (
+    FLAG_SHARE,
+    AnyAnswer,
+    ColumnPart,
+    PaidFlag,
+    decimals,
+    filled,
+    paid_flag,
+)
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame
 
 TRUTHS = (True, False)
 NUMBERS = [(0, 12, 1), (0, 5000, 1), (-3, 3, 0.25), (0, 1, None), (10, 1000, 10)]

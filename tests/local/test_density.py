@@ -10,20 +10,22 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
-from sourdine.local.densities import (
+from sourdine.local.densities.bins import (
     Bins,
-    Density,
-    Dubois,
-    OneBit,
-    Wave,
-    best_protocol,
-    density,
-    protocol,
+    Cosines,
+    Merged,
+    Mixture,
+    Shrunk,
+    estimated_risks,
+    root,
+    smoothings,
 )
-from sourdine.local.densities.call import METHODS
-from sourdine.local.densities.mixture import Mixture, estimated_risks, smoothings
-from sourdine.local.densities.shrinkage import Cosines, Merged, Shrunk, root
-from sourdine.local.estimators.simplex import norm_sub
+from sourdine.local.densities.call import METHODS, best_protocol, density, protocol
+from sourdine.local.densities.density import Density
+from sourdine.local.densities.dubois import Dubois
+from sourdine.local.densities.one_bit import OneBit
+from sourdine.local.densities.wave import Wave
+from sourdine.local.estimators.frequencies import norm_sub
 from sourdine.noise import SeededSource
 from sourdine.privacy import Guarantee
 
@@ -296,7 +298,7 @@ WITHOUT_PYWAVELETS = """
 import sys
 sys.modules["pywt"] = None
 import sourdine as sd
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.results.charts import MissingExtraError
 for method in ("histogram", "square-wave"):
     found = sd.local.density([0.2, 0.4], bounds=(0, 1), epsilon=1, method=method)
     assert found.integral(0, 1) > 0.99

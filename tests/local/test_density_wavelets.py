@@ -10,8 +10,8 @@ import pytest
 
 from sourdine.audit import worst_case
 from sourdine.errors import ParameterError
-from sourdine.local.densities import Dubois, OneBit, SignedLevel
-from sourdine.local.densities.dubois import coarse_levels, paper_levels, rebuilt
+from sourdine.local.densities.dubois import Dubois, coarse_levels, paper_levels, rebuilt
+from sourdine.local.densities.one_bit import OneBit, SignedLevel
 from sourdine.local.densities.wavelets import UNIT, Basis, Wavelet
 from sourdine.noise import SeededSource
 

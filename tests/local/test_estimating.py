@@ -10,7 +10,7 @@ import pytest
 from sourdine.errors import ParameterError
 from sourdine.local import Aggregator, Choice, Flag, Number, Schema
 from sourdine.noise import SeededSource
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 N = 6000
 

@@ -8,17 +8,14 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.local.categorical import (
-    HadamardResponse,
-    LocalHashing,
-    SubsetSelection,
-    UnaryEncoding,
-)
-from sourdine.local.estimators import frequencies
+from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
+from sourdine.local.categorical.subset import SubsetSelection
+from sourdine.local.categorical.unary import UnaryEncoding
+from sourdine.local.estimators.frequencies import frequencies
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse, Warner
 from sourdine.noise import SeededSource
 from sourdine.privacy import LOCAL, Guarantee
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 SHARES = np.array([0.35, 0.25, 0.2, 0.15, 0.04, 0.01])
 ORACLES = {

@@ -13,9 +13,9 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sourdine.errors import ParameterError
 from sourdine.local.learn import NoisyGaussianNB, Sanitizer
-from sourdine.local.learn.channels import BLANK, GROUPS, features, matrix
-from sourdine.local.learn.gaussians import cells, fitted
-from sourdine.local.table import Choice, Flag, Number, Schema
+from sourdine.local.learn.channels import BLANK, GROUPS, cells, features, fitted, matrix
+from sourdine.local.table.columns import Choice, Flag, Number
+from sourdine.local.table.schema import Schema
 from sourdine.mechanisms import BoundedLaplace
 from sourdine.noise import SeededSource
 

@@ -10,11 +10,12 @@ from sourdine.errors import ParameterError
 from sourdine.grid import Grid
 from sourdine.local.estimators.distribution import distribution, quantiles
 from sourdine.local.estimators.means import mean, scores_of_share
-from sourdine.local.numeric import Duchi, HybridReport, piecewise, square_wave
+from sourdine.local.numeric.duchi import Duchi, HybridReport
+from sourdine.local.numeric.sliding import piecewise, square_wave
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
 from sourdine.noise import SeededSource
 from sourdine.privacy import LOCAL, Guarantee
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 LAST = 20
 GRID = Grid(100, 140, step=2)

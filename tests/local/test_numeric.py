@@ -10,11 +10,12 @@ from sourdine import data, noise
 from sourdine.audit import ALPHA, p_value, replay
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.grid import Grid
-from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow, piecewise, square_wave
+from sourdine.local.numeric.duchi import Duchi, HybridReport
+from sourdine.local.numeric.sliding import SlidingWindow, piecewise, square_wave
 from sourdine.mechanisms import BoundedStaircase
 from sourdine.noise import SeededSource
 from sourdine.privacy import LOCAL, Guarantee
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 TICKS = (1, 2, 5, 37, 1000, 200_000, 1 << 40)
 MAKERS = {
@@ -208,7 +209,7 @@ def test_the_cut_staircase_tosses_its_coins_exactly(last, monkeypatch):
     report = BoundedStaircase(epsilon=1, last=last, method="truncated")
     x = np.linspace(0, last, 400).astype(np.int64)
     quick = report.randomise(x, source=SeededSource(8))
-    monkeypatch.setattr("sourdine.mechanisms.bounded_staircase.SLACK", 2.0)
+    monkeypatch.setattr("sourdine.noise.coins.SLACK", 2.0)
     assert (report.randomise(x, source=SeededSource(8)) == quick).all()
     monkeypatch.undo()
     for tick in {0, last // 3, last}:

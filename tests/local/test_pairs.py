@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError
-from sourdine.local.table import Choice, Number, Schema
-from sourdine.local.table.estimating.pairs import pair
-from sourdine.local.table.estimating.scores import axis
+from sourdine.local.table.columns import Choice, Number
+from sourdine.local.table.crossed import axis, pair
+from sourdine.local.table.schema import Schema
 from sourdine.noise import SeededSource
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 SURVEYS = 400
 

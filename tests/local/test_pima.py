@@ -11,7 +11,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
 from sourdine.local.learn import NoisyGaussianNB
-from sourdine.local.table import Choice, Number, Schema
+from sourdine.local.table.columns import Choice, Number
+from sourdine.local.table.schema import Schema
 from sourdine.noise import SeededSource
 
 FOLDER = Path(os.environ.get("SOURDINE_DATA", Path(__file__).parents[3] / "shared" / "data"))

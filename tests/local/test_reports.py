@@ -15,22 +15,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError
-from sourdine.local.categorical import SubsetSelection, UnaryEncoding
-from sourdine.local.reports import (
-    Aggregator,
+from sourdine.local.categorical.subset import SubsetSelection
+from sourdine.local.categorical.unary import UnaryEncoding
+from sourdine.local.reports.aggregator import Aggregator
+from sourdine.local.reports.arrow import from_arrow, to_arrow, to_ipc, to_parquet
+from sourdine.local.reports.records import (
     Form,
     Reason,
     Records,
-    from_arrow,
+    length,
+    longest,
     read_lines,
-    to_arrow,
-    to_ipc,
+    rows_of,
+    texts_of,
     to_lines,
-    to_parquet,
 )
-from sourdine.local.reports.json_lines import longest
 from sourdine.local.reports.sources import read
-from sourdine.local.reports.texts import length, rows_of, texts_of
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse
 from sourdine.noise import SeededSource
 from sourdine.privacy import LOCAL, Guarantee

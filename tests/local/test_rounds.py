@@ -11,24 +11,16 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from sourdine.audit.exhaustive import worst_case
-from sourdine.audit.replay import replay
-from sourdine.audit.sampling import ALPHA, p_value
+from sourdine.audit.exhaustive import ALPHA, p_value, replay, worst_case
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local import Aggregator, Choice, Choices, Flag, Number, Schema
-from sourdine.local.categorical import LocalHashing, RandomizedResponse
-from sourdine.local.reports import to_lines
-from sourdine.local.rounds import (
-    Histories,
-    MemoisedHashing,
-    Panel,
-    PermanentResponse,
-    Respondent,
-    Series,
-    plan,
-)
-from sourdine.local.rounds.histories import pattern
-from sourdine.local.rounds.losses import alike, any_two, stays
+from sourdine.local.categorical.hashing import LocalHashing
+from sourdine.local.reports.records import to_lines
+from sourdine.local.rounds.histories import Histories, alike, any_two, pattern, stays
+from sourdine.local.rounds.memoised import MemoisedHashing, PermanentResponse
+from sourdine.local.rounds.respondent import Panel, Respondent
+from sourdine.local.rounds.series import Series, plan
+from sourdine.mechanisms.randomized_response import RandomizedResponse
 from sourdine.noise import SeededSource
 from sourdine.privacy import ALIKE, LOCAL, Guarantee
 

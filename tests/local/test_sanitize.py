@@ -22,15 +22,17 @@ import pytest
 
 from sourdine.audit import ALPHA, p_value, replay
 from sourdine.errors import ParameterError
+from sourdine.frames.cells import Ticks
+from sourdine.frames.frame import Frame
 from sourdine.grid import Grid
 from sourdine.local import density
-from sourdine.local.table import Choice, Choices, Flag, Number, Schema
-from sourdine.local.table.sanitizing import crew as crews
-from sourdine.local.table.sanitizing.blocks import shown_block
-from sourdine.local.table.sanitizing.progress import counted_rows
+from sourdine.local.table import sanitize as crews
+from sourdine.local.table.blocks import shown_block
+from sourdine.local.table.columns import Choice, Choices, Flag, Number
+from sourdine.local.table.sanitize import counted_rows
+from sourdine.local.table.schema import Schema
 from sourdine.noise import SYSTEM, SeededSource
-from sourdine.release import Release
-from sourdine.tally import Frame, Ticks
+from sourdine.results.release import Release
 
 SCHEMA = Schema(
     age=Number(0, 120, step=1),
@@ -515,7 +517,7 @@ def test_an_unfinished_file_has_a_name_that_nobody_knows(ending, tmp_path, monke
     schema = Schema(age=Number(0, 120, 1), epsilon=1, missing="random")
     schema.sanitize({"age": [3]}, to=clean)
     assert precious.read_text() == "precious"
-    monkeypatch.setattr("sourdine.local.table.sanitizing.sinks.token_hex", lambda _: "known")
+    monkeypatch.setattr("sourdine.local.table.blocks.token_hex", lambda _: "known")
     (tmp_path / f".2.{ending}.known.part").symlink_to(precious)
     with pytest.raises(ParameterError, match="where files can be written"):
         schema.sanitize({"age": [3]}, to=tmp_path / f"2.{ending}")

@@ -13,7 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.local.table import Choice, Flag, Number, Schema
+from sourdine.local.table.columns import Choice, Flag, Number
+from sourdine.local.table.schema import Schema
 from sourdine.local.table.schema_files import from_facts
 from sourdine.privacy import LOCAL, Guarantee
 

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.local.table import Choice, Flag, Number, Schema
-from sourdine.local.table.estimating.scores import axis
+from sourdine.local.table.columns import Choice, Flag, Number
+from sourdine.local.table.crossed import axis
+from sourdine.local.table.schema import Schema
 
 BINS_AND_NONE = np.vstack((np.repeat(np.eye(6)[:5], 4, axis=0), np.eye(6)[5]))
 

@@ -11,18 +11,20 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.local.categorical import (
-    HadamardResponse,
-    LocalHashing,
-    SubsetSelection,
-    UnaryEncoding,
+from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
+from sourdine.local.categorical.subset import SubsetSelection
+from sourdine.local.categorical.unary import UnaryEncoding
+from sourdine.local.numeric.duchi import Duchi, HybridReport
+from sourdine.local.numeric.sliding import SlidingWindow
+from sourdine.local.shuffling import (
+    Blanket,
+    _blanket,
+    below,
+    chance,
+    others,
+    shuffled,
+    shuffled_allowance,
 )
-from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow
-from sourdine.local.shuffling import shuffled, shuffled_allowance
-from sourdine.local.shuffling.amplified import _blanket
-from sourdine.local.shuffling.binary import others
-from sourdine.local.shuffling.binomial import below, chance
-from sourdine.local.shuffling.blanket import Blanket
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse, Warner
 from sourdine.privacy import LOCAL, SUBSTITUTE, Guarantee
 
@@ -132,7 +134,7 @@ def test_leaving_people_out_is_worse(monkeypatch):
     b = 1 / (1 + exp(1))
     for n in (20, 64):
         exact = [worst_others(1 - b, b, n, e) for e in (0.1, 0.3, 0.5)]
-        monkeypatch.setattr("sourdine.local.shuffling.binary.BLOCKS", 5)
+        monkeypatch.setattr("sourdine.local.shuffling.BLOCKS", 5)
         rough = [worst_others(1 - b, b, n, e) for e in (0.1, 0.3, 0.5)]
         monkeypatch.undo()
         assert all(r >= e for r, e in zip(rough, exact, strict=True))
@@ -141,7 +143,7 @@ def test_leaving_people_out_is_worse(monkeypatch):
 def test_transform_is_above_convolution(monkeypatch):
     b = 1 / (1 + exp(1))
     direct = [worst_others(1 - b, b, 3000, e) for e in (0.02, 0.05, 0.08)]
-    monkeypatch.setattr("sourdine.local.shuffling.binary.DIRECT", 0)
+    monkeypatch.setattr("sourdine.local.shuffling.DIRECT", 0)
     fast = [worst_others(1 - b, b, 3000, e) for e in (0.02, 0.05, 0.08)]
     assert fast == pytest.approx(direct, rel=1e-7)
     assert all(f >= d for f, d in zip(fast, direct, strict=True))
@@ -176,9 +178,9 @@ def test_sum_over_slices(report):
 
 @pytest.mark.parametrize(("slices", "caution"), [(3, 5.0), (64, -2.0)])
 def test_coarse_slices_are_above(monkeypatch, slices, caution):
-    monkeypatch.setattr("sourdine.local.shuffling.binomial.STEPS", 0)
-    monkeypatch.setattr("sourdine.local.shuffling.blanket.SLICES", slices)
-    monkeypatch.setattr("sourdine.local.shuffling.blanket.CAUTION", caution)
+    monkeypatch.setattr("sourdine.local.shuffling.STEPS", 0)
+    monkeypatch.setattr("sourdine.local.shuffling.SLICES", slices)
+    monkeypatch.setattr("sourdine.local.shuffling.CAUTION", caution)
     unary, hadamard = (kind(epsilon=3, categories=3) for kind in (UnaryEncoding, HadamardResponse))
     for report in (response(1, 5), unary, hadamard):
         blanket = bound_of(report)
@@ -188,7 +190,7 @@ def test_coarse_slices_are_above(monkeypatch, slices, caution):
 
 def test_slices_cost_little(monkeypatch):
     blanket, coarse = bound_of(response(1, 20)), shuffled(response(1, 20), 10_000, delta=1e-6)
-    monkeypatch.setattr("sourdine.local.shuffling.blanket.SLICES", 400)
+    monkeypatch.setattr("sourdine.local.shuffling.SLICES", 400)
     assert blanket.delta(0.99 * float(coarse.epsilon), 10_000) > 1e-6
 
 

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError
-from sourdine.local.estimators import base_cut, norm_sub
+from sourdine.local.estimators.frequencies import base_cut, norm_sub
 
 SHARES = st.lists(st.floats(-2, 2), min_size=1, max_size=30)
 

@@ -8,9 +8,8 @@ from scipy.stats import binom
 
 from sourdine.answers import Release
 from sourdine.local import Choice, Choices, Number, Schema
-from sourdine.local.reports.pairs import joint_tally
-from sourdine.local.table.estimating.pairs import pair
-from sourdine.local.table.estimating.scores import axis
+from sourdine.local.reports.aggregator import joint_tally
+from sourdine.local.table.crossed import axis, pair
 from sourdine.noise import SeededSource
 
 RARE = 1e-9

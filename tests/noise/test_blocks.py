@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from sourdine.exact import exp_neg
-from sourdine.noise.blocks import BlockTable, block_shift
 from sourdine.noise.gaussian import _GaussianLaw, _Weights
-from sourdine.noise.laplace import _LaplaceLaw
+from sourdine.noise.laplace import BlockTable, _LaplaceLaw, block_shift
 
 LAWS = {
     "laplace": (_LaplaceLaw, lambda x, t: Fraction(abs(x)) / t),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource, bounded_laplace, truncated_geometric
 from sourdine.noise.bounded import _BoundedLaw
-from sourdine.noise.lazy import LazyUniform
+from sourdine.noise.source import LazyUniform
 
 
 def law(x, top, decay):

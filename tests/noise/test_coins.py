@@ -105,7 +105,7 @@ def test_exp_lanes_follow_their_exponents(fits, source):
 def test_exp_lanes_do_not_depend_on_the_filter(monkeypatch):
     multiples = np.arange(3000) % 7
     fast = bernoulli_exp(multiples, Fraction(2, 7), source=SeededSource(1))
-    monkeypatch.setattr("sourdine.noise.filters.SLACK", 2.0)
+    monkeypatch.setattr("sourdine.noise.coins.SLACK", 2.0)
     assert np.array_equal(fast, bernoulli_exp(multiples, Fraction(2, 7), source=SeededSource(1)))
 
 

@@ -10,7 +10,7 @@ import pytest
 
 from sourdine.exact import exp_neg
 from sourdine.noise import SeededSource
-from sourdine.noise.filters import SLACK, below_exp, float_rate, unit_floats
+from sourdine.noise.coins import SLACK, below_exp, float_rate, unit_floats
 from sourdine.noise.source import draw_words
 
 POINTS = np.concatenate([np.geomspace(1e-18, 700, 3000), np.linspace(0, 60, 2000)])
@@ -67,7 +67,7 @@ def test_the_exact_decision_is_that_of_the_filter_where_both_speak(monkeypatch):
         return below_exp(words, losses, lambda lane: Fraction(losses[lane]), SeededSource(4))
 
     fast = decide()
-    monkeypatch.setattr("sourdine.noise.filters.SLACK", 2.0)
+    monkeypatch.setattr("sourdine.noise.coins.SLACK", 2.0)
     assert np.array_equal(fast, decide())
 
 

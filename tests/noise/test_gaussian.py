@@ -8,9 +8,8 @@ from scipy.special import ndtr
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource, discrete_gaussian
-from sourdine.noise.blocks import BlockTable
 from sourdine.noise.gaussian import _GaussianBits, _GaussianLaw
-from sourdine.noise.laplace import FEW
+from sourdine.noise.laplace import FEW, BlockTable
 
 VARIANCES = [Fraction(1, 4), 1, 30, 10**4, 128**2, 10**6]
 
@@ -83,7 +82,7 @@ def test_law_when_every_coin_takes_the_second_look(fits, gaussian, source):
 
 
 def test_law_when_everything_is_decided_with_integers(fits, gaussian, source, monkeypatch):
-    monkeypatch.setattr("sourdine.noise.filters.SLACK", 2.0)
+    monkeypatch.setattr("sourdine.noise.coins.SLACK", 2.0)
     draws = forced(20_000, 1, 4000, source, search=True)
     assert fits(*binned(draws, 20_000, gaussian))
 
@@ -91,7 +90,7 @@ def test_law_when_everything_is_decided_with_integers(fits, gaussian, source, mo
 def test_few_do_not_depend_on_the_filter(monkeypatch):
     fast = [discrete_gaussian(50, 500, source=SeededSource(i)) for i in range(5)]
     one = [discrete_gaussian(50, source=SeededSource(i)) for i in range(200)]
-    monkeypatch.setattr("sourdine.noise.filters.SLACK", 2.0)
+    monkeypatch.setattr("sourdine.noise.coins.SLACK", 2.0)
     monkeypatch.setattr("sourdine.noise.gaussian.SLACK", 2.0)
     assert np.array_equal(
         fast, [discrete_gaussian(50, 500, source=SeededSource(i)) for i in range(5)]

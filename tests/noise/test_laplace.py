@@ -7,9 +7,7 @@ import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource, discrete_laplace, geometric, laplace_around
-from sourdine.noise.bits import LaplaceBits
-from sourdine.noise.blocks import BlockTable, block_shift
-from sourdine.noise.laplace import FEW, _LaplaceLaw
+from sourdine.noise.laplace import FEW, BlockTable, LaplaceBits, _LaplaceLaw, block_shift
 
 HIGHEST = 2**63 - 1
 SCALES = [Fraction(3, 10), 1, 5, Fraction(75, 2), 127, 128, Fraction(10007, 10)]
@@ -97,7 +95,7 @@ def test_law_when_every_coin_takes_the_second_look(fits, laplace, source):
 
 
 def test_law_when_every_coin_is_decided_with_integers(fits, laplace, source, monkeypatch):
-    monkeypatch.setattr("sourdine.noise.filters.SLACK", 2.0)
+    monkeypatch.setattr("sourdine.noise.coins.SLACK", 2.0)
     places, cells = binned(forced(_LaplaceLaw(Fraction(150), 1), 5000, source), 150, laplace)
     assert fits(places, cells)
 

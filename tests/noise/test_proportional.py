@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sourdine.noise import by_log_weight, by_weight, proportional
-from sourdine.noise.lazy import LazyUniform
+from sourdine.noise import by_log_weight, by_weight, selection
+from sourdine.noise.source import LazyUniform
 
 WEIGHTS = st.lists(
     st.one_of(st.just(0.0), st.floats(1e-300, 1e3), st.integers(1, 9).map(float)),
@@ -78,7 +78,7 @@ def test_by_weight_is_the_exact_law_by_integers_alone(fits, source):
     draws = []
     for _ in range(5000):
         word = int.from_bytes(source.bytes(8), "little")
-        draws.append(proportional._exactly(weights, LazyUniform(source, word, 64)))
+        draws.append(selection._exactly(weights, LazyUniform(source, word, 64)))
     assert fits(draws, weights / weights.sum())
 
 
@@ -102,7 +102,7 @@ def test_by_log_weight_is_the_law(fits, source):
 @pytest.mark.parametrize("deep", [0.5, 1.0, 3.0])
 def test_by_log_weight_reaches_every_layer(deep, fits, source, monkeypatch):
     """With shallow layers most draws go through several of them: the law stays."""
-    monkeypatch.setattr(proportional, "DEEP", deep)
+    monkeypatch.setattr(selection, "DEEP", deep)
     logs = np.array([0.0, -0.3, -1.1, -1.9, -np.inf, -2.7, -4.0, -0.9, -3.1])
     draws = [by_log_weight(logs, source=source) for _ in range(20_000)]
     law = np.exp(logs)

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 
 from sourdine.exact import Real, exp_neg
 from sourdine.noise import SeededSource, bernoulli
-from sourdine.noise.coins import _MANY, _coin, _split
-from sourdine.noise.rare import RARITY, _gaps, _ladder, rare_lanes
+from sourdine.noise.coins import _MANY, RARITY, _coin, _gaps, _ladder, _split, rare_lanes
 
 N = 4_000_000
 CHANCES = [
@@ -113,7 +112,7 @@ def test_the_first_lanes_are_marked_as_often_as_any():
 
 def test_a_second_round_of_gaps_goes_on_where_the_first_ended(monkeypatch):
     """With no room to spare in a round, many rounds must give the same law."""
-    monkeypatch.setattr("sourdine.noise.rare.isqrt", lambda n: -(n // 7))
+    monkeypatch.setattr("sourdine.noise.coins.isqrt", lambda n: -(n // 7))
     count = 10**7
     marks = rare_lanes(count, SeededSource(20))
     assert abs(len(marks) - count / 128) < 6.2 * (count / 128) ** 0.5

@@ -10,12 +10,11 @@ import numpy as np
 import pytest
 
 from sourdine.exact import Real, exp_neg
-from sourdine.noise.blocks import block_shift
 from sourdine.noise.gaussian import _GaussianLaw
-from sourdine.noise.laplace import _LaplaceLaw
-from sourdine.noise.lazy import LazyUniform
+from sourdine.noise.laplace import _LaplaceLaw, block_shift
+from sourdine.noise.selection import _RealLadder
+from sourdine.noise.source import LazyUniform
 from sourdine.noise.steps import Steps, alternating, identity
-from sourdine.noise.weighted import _RealLadder
 
 LAPLACE = [Fraction(1, 1000), Fraction(3, 10), 1, Fraction(75, 2), 127, 1000, 10**6 + 1, 2**45]
 GAUSS = [Fraction(1, 10**6), Fraction(1, 4), 1, 30, 16000, 10**6, 10**9, 2**80]

@@ -73,7 +73,7 @@ def test_delta_is_optimal_over_orders(rho, epsilon):
 @given(RHOS, st.fractions(Fraction(1, 1000), 1), st.fractions(Fraction(1, 10), 30))
 def test_formula_is_certified_at_its_order(rho, delta, x):
     """Independent evaluation at 60 digits of the epsilon certified at one order."""
-    from sourdine.privacy.renyi import _certified_epsilon  # noqa: PLC0415
+    from sourdine.privacy.concentrated import _certified_epsilon
 
     alpha = 1 + x
     bound = _certified_epsilon(rho, delta, alpha).above()

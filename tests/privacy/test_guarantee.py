@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Guarantee, Relation
-from sourdine.privacy.printing import shown
+from sourdine.privacy.guarantee import shown
 
 EPSILONS = st.fractions(0, 20, max_denominator=10**6)
 DELTAS = st.fractions(0, 1, max_denominator=10**6)

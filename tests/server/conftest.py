@@ -10,7 +10,7 @@ from browsing import chromium_running
 from serving import COLUMNS, Api, data_file, filled_store, served
 from session_calls import AGES
 from sourdine.privacy import Guarantee
-from sourdine.server.store import ServerStore
+from sourdine.server.store.store import ServerStore
 from sourdine.session import Session, Terms
 from store_requests import DATA, filled
 from visits import WIDE, site_store

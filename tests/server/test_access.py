@@ -16,7 +16,7 @@ from serving import (
 )
 from session_calls import AGES
 from sourdine.privacy import Guarantee
-from sourdine.server import passwords
+from sourdine.server import auth
 from sourdine.server.auth import COOKIE
 from sourdine.session import Terms
 
@@ -157,13 +157,13 @@ def test_a_cookie_is_no_token_and_a_token_no_cookie(place):
 def test_unknown_names_cost_a_hash_too(place, monkeypatch):
     """Wrong passwords and unknown names are the same answer, after the same work."""
     computed = []
-    check = passwords.PasswordHasher.verify
+    check = auth.PasswordHasher.verify
 
     def counted(self, known, password):
         computed.append(known.split("$")[1:4])
         return check(self, known, password)
 
-    monkeypatch.setattr(passwords.PasswordHasher, "verify", counted)
+    monkeypatch.setattr(auth.PasswordHasher, "verify", counted)
     api, said = Api(place[0]), set()
     for name in ("olga", "nobody", "anna", "\0", "olga' --"):
         answer = api.post("/login", {"name": name, "password": "wrong wrong wrong"})

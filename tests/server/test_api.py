@@ -29,9 +29,9 @@ from session_calls import AGES
 from sourdine.answers import Release
 from sourdine.client import Remote
 from sourdine.privacy import Guarantee
-from sourdine.server.reading import CLASSES
-from sourdine.server.settings import ServerSettings
-from sourdine.server.store import Dataset
+from sourdine.server.releases import CLASSES
+from sourdine.server.state import ServerSettings
+from sourdine.server.store.base import Dataset
 from sourdine.session import Terms
 
 OF_KINDS = {
@@ -149,7 +149,7 @@ def test_plans_go_both_ways(anna):
 
 
 def test_a_curve_falls_and_is_computed_once(anna, monkeypatch):
-    from sourdine.server import planning  # noqa: PLC0415
+    from sourdine.server import releases as planning
 
     asked = {"statistic": "sum", "column": "age"}
     first = anna.post("/datasets/people/curve", {**asked, "epsilon": 1}).json()["points"]

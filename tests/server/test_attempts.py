@@ -7,9 +7,8 @@ import pytest
 from serving import PASSWORD, Api, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine.privacy import Guarantee
-from sourdine.server import attempts
-from sourdine.server.attempts import DEVICE, PER_ADDRESS, PER_NAME, STRETCH
-from sourdine.server.passwords import Passwords
+from sourdine.server import auth
+from sourdine.server.auth import DEVICE, PER_ADDRESS, PER_NAME, STRETCH, Passwords
 from sourdine.session import Terms
 
 WRONG = {"name": "olga", "password": "a wrong password"}
@@ -20,7 +19,7 @@ RIGHT = {"name": "olga", "password": PASSWORD}
 def clock(monkeypatch):
     """Return a clock that a test sets, and check passwords without the work."""
     seconds = [1_000_000.0 * STRETCH]
-    monkeypatch.setattr(attempts, "time", lambda: seconds[0])
+    monkeypatch.setattr(auth, "time", lambda: seconds[0])
     quick = staticmethod(lambda known, typed: known is not None and typed == PASSWORD)
     monkeypatch.setattr(Passwords, "check", quick)
     return seconds

@@ -15,10 +15,12 @@ from urllib.parse import unquote
 
 import pytest
 
-from sourdine.database import Address, SharedDatabase, dialects, is_address
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.server.store import Person, ServerStore
+from sourdine.server.store.base import Person
+from sourdine.server.store.store import ServerStore
 from sourdine.session import DatabaseLedger, FileLedger, Session
+from sourdine.storage import database as dialects
+from sourdine.storage.database import Address, SharedDatabase, is_address
 from store_requests import DATA, counts, request
 
 

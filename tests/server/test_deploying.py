@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from programs import found
 from sourdine.cli.app import app
-from sourdine.server.limits import LONGEST_BODY
+from sourdine.server.requests import LONGEST_BODY
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 UNIT, NGINX, CADDY, DOCKER = (

@@ -6,11 +6,10 @@ import json
 
 import pytest
 
-from sourdine.server.columns import read_columns
-from sourdine.server.datasets import Registering, registered
+from sourdine.server.datasets import Registering, read_columns, registered
 from sourdine.server.pages.fields import fields_under, kinds
-from sourdine.server.reading import asked_of
-from sourdine.server.store import ServerStore
+from sourdine.server.releases import asked_of
+from sourdine.server.store.store import ServerStore
 from sourdine.session import Session
 
 COLUMNS = {"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}
@@ -81,7 +80,7 @@ def test_choices_that_can_be_accepted_are_offered(dataset):
 
 
 def test_help_is_that_of_the_statistic(dataset):
-    from sourdine import questions  # noqa: PLC0415 - beside what is compared with it
+    from sourdine import questions
 
     found, _ = dataset
     declared = questions.schema()["$defs"]

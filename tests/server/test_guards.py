@@ -10,17 +10,11 @@ import pytest
 
 from guarded import LABELS, guarded, label_file, model, replayed, submission
 from sourdine.adaptive.holdout.labels import Labels
-from sourdine.database import Transaction
 from sourdine.errors import BudgetExceededError, ParameterError
-from sourdine.server.store import (
-    Guard,
-    KeyReusedError,
-    NotGrantedError,
-    Person,
-    ServerStore,
-    fingerprint,
-)
-from sourdine.server.store.guard_tables import guards_anew
+from sourdine.server.store.base import Guard, KeyReusedError, NotGrantedError, Person, fingerprint
+from sourdine.server.store.guards import guards_anew
+from sourdine.server.store.store import ServerStore
+from sourdine.storage.database import Transaction
 
 HELD = Labels.read(LABELS, "labels")
 

@@ -14,14 +14,14 @@ from guarded import LABELS, as_text, guarded, label_file, model, submission
 from serving import KEY, Api, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine import Remote
-from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard, Standing
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.leaderboard import Leaderboard, Standing
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee
-from sourdine.server.holdout_labels import HeldLabels, labels_at
-from sourdine.server.limits import LONGEST_BODY, LONGEST_UPLOAD
-from sourdine.server.problems import RefusedError
-from sourdine.server.setting_up import demo_store
-from sourdine.server.store import ServerStore
+from sourdine.server.labels import HeldLabels, labels_at
+from sourdine.server.requests import LONGEST_BODY, LONGEST_UPLOAD, RefusedError
+from sourdine.server.running import demo_store
+from sourdine.server.store.store import ServerStore
 from sourdine.session import Terms
 
 KEYS = (f"{KEY}-{number}" for number in count())

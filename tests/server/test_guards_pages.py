@@ -10,8 +10,9 @@ from browsing import overflow, violations
 from guarded import LABELS, as_text, guarded, label_file, model, submission
 from serving import PASSWORD, served
 from sourdine.adaptive.holdout.labels import Labels
-from sourdine.server.setting_up import add_person
-from sourdine.server.store import Person, ServerStore
+from sourdine.server.running import add_person
+from sourdine.server.store.base import Person
+from sourdine.server.store.store import ServerStore
 from visits import MARKUP, WIDE, answered, enter
 
 HELD = Labels.read(LABELS, "labels")

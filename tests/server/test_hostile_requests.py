@@ -101,7 +101,7 @@ def test_every_answer_carries_the_headers(anna):
 
 
 def test_what_should_not_be_has_one_body(anna, monkeypatch, capfd):
-    from sourdine.session import Session  # noqa: PLC0415
+    from sourdine.session import Session
 
     bodies = set()
     for text in ("secret 17", "secret 18"):
@@ -122,7 +122,7 @@ def test_what_should_not_be_has_one_body(anna, monkeypatch, capfd):
 
 
 def test_a_draw_that_raises_tells_nothing(anna, monkeypatch):
-    from sourdine.central import Count  # noqa: PLC0415
+    from sourdine.central import Count
 
     def broken(*_):
         raise RuntimeError("17")

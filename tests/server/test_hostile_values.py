@@ -12,14 +12,13 @@ from guarded import guarded, label_file
 from serving import Api, called, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine.errors import SourdineError
+from sourdine.parameters.question import parameters
 from sourdine.privacy import Guarantee
-from sourdine.question import parameters
-from sourdine.server import planning
+from sourdine.server import releases
+from sourdine.server.app import API
 from sourdine.server.auth import new_token
-from sourdine.server.reading import CLASSES
-from sourdine.server.routes import API
-from sourdine.server.settings import ServerSettings
-from sourdine.server.state import ServerState
+from sourdine.server.releases import CLASSES
+from sourdine.server.state import ServerSettings, ServerState
 from sourdine.session import Terms
 
 HOSTILE = [
@@ -67,12 +66,12 @@ def test_no_question_is_a_server_error(place, kind):
     names, broken, refused = {p.name for p in parameters(CLASSES[kind])}, [], 0
     base = {"epsilon": 0.01, **ASKED.get(kind, {"column": "age", "bounds": [0, 120]})}
     base |= {"n": 600} if "n" in names else {}
-    assert called(state, "anna", planning.could, {"statistic": kind, **base}, "people") is not None
+    assert called(state, "anna", releases.could, {"statistic": kind, **base}, "people") is not None
     for name, value in product(sorted(names | {"source", "statistic", "", "questions"}), HOSTILE):
         body = {"statistic": kind, **base, name: value}
         if name == "error":
             del body["epsilon"]
-        for operation in (planning.plan, planning.could):
+        for operation in (releases.plan, releases.could):
             try:
                 called(state, "anna", operation, body)
             except SourdineError:

@@ -11,13 +11,13 @@ from dataclasses import replace
 import pytest
 
 from guarded import guarded, label_file, model, sent, submission
-from sourdine.database import Transaction
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.server.holdout_labels import labels_at
-from sourdine.server.ledgers import lines_text
-from sourdine.server.store import ServerStore
+from sourdine.server.labels import labels_at
+from sourdine.server.releases import lines_text
 from sourdine.server.store import store as storing
+from sourdine.server.store.store import ServerStore
 from sourdine.session import Session
+from sourdine.storage.database import Transaction
 from store_requests import DATA, counts, filled, request
 
 

@@ -15,16 +15,21 @@ import pytest
 from guarded import guarded, label_file
 from serving import COUNT, Api, data_file, filled_store, problem, served
 from session_calls import AGES
-from sourdine.database import Transaction
 from sourdine.errors import ParameterError
+from sourdine.parameters.question import parameters
 from sourdine.privacy import Guarantee
-from sourdine.question import parameters
-from sourdine.server import connections, datasets, holdouts, opened_once, people, state
-from sourdine.server.limits import MOST_NUMBERS, SIZES, require_small, require_small_answer
+from sourdine.server import app, datasets, guards, opened_once, people, state
 from sourdine.server.opened_once import OpenedOnce
-from sourdine.server.problems import RefusedError
-from sourdine.server.reading import CLASSES
+from sourdine.server.releases import CLASSES
+from sourdine.server.requests import (
+    MOST_NUMBERS,
+    SIZES,
+    RefusedError,
+    require_small,
+    require_small_answer,
+)
 from sourdine.session import Session, Terms
+from sourdine.storage.database import Transaction
 
 LARGE = 20_000
 NAMES = [str(i) for i in range(LARGE)]
@@ -148,7 +153,7 @@ def test_large_questions_are_refused_at_once(free):
 def test_texts_that_are_stored_end_where_they_seem_to():
     """A dollar sign lets a last line break through: no text that is stored has one."""
     stored = {}
-    for room in (datasets, holdouts, people):
+    for room in (datasets, guards, people):
         for cls in vars(room).values():
             if isinstance(cls, type) and issubclass(cls, msgspec.Struct):
                 for field in msgspec.json.schema(cls)["$defs"][cls.__name__]["properties"].items():
@@ -254,8 +259,8 @@ def test_a_part_of_the_history_reads_that_part_alone(free, monkeypatch):
 )
 def test_half_requests_are_cut_off(free, monkeypatch, half):
     """Fifty of them: they are closed in time, and others are answered meanwhile."""
-    monkeypatch.setattr(connections, "HEADERS", 1.0)
-    monkeypatch.setattr(connections, "BODY", 1.0)
+    monkeypatch.setattr(app, "HEADERS", 1.0)
+    monkeypatch.setattr(app, "BODY", 1.0)
     where = ("127.0.0.1", int(free.url.rpartition(":")[2]))
     begun = [socket.create_connection(where, timeout=30) for _ in range(50)]
     try:
@@ -283,7 +288,7 @@ def test_half_requests_are_cut_off(free, monkeypatch, half):
 
 def test_a_connection_may_be_used_again_and_slowly(free, monkeypatch):
     """The limit is for each request: one that is answered slowly is not cut off."""
-    monkeypatch.setattr(connections, "HEADERS", 1.0)
+    monkeypatch.setattr(app, "HEADERS", 1.0)
     real = Session._drawn
     monkeypatch.setattr(Session, "_drawn", lambda *args: (sleep(2), real(*args))[1])
     token = free.tokens["anna"]

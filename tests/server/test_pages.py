@@ -14,7 +14,7 @@ from serving import PASSWORD, served
 from sourdine import questions
 from sourdine.answers import Release
 from sourdine.server.auth import COOKIE, new_token
-from sourdine.server.setting_up import add_person, demo_store
+from sourdine.server.running import add_person, demo_store
 from visits import answered, charges, desk, enter, log_in, planning, reach
 
 

@@ -7,13 +7,7 @@ from dataclasses import replace
 import pytest
 
 from sourdine.errors import ParameterError
-from sourdine.server.store import (
-    Guard,
-    Person,
-    SurveyEntry,
-    Token,
-    fingerprint,
-)
+from sourdine.server.store.base import Guard, Person, SurveyEntry, Token, fingerprint
 
 
 def test_people_are_added_once_and_changed(store):

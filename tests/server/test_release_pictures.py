@@ -10,10 +10,10 @@ import pytest
 
 import sourdine as sd
 from sourdine.questions import STATISTICS
-from sourdine.server.pages import downloads
-from sourdine.server.pages.downloads import as_png, formats
-from sourdine.server.pages.release_pictures import release_picture
-from sourdine.server.problems import RefusedError
+from sourdine.server.pages import analyst
+from sourdine.server.pages.analyst import as_png, formats
+from sourdine.server.pages.pictures import release_picture
+from sourdine.server.requests import RefusedError
 
 ORDERS = [i / 10 for i in range(1, 10)]
 LONG = "Wholesale and retail trade; repair of motor vehicles <b>&"
@@ -141,14 +141,14 @@ def test_a_png_of_groups(kind):
 
 
 def test_pictures_that_take_long_have_no_png():
-    release = by_group(downloads.MOST_GROUPS_DRAWN + 1, "bins")
+    release = by_group(analyst.MOST_GROUPS_DRAWN + 1, "bins")
     assert formats(release, drawn=True) == ["csv", "svg", "json"]
     assert as_png(release) == b""
 
 
 def test_without_matplotlib_there_is_no_png(monkeypatch):
     release = sd.count(["a"] * 9, epsilon=1)
-    monkeypatch.setattr(downloads, "find_spec", lambda _: None)
+    monkeypatch.setattr(analyst, "find_spec", lambda _: None)
     assert formats(release, drawn=True) == ["csv", "svg", "json"]
     assert as_png(release) == b""
 
@@ -160,6 +160,6 @@ def test_one_thread_draws_at_a_time(monkeypatch):
     with ThreadPoolExecutor(4) as threads:
         drawn = list(threads.map(lambda _: as_png(release), range(8)))
     assert len(set(drawn)) == 1
-    monkeypatch.setattr(downloads, "PATIENCE", 0.01)
-    with downloads.DRAWING, pytest.raises(RefusedError, match="in a moment"):
+    monkeypatch.setattr(analyst, "PATIENCE", 0.01)
+    with analyst.DRAWING, pytest.raises(RefusedError, match="in a moment"):
         as_png(release)

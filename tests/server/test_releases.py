@@ -10,8 +10,8 @@ from threading import Barrier
 import pytest
 
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
-from sourdine.release import Release
-from sourdine.server.store import KeyReusedError, NotGrantedError
+from sourdine.results.release import Release
+from sourdine.server.store.base import KeyReusedError, NotGrantedError
 from sourdine.session import Session
 from store_requests import DATA, counts, drawing, request
 

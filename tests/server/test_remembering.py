@@ -9,7 +9,7 @@ import pytest
 from serving import COUNT, Api, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine import Remote
-from sourdine.client.memory import SeenHeads
+from sourdine.client.connection import SeenHeads
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.privacy import Guarantee
 from sourdine.session import Terms

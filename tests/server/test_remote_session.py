@@ -17,13 +17,13 @@ from session_calls import AGE, AGES, CALLS
 from sourdine import Remote, central, questions
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.noise import SeededSource
+from sourdine.parameters import converters
 from sourdine.plan import Plan
 from sourdine.privacy import SUBSTITUTE, Guarantee
-from sourdine.question import converters
-from sourdine.release import Release
-from sourdine.server.store import Dataset
+from sourdine.results.release import Release
+from sourdine.server.store.base import Dataset
 from sourdine.session import Session, Terms
-from sourdine.session.totals import read_budget
+from sourdine.session.accounts import read_budget
 
 
 @pytest.fixture(scope="module")
@@ -192,9 +192,9 @@ def test_tables_and_descriptions_come_from_afar(session):
 
 
 def test_the_signatures_are_those_of_a_session():
-    from inspect import signature  # noqa: PLC0415
+    from inspect import signature
 
-    from sourdine.client import RemoteSession  # noqa: PLC0415
+    from sourdine.client import RemoteSession
 
     for name in [*questions.STATISTICS, "describe"]:
         assert signature(getattr(RemoteSession, name)) == signature(getattr(Session, name))

@@ -24,10 +24,10 @@ from serving import Api, data_file, served
 from session_calls import AGES
 from sourdine import Remote
 from sourdine.cli import main
-from sourdine.client.memory import SeenHeads
+from sourdine.client.connection import SeenHeads
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.server import running as running_server
-from sourdine.server.store import ServerStore
+from sourdine.server.store.store import ServerStore
 
 COMMAND = [sys.executable, "-c", "from sourdine.cli import main; main()"]
 TERMS = ["--epsilon", "3", "--n", "600", "--columns", "columns.toml"]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from sourdine.errors import BudgetExceededError
-from sourdine.server.store import KeyReusedError, ServerStore
+from sourdine.server.store.base import KeyReusedError
+from sourdine.server.store.store import ServerStore
 from sourdine.session import Session
 from store_requests import DATA, counts, drawing, filled, request
 

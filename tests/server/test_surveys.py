@@ -17,15 +17,13 @@ from sourdine.errors import ParameterError
 from sourdine.local import Aggregator
 from sourdine.privacy import Guarantee
 from sourdine.server.auth import COOKIE, new_token
-from sourdine.server.drafts import Draft
-from sourdine.server.open_surveys import OpenSurveys
-from sourdine.server.setting_up import demo_store, open_sample
-from sourdine.server.store import ServerStore
-from sourdine.server.surveys import OPERATIONS
+from sourdine.server.running import demo_store, open_sample
+from sourdine.server.store.store import ServerStore
+from sourdine.server.surveys import OPERATIONS, Draft, OpenSurveys
 from sourdine.session import Terms
 from sourdine.survey import Survey, device, form_for_device, page
 from sourdine.survey.collector import MOST_LINES
-from sourdine.survey.skeleton import SKELETON
+from sourdine.survey.document import SKELETON
 
 FLAG = {
     "title": "Smoking",

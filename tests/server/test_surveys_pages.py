@@ -11,9 +11,9 @@ import pytest
 from browsing import overflow, violations
 from serving import Api
 from sourdine.server.auth import new_token
-from sourdine.server.drafts import Draft
-from sourdine.survey.skeleton import SKELETON
-from sourdine.survey.words import words
+from sourdine.server.surveys import Draft
+from sourdine.survey.document import SKELETON
+from sourdine.survey.page import words
 from visits import CATEGORY, MARKUP, WIDE, enter, reach
 
 EN = words("en")

@@ -15,10 +15,10 @@ from guarded import guarded, label_file, model
 from serving import COLUMNS, KEY, MEAN, Api, data_file, filled_store, served
 from session_calls import AGES
 from sourdine.privacy import Guarantee
-from sourdine.server import holdouts
+from sourdine.server import guards as holdouts
+from sourdine.server.app import API
 from sourdine.server.auth import COOKIE, new_token
 from sourdine.server.pages.routes import PAGES
-from sourdine.server.routes import API
 from sourdine.session import Session, Terms
 
 PATIENCE = 60

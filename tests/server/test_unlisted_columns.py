@@ -8,14 +8,14 @@ import pytest
 
 from serving import called, data_file
 from sourdine.errors import SourdineError
-from sourdine.question import parameters
-from sourdine.server import planning, releasing
+from sourdine.frames.frame import Frame
+from sourdine.parameters.question import parameters
+from sourdine.server import releases
 from sourdine.server.datasets import Registering, registered
-from sourdine.server.reading import CLASSES
-from sourdine.server.settings import ServerSettings
-from sourdine.server.state import ServerState
-from sourdine.server.store import Person, ServerStore
-from sourdine.tally import Frame
+from sourdine.server.releases import CLASSES
+from sourdine.server.state import ServerSettings, ServerState
+from sourdine.server.store.base import Person
+from sourdine.server.store.store import ServerStore
 
 ROWS = {
     "x": [i % 10 for i in range(60)],
@@ -92,7 +92,7 @@ def ask(tmp_path):
 def test_every_statistic_is_asked_here(ask):
     assert set(ASKED) == set(CLASSES)
     for name, said in ASKED.items():
-        found = ask(releasing.release, {"statistic": name, "epsilon": 1, **said})
+        found = ask(releases.release, {"statistic": name, "epsilon": 1, **said})
         assert found["state"] == "answered", name
 
 
@@ -114,15 +114,15 @@ def test_columns_that_are_not_listed_are_never_read(ask, statistic, monkeypatch)
             for value in spellings(hidden):
                 body = {**own, parameter: value}
                 for operation, sent in (
-                    (releasing.release, {"questions": [own, body]}),
-                    (planning.plan, body),
+                    (releases.release, {"questions": [own, body]}),
+                    (releases.plan, body),
                 ):
                     try:
                         answer = ask(operation, sent)
                     except SourdineError:
                         refused += 1
                         continue
-                    if operation is releasing.release:
+                    if operation is releases.release:
                         told = json.dumps([one["value"] for one in answer["answers"]])
                         assert not any(f'"{one}"' in told for one in HIDDEN), (parameter, value)
     assert refused > 200
@@ -137,6 +137,6 @@ def test_the_column_that_names_a_person_is_not_asked_about(ask):
         {"statistic": "table", "of": {"who": ["count"]}},
         {"statistic": "count", "by": "who", "keys": [1, 2]},
     ):
-        for operation in (releasing.release, planning.could):
+        for operation in (releases.release, releases.could):
             with pytest.raises(SourdineError, match="columns that may be asked"):
                 ask(operation, {**body, "epsilon": 1})

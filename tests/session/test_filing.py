@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 
 import sourdine as sd
 from sourdine.errors import ParameterError, SourdineError
+from sourdine.reports import rendering
+from sourdine.reports.about import About, check, check_text, lacking
+from sourdine.reports.deployment import entry, to_yaml
+from sourdine.reports.report import FiledReport
 from sourdine.session import FileLedger
-from sourdine.session.filing import About, FiledReport, check, check_text, entry, pictures, to_yaml
-from sourdine.session.filing.registry import lacking
 
 yaml = pytest.importorskip("yaml")
 
@@ -450,7 +452,7 @@ def test_many_numbers_of_groups_are_drawn_in_panels():
         table, column="v", bins=30, bounds=(0, 100), by="g", keys=["a", "b", "c"], epsilon=1
     )
     assert len(of_groups.columns().values) == 90
-    picture = pictures.drawn(of_groups, "one", "counts")
+    picture = rendering.drawn(of_groups, "one", "counts")
     assert picture is not None
     alone = sd.histogram(table, column="v", bins=90, bounds=(0, 100), epsilon=1)
-    assert pictures.drawn(alone, "two", "counts") is None
+    assert rendering.drawn(alone, "two", "counts") is None

@@ -13,12 +13,14 @@ from fractions import Fraction
 
 import pytest
 
-from sourdine.append_only import Book, FileKind, book, disk
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting import Filter
-from sourdine.server.store import ServerStore
-from sourdine.session import DatabaseLedger, FileLedger, MemoryLedger, Terms, lines
+from sourdine.server.store.store import ServerStore
+from sourdine.session import DatabaseLedger, FileLedger, MemoryLedger, Terms
+from sourdine.session import charges as lines
+from sourdine.storage import journal, locks
+from sourdine.storage.journal import Book, FileKind
 
 TERMS = Terms(total=Guarantee(1, 1e-6, ADD_REMOVE), name="people.csv")
 FILTERED = Terms(total=TERMS.total, name="people.csv", filter=Filter.of(1, 1e-6, reserve=9e-7))
@@ -320,11 +322,11 @@ def test_a_copy_of_the_one_file_holds_every_charge(tmp_path):
 
 
 def test_a_held_ledger_is_named(tmp_path, monkeypatch):
-    monkeypatch.setattr(book, "PATIENCE", 0.05)
+    monkeypatch.setattr(journal, "PATIENCE", 0.05)
     path = tmp_path / "p.ledger"
     ledger = FileLedger(path, TERMS)
     with path.open("r+b", buffering=0) as holder:
-        disk.hold(holder, 1)
+        locks.hold(holder, 1)
         with pytest.raises(SourdineError, match="another process has held it"):
             spend(ledger, 0.1)
     spend(ledger, 0.1)

@@ -8,11 +8,11 @@ import pytest
 
 import sourdine as sd
 from sourdine import plan
-from sourdine.append_only import Book, disk
-from sourdine.append_only.chain import Head, linked
 from sourdine.cli import ledger as ledger_command
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
-from sourdine.session.kept_ledgers import LEDGER
+from sourdine.session.ledger import LEDGER
+from sourdine.storage import locks
+from sourdine.storage.journal import Book, Head, linked
 
 DATA = {"age": [20, 30, 40] * 100, "sex": ["f", "m", "f"] * 100}
 
@@ -162,14 +162,14 @@ def test_what_is_left_says_of_a_mode_what_it_costs():
 
 def test_a_full_disk_tells_what_was_charged_and_of_the_batch(tmp_path, monkeypatch):
     session = sd.Session(DATA, epsilon=1, ledger=tmp_path / "data.ledger")
-    real, left = disk.put, iter(range(4))
+    real, left = locks.put, iter(range(4))
 
     def put(*given):
         if next(left, None) is None:
             raise OSError(errno.ENOSPC, "No space left on device")
         return real(*given)
 
-    monkeypatch.setattr(disk, "put", put)
+    monkeypatch.setattr(locks, "put", put)
     with pytest.raises(SourdineError, match=r"was charged.* So was what the rest of the batch"):
         session.ask_all([plan.count(epsilon=0.1)] * 2)
     monkeypatch.undo()
@@ -197,7 +197,9 @@ def test_a_report_does_not_replace_what_it_is_made_of(tmp_path, option):
     own["about"].write_text("purpose = 'Planning'\n")
     before = {name: path.read_bytes() for name, path in own.items()}
     with pytest.raises(ParameterError, match="report must be a file of its own"):
-        ledger_command.run(own["ledger"], as_json=False, report=own[option], about=own["about"])
+        ledger_command.run_ledger(
+            own["ledger"], as_json=False, report=own[option], about=own["about"]
+        )
     assert before == {name: path.read_bytes() for name, path in own.items()}
 
 

@@ -19,7 +19,7 @@ from sourdine import __version__, central, questions
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.noise import SeededSource
 from sourdine.privacy import SUBSTITUTE
-from sourdine.server.store import ServerStore
+from sourdine.server.store.store import ServerStore
 from sourdine.session import Session
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "ledger.py"

@@ -12,9 +12,11 @@ import pytest
 from sourdine import central, plan
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Concentrated, Guarantee, Part
-from sourdine.privacy.accounting import Filter, compose, plain, prices
-from sourdine.privacy.printing import percent
-from sourdine.session import Call, FileLedger, MemoryLedger, Room, Session, Terms, lines
+from sourdine.privacy.accounting import Filter, compose, plain
+from sourdine.privacy.accounting import parts as prices
+from sourdine.privacy.guarantee import percent
+from sourdine.session import Call, FileLedger, MemoryLedger, Room, Session, Terms
+from sourdine.session import charges as lines
 from sourdine.session.accounts import FilterAccount
 
 F = Fraction

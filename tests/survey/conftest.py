@@ -18,10 +18,10 @@ import pytest
 from browsing import chromium_running
 from programs import found
 from sourdine.local import Choice, Choices, Flag, Number, Schema
-from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
+from sourdine.local.table.columns import CATEGORICAL, NUMERIC
 from sourdine.survey import device
+from sourdine.survey.document import SKELETON
 from sourdine.survey.form import form_for_device
-from sourdine.survey.skeleton import SKELETON
 
 HERE = Path(__file__).parent
 DEVICE = Path(device.__file__).with_name("web") / "device.mjs"

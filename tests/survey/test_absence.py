@@ -10,13 +10,12 @@ import pytest
 
 from sourdine.errors import ParameterError
 from sourdine.local import Choice, Flag, Number, Schema
-from sourdine.survey import Survey, device, device_rounds
+from sourdine.survey import Survey, device
+from sourdine.survey.document import SKELETON
 from sourdine.survey.form import form_for_device
-from sourdine.survey.page import page
+from sourdine.survey.page import ADDED, FORMER, languages, page, words
 from sourdine.survey.results import results
-from sourdine.survey.skeleton import SKELETON
 from sourdine.survey.store import Posted, SurveyStore
-from sourdine.survey.words import ADDED, FORMER, languages, words
 
 NEEDED = {"way": Choice("a", "b", "c"), "late": Flag(), "minutes": Number(0, 120, 1)}
 ANSWERS = {"way": "a", "late": True, "minutes": "30"}
@@ -61,10 +60,10 @@ def test_a_device_refuses_before_it_draws(node, survey_cases, tmp_path, method, 
 def test_a_round_needs_an_answer_too():
     schema = Schema(late=Flag(), epsilon=2, rounds=3)
     form = form_for_device(schema.round(1))
-    memory = device_rounds.remember(form)
+    memory = device.remember(form)
     with pytest.raises(ParameterError, match="the answer to 'late' must be given"):
-        device_rounds.again(form, memory, {})
-    assert device_rounds.again(form, memory, {"late": True})
+        device.again(form, memory, {})
+    assert device.again(form, memory, {"late": True})
 
 
 def test_random_answers_are_no_survey():

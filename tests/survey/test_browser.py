@@ -11,7 +11,7 @@ import pytest
 from browsing import arabic, overflow, violations
 from sourdine.local import Aggregator
 from sourdine.survey import Survey, page
-from sourdine.survey.words import sure, words
+from sourdine.survey.page import sure, words
 
 EN = words("en")
 WIDE, NARROW = {"width": 1100, "height": 900}, {"width": 360, "height": 740}
@@ -323,8 +323,8 @@ def test_the_promise_is_computed_from_epsilon(opened, epsilon):
 
 def test_twelve_questions_take_twenty_milliseconds(opened, survey_cases):
     columns = list(survey_cases.columns().values())[:10]
-    from sourdine.local import Number, Schema  # noqa: PLC0415
-    from sourdine.survey import form_for_device  # noqa: PLC0415
+    from sourdine.local import Number, Schema
+    from sourdine.survey import form_for_device
 
     columns += [Number(0, 120, 1), Number(0, 200, 1, method="laplace")]
     schema = Schema.of({f"c{i}": column for i, column in enumerate(columns)}, epsilon=4)

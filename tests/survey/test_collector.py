@@ -19,15 +19,12 @@ from types import SimpleNamespace
 
 import pytest
 
-from sourdine.local.reports import to_lines
+from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey, page
-from sourdine.survey.collector import MOST_LINES, Collector
+from sourdine.survey.collector import LONGEST_BODY, MOST_LINES, Collector, WebServer, mounted
 from sourdine.survey.demo import demo
-from sourdine.survey.group_commit import GroupCommit
-from sourdine.survey.mounting import mounted
-from sourdine.survey.serving import LONGEST_BODY, WebServer
-from sourdine.survey.store import Posted, SurveyStore
-from sourdine.survey.words import words
+from sourdine.survey.page import words
+from sourdine.survey.store import GroupCommit, Posted, SurveyStore
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "collector.py"
 PEOPLE = {"way": "bus", "minutes": 35, "late": True, "wishes": "seats"}

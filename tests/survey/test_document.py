@@ -10,9 +10,8 @@ import pytest
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.survey import Survey
-from sourdine.survey.examination import examined
-from sourdine.survey.skeleton import SKELETON
-from sourdine.survey.words import languages, words
+from sourdine.survey.document import SKELETON, examined
+from sourdine.survey.page import languages, words
 
 WHOLE = tomllib.loads(SKELETON)
 
@@ -190,7 +189,7 @@ def test_a_survey_that_was_opened_keeps_the_words_it_was_opened_with():
 
 
 def test_every_language_has_every_word():
-    from sourdine.survey.words import read_words  # noqa: PLC0415
+    from sourdine.survey.page import read_words
 
     assert languages() == ("ar", "de", "en", "es", "fr")
     for tag in languages():

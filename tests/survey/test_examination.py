@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sourdine.survey import Survey
-from sourdine.survey.examination import STAND_IN, examined
+from sourdine.survey.document import STAND_IN, examined
 
 WHOLE = {**STAND_IN, "name": "habits"}
 

@@ -15,16 +15,14 @@ import numpy as np
 import pytest
 
 from sourdine.exact import exp_neg
-from sourdine.local.categorical import (
-    FlippedSet,
-    HadamardResponse,
-    LocalHashing,
-    SubsetSelection,
-    UnaryEncoding,
-)
-from sourdine.local.numeric import Duchi, HybridReport, SlidingWindow, square_wave
-from sourdine.local.rounds import Histories, MemoisedHashing, PermanentResponse
-from sourdine.local.table.absence import AnyAnswer, paid_flag
+from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
+from sourdine.local.categorical.subset import SubsetSelection
+from sourdine.local.categorical.unary import FlippedSet, UnaryEncoding
+from sourdine.local.numeric.duchi import Duchi, HybridReport
+from sourdine.local.numeric.sliding import SlidingWindow, square_wave
+from sourdine.local.rounds.histories import Histories
+from sourdine.local.rounds.memoised import MemoisedHashing, PermanentResponse
+from sourdine.local.table.part import AnyAnswer, paid_flag
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
 from sourdine.survey import device
 from sourdine.survey.form import _part

@@ -10,10 +10,9 @@ import pytest
 
 from sourdine.errors import ParameterError
 from sourdine.local import Choice, Choices, Flag, Number, Schema
-from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC
+from sourdine.local.table.columns import CATEGORICAL, NUMERIC
 from sourdine.survey import device
-from sourdine.survey.device_form import TOPS, read
-from sourdine.survey.form import form_for_device
+from sourdine.survey.form import TOPS, form_for_device, read
 
 FITS = 'refuse("the answers to a question do not fit its method")'
 SLOT = 'count(found ?? (column.absent === "nothing" ? 0 : top), 0, top)'

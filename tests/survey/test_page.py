@@ -15,8 +15,7 @@ import quickjs
 
 from sourdine.exact import exp_neg
 from sourdine.survey import Survey, form_for_device, page
-from sourdine.survey.scripts import ask_script, compact, device_script, source
-from sourdine.survey.words import languages, sure, words
+from sourdine.survey.page import ask_script, compact, device_script, languages, source, sure, words
 
 EPSILONS = ("0.1", "1", "4", "8")
 MOST = 36_000

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.local.reports import to_lines
+from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey
 from sourdine.survey.store import Posted, SurveyStore
 

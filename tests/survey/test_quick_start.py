@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from sourdine.survey.words import words
+from sourdine.survey.page import words
 
 MANUAL = Path(__file__).parents[2] / "docs" / "tasks" / "run-a-survey.md"
 EN = words("en")

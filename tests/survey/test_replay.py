@@ -10,11 +10,11 @@ import pytest
 import quickjs
 
 from sourdine.local import Aggregator, Schema
-from sourdine.local.reports import Reason
+from sourdine.local.reports.records import Reason
 from sourdine.local.table.columns import Attribute
 from sourdine.survey import device
 from sourdine.survey.form import form_for_device
-from sourdine.survey.scripts import device_script
+from sourdine.survey.page import device_script
 
 HERE = Path(__file__).parent
 RECORDS = 10_000

@@ -10,13 +10,11 @@ from html import unescape
 import pytest
 
 from browsing import arabic, overflow, violations
-from sourdine.local.reports import to_lines
+from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey
-from sourdine.survey.page import page
-from sourdine.survey.results import results, rounded
-from sourdine.survey.results_page import results_page
+from sourdine.survey.page import languages, page, words
+from sourdine.survey.results import results, results_page, rounded
 from sourdine.survey.store import Posted, SurveyStore
-from sourdine.survey.words import languages, words
 
 SIZES = {"desktop": {"width": 1100, "height": 900}, "phone": {"width": 360, "height": 740}}
 PLACES = r"\{\w+\}"

@@ -11,13 +11,12 @@ import quickjs
 
 from sourdine.errors import ParameterError
 from sourdine.local import Aggregator, Choice, Flag, Schema
-from sourdine.local.rounds import Respondent
-from sourdine.survey import Survey, device_rounds, page
-from sourdine.survey.device import FLAGS
-from sourdine.survey.form import form_for_device
+from sourdine.local.rounds.respondent import Respondent
+from sourdine.survey import Survey, page
+from sourdine.survey import device as device_rounds
+from sourdine.survey.form import FLAGS, form_for_device
+from sourdine.survey.page import device_script, languages, rounds_script, sure, words
 from sourdine.survey.precision import precision
-from sourdine.survey.scripts import device_script, rounds_script
-from sourdine.survey.words import languages, sure, words
 
 ROUNDS = 4
 COLUMNS = {

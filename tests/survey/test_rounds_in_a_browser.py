@@ -9,7 +9,7 @@ import pytest
 from browsing import overflow, violations
 from sourdine.local import Aggregator
 from sourdine.survey import Survey, page
-from sourdine.survey.words import sure, words
+from sourdine.survey.page import sure, words
 
 EN = words("en")
 

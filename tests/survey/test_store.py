@@ -13,7 +13,7 @@ import pytest
 
 from sourdine.errors import ParameterError
 from sourdine.local import Aggregator
-from sourdine.local.reports import to_lines
+from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey
 from sourdine.survey.results import results
 from sourdine.survey.store import Posted, SurveyStore

@@ -33,15 +33,15 @@ from sourdine.audit.exhaustive import worst_case
 from sourdine.exact import number, positive
 from sourdine.laws import Law
 from sourdine.mechanisms import RandomizedResponse, Subsample
-from sourdine.presentation.figures import BLUE, GREY, INK, RED, RULE, canvas, legend
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
+from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, canvas, legend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = [
     "Amplified",
@@ -212,7 +212,7 @@ def leak(rate: Number, epsilon: Number = 1, delta: Number = 0.01) -> tuple[float
     return holding.hockey_stick(no, tight).value, no.hockey_stick(holding, tight).value
 
 
-def plot(rows: Sequence[Amplified], *, path: str | None = None) -> Any:  # noqa: ANN401
+def plot(rows: Sequence[Amplified], *, path: str | None = None) -> Any:
     """Draw what is printed, proved and true against the rate, and what is really lost as dots.
 
     Parameters

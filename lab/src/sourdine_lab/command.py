@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.cli.streams import complain
+from sourdine.cli.command import complain
 from sourdine.errors import ParameterError, SourdineError
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ Workers = Annotated[
 @lab.command(name="list")
 def list_all() -> None:
     """Show all experiments."""
-    from sourdine_lab.registry import all_experiments  # noqa: PLC0415
+    from sourdine_lab.registry import all_experiments
 
     rows = [(e.name, " ".join(e.ids), e.title) for e in all_experiments().values()]
     _print_words(("experiment", "rows", "what it shows"), rows)
@@ -72,8 +72,8 @@ def run(
 
     Of a row the claims are judged too. What was computed before is not computed again.
     """
-    from sourdine_lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
-    from sourdine_lab.registry import chosen  # noqa: PLC0415
+    from sourdine_lab.claims import verdicts
+    from sourdine_lab.registry import chosen
 
     experiments = chosen(names, rows=verdicts.ROWS)
     rows = {name.upper() for name in names} & set(verdicts.ROWS)
@@ -91,8 +91,8 @@ def run_all(
 
     Stopped, it goes on where it was: figures in parts, claims from the first.
     """
-    from sourdine_lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
-    from sourdine_lab.registry import all_experiments  # noqa: PLC0415
+    from sourdine_lab.claims import verdicts
+    from sourdine_lab.registry import all_experiments
 
     experiments, claims = list(all_experiments().values()), verdicts.chosen([])
     _written(experiments, claims, "lab", out, quick=quick, seed=seed, workers=workers)
@@ -114,7 +114,7 @@ def claims(
     Exits with status 1 if a verdict is not the recorded one, or if it does not change when the
     printed and the other form of the claim are exchanged.
     """
-    from sourdine_lab.claims import verdicts  # noqa: PLC0415
+    from sourdine_lab.claims import verdicts
 
     with _bar() as bar:
         judged = _judged(verdicts.chosen(rows or []), bar, workers)
@@ -135,10 +135,10 @@ def claims(
 
 def _print_words(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print a table of sentences, which may run over several lines; the first column may not."""
-    from rich.box import SIMPLE_HEAD  # noqa: PLC0415 - commands load what they need
-    from rich.console import Console  # noqa: PLC0415
-    from rich.table import Table  # noqa: PLC0415
-    from rich.text import Text  # noqa: PLC0415
+    from rich.box import SIMPLE_HEAD
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=SIMPLE_HEAD, pad_edge=False, padding=(0, 2, 0, 0))
     for i, head in enumerate(heads):
@@ -152,7 +152,7 @@ def _short(where: str) -> str:
     return where.removeprefix("lab/src/sourdine_lab/")
 
 
-def _written(  # noqa: PLR0913 - what, where and how
+def _written(
     experiments: list[Experiment],
     claims: list[Claim[Any]],
     name: str,
@@ -163,10 +163,10 @@ def _written(  # noqa: PLR0913 - what, where and how
     workers: int | None,
 ) -> Path:
     """Run, judge and write a page of that name; return the folder."""
-    from json import dumps  # noqa: PLC0415 - commands load what they need
+    from json import dumps
 
-    from sourdine_lab.page import page  # noqa: PLC0415
-    from sourdine_lab.runner import Runner  # noqa: PLC0415
+    from sourdine_lab.page import page
+    from sourdine_lab.runner import Runner
 
     folder = _folder(out or Path("lab-report-quick" if quick else "lab-report"))
     runner = Runner(folder / "parts", quick=quick, seed=seed, workers=workers)
@@ -220,7 +220,7 @@ def _drawn(
     out: Path,
     bar: Progress,
 ) -> list[Shown]:
-    from sourdine_lab.page import Shown  # noqa: PLC0415 - commands load what they need
+    from sourdine_lab.page import Shown
 
     sizes = {e.name: len(e.split(quick=runner.quick, seed=runner.seed)) for e in experiments}
     task = bar.add_task("figures", total=sum(sizes.values()))
@@ -240,15 +240,15 @@ def _drawn(
 
 
 def _judged(claims: list[Claim[Any]], bar: Progress, workers: int | None) -> list[Judged]:
-    from sourdine_lab.claims import verdicts  # noqa: PLC0415 - commands load what they need
+    from sourdine_lab.claims import verdicts
 
     task = bar.add_task("claims", total=len(claims))
     return verdicts.judge(claims, lambda _: bar.advance(task), workers=workers)
 
 
 def _bar() -> Progress:
-    from rich.console import Console  # noqa: PLC0415 - commands load what they need
-    from rich.progress import (  # noqa: PLC0415
+    from rich.console import Console
+    from rich.progress import (
         BarColumn,
         MofNCompleteColumn,
         Progress,

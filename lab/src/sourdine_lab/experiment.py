@@ -46,7 +46,7 @@ class Part:
     settings: Settings
     seed: int
 
-    def __getitem__(self, name: str) -> Any:  # noqa: ANN401 - a number, a word or a list
+    def __getitem__(self, name: str) -> Any:
         return self.settings[name]
 
     @property
@@ -118,7 +118,7 @@ class Experiment:
         """The figures of the documents that it redraws."""
         return (self.name,) if self.figures is None else self.figures
 
-    def figure(self, table: Table) -> Any:  # noqa: ANN401
+    def figure(self, table: Table) -> Any:
         """Return the picture, which names the stand-in for the data where there is one."""
         figure = self.draw(table)
         if self.stand_in:

@@ -1,6 +1,6 @@
 r"""What Stemmer's lecture 9 says a robust algorithm costs: orders, without their constants.
 
-The library counts with the constants: `sourdine.adaptive.robust.copies_needed` and ``cost``.
+The library counts with the constants: `sourdine.adaptive.robust.proof.copies_needed` and ``cost``.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from sourdine.exact import at_least, integer
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = ["Phase", "balanced", "lecture_copies", "lecture_cost"]
 
@@ -49,7 +49,7 @@ def balanced(vertices: int, edges: int) -> Phase:
     oblivious algorithm, :math:`t_{init}/\sqrt T + \sqrt T\, t_{update} + t_{query}` is least at
     :math:`T = |E| / \sqrt{|V|}` and of order :math:`\sqrt{|E|}\,|V|^{1/4}`, where computing anew
     costs :math:`|E|`. That counts :math:`k = \sqrt T` copies; a proof takes about a hundred times
-    as many (`sourdine.adaptive.robust.copies_needed`).
+    as many (`sourdine.adaptive.robust.proof.copies_needed`).
 
     The lecture adds that nothing better is known. By now it is: deterministic, hence robust, exact
     algorithms take :math:`n^{o(1)}` for an update while the cut is small, up to

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.presentation.figures import GREY, INK, RULE, canvas
+from sourdine.results.charts import GREY, INK, RULE, canvas
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -78,7 +78,7 @@ def colour(method: str) -> str:
     return COLOURS[method]
 
 
-def panels(  # noqa: PLR0913 - a shape and what is shared
+def panels(
     count: int,
     *,
     rows: int = 1,
@@ -105,7 +105,7 @@ def panels(  # noqa: PLR0913 - a shape and what is shared
     return figure, axes
 
 
-def titled(axes: Any, title: str, *, x: str, y: str) -> None:  # noqa: ANN401
+def titled(axes: Any, title: str, *, x: str, y: str) -> None:
     """Write the title and what the axes are, with units."""
     axes.set_title(title, loc="left", color=INK, fontsize=11)
     axes.set_xlabel(x, color=INK)
@@ -113,9 +113,9 @@ def titled(axes: Any, title: str, *, x: str, y: str) -> None:  # noqa: ANN401
     axes.grid(axis="y", color=RULE, linewidth=0.8)
 
 
-def logarithmic(axes: Any, which: str = "xy") -> None:  # noqa: ANN401
+def logarithmic(axes: Any, which: str = "xy") -> None:
     """Set a logarithmic scale on the axis x, y or both, with few and plain numbers on it."""
-    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter  # noqa: PLC0415
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
     for letter in which:
         axis = axes.xaxis if letter == "x" else axes.yaxis
@@ -135,8 +135,8 @@ def _plain(value: float) -> str:
     return f"$10^{{{power}}}$" if abs(factor - 1) < 1e-6 else f"{value:.0e}"
 
 
-def band(  # noqa: PLR0913 - a line, its uncertainty and its name
-    axes: Any,  # noqa: ANN401
+def band(
+    axes: Any,
     x: ArrayLike,
     y: ArrayLike,
     error: ArrayLike | float = 0.0,
@@ -154,13 +154,13 @@ def band(  # noqa: PLR0913 - a line, its uncertainty and its name
     axes.plot(xs, ys, style, color=colour(method), linewidth=1.6, label=label or method)
 
 
-def stated(axes: Any, x: ArrayLike, y: ArrayLike, text: str) -> None:  # noqa: ANN401
+def stated(axes: Any, x: ArrayLike, y: ArrayLike, text: str) -> None:
     """Draw what the document states, dotted; `name_lines` writes its words."""
     xs, ys = np.asarray(x, float), np.asarray(y, float)
     axes.plot(xs, ys, ":", color=colour("stated"), linewidth=1.3, label=text)
 
 
-def said(axes: Any, height: float, text: str) -> None:  # noqa: ANN401
+def said(axes: Any, height: float, text: str) -> None:
     """Mark on the axis y a number that the document gives without saying where it holds."""
     across = axes.get_yaxis_transform()
     axes.plot([0, 0.03], [height] * 2, color=colour("stated"), transform=across, label="_said")
@@ -170,7 +170,7 @@ def said(axes: Any, height: float, text: str) -> None:  # noqa: ANN401
     )  # fmt: skip
 
 
-def name_lines(axes: Any) -> None:  # noqa: ANN401
+def name_lines(axes: Any) -> None:
     """Write the name of every line beside its end, moved apart where two would touch.
 
     A name that was moved far is led back to its line.
@@ -202,7 +202,7 @@ def name_lines(axes: Any) -> None:  # noqa: ANN401
             )  # fmt: skip
 
 
-def note(axes: Any, text: str, x: float = 0.02, y: float = 0.97) -> None:  # noqa: ANN401
+def note(axes: Any, text: str, x: float = 0.02, y: float = 0.97) -> None:
     """Write a short text into the axes, at a place in fractions of them."""
     axes.text(
         x, y, text, transform=axes.transAxes, color=SLATE, fontsize=8, va="top",

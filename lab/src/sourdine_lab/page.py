@@ -69,7 +69,7 @@ class Shown:
 
     def drawn(self, ending: str) -> bytes:
         """Return the figure as the bytes of a file; the same figure gives the same bytes."""
-        from matplotlib import rc_context  # noqa: PLC0415 - an extra, loaded late
+        from matplotlib import rc_context
 
         file = BytesIO()
         facts = {"Date": None} if ending == "svg" else {"Software": None}
@@ -88,7 +88,7 @@ class Shown:
 
 def _few_colours(file: BytesIO) -> bytes:
     """Return a PNG of 256 colours, a third as large; a drawing of lines has no more."""
-    from PIL import Image  # noqa: PLC0415 - matplotlib brings it
+    from PIL import Image
 
     small = BytesIO()
     Image.open(file).convert("RGB").quantize(256, dither=Image.Dither.NONE).save(

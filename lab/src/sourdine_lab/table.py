@@ -38,7 +38,7 @@ class Table:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def where(self, **given: Any) -> Table:  # noqa: ANN401 - values of columns
+    def where(self, **given: Any) -> Table:
         """Return the rows with these values."""
         return Table([row for row in self.rows if all(row[k] == v for k, v in given.items())])
 

@@ -36,7 +36,7 @@ def test_privacy_costs_an_exponent():
 @pytest.mark.parametrize("alpha", [0.2, 1.0, 3.0])
 def test_two_densities_are_told_no_better_than_allowed(alpha):
     """Shares of yes 1/2 and 1/2 + delta, by randomised response: the total variation, exactly."""
-    from scipy.stats import binom  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.stats import binom
 
     n, delta = 200, 0.02
     keep = np.exp(alpha) / (1 + np.exp(alpha))

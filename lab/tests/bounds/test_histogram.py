@@ -165,7 +165,7 @@ def test_printed_uniform_error_is_not_exceeded():
 
 
 def test_printed_uniform_error_is_the_printed_formula():
-    from scipy.special import betainc  # noqa: PLC0415
+    from scipy.special import betainc
 
     n, q, epsilon = 300, 0.1, 4
     beta, k = 1 / (sqrt(n) * log(n)), 1.5 * n / log(n)

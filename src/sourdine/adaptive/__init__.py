@@ -17,18 +17,19 @@ questions to one sample, `advise` for sketches and counters that outsiders can s
 from sourdine.adaptive import attacks
 from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
 from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut
-from sourdine.adaptive.holdout import (
-    GuardCallback,
-    GuardedHoldout,
-    Leaderboard,
-    Verdict,
-    guarded_scorer,
-)
+from sourdine.adaptive.holdout.adapters import GuardCallback, guarded_scorer
+from sourdine.adaptive.holdout.guard import GuardedHoldout, Verdict
+from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.adaptive.information import privacy_to_validity
-from sourdine.adaptive.ledger import Blocks, Custom, Iid, Markov, TranscriptLedger
-from sourdine.adaptive.robust import Lazy, Robust, advise
-from sourdine.adaptive.server import QueryServer
-from sourdine.adaptive.sketches import AmsSketch, Keyed, RobustF2
+from sourdine.adaptive.ledger.dependence import Blocks, Custom, Iid, Markov
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.query_server.server import QueryServer
+from sourdine.adaptive.robust.advice import advise
+from sourdine.adaptive.robust.lazy import Lazy
+from sourdine.adaptive.robust.wrapper import Robust
+from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.adaptive.sketches.f2 import RobustF2
+from sourdine.adaptive.sketches.keyed import Keyed
 
 __all__ = [
     "AdaptiveAnswer",

@@ -5,12 +5,11 @@ from __future__ import annotations
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
-from sourdine.release import Answer, Columns, Sheet, Shown
+from sourdine.results.answer import Answer
+from sourdine.results.tables import Columns, Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-__all__ = ["AdaptiveAnswer", "Certificate"]
 
 
 @dataclass(frozen=True, slots=True, eq=False, repr=False)

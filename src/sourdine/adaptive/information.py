@@ -1,36 +1,4 @@
-r"""From what is told about a sample to how far a query chosen by it can be off.
-
-A query is chosen by whatever a mechanism told of :math:`n` independent rows. Were it chosen without
-looking, :math:`|q(S) - q(P)| > w` would have probability :math:`p = 2e^{-2nw^2}` at most. Two
-measures of what was told bound the true probability :math:`b`:
-
-* **Mutual information** of :math:`I` nats: :math:`\mathrm{kl}(b \| p) \le I`, the divergence of
-  coins, by data processing.
-* **A privacy loss** of :math:`\varepsilon`: given the output, row after row, the log likelihood
-  ratio of joint to independent grows by steps that lie in an interval of length
-  :math:`\varepsilon`, as likelihoods of neighbours do, and so have a mean of at most
-  :math:`\varepsilon^2/8` (Hoeffding's lemma, as the inverse ratio has mean one). So
-  :math:`I \le n\varepsilon^2/8`, and but for :math:`\beta'` the ratio stays below :math:`L =
-  n\varepsilon^2/8 + \varepsilon\sqrt{n\ln(1/\beta')/2}` (Azuma): :math:`b \le e^L p + \beta'`.
-
-A mechanism that is :math:`\rho`-zCDP when one row is replaced tells :math:`I \le \rho n` nats:
-:math:`I(S; T) \le \sum_i I(S_i; T \mid S_{-i})` for independent rows, and each term is at most the
-divergence between neighbours, averaged. For Gaussian noise the term is smaller by four: given the
-rest and the answers so far, answer :math:`j` is a Gaussian channel whose input
-:math:`q_j(S_i)/n` has a variance of at most :math:`1/4n^2`, so it tells at most
-:math:`1/8n^2\sigma^2` nats; :math:`k` answers about :math:`n` rows tell :math:`I \le k/8n\sigma^2`.
-Of noise on whole ticks the same is true, since the discrete Gaussian's mass around any centre is
-largest at a tick.
-
-References
-----------
-.. [1] R. Rogers, A. Roth, A. Smith, N. Srebro, O. Thakkar, B. Woodworth, "Guaranteed validity for
-   empirical approaches to adaptive data analysis", AISTATS 2020.
-.. [2] D. Russo, J. Zou, "Controlling bias in adaptive data analysis using information theory",
-   AISTATS 2016.
-.. [3] C. Dwork et al., "Generalization in adaptive data analysis and holdout reuse", NeurIPS 2015.
-.. [4] M. Bun, T. Steinke, "Concentrated differential privacy", TCC 2016.
-"""
+"""From what is told about a sample to how far a chosen query can be off."""
 
 from __future__ import annotations
 
@@ -42,9 +10,70 @@ from sourdine.exact import at_least, integer, number
 from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from collections.abc import Callable
 
-__all__ = ["informed_width", "likely_loss", "privacy_to_validity"]
+    from sourdine.exact import Number
+
+
+# ---- Where something stops to fit: the largest number that does, by doubling and halving ---------
+
+
+LIMIT = 1 << 40
+"""More than anyone asks for."""
+
+
+def largest(fits: Callable[[int], bool], limit: int = LIMIT) -> int:
+    """Return the largest number up to a limit that fits, where all smaller ones do too; else 0.
+
+    Examples
+    --------
+    >>> largest(lambda n: n * n <= 50), largest(lambda n: False), largest(lambda n: True, limit=9)
+    (7, 0, 9)
+    """
+    low, high = 0, 1
+    while high <= limit and fits(high):
+        low, high = high, 2 * high
+    high = min(high, limit + 1)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if fits(middle) else (low, middle)
+    return low
+
+
+# ---- From what is told about a sample to how far a query chosen by it can be off -----------------
+#
+# A query is chosen by whatever a mechanism told of :math:`n` independent rows. Were it chosen
+# without looking, :math:`|q(S) - q(P)| > w` would have probability :math:`p = 2e^{-2nw^2}` at most.
+# Two measures of what was told bound the true probability :math:`b`:
+#
+# * **Mutual information** of :math:`I` nats: :math:`\mathrm{kl}(b \| p) \le I`, the divergence of
+#   coins, by data processing.
+# * **A privacy loss** of :math:`\varepsilon`: given the output, row after row, the log likelihood
+#   ratio of joint to independent grows by steps that lie in an interval of length
+#   :math:`\varepsilon`, as likelihoods of neighbours do, and so have a mean of at most
+#   :math:`\varepsilon^2/8` (Hoeffding's lemma, as the inverse ratio has mean one). So
+#   :math:`I \le n\varepsilon^2/8`, and but for :math:`\beta'` the ratio stays below :math:`L =
+#   n\varepsilon^2/8 + \varepsilon\sqrt{n\ln(1/\beta')/2}` (Azuma): :math:`b \le e^L p + \beta'`.
+#
+# A mechanism that is :math:`\rho`-zCDP when one row is replaced tells :math:`I \le \rho n` nats:
+# :math:`I(S; T) \le \sum_i I(S_i; T \mid S_{-i})` for independent rows, and each term is at most
+# the divergence between neighbours, averaged. For Gaussian noise the term is smaller by four: given
+# the rest and the answers so far, answer :math:`j` is a Gaussian channel whose input
+# :math:`q_j(S_i)/n` has a variance of at most :math:`1/4n^2`, so it tells at most
+# :math:`1/8n^2\sigma^2` nats; :math:`k` answers about :math:`n` rows tell :math:`I \le
+# k/8n\sigma^2`. Of noise on whole ticks the same is true, since the discrete Gaussian's mass around
+# any centre is largest at a tick.
+#
+# References
+# ----------
+# .. [1] R. Rogers, A. Roth, A. Smith, N. Srebro, O. Thakkar, B. Woodworth, "Guaranteed validity for
+#    empirical approaches to adaptive data analysis", AISTATS 2020.
+# .. [2] D. Russo, J. Zou, "Controlling bias in adaptive data analysis using information theory",
+#    AISTATS 2016.
+# .. [3] C. Dwork et al., "Generalization in adaptive data analysis and holdout reuse", NeurIPS
+# 2015.
+# .. [4] M. Bun, T. Steinke, "Concentrated differential privacy", TCC 2016.
+
 
 STEPS = 60
 

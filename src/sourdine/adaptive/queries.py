@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
     Values: TypeAlias = NDArray[np.float64]
 
-__all__ = ["Query", "average", "clipped", "values_of", "vector_of"]
 
 Query: TypeAlias = "Callable[[Any], Any] | NDArray[Any]"
 

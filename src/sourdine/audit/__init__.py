@@ -12,13 +12,11 @@ from sourdine.audit.attacks import (
     repeats_after_fork,
     timing_leak,
 )
+from sourdine.audit.checks import Row, audit_row
 from sourdine.audit.curves import Passed, Spread, curve
 from sourdine.audit.curves import range_of_losses as range  # noqa: A004 - as mechanisms speak of it
 from sourdine.audit.discovery import chosen, every_mechanism, registered, unaudited
-from sourdine.audit.exhaustive import Worst, worst_case
-from sourdine.audit.replay import Replay, replay
-from sourdine.audit.report import Row, audit_row
-from sourdine.audit.sampling import ALPHA, p_value
+from sourdine.audit.exhaustive import ALPHA, Replay, Worst, p_value, replay, worst_case
 
 __all__ = [
     "ALPHA",

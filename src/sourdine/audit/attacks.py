@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Precision", "precision_attack", "rank_correlation", "repeats_after_fork", "timing_leak"]
-
 
 class Precision(NamedTuple):
     """Share of outputs off the coarse lattice, for the inputs 0 and 1."""

@@ -1,22 +1,18 @@
-"""The conformance suite that every mechanism passes.
-
-A check takes a specimen and raises `AssertionError` with the reason; `all_checks` lists them. New
-mechanisms join by having a specimen, new demands by a function here.
-"""
+"""The conformance suite that every mechanism passes, and its table."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from inspect import signature
+from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.audit.curves import held, rejected
-from sourdine.audit.exhaustive import TOLERANCE, Worst, worst_case
-from sourdine.audit.sampling import ALPHA, p_value
+from sourdine.audit.curves import Passed, Spread, held, rejected
+from sourdine.audit.exhaustive import ALPHA, TOLERANCE, Worst, p_value, worst_case
 from sourdine.mechanisms.mechanism import Mechanism
 from sourdine.noise import SeededSource
 from sourdine.privacy.accounting import compose, plain
@@ -28,9 +24,15 @@ if TYPE_CHECKING:
 
     from sourdine.laws import Law, Product
     from sourdine.mechanisms import Specimen
-    from sourdine.release import Release
+    from sourdine.privacy import Guarantee
+    from sourdine.results.release import Release
 
-__all__ = ["all_checks", "sampled"]
+
+# ---- The conformance suite that every mechanism passes -------------------------------------------
+#
+# A check takes a specimen and raises `AssertionError` with the reason; `all_checks` lists them. New
+# mechanisms join by having a specimen, new demands by a function here.
+
 
 ALMOST = 1 + 1e-4
 """The certified delta of zCDP, over some orders only, may pass the best one by this factor."""
@@ -256,7 +258,7 @@ def _made(specimen: Specimen, factor: Fraction | int = 1) -> Mechanism[Any]:
     return specimen.make(Fraction(specimen.epsilon) * factor)
 
 
-def _chance_above(mechanism: Mechanism[Any], x: Any, draws: int) -> Callable[[float], float]:  # noqa: ANN401
+def _chance_above(mechanism: Mechanism[Any], x: Any, draws: int) -> Callable[[float], float]:
     """Return how probable it is that the loss passes a bound.
 
     All outputs are added up; where there are too many, the chance is at least what is returned,
@@ -267,7 +269,7 @@ def _chance_above(mechanism: Mechanism[Any], x: Any, draws: int) -> Callable[[fl
     if found is not None:
         chances, losses = law.pmf(found), mechanism.loss(x, found).reshape(len(found), -1)
         return lambda bound: float((chances @ (losses > bound)).max())
-    from scipy.special import betaincinv  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import betaincinv
 
     seen = mechanism.loss(x, mechanism.simulate(x, draws)).reshape(draws, -1)
 
@@ -299,3 +301,82 @@ def _between(worst: Worst, claim: float) -> str:
 def _demand(holds: bool, reason: str) -> None:  # noqa: FBT001
     if not holds:
         raise AssertionError(reason)
+
+
+# ---- One row a mechanism: claimed epsilon, exact worst epsilon, worst pair, sampling verdict -----
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What the audit found of one mechanism.
+
+    Parameters
+    ----------
+    name
+        Its address.
+    claim
+        What it promises.
+    worst
+        The pair of neighbours that it tells apart best.
+    weaker
+        The same of a copy that spends ``factor`` times what it says.
+    factor
+        How much weaker that copy is.
+    p_value
+        How well the draws follow the law.
+    spread, curve
+        The pairs of neighbours whose losses lie furthest apart, and whose whole curve comes
+        highest, beside what the parts of the loss claim.
+    seconds
+        How long the audit took.
+    """
+
+    name: str
+    claim: Guarantee
+    worst: Worst
+    weaker: Worst
+    factor: Fraction
+    p_value: float
+    spread: Spread
+    curve: Passed
+    seconds: float
+
+    @property
+    def reached(self) -> float:
+        """The share of the claim that the worst pair reaches."""
+        return self.worst.epsilon / float(self.claim.epsilon)
+
+    @property
+    def passes(self) -> bool:
+        """Whether all claims hold, a weaker copy is caught, and the draws follow the law."""
+        caught = not self.weaker.within(self.claim)
+        within = self.worst.within(self.claim) and self.spread.holds and self.curve.holds
+        return within and caught and self.p_value >= ALPHA
+
+
+def audit_row(specimen: Specimen, epsilon: Fraction | None = None) -> Row:
+    """Audit one mechanism: exactly, against a copy that is too weak, and by its draws.
+
+    Parameters
+    ----------
+    specimen
+        What is audited.
+    epsilon
+        At which epsilon; the specimen's own if left out.
+    """
+    begin = perf_counter()
+    spent = Fraction(specimen.epsilon if epsilon is None else epsilon)
+    mechanism = specimen.make(spent)
+    claim = mechanism.guarantee
+    spread, curve = held(mechanism, specimen.inputs)
+    return Row(
+        name=specimen.name,
+        claim=claim,
+        worst=worst_case(mechanism, specimen.inputs),
+        weaker=worst_case(specimen.make(specimen.weaker * spent), specimen.inputs, claim),
+        factor=specimen.weaker,
+        p_value=min(sampled(mechanism, given, specimen.draws) for given in specimen.inputs[-2:]),
+        spread=spread,
+        curve=curve,
+        seconds=perf_counter() - begin,
+    )

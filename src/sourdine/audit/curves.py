@@ -26,7 +26,7 @@ import numpy as np
 from sourdine.audit.exhaustive import TOLERANCE, neighbouring, nothing_compared, shown
 from sourdine.laws.compare import Losses
 from sourdine.privacy.accounting import Part, compose, plain
-from sourdine.privacy.accounting.pairs import dominating
+from sourdine.privacy.accounting.losses import dominating
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -37,7 +37,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Passed", "Spread", "curve", "held", "over", "range_of_losses", "rejected"]
 
 POINTS = 128
 """At so many epsilons a curve is claimed that has no kinks."""

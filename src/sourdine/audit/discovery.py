@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine import adaptive, central, local, mechanisms, noise
 from sourdine.errors import ParameterError
-from sourdine.mechanisms.mechanism import Mechanism
-from sourdine.mechanisms.registry import FAMILIES, entered
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.mechanisms.mechanism import FAMILIES, Mechanism, entered
+from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -27,26 +26,25 @@ if TYPE_CHECKING:
 
     from sourdine.mechanisms import Specimen
 
-__all__ = ["EXEMPT", "chosen", "every_mechanism", "registered", "strangers", "unaudited"]
 
 SAME = {"quantile": "quantiles", "median": "quantiles", "cdf": "quantiles"}
 """Statistics that draw by the mechanisms of another one."""
 ROOMS = (mechanisms, central, local, adaptive)
 
 EXEMPT = {
-    "sourdine.adaptive.server.private": (
+    "sourdine.adaptive.query_server.looks": (
         "A conversation has no law of its own: what it tells depends on the analyst. Its search "
         "and its sums are those of AboveThreshold and Laplace; "
         "``test_exact_laws_of_all_neighbours`` and ``test_search_and_noise_follow_their_laws`` "
         "hold whole conversations to the claim."
     ),
-    "sourdine.adaptive.server.splits": (
+    "sourdine.adaptive.query_server.guesses": (
         "Draws which rows guess and which check from their number alone; no row is handed to it."
     ),
-    "sourdine.adaptive.robust.methods": (
-        "Draws which copies are looked at, whatever they say; the look itself is `Exponential`."
+    "sourdine.adaptive.robust.wrapper": (
+        "Draws the seeds of the copies, and which copies are looked at, whatever they say; the "
+        "look itself is `Exponential`."
     ),
-    "sourdine.adaptive.robust.wrapper": "Draws the seeds of the copies.",
     "sourdine.adaptive.sketches.f2": (
         "Hides a sketch's own random signs, not a person's record; what its noise is worth is "
         "counted in `f2_steps`."
@@ -55,11 +53,11 @@ EXEMPT = {
         "Draws which column a person is asked for, before there are answers: "
         "``test_only_the_reports_depend_on_the_answers``. The answers are audited reports."
     ),
-    "sourdine.local.spark.drawing": (
+    "sourdine.local.spark.tasks": (
         "Draws in which order reports leave a task, whatever they hold: "
         "``test_neither_order_nor_file_tells_what_a_row_held``. The reports are audited."
     ),
-    "sourdine.local.table.sanitizing.blocks": (
+    "sourdine.local.table.blocks": (
         "Draws which column a person is asked for, whatever the answers: "
         "``test_who_is_asked_what_does_not_depend_on_the_answers``. The answers are audited "
         "reports."

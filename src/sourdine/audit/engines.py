@@ -7,7 +7,7 @@ that none does. An engine outside this repository runs the same ones: see the gu
 
 Examples
 --------
->>> from sourdine.tally import Frame
+>>> from sourdine.frames.frame import Frame
 >>> for check in CHECKS:
 ...     check(Frame)
 """
@@ -24,28 +24,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
+from sourdine.frames.cells import Codes, Edges, Octaves, Present, Ticked, Ticks
+from sourdine.frames.engine import Asked
+from sourdine.frames.grouped import Partition, between_each
+from sourdine.frames.memory import DATES, NUMBERS, WORDS
+from sourdine.frames.reading import read_number, read_text
 from sourdine.grid import MISSING, Grid
-from sourdine.tally.asked import Asked
-from sourdine.tally.cells import Codes, Edges, Present, Ticked, Ticks
-from sourdine.tally.column import DATES, NUMBERS, WORDS
-from sourdine.tally.group_rows import between_each
-from sourdine.tally.grouped import Partition
-from sourdine.tally.number_or_text import read_number, read_text
-from sourdine.tally.octaves import Octaves
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
 
     import pyarrow as pa
 
-    from sourdine.tally import Frame
-    from sourdine.tally.cells import Cell
-    from sourdine.tally.engine import Engine
+    from sourdine.frames.cells import Cell
+    from sourdine.frames.engine import Engine
+    from sourdine.frames.frame import Frame
 
     Open = Callable[[pa.Table], Frame]
     Rows = dict[str, list[Any]]
 
-__all__ = ["CHECKS", "TYPED", "covered", "hostile"]
 
 CHECKS: list[Callable[[Open], None]] = []
 """What must hold for every engine."""
@@ -84,7 +81,7 @@ def covered() -> dict[str, list[str]]:
 
 def hostile() -> pa.Table:
     """Return the table that all checks use: values that engines read differently if they can."""
-    import pyarrow as pa  # noqa: PLC0415 - for those who run the suite
+    import pyarrow as pa
 
     floats = [0.5, None, _NAN, _INF, -_INF, -0.0, 0.0, 1e308, 5e-324, 0.49999999999999994, 2.5, 1.0]
     whole = [0, None, 1, -1, 2**53, 2**53 + 1, -(2**53) - 1, 2**63 - 1, -(2**63), 7, 7, 3]
@@ -271,7 +268,7 @@ def windows(open_: Open) -> None:
     _by_group(frame.engine, rows, codes)
 
 
-def _ranges(grid: Any) -> tuple[tuple[int, int], ...]:  # noqa: ANN401
+def _ranges(grid: Any) -> tuple[tuple[int, int], ...]:
     last = grid.last
     return (0, 2), (last // 2, last // 2 + 5), (last, last + 1)
 
@@ -414,7 +411,7 @@ def no_rows(open_: Open) -> None:
 @_covers("groups", "split", typed=True)
 def truth(open_: Open) -> None:
     """Check that true and false are 1 and 0, and the texts true and false."""
-    import pyarrow as pa  # noqa: PLC0415 - for those who run the suite
+    import pyarrow as pa
 
     frame = open_(pa.table({"b": pa.array([True, False, None, True])}))
     _same(frame.tally(Ticks("b", Grid(0, 2, step=1))).counts.tolist(), [1, 2, 0, 1])

@@ -4,10 +4,9 @@ Each `Statistic` is a question: a frozen record of public parameters that plans,
 Its function, its method of a session, its plan and its command are made from it.
 """
 
-from sourdine.central.bernoulli import BernoulliMean
 from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
-from sourdine.central.describing import Describe
+from sourdine.central.describe import Describe
 from sourdine.central.differences import Difference
 from sourdine.central.distribution import Distribution
 from sourdine.central.functions import (
@@ -25,19 +24,18 @@ from sourdine.central.functions import (
     table,
     variance,
 )
-from sourdine.central.grid_mean import GridMean
 from sourdine.central.groups import ByGroup
 from sourdine.central.histogram import Histogram
 from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
+from sourdine.central.mean_methods import BernoulliMean, GridMean
 from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
-from sourdine.central.quantiles.single import Median, Quantile
-from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
+from sourdine.central.ratio import Together
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
 from sourdine.central.table import Table
-from sourdine.central.together import Together
 from sourdine.central.variance import Variance
 
 __all__ = [

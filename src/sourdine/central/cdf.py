@@ -10,28 +10,27 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.distribution import Distribution
-from sourdine.central.lattice import Numeric
 from sourdine.central.quantiles.algorithm import foresee, read_windows
-from sourdine.central.quantiles.curve import Curve
-from sourdine.central.quantiles.order_statistics import Reader
-from sourdine.central.quantiles.sampling_error import INDEPENDENT
-from sourdine.central.stages import finished
+from sourdine.central.quantiles.intervals import INDEPENDENT
+from sourdine.central.quantiles.points import Reader
+from sourdine.central.quantiles.tree import Curve
+from sourdine.central.statistic import Numeric, finished
 from sourdine.mechanisms import Laplace
+from sourdine.parameters import converters as read
+from sourdine.parameters import kinds
+from sourdine.parameters.kinds import WHAT, says
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting import widest
-from sourdine.question import WHAT, kinds, says
-from sourdine.question import converters as read
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sourdine.central.quantiles.curve import Knots
-    from sourdine.central.stages import Stages
+    from sourdine.central.quantiles.tree import Knots
+    from sourdine.central.statistic import Stages
+    from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.release import Release
-    from sourdine.tally import Frame
+    from sourdine.results.release import Release
 
-__all__ = ["Cdf"]
 
 COUNTING = Fraction(1, 100)
 """This part of epsilon pays for a count, by which the way is chosen."""
@@ -56,7 +55,7 @@ class Cdf(Numeric):
     Notes
     -----
     A count at :math:`\varepsilon/100`, unless ``n`` is stated, decides what is counted
-    (`sourdine.central.quantiles.curve`): all ticks, or the stretches between quantiles that are
+    (`sourdine.central.quantiles.tree`): all ticks, or the stretches between quantiles that are
     drawn at half of epsilon. *Claim*: the band holds the records' own distribution function
     everywhere with at least its confidence, and with ``of="population"`` that of the law they were
     drawn from. *Checked by* ``test_the_band_covers_the_records`` and ``benchmarks/cdf.py``.
@@ -169,11 +168,11 @@ class Cdf(Numeric):
         """Return the counts below knots."""
         return self.curve(drawn.get("count", self.n)).knots(drawn)
 
-    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the share at or below each value of `labels`."""
         return self.knots(drawn).shares[1:]
 
-    def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
+    def limits(self, release: Release, beta: float, of: str) -> Any:
         """Return the band at these values."""
         low, high = self.knots(release.drawn).band(beta, of)
         return low[1:], high[1:]
@@ -183,7 +182,7 @@ class Cdf(Numeric):
         """A distribution function."""
         return Distribution
 
-    def is_whole_range(self, low: Any, high: Any) -> bool:  # noqa: ANN401
+    def is_whole_range(self, low: Any, high: Any) -> bool:
         """Return whether nothing is known but that all records are at or below the last value."""
         return super().is_whole_range(low[:-1], high[:-1])
 
@@ -229,8 +228,8 @@ class Cdf(Numeric):
         """What stands above a picture."""
         return self.name.replace("cdf", "Distribution function", 1)
 
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+    def plot(self, release: Release, **options: Any) -> Any:
         """Draw the function inside its band."""
-        from sourdine.central import cdf_figure  # noqa: PLC0415 - matplotlib is loaded there
+        from sourdine.central import distribution as cdf_figure
 
         return cdf_figure.steps(self, release, **options)

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from sourdine.central.cdf import Cdf
 from sourdine.central.count import Count
-from sourdine.central.describing import Describe
+from sourdine.central.describe import Describe
 from sourdine.central.histogram import Histogram
 from sourdine.central.mean import Mean
 from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
-from sourdine.central.quantiles.single import Median, Quantile
-from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.sum import Sum
 from sourdine.central.table import Table
 from sourdine.central.variance import Variance
-from sourdine.question import function
-
-__all__ = [
-    "cdf", "count", "describe", "histogram", "mean", "median", "mode", "proportion",
-    "quantile", "quantiles", "sum", "table", "variance",
-]  # fmt: skip
+from sourdine.parameters.question import function
 
 count = function(Count)
 describe = function(Describe)

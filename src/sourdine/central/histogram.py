@@ -12,34 +12,242 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from attrs import field, frozen
 
-from sourdine.central.bins import edge_texts, edge_values, even_edges
+from sourdine import calendar
+from sourdine.calendar import DAY, moment, written
 from sourdine.central.groups import each
 from sourdine.central.keys import NamedCounts
-from sourdine.central.lattice import bounds_first
-from sourdine.central.statistic import CHECK, Statistic
+from sourdine.central.statistic import CHECK, Statistic, bounds_first
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
+from sourdine.frames.cells import Codes, Edges
+from sourdine.frames.memory import DATES, NUMBERS, TEXTS
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.question import WHAT, kinds, says, sought
-from sourdine.question import converters as read
-from sourdine.question.dates import dates
-from sourdine.tally import Codes, Edges
-from sourdine.tally.column import DATES, NUMBERS
-from sourdine.tally.types import TEXTS
+from sourdine.parameters import converters, kinds
+from sourdine.parameters import converters as read
+from sourdine.parameters.converters import dates
+from sourdine.parameters.kinds import WHAT, says
+from sourdine.results.charts import (
+    FOLD,
+    INK,
+    RED,
+    RULE,
+    SOFT,
+    Panels,
+    canvas,
+    finished,
+    gaps,
+    groups_of,
+    legend,
+    named_below,
+    true_of,
+)
+from sourdine.results.formatting import date_axis, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sourdine.central.finding.first import FoundFirst
+    from sourdine.central.finding.two_stage import FoundFirst
     from sourdine.errors import PythonWording
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
+    from sourdine.frames.frame import Frame
+    from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
-    from sourdine.question.converters import Bounds
-    from sourdine.release import Release
-    from sourdine.tally import Frame
+    from sourdine.results.release import Release
 
-__all__ = ["UNKNOWN", "Histogram"]
+
+# ---- Edges of bins: where they lie, and how they are written -------------------------------------
+
+
+def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:
+    """Return the edges of bins of one width between bounds.
+
+    Examples
+    --------
+    >>> even_edges(0, 12, 3)
+    [0.0, 4.0, 8.0, 12.0]
+    """
+    if isinstance(lower, dt.date):
+        return calendar.even_edges(lower, upper, bins)
+    return [lower + (upper - lower) * i / bins for i in range(bins + 1)]
+
+
+def edge_values(cell: Edges) -> list[Any]:
+    """Return the edges as numbers, or as dates or times.
+
+    Examples
+    --------
+    >>> from sourdine.frames.cells import Edges
+    >>> edge_values(Edges(None, [0, 0.5, 2]))
+    [0.0, 0.5, 2.0]
+    """
+    if not cell.dated:
+        return [float(edge) for edge in cell.edges]
+    dates = all(edge % DAY == 0 for edge in cell.edges)
+    return [moment(int(edge), date=dates) for edge in cell.edges]
+
+
+def edge_texts(cell: Edges) -> list[str]:
+    """Return the edges as a person reads them.
+
+    Examples
+    --------
+    >>> from sourdine.frames.cells import Edges
+    >>> edge_texts(Edges(None, ["2020-01-01", "2020-02-01"]))
+    ['2020-01-01', '2020-02-01']
+    """
+    if cell.dated:
+        return [written(edge) for edge in edge_values(cell)]
+    edges = [float(e) for e in cell.edges]
+    width = min(b - a for a, b in pairwise(edges))
+    return [shown(int(e) if e.is_integer() else e, width) for e in edges]
+
+
+# ---- Pictures of histograms: bars, or a small panel of bars for each group -----------------------
+
+
+MANY_BINS = 60
+"""Of more bins, intervals are a band: there is no room for a whisker on each bar."""
+
+
+def bars(
+    statistic: Histogram,
+    release: Release,
+    *,
+    truth: Any = None,
+    path: str | None = None,
+    title: str | None = None,
+) -> Any:
+    """Draw the counts as bars with their intervals, those of each group in a panel of its own.
+
+    The parameters are those of `dots`; of groups ``truth`` is a list of counts for each key.
+    """
+    columns = release.columns()
+    if columns.by:
+        return _panels(statistic, release, truth, path=path, title=title)
+    figure, axes = canvas()
+    edges = _edges(statistic)
+    if edges is not None:
+        _number_axis(axes, statistic, edges)
+    else:
+        (names,) = columns.labels.values()
+        named_below(axes, np.arange(len(names)), list(map(str, names)))
+    counts, low, high = (
+        np.array(numbers, float) for numbers in (columns.values, columns.lower, columns.upper)
+    )
+    _upright(axes, edges, (counts, low, high), truth)
+    if truth is not None:
+        legend(axes)
+    axes.set_ylim(bottom=0)
+    gaps(axes.yaxis)
+    axes.set_ylabel("records", color=INK)
+    axes.grid(axis="y", color=RULE, linewidth=0.8)
+    return finished(figure, axes, release, title=title, path=path)
+
+
+def _edges(statistic: Histogram) -> Any:
+    """Return where bins end on an axis of numbers or days; None where they are only named."""
+    if not isinstance(statistic.cell, Edges) or statistic.missing == "count":
+        return None
+    unit = DAY if statistic.cell.dated else 1
+    return np.array([float(v) / unit for v in statistic.cell.edges])
+
+
+def _number_axis(axes: Any, statistic: Histogram, edges: Any, *, small: bool = False) -> None:
+    axes.set_xlim(edges[0], edges[-1])
+    if isinstance(statistic.cell, Edges) and statistic.cell.dated:
+        date_axis(axes.xaxis, small=small)
+    else:
+        if small:
+            axes.locator_params(axis="x", nbins=4)
+        gaps(axes.xaxis)
+
+
+def _upright(axes: Any, edges: Any, numbers: tuple[Any, Any, Any], truth: Any) -> None:
+    """Draw bars that stand, with whiskers, or a band where they are many."""
+    counts, low, high = (np.maximum(x, 0) for x in numbers)
+    if edges is None:
+        x, width = np.arange(len(counts)), np.full(len(counts), 0.8)
+    else:
+        x, width = (edges[:-1] + edges[1:]) / 2, np.diff(edges)
+    line = 0.8 if len(counts) <= MANY_BINS else 0.0
+    axes.bar(x, counts, width, color=SOFT, edgecolor="white", linewidth=line, label="released")
+    if len(counts) <= MANY_BINS:
+        axes.errorbar(
+            x, counts, [counts - low, high - counts], fmt="none", ecolor=INK, elinewidth=1,
+            capsize=2,
+        )  # fmt: skip
+    else:
+        ends = np.append(x - width / 2, x[-1] + width[-1] / 2)
+        axes.stairs(high, ends, baseline=low, fill=True, color=INK, alpha=0.25, linewidth=0)
+    if truth is not None:
+        known, half = np.asarray(truth, float), width / 2
+        axes.hlines(known, x - half, x + half, color=RED, linewidth=1.6, label="truth")
+
+
+def _lying(axes: Any, names: list[str], numbers: tuple[Any, Any, Any], truth: Any) -> None:
+    """Draw bars that lie, whose names stand at the left, where long ones have room."""
+    counts, low, high = (np.maximum(x, 0) for x in numbers)
+    y = np.arange(len(counts))
+    axes.barh(y, counts, 0.72, color=SOFT)
+    axes.errorbar(
+        counts, y, xerr=[counts - low, high - counts], fmt="none", ecolor=INK, elinewidth=0.9,
+        capsize=1.5,
+    )  # fmt: skip
+    axes.set_yticks(y, names)
+    axes.set_ylim(len(counts) - 0.4, -0.6)
+    axes.tick_params(axis="y", length=0)
+    if truth is not None:
+        known = np.asarray(truth, float)
+        axes.vlines(known, y - 0.36, y + 0.36, color=RED, linewidth=1.6)
+
+
+def _panels(
+    statistic: Histogram,
+    release: Release,
+    truth: Any,
+    *,
+    path: str | None,
+    title: str | None,
+) -> Any:
+    """Draw a panel for each group, all on the same axes."""
+    columns = release.columns()
+    groups, edges = groups_of(columns), _edges(statistic)
+    names = list(map(str, groups[0].of(list(columns.labels.values())[-1]))) if groups else []
+    if edges is not None:
+        panels = Panels(groups)
+    else:
+        longest = max(map(len, names), default=0)
+        lines = 1 if longest <= FOLD else 2
+        panels = Panels(groups, high=0.35 + 0.17 * lines * len(names), names=longest)
+    known = true_of(truth, groups, list(release.value))
+    for axes, group, true in zip(panels.axes, panels.groups, known, strict=False):
+        numbers: Any = tuple(
+            np.array(group.of(x or ()), float)
+            for x in (columns.values, columns.lower, columns.upper)
+        )
+        if edges is not None:
+            _upright(axes, edges, numbers, true)
+        else:
+            _lying(axes, names, numbers, true)
+        axes.grid(axis="x" if edges is None else "y", color=RULE, linewidth=0.8)
+    counted = "across" if edges is None else "upwards"
+    for axes in panels.axes[:1]:  # they share their axes
+        if edges is None:
+            axes.set_xlim(left=0)
+            axes.locator_params(axis="x", nbins=4)
+            gaps(axes.xaxis)
+        else:
+            _number_axis(axes, statistic, edges, small=True)
+            axes.set_ylim(bottom=0)
+            axes.locator_params(axis="y", nbins=4)
+            gaps(axes.yaxis)
+    more = "red: the truth" if truth is not None else ""
+    return panels.finished(release, title=title, path=path, axis=f"records {counted}", more=more)
+
+
+# ---- Counts over bins or categories --------------------------------------------------------------
+
 
 UNKNOWN = "unknown"
 AnyEdges = tuple[Fraction, ...] | tuple[dt.date, ...]
@@ -92,7 +300,7 @@ def _categories(x: object) -> tuple[Any, ...] | None:
 
 def read_bounds(x: Sequence[Number] | None) -> Bounds | None:
     """Return the bounds of bins of one width."""
-    return None if x is None else sought.bounds(x)
+    return None if x is None else converters.bounds_or_find(x)
 
 
 def read_missing(x: str) -> str:
@@ -172,7 +380,7 @@ class Histogram(Statistic):
         """Texts for categories, and for bins what their edges are."""
         if self.categories is not None:
             return TEXTS
-        cell = None if sought.is_sought(self.bounds) else self.cell
+        cell = None if converters.is_sought(self.bounds) else self.cell
         return DATES if isinstance(cell, Edges) and cell.dated else NUMBERS
 
     def check(self) -> None:
@@ -318,7 +526,7 @@ class Histogram(Statistic):
         counted = counts if self.missing == "count" else counts[:-1]
         return {"counts": self.mechanism.release(counted, source=self.source).value}
 
-    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return an array of counts, or a count for each category that was named."""
         if self.unknown:
             return dict(zip(drawn["keys"], drawn["counts"], strict=True))
@@ -333,7 +541,7 @@ class Histogram(Statistic):
         """Return what none of ``m`` independent noises passes, but with probability ``beta``."""
         return laplace_error(self.mechanism.scale, each(beta, m))
 
-    def limits(self, release: Release, beta: float, of: str) -> Any:  # noqa: ANN401
+    def limits(self, release: Release, beta: float, of: str) -> Any:
         """Return the counts plus and minus the noise, for all bins together."""
         del of
         counts = np.array(release.drawn["counts"], np.int64)
@@ -370,8 +578,6 @@ class Histogram(Statistic):
         gone = [None] * (self.missing == "count")
         return {"bin_from": [*edges[:-1], *gone], "bin_to": [*edges[1:], *gone]}
 
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+    def plot(self, release: Release, **options: Any) -> Any:
         """Draw bars with their intervals."""
-        from sourdine.central import figures  # noqa: PLC0415 - matplotlib is loaded there, late
-
-        return figures.bars(self, release, **options)
+        return bars(self, release, **options)

@@ -14,10 +14,9 @@ from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, positive
 from sourdine.laws import Law, Product, Tail
-from sourdine.mechanisms import parameters as read
+from sourdine.mechanisms import inputs as read
 from sourdine.mechanisms.laplace import laplace_error, laplace_law
-from sourdine.mechanisms.mechanism import Mechanism, read_beta
-from sourdine.mechanisms.registry import Specimen, register
+from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, register
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
@@ -26,13 +25,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.noise import Source
-    from sourdine.release import Release
+    from sourdine.results.release import Release
 
     Counts = dict[str, int]
 
-__all__ = ["NamedCounts"]
 
 MOST_ROWS = 1000
 
@@ -143,7 +141,7 @@ class NamedCounts(Mechanism["dict[str, int]"]):
             raise ParameterTypeError("the input", "be a dict of counts", kind(x), "Count first.")
         return {key: int(c) for key, c in x.items() if c > 0}
 
-    def draw(self, x: Counts, size: int | None, source: Source) -> Any:  # noqa: ANN401
+    def draw(self, x: Counts, size: int | None, source: Source) -> Any:
         """Add the noises and keep what reaches the threshold; many times, as rows of `law`."""
         keys = sorted(x)
         if size is not None:

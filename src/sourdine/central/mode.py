@@ -9,19 +9,18 @@ from attrs import field, frozen
 
 from sourdine.central.statistic import Statistic
 from sourdine.errors import ParameterError
+from sourdine.frames.cells import Codes
+from sourdine.frames.memory import TEXTS
 from sourdine.mechanisms import PermuteAndFlip
-from sourdine.question import WHAT, kinds, says
-from sourdine.question import converters as read
-from sourdine.tally import Codes
-from sourdine.tally.types import TEXTS
+from sourdine.parameters import converters as read
+from sourdine.parameters import kinds
+from sourdine.parameters.kinds import WHAT, says
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.tally import Frame
-
-__all__ = ["Mode"]
 
 
 def read_categories(x: Sequence[Any] | None) -> tuple[Any, ...]:
@@ -132,7 +131,7 @@ class Mode(Statistic):
         counts = data.tally(self.cell).counts[:-1]
         return {"winner": int(self.mechanism.release(counts, source=self.source).value)}
 
-    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the category."""
         return self.categories[drawn["winner"]]
 

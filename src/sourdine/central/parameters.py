@@ -1,4 +1,4 @@
-"""The parameters that every statistic has, each declared once, and how groups go with keys."""
+"""The parameters that statistics share, and the column types that they accept."""
 
 from __future__ import annotations
 
@@ -8,19 +8,25 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import field, frozen
 
 from sourdine.errors import ParameterError
+from sourdine.frames.memory import DATES, NESTED, NUMBERS, WORDS
+from sourdine.frames.reading import STANDARD
 from sourdine.noise import SYSTEM
+from sourdine.parameters import converters, kinds
+from sourdine.parameters import converters as grouping
+from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, says
+from sourdine.parameters.question import Question
 from sourdine.privacy import ADD_REMOVE, Relation
-from sourdine.question import DATA, GROUPS, PRIVACY, Question, converters, kinds, says, sought
-from sourdine.question import keys as grouping
-from sourdine.tally.reading import STANDARD
 
 if TYPE_CHECKING:
     import datetime as dt
 
+    from sourdine.central.statistic import Statistic
+    from sourdine.frames.frame import Frame
+    from sourdine.frames.reading import Reading
     from sourdine.noise import Source
-    from sourdine.tally import Reading
 
-__all__ = ["CommonParameters"]
+
+# ---- The parameters that every statistic has, each declared once, and how groups go with keys ----
 
 
 @frozen(kw_only=True, slots=False)
@@ -95,7 +101,7 @@ class CommonParameters(Question):
         ),
     )  # fmt: skip
     rows: int = field(
-        default=1, converter=sought.rows,
+        default=1, converter=converters.rows_or_find,
         metadata=says(
             kinds.ROWS,
             "How many records of each person are used; find, to have that found for part of "
@@ -179,3 +185,66 @@ class CommonParameters(Question):
     def needs_delta(self) -> bool:
         """Whether what draws one answer has a delta of its own."""
         return False
+
+
+# ---- Columns whose declared type cannot hold what a statistic reads in them ----------------------
+#
+# Types are public, so such a column is refused, before anything is charged. What declares no type,
+# such as a text file, is read as it is: there every value that cannot be read is missing.
+
+
+EXAMPLES: dict[str, tuple[Any, Any]] = {
+    NUMBERS: (0, 100),
+    DATES: ("2020-01-01", "2024-12-31"),
+}
+DATELESS = ("sum", "variance")
+"""What dates do not have."""
+WRITTEN = {NUMBERS: {"decimal": "."}, DATES: {"date_format": "%Y-%m-%d"}}
+
+
+def require_type(
+    asked: Statistic, data: Frame, column: str, need: str, parameter: str = "column"
+) -> None:
+    """Refuse a column whose type cannot be read as a statistic needs it.
+
+    Parameters
+    ----------
+    asked
+        The statistic.
+    data
+        The data.
+    column
+        A column that is there.
+    need
+        What the statistic reads in it (`sourdine.frames.memory`).
+    parameter
+        What names the column.
+    """
+    declared = data.declared(column)
+    if declared is None or declared.fits(need, data.reading):
+        return
+    bounds: Any = getattr(asked, "bounds", None)
+    own = dict(bounds).get(column) if parameter == "of" else bounds
+    tries: dict[str, Any] = {}
+    dateless = asked.kind in DATELESS
+    if declared.holds == DATES and converters.is_sought(own) and not dateless:
+        name, got = "bounds", "find"
+        must = f"be two dates for {column!r}, which holds dates: only those of numbers are found"
+    else:
+        what = "single values" if declared.holds == NESTED else need
+        name, must = parameter, f"hold {what} for this {asked.kind}"
+        got = f"{column!r} of type {declared.dtype}"
+    if declared.holds == NESTED:
+        hint = "Put single values into a column of their own."
+    elif declared.holds == WORDS and asked.kind == "proportion":
+        tries, hint = {"category": "yes"}, "Type {category}, the text whose share is asked."
+    elif declared.holds == WORDS:
+        tries = {"read": WRITTEN[need]}
+        hint = f"Convert it to {need}; or, if its texts are {need}, type {{read}}."
+    elif own is not None and declared.holds in EXAMPLES and not dateless:
+        example = EXAMPLES[declared.holds]
+        tries = {"bounds": {column: example} if parameter == "of" else example}
+        hint = f"Type two {declared.holds}: {{bounds}}."
+    else:
+        hint = f"Convert it to {need}, or name another column."
+    raise ParameterError(name, must, got, hint, **tries)

@@ -1,37 +1,120 @@
-"""The share of records that say yes."""
+"""The share of records in a category."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from math import exp, log1p
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
+import numpy as np
 from attrs import field, frozen
 
-from sourdine.central.intervals import lower_risks
-from sourdine.central.population import ASKED, ShareEvidence, normal, proved
+from sourdine.central.intervals import ASKED, ShareEvidence, lower_risks, normal, proved
 from sourdine.central.ratio import Ratio
-from sourdine.central.shares import exact_ends
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
+from sourdine.frames.cells import Codes, Ticks
+from sourdine.frames.memory import NUMBERS, TEXTS
 from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
-from sourdine.question import WHAT, kinds, says
-from sourdine.question import converters as read
-from sourdine.tally import Codes, Ticks
-from sourdine.tally.column import NUMBERS
-from sourdine.tally.types import TEXTS
+from sourdine.parameters import converters as read
+from sourdine.parameters import kinds
+from sourdine.parameters.kinds import WHAT, says
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sourdine.central.population import SumEvidence
-    from sourdine.privacy import Part
-    from sourdine.release import Release
-    from sourdine.tally import Frame
+    from numpy.typing import NDArray
 
-__all__ = ["Proportion"]
+    from sourdine.central.intervals import SumEvidence
+    from sourdine.frames.frame import Frame
+    from sourdine.privacy import Part
+    from sourdine.results.release import Release
+
+    Floats = NDArray[np.float64]
+
+
+# ---- What a noisy number of ones among n says of the share of ones in a population, exactly ------
+#
+# The number f of ones is binomial; released is :math:`K = f + X` with discrete Laplace noise of
+# scale a, so :math:`P_p(K \ge k) = \sum_f \binom nf p^f(1-p)^{n-f} P(X \ge k - f)`, which rises
+# with p. The interval holds all p at which neither :math:`P_p(K \ge k)` nor :math:`P_p(K \le k)` is
+# below :math:`\beta/2`: C. J. Clopper, E. S. Pearson, Biometrika 26, 1934, with noise.
+
+
+WIDE = 14.0
+"""Numbers of ones this many standard deviations and more away are left out: below 1e-40."""
+HALVINGS = 50
+
+
+def exact_ends(ones: int, n: int, scale: float, beta: float) -> tuple[float, float]:
+    """Return the ends of the share of ones in the population.
+
+    Parameters
+    ----------
+    ones
+        The number of ones, with noise.
+    n
+        The number of records.
+    scale
+        The scale of the noise.
+    beta
+        The probability with which the interval may fail.
+
+    Examples
+    --------
+    >>> low, high = exact_ends(500, 1000, 1.0, 0.05)
+    >>> round(low, 3), round(high, 3)
+    (0.468, 0.532)
+    """
+    if not n:
+        return 0.0, 1.0
+    for risk in lower_risks(beta):
+        low = _least(ones, n, scale, risk / 2)
+        high = 1 - _least(n - ones, n, scale, risk / 2)
+        if low < high:
+            return low, high
+    return 0.0, 1.0
+
+
+def _least(k: int, n: int, scale: float, beta: float) -> float:
+    """Return the largest p at which k or more ones have a probability of ``beta`` at most."""
+    low, high = 0.0, 1.0
+    if _reached(k, n, 0.0, scale) > beta:
+        return 0.0
+    for _ in range(HALVINGS):
+        middle = (low + high) / 2
+        low, high = (low, middle) if _reached(k, n, middle, scale) > beta else (middle, high)
+    return low
+
+
+def _reached(k: int, n: int, p: float, scale: float) -> float:
+    """Return the probability that a noisy binomial is ``k`` or more."""
+    reach = WIDE * (np.sqrt(n * p * (1 - p)) + 1) + WIDE
+    f = np.arange(max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1) + 1)
+    return float((_binomial(f, n, p) * _above(k - f, scale)).sum())
+
+
+def _binomial(f: NDArray[np.int64], n: int, p: float) -> Floats:
+    if p in (0.0, 1.0):
+        return np.where(f == round(n * p), 1.0, 0.0)
+    from scipy.special import betaln
+
+    chosen = -betaln(f + 1, n - f + 1) - np.log(n + 1)
+    return np.asarray(np.exp(chosen + f * np.log(p) + (n - f) * log1p(-p)))
+
+
+def _above(k: NDArray[np.int64], scale: float) -> Floats:
+    """Return the probability that discrete Laplace noise is ``k`` or more."""
+    q = exp(-1 / scale)
+    far = np.exp(-np.abs(np.where(k > 0, k, 1 - k)) / scale) / (1 + q)
+    return np.where(k > 0, far, 1 - far)
+
+
+# ---- The share of records that say yes -----------------------------------------------------------
+
 
 COIN = Grid(0, 1, step=1)
 POLICIES = ("auto", "exclude", "no")
@@ -49,7 +132,7 @@ def read_population(x: bool) -> bool:  # noqa: FBT001
     return read.flag(x, "population")
 
 
-def read_category(x: object) -> Any:  # noqa: ANN401
+def read_category(x: object) -> Any:
     """Return the value whose share is asked."""
     return read.label(x, "category", "yes")
 

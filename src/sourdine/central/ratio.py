@@ -1,32 +1,10 @@
-r"""A noisy sum over a noisy count, for values in an interval.
-
-With ticks :math:`t_i` from 0 to L let :math:`T = \sum t_i` and :math:`n` their number, both
-private. The mean is a fraction :math:`p = T/(Ln)` of the range.
-
-*One record added or removed.* Release :math:`U = T` and :math:`V = Ln - T`. A record adds
-:math:`t` to the first and :math:`L - t` to the second, together always L: with noise of scale
-:math:`L/\varepsilon` on each, both are covered by the whole of :math:`\varepsilon`, none of it is
-split. (In the coordinates of a centred sum and a count this is the K-norm mechanism of the exact
-set of moves, a rectangle; M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC
-2010.) The best split into a sum and a count, if one knew p, would leave between half and twice its
-variance.
-
-*One record replaced.* Release :math:`S = 2T - Ln` and :math:`C = Ln`. A replaced record moves them
-by at most :math:`(2L, 0)`, one that becomes missing by :math:`(|2t - L|, L)`: 2L in all, so noise
-of scale :math:`2L/\varepsilon` covers both.
-
-The value is :math:`\hat p = U/(U+V)`, or :math:`(1 + S/C)/2`, moved into [0, 1]. At the true
-:math:`p` the line :math:`z(p) = (1-p)U - pV`, or :math:`S - (2p-1)C`, is pure noise, and
-:math:`\hat p > p + e` exactly if the noise at :math:`p + e` exceeds :math:`ne` (:math:`2Lne`): both
-the interval (Fieller's) and the planned error follow.
-
-All numbers are multiplied by a public whole number, so that the lattice is fine beside the noise.
-"""
+"""A noisy sum over a noisy count, drawn together."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property, lru_cache
+from itertools import islice
 from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
@@ -36,29 +14,121 @@ from attrs import field, frozen
 from sourdine.central.intervals import (
     FINE,
     KNOTS,
+    ShareEvidence,
     accepted,
     laplace_quantile,
     least_fixed,
     lower_risks,
     sampled,
 )
-from sourdine.central.population import ShareEvidence
-from sourdine.central.together import Together
-from sourdine.laws.normal import gaussian_quantile
+from sourdine.errors import ParameterTypeError
+from sourdine.exact import kind
+from sourdine.laws import Product
+from sourdine.laws.law import gaussian_quantile
 from sourdine.mechanisms import Gaussian
-from sourdine.mechanisms import parameters as read
+from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms.inputs import within
+from sourdine.mechanisms.laplace import LaplaceNoise, laplace_law
+from sourdine.mechanisms.mechanism import Specimen, register
 from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from sourdine.noise import Source
 
+    Whole = tuple[int, ...]
     Pair = tuple[int, int]
 
-__all__ = ["Ratio"]
+
+# ---- Several whole numbers that move together, each with Laplace noise ---------------------------
+
+
+@frozen(kw_only=True)
+class Together(LaplaceNoise["Whole"]):
+    r"""Add discrete Laplace noise to each of several whole numbers of any size.
+
+    The Laplace mechanism for a vector whose L1 norm moves by at most :math:`\Delta`: the loss
+    between two vectors is their L1 distance over :math:`t = \Delta/\varepsilon`, and no less
+    (``test_exact_worst_case[noise.laplace.together]``).
+    Sums of squares of ticks pass 64 bits, so the numbers are Python's.
+
+    Examples
+    --------
+    >>> both = Together(epsilon=1, sensitivity=10)
+    >>> len(both.release((2**70, -5)).value)
+    2
+    """
+
+    def read(self, x: object) -> Whole:
+        """Return a tuple of whole numbers."""
+        if not isinstance(x, tuple) or not all(type(v) is int for v in x):
+            raise ParameterTypeError(
+                "the input", "be a tuple of whole numbers", kind(x), "Type one, as (3, 4)."
+            )
+        return x
+
+    def draw(self, x: Whole, size: int | None, source: Source) -> Any:
+        """Add the noises, one by one."""
+        if size is not None:
+            return np.array([self.draw(x, None, source) for _ in range(size)])
+        return tuple(self.sampler.one(source, v) for v in x)
+
+    def draw_all(self, xs: Sequence[Whole], source: Source) -> list[Whole]:
+        """Add noise from one block of bits to all numbers of all vectors."""
+        drawn = iter(self.sampler.around([v for x in xs for v in x], source))
+        return [tuple(islice(drawn, len(x))) for x in xs]
+
+    def law(self, x: Whole) -> Product:
+        """Return the law of each number; they are independent."""
+        return Product(tuple(laplace_law(v, self.scale) for v in x))
+
+    def neighbours(self, x: Whole) -> Iterator[Whole]:
+        """Yield the vectors at most the sensitivity away in the L1 norm."""
+        for moved in within(np.array(x, object), int(self.sensitivity), norm=1):
+            yield tuple(moved.tolist())
+
+
+register(
+    Specimen(
+        name="noise.laplace.together",
+        make=lambda epsilon: Together(epsilon=epsilon, sensitivity=2),
+        inputs=((0, 0), (5, -3)),
+        tight=True,
+        draws=20_000,
+        also=("mean.laplace", "variance.laplace", "proportion.laplace", "table.laplace"),
+    )
+)
+
+
+# ---- A noisy sum over a noisy count, for values in an interval -----------------------------------
+#
+# With ticks :math:`t_i` from 0 to L let :math:`T = \sum t_i` and :math:`n` their number, both
+# private. The mean is a fraction :math:`p = T/(Ln)` of the range.
+#
+# *One record added or removed.* Release :math:`U = T` and :math:`V = Ln - T`. A record adds
+# :math:`t` to the first and :math:`L - t` to the second, together always L: with noise of scale
+# :math:`L/\varepsilon` on each, both are covered by the whole of :math:`\varepsilon`, none of it is
+# split. (In the coordinates of a centred sum and a count this is the K-norm mechanism of the exact
+# set of moves, a rectangle; M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC
+# 2010.) The best split into a sum and a count, if one knew p, would leave between half and twice
+# its
+# variance.
+#
+# *One record replaced.* Release :math:`S = 2T - Ln` and :math:`C = Ln`. A replaced record moves
+# them
+# by at most :math:`(2L, 0)`, one that becomes missing by :math:`(|2t - L|, L)`: 2L in all, so noise
+# of scale :math:`2L/\varepsilon` covers both.
+#
+# The value is :math:`\hat p = U/(U+V)`, or :math:`(1 + S/C)/2`, moved into [0, 1]. At the true
+# :math:`p` the line :math:`z(p) = (1-p)U - pV`, or :math:`S - (2p-1)C`, is pure noise, and
+# :math:`\hat p > p + e` exactly if the noise at :math:`p + e` exceeds :math:`ne` (:math:`2Lne`):
+# both the interval (Fieller's) and the planned error follow.
+#
+# All numbers are multiplied by a public whole number, so that the lattice is fine beside the noise.
+
 
 PLANNED = 0.15
 """Errors are planned for a mean this far inside the bounds; further inside they are smaller."""

@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import frozen
 
-from sourdine.central.lattice import Numeric
+from sourdine.central.statistic import Numeric
 from sourdine.mechanisms import Laplace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.release import Release
-    from sourdine.tally import Frame
-
-__all__ = ["Sum"]
+    from sourdine.results.release import Release
 
 
 @frozen(kw_only=True, slots=False)

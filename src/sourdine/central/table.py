@@ -1,77 +1,291 @@
-r"""Several statistics of several columns in one call, under one total.
-
-Each statistic i gets a share :math:`\varepsilon_i` of epsilon, and the shares add up to it. They
-are chosen so that the largest *relative* error is as small as can be
-(`sourdine.central.sharing.balanced`), from public numbers alone: bounds, orders, and n if it is
-typed. Relative means
-
-=======================  ==========================================================================
-``count``                over n
-``sum``                  over n times the larger bound
-``mean``                 over the width of the bounds
-``variance``             over a quarter of the squared width, the most that it can be
-``median`` and the like  of the rank, over n
-=======================  ==========================================================================
-
-All of these fall as :math:`1/(n\varepsilon_i)`, so the shares hardly depend on n: without one they
-are those of a thousand records.
-"""
+"""Several statistics of several columns in one call, under one epsilon."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Mapping
 from dataclasses import replace
+from decimal import ROUND_FLOOR, Context, Decimal
+from fractions import Fraction
 from functools import cached_property, lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from math import log
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+import attrs
 from attrs import field, frozen
 
 from sourdine.central.count import Count
 from sourdine.central.groups import each
 from sourdine.central.mean import Mean
-from sourdine.central.quantiles.single import Median
-from sourdine.central.quantiles.statistic import Quantiles
-from sourdine.central.relative_errors import relative_error, unit
-from sourdine.central.sharing import balanced
-from sourdine.central.stages import finished, in_step
-from sourdine.central.statistic import Statistic
+from sourdine.central.quantiles.statistic import Median, Quantiles
+from sourdine.central.statistic import Statistic, finished, in_step
 from sourdine.central.sum import Sum
-from sourdine.central.table_parameters import (
-    BOUNDS,
-    OF,
-    ORDERS,
-    RECORDS,
-    STEPS,
-    for_the_rest,
-    of_steps,
-    read_bounds,
-    read_of,
-    read_steps,
-)
 from sourdine.central.variance import Variance
-from sourdine.errors import ParameterError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given
-from sourdine.privacy.printing import shown
-from sourdine.question import WHAT, says
-from sourdine.question.sought import is_sought
-from sourdine.tally.column import DATES, NUMBERS
-from sourdine.tally.types import ANYTHING
+from sourdine.frames.memory import ANYTHING, DATES, NUMBERS
+from sourdine.parameters import converters as read
+from sourdine.parameters import kinds
+from sourdine.parameters.converters import FIND, is_sought
+from sourdine.parameters.converters import bounds_or_find as sought_bounds
+from sourdine.parameters.kinds import WHAT, Kind, says
+from sourdine.privacy.guarantee import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from fractions import Fraction
+    from collections.abc import Callable, Sequence
 
-    from sourdine.central.finding.first import FoundFirst
-    from sourdine.central.stages import Stages
+    from sourdine.central.finding.two_stage import FoundFirst
+    from sourdine.central.statistic import Stages
     from sourdine.errors import PythonWording
+    from sourdine.frames.frame import Frame
+    from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
-    from sourdine.question.converters import Bounds
-    from sourdine.release import Release
-    from sourdine.tally import Frame
+    from sourdine.results.release import Release
 
     Asked = tuple[tuple[str, tuple[str, ...]], ...]
 
-__all__ = ["Table"]
+
+# ---- Errors of different statistics made comparable: each over what is large for it --------------
+
+
+RISK = 0.05
+
+
+def unit(part: Statistic, n: int) -> float:
+    """Return what an error of 1 means, relative to which others are small."""
+    if isinstance(part, Count):
+        return float(n)
+    if isinstance(part, Sum):
+        return n * max(abs(part.lowest), abs(part.lowest + part.width))
+    if isinstance(part, Variance):
+        return part.width**2 / 4
+    return part.width if isinstance(part, Mean) else 1.0
+
+
+def relative_error(part: Statistic, n: int) -> Callable[[float], float]:
+    """Return the relative error at a share; that of a count as if it were no whole number.
+
+    Of a quantile, half of the ranks that its tick would hold if records lay evenly are no error.
+    """
+
+    def error(share: float) -> float:
+        asked = attrs.evolve(part, epsilon=share, error=None)
+        if isinstance(asked, (Count, Sum)):
+            scale = float(asked.mechanism.scale) * float(getattr(asked, "tick", 1))
+            return scale * log(1 / RISK) / unit(asked, n)
+        planned = asked.planned(RISK, n) / unit(asked, n)
+        if isinstance(asked, Quantiles):
+            return max(planned - 1 / (2 * asked.grid.size), planned / 2)
+        return planned
+
+    return error
+
+
+# ---- One total for several answers ---------------------------------------------------------------
+
+
+ROUNDS, FULL = 60, 8
+"""So many rounds at most, the first of them of full steps."""
+EVEN = 1.001
+LEAST = 1e-9
+
+
+def balanced(
+    total: Fraction, errors: Sequence[Callable[[float], float]], start: Sequence[float]
+) -> list[Fraction]:
+    r"""Share a total so that the largest of several errors is as small as it can be.
+
+    With :math:`r_i` the error (over what is wanted) at the share :math:`\varepsilon_i`, the shares
+
+    .. math:: \varepsilon_i \leftarrow \varepsilon\,
+              \frac{\varepsilon_i r_i}{\sum_j \varepsilon_j r_j}
+
+    stay as they are where all :math:`r_i` agree, and an error that falls as
+    :math:`1/\varepsilon_i` is there after one round. Where another method is chosen an error jumps,
+    and full steps may go to and fro across the jump: later ones go half as far,
+    :math:`\sqrt{r_i}`. Errors that are whole numbers never agree quite, so the round with the
+    smallest worst :math:`r_i` is kept. *Checked by* ``test_shared_errors_are_balanced`` and
+    ``test_no_split_beats_the_shares``.
+
+    Parameters
+    ----------
+    total
+        What all may spend together.
+    errors
+        Of each, the error at a share, over the error that is wanted.
+    start
+        Shares to begin with.
+
+    Examples
+    --------
+    >>> shares = balanced(Fraction(1), [lambda e: 3 / e, lambda e: 1 / e], [1, 1])
+    >>> [float(share) for share in shares]
+    [0.75, 0.25]
+    """
+    shares = _scaled(start, float(total))
+    best, least = shares, float("inf")
+    for i in range(ROUNDS):
+        ratios = [max(error(share), LEAST) for error, share in zip(errors, shares, strict=True)]
+        if max(ratios) < least:
+            best, least = shares, max(ratios)
+        if max(ratios) < EVEN * min(ratios):
+            break
+        power = 1 if i < FULL else 0.5
+        shares = _scaled([s * r**power for s, r in zip(shares, ratios, strict=True)], float(total))
+    return [_down(share) for share in best]
+
+
+def _scaled(shares: Sequence[float], total: float) -> list[float]:
+    most = sum(shares)
+    return [max(share / most, LEAST) * total for share in shares]
+
+
+def _down(share: float) -> Fraction:
+    """Round down to four digits, so that the shares stay within the total."""
+    return Fraction(Context(prec=4, rounding=ROUND_FLOOR).create_decimal(Decimal(share)))
+
+
+# ---- What is typed of a table: statistics, bounds and steps by column ----------------------------
+
+
+RECORDS = "*"
+"""Stands for no column: what is asked of records."""
+ORDERS = kinds.NAMED_ORDERS
+WORDS = ("count", "sum", "mean", "variance", "median", *ORDERS)
+EXAMPLE = {"age": ["mean", "deciles"], RECORDS: ["count"]}
+
+
+def read_of(x: Mapping[str, Sequence[str] | str] | None) -> Asked:
+    """Return what is asked of each column."""
+    x = _read_before(x)
+    if x is None or not isinstance(x, Mapping):
+        raise ParameterTypeError(
+            "of", "tell what is asked of each column", given(x) if x is not None else "none",
+            f"{RECORDS!r} stands for the records. Type {{of}}.", of=EXAMPLE,
+        )  # fmt: skip
+    asked = tuple((str(column), _words(words)) for column, words in x.items())
+    if not asked or not all(column and words for column, words in asked):
+        raise ParameterError("of", "name columns and statistics", "none", "Type {of}.", of=EXAMPLE)
+    for column, words in asked:
+        for word in words:
+            if word not in WORDS or (column == RECORDS and word != "count"):
+                must = (
+                    "name the count alone where no column is named"
+                    if column == RECORDS
+                    else f"hold words of {', '.join(WORDS)}"
+                )
+                raise ParameterError("of", must, given(word), "Type {of}.", of=EXAMPLE)
+        if len(set(words)) < len(words):
+            raise ParameterError("of", "hold each once", "one twice", "Type {of}.", of=EXAMPLE)
+    return asked
+
+
+def _words(x: object) -> tuple[str, ...]:
+    if isinstance(x, str):
+        return (x,)
+    if not isinstance(x, (list, tuple)) or not all(isinstance(word, str) for word in x):
+        raise ParameterTypeError(
+            "of", "hold lists of statistics", given(x), "Type {of}.", of=EXAMPLE
+        )
+    return tuple(x)
+
+
+def read_bounds(
+    x: Mapping[str, Any] | Literal["find"] | None,
+) -> tuple[tuple[str, Bounds], ...]:
+    """Return the bounds of each column; find alone is for all columns that are not named."""
+    own = _by_column({RECORDS: x} if x == FIND else x, "bounds", {"age": (0, 120)})
+    return tuple((column, sought_bounds(pair)) for column, pair in own.items())
+
+
+def for_the_rest(
+    bounds: tuple[tuple[str, Bounds], ...], columns: Sequence[str]
+) -> tuple[tuple[str, Bounds], ...]:
+    """Return bounds with those that are sought for all other columns written out."""
+    own = dict(bounds)
+    if RECORDS not in own or not is_sought(own[RECORDS]):
+        return bounds
+    rest = own.pop(RECORDS)
+    return (*own.items(), *((column, rest) for column in columns if column not in own))
+
+
+def read_steps(x: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
+    """Return the steps of columns' lattices."""
+    own = _by_column(x, "steps", {"age": 1})
+    try:
+        return tuple((c, step) for c, s in own.items() if (step := read.step(s)) is not None)
+    except (ParameterError, ParameterTypeError) as error:
+        raise of_steps(error) from None
+
+
+def _read_before(x: Any) -> Any:
+    """Return a dict of what a question holds already, as pairs; anything else as it is."""
+    return dict(x) if type(x) is tuple and all(type(p) is tuple and len(p) == 2 for p in x) else x
+
+
+def of_steps(error: SourdineError) -> SourdineError:
+    """Return what was refused of one step as said of the steps by column."""
+    return error.renamed(step="steps").hinting("Leave {steps} out.", {"steps": LEFT_OUT})
+
+
+def _by_column(x: object, name: str, example: dict[str, Any]) -> dict[str, Any]:
+    x = _read_before(x)
+    if x is None:
+        return {}
+    if not isinstance(x, Mapping):
+        raise ParameterTypeError(
+            name, "be given by column", given(x), f"Type {{{name}}}.", **{name: example}
+        )
+    return {str(column): value for column, value in x.items()}
+
+
+def _parsed(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Return what reads the words of each column."""
+    return lambda x: (
+        {column: parse(words) for column, words in x.items()} if isinstance(x, Mapping) else x
+    )
+
+
+def _object(part: Mapping[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "additionalProperties": part, "minProperties": 1}
+
+
+OF = Kind(
+    metavar="COLUMN:WORD,WORD",
+    schema=_object({"type": "array", "items": {"enum": list(WORDS)}, "minItems": 1}),
+    parse=_parsed(kinds.KEYS.parse),
+    shape=list[str],
+)
+BOUNDS = Kind(
+    metavar="COLUMN:LOWER,UPPER",
+    schema={"anyOf": [{"const": "find"}, _object(kinds.BOUNDS.schema)]},
+    parse=_parsed(kinds.BOUNDS.parse),
+    shape=list[str],
+)
+STEPS = Kind(
+    metavar="COLUMN:STEP",
+    schema=_object(kinds.NUMBER.schema),
+    parse=_parsed(kinds.NUMBER.parse),
+    shape=list[str],
+)
+
+
+# ---- Several statistics of several columns in one call, under one total --------------------------
+#
+# Each statistic i gets a share :math:`\varepsilon_i` of epsilon, and the shares add up to it. They
+# are chosen so that the largest *relative* error is as small as can be
+# (`sourdine.central.table.balanced`), from public numbers alone: bounds, orders, and n if it is
+# typed. Relative means
+#
+# ``count``                over n
+# ``sum``                  over n times the larger bound
+# ``mean``                 over the width of the bounds
+# ``variance``             over a quarter of the squared width, the most that it can be
+# ``median`` and the like  of the rank, over n
+#
+# All of these fall as :math:`1/(n\varepsilon_i)`, so the shares hardly depend on n: without one
+# they are those of a thousand records.
+
 
 NOMINAL = 1000
 """Records that shares are chosen for, where no number is typed."""
@@ -172,7 +386,7 @@ class Table(Statistic):
         first = super().first()
         if first is not None or not self.searched:
             return first
-        from sourdine.central.finding.columns import ColumnsFirst  # noqa: PLC0415 - asks statistics
+        from sourdine.central.finding.bounds import ColumnsFirst
 
         return ColumnsFirst(question=self)
 
@@ -399,15 +613,15 @@ class Table(Statistic):
             1.0,
         )
 
-    def printed(self, release: Release) -> Any:  # noqa: ANN401
+    def printed(self, release: Release) -> Any:
         """Return a table with a row for each group and a column for each number."""
-        from sourdine.central.multiples import across  # noqa: PLC0415 - where it is needed
+        from sourdine.central.groups import across
 
         return across(release.columns())
 
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+    def plot(self, release: Release, **options: Any) -> Any:
         """Draw a small picture of each statistic."""
-        from sourdine.central.multiples import multiples  # noqa: PLC0415 - matplotlib, late
+        from sourdine.central.groups import multiples
 
         return multiples(release, **options)
 

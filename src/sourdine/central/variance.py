@@ -1,19 +1,9 @@
-r"""The variance of a column.
-
-Released are the three sums A, B, C of `sourdine.central.three_sums`; from them
-:math:`\text{variance} = (AC - B^2/4)/N^2`.
-
-For the true mean :math:`\mu` and variance :math:`v` the sum of :math:`(u - \mu)^2 - v` over all
-records is zero, and in terms of the three sums it is
-:math:`(\mu^2 - v)A - (\mu(1-\mu) + v)B + ((1-\mu)^2 - v)C`: a line in :math:`v`, pure
-noise at the truth. So for each :math:`\mu` Fieller's interval holds :math:`v`; the interval is
-the union of these over an interval for :math:`\mu`, found in the same way. A wrong
-:math:`\mu` moves the line by its squared error only, so a fifth of the risk is enough for it.
-"""
+"""The variance of a column, from three noisy sums."""
 
 from __future__ import annotations
 
 from functools import cached_property, lru_cache
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -28,24 +18,116 @@ from sourdine.central.intervals import (
     lower_risks,
     sampled,
 )
-from sourdine.central.lattice import Numeric
-from sourdine.central.ratio import PLANNED
-from sourdine.central.three_sums import NAMES, ThreeSums
+from sourdine.central.ratio import PLANNED, Together
+from sourdine.central.statistic import Numeric
 from sourdine.errors import ParameterError
+from sourdine.privacy import SUBSTITUTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from fractions import Fraction
 
     from numpy.typing import NDArray
 
-    from sourdine.privacy import Part
-    from sourdine.release import Release
-    from sourdine.tally import Frame
+    from sourdine.frames.frame import Frame
+    from sourdine.noise import Source
+    from sourdine.privacy import Part, Relation
+    from sourdine.results.release import Release
 
     Floats = NDArray[np.float64]
     Fractions = tuple[float, float]
 
-__all__ = ["Variance"]
+
+# ---- Three sums that hold the number, the mean and the variance of values in an interval ---------
+#
+# With ticks :math:`t` from 0 to L and :math:`u = t/L`, every record adds :math:`(1-u)^2,\ 2u(1-u),\
+# u^2` to three sums A, B, C. These are never negative and together always 1, so one record added or
+# removed moves the three by 1 in all and the whole of epsilon covers each of them; a replaced one
+# moves them by at most 2, and one that becomes missing by 1. With :math:`N = A + B + C`,
+#
+# .. math:: \text{mean} = \frac{B/2 + C}{N}, \qquad \text{variance} = \frac{AC - B^2/4}{N^2}.
+#
+# All numbers are multiplied by a public whole number, so that the lattice is fine beside the noise.
+
+
+NAMES = ("low", "middle", "high")
+"""What A, B and C are called."""
+
+
+@frozen(kw_only=True, slots=False)
+class ThreeSums:
+    """The sums A, B and C of ticks from 0 to ``last``, with noise.
+
+    Parameters
+    ----------
+    last
+        The highest tick.
+    epsilon, relation, rows
+        The promise.
+
+    Notes
+    -----
+    *Claim*: the three sums move by at most 1, or 2, in all. *Checked by*
+    ``test_three_sums_move_together``.
+    """
+
+    last: int
+    epsilon: Fraction
+    relation: Relation
+    rows: int = 1
+
+    @cached_property
+    def boost(self) -> int:
+        """What all sums are multiplied by."""
+        return max(1, ceil(FINE * self.epsilon / self.last**2))
+
+    @cached_property
+    def filled(self) -> int:
+        """What one record adds to the three together."""
+        return self.last**2 * self.boost
+
+    @cached_property
+    def mechanism(self) -> Together:
+        """What draws them."""
+        moves = (2 if self.relation is SUBSTITUTE else 1) * self.rows
+        return Together(
+            epsilon=self.epsilon, sensitivity=moves * self.filled, relation=self.relation
+        )
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the noise, in records."""
+        return float(self.mechanism.scale / self.filled)
+
+    def sums(self, n: int, total: int, squares: int) -> tuple[int, int, int]:
+        """Return the three sums beneath the noise, in squared ticks."""
+        k, last = self.boost, self.last
+        crossed = last * total - squares
+        return k * (last * last * n - last * total - crossed), k * 2 * crossed, k * squares
+
+    def draw_all(self, moments: Sequence[Sequence[int]], source: Source) -> list[dict[str, Any]]:
+        """Return the three sums of each group with noise, by name."""
+        sums = [self.sums(*own) for own in moments]
+        drawn = self.mechanism.release_all(sums, source=source)
+        return [dict(zip(NAMES, three, strict=True)) for three in drawn]
+
+    def in_records(self, drawn: Mapping[str, int]) -> NDArray[np.float64]:
+        """Return what was drawn, a record being 1."""
+        return np.array([drawn[name] / self.filled for name in NAMES])
+
+
+# ---- The variance of a column --------------------------------------------------------------------
+#
+# Released are the three sums A, B, C of `sourdine.central.variance`; from them
+# :math:`\text{variance} = (AC - B^2/4)/N^2`.
+#
+# For the true mean :math:`\mu` and variance :math:`v` the sum of :math:`(u - \mu)^2 - v` over all
+# records is zero, and in terms of the three sums it is
+# :math:`(\mu^2 - v)A - (\mu(1-\mu) + v)B + ((1-\mu)^2 - v)C`: a line in :math:`v`, pure
+# noise at the truth. So for each :math:`\mu` Fieller's interval holds :math:`v`; the interval is
+# the union of these over an interval for :math:`\mu`, found in the same way. A wrong
+# :math:`\mu` moves the line by its squared error only, so a fifth of the risk is enough for it.
+
 
 MEANS = 9
 WIDEST = 1e150

@@ -8,7 +8,7 @@ __all__ = ["main"]
 def main() -> None:
     """Run the command line; Ctrl-C while it is still being loaded stops it too."""
     try:
-        from sourdine.cli.app import main as run  # noqa: PLC0415 - it takes a moment
+        from sourdine.cli.app import main as run
     except KeyboardInterrupt:
         raise SystemExit(130) from None
     run()

@@ -1,24 +1,85 @@
-"""``sourdine``: what a person types in a terminal."""
+"""``sourdine``: the commands of the shell, and those that plugins add."""
 
 from __future__ import annotations
 
+from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from traceback import extract_tb
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
+from typer.main import get_command_name
 
-from sourdine.cli.command import speaks_shell
-from sourdine.cli.commands import add_local, add_plans, add_statistics
+from sourdine.cli.command import complain, give_up, speaks_shell
 from sourdine.cli.guard import guard
-from sourdine.cli.plugins import add_plugins
+from sourdine.cli.options import add_local, add_plans, add_statistics
 from sourdine.cli.serve import serve
-from sourdine.cli.streams import complain, give_up
 from sourdine.cli.survey import survey
 from sourdine.errors import BudgetExceededError, SourdineError
 from sourdine.version import __version__
 
-__all__ = ["main"]
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+
+# ---- Commands that other distributions add: entry points of the group ``sourdine.commands`` ------
+#
+# Each names a Typer app, which becomes ``sourdine NAME``. The library's own commands keep theirs.
+
+
+GROUP = "sourdine.commands"
+APART = {"lab": "sourdine-lab"}
+"""Commands that the manual speaks of, with the distribution that adds each."""
+
+
+def add_plugins(app: typer.Typer) -> None:
+    """Add what installed distributions offer to all commands of the library's own.
+
+    A command that cannot be had says why.
+    """
+    own = set(_names(app))
+    found = {entry.name: entry for entry in entry_points(group=GROUP)}
+    for name, entry in sorted(found.items()):
+        if name in own:
+            continue
+        try:
+            app.add_typer(_loaded(entry), name=name)
+        except Exception as error:  # noqa: BLE001 - another's code must not stop ours
+            why = f"{type(error).__name__}: {error}"
+            _add_absent(app, name, f"sourdine {name} cannot be loaded from {entry.value}: {why}.")
+    for name, distribution in APART.items():
+        if name not in found:
+            hint = f"in the checkout, type pip install . ./{name}"
+            _add_absent(app, name, f"sourdine {name} comes with {distribution}: {hint}.")
+
+
+def _names(app: typer.Typer) -> Iterator[str | None]:
+    yield from (group.name for group in app.registered_groups)
+    for command in app.registered_commands:
+        yield command.name or get_command_name(getattr(command.callback, "__name__", ""))
+
+
+def _loaded(entry: EntryPoint) -> typer.Typer:
+    loaded = entry.load()
+    if not isinstance(loaded, typer.Typer):
+        raise TypeError(f"it must be a typer.Typer, got {type(loaded).__name__}")
+    return loaded
+
+
+def _add_absent(app: typer.Typer, name: str, text: str) -> None:
+    anything = {"allow_extra_args": True, "ignore_unknown_options": True}
+    app.command(name, hidden=True, add_help_option=False, context_settings=anything)(_saying(text))
+
+
+def _saying(text: str) -> Callable[[], None]:
+    def say() -> None:
+        raise SourdineError(text)
+
+    return say
+
+
+# ---- ``sourdine``: what a person types in a terminal ---------------------------------------------
+
 
 UNFORESEEN = 70
 """The exit status of an error that nobody foresaw: 1 would be a verdict."""
@@ -81,7 +142,7 @@ def ledger(
     A report holds every release with value, interval and cost, what that means for one person, and
     what was checked, under the headings of NIST SP 800-226.
     """
-    from sourdine.cli.ledger import run  # noqa: PLC0415 - commands load what they need
+    from sourdine.cli.ledger import run_ledger as run
 
     run(path, as_json=json, report=report, about=about)
 
@@ -108,7 +169,7 @@ def disclose(
 
     Exits with status 1 if an entry that is checked would be refused.
     """
-    from sourdine.cli.disclosing import run  # noqa: PLC0415 - commands load what they need
+    from sourdine.cli.ledger import run_disclose as run
 
     raise typer.Exit(0 if run(path, out=out, about=about, check=check, overwrite=overwrite) else 1)
 
@@ -129,7 +190,7 @@ def explain(
     json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
 ) -> None:
     """Say what an epsilon means to one person: odds, tests and chances. Reads no data."""
-    from sourdine.cli.explanation import run  # noqa: PLC0415 - commands load what they need
+    from sourdine.cli.statistics import run_explain as run
 
     run(epsilon, delta, releases, plot=plot, as_json=json)
 
@@ -149,7 +210,7 @@ def plot(
     ] = None,
 ) -> None:
     """Draw what was saved. Costs nothing: it was paid for when it was released."""
-    from sourdine.cli.saved import run  # noqa: PLC0415 - commands load what they need
+    from sourdine.cli.output import run
 
     run(file, out or file.with_suffix(".png"))
 
@@ -165,7 +226,7 @@ def audit(
 
     Exits with status 1 if any mechanism breaks its claim.
     """
-    from sourdine.cli.audit import run  # noqa: PLC0415 - commands load what they need
+    from sourdine.cli.audit import run
 
     raise typer.Exit(0 if run(names or []) else 1)
 
@@ -177,7 +238,7 @@ def demo(
     ),
 ) -> None:
     """Publish mean, deciles and histogram of 247 696 wages under one epsilon, with a picture."""
-    from sourdine.cli.demo import run  # noqa: PLC0415 - commands load what they need
+    from sourdine.cli.demo import run
 
     run(out)
 

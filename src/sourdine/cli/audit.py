@@ -10,8 +10,8 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from sourdine.audit import ALPHA, audit_row, chosen
-from sourdine.cli.streams import Terminal
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.cli.command import Terminal
+from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from sourdine.audit import Row
     from sourdine.mechanisms import Specimen
 
-__all__ = ["run"]
 
 USUAL = 1.05
 SLOW = 1.0

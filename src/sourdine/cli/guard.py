@@ -1,34 +1,511 @@
-"""``sourdine guard``: evaluation data that scripts and agents may ask, and what is left of it."""
+"""``sourdine guard``: evaluation data that scripts and agents may ask."""
 
 from __future__ import annotations
 
-from pathlib import Path  # noqa: TC003 - typer reads it
-from typing import Annotated
+import json
+import sys
+from dataclasses import asdict
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.cli.guard_board import leaderboard, plan
-from sourdine.cli.guard_options import (
-    DATA,
-    OUTPUT,
-    Blocked,
-    Chained,
-    ColumnName,
-    Confidence,
-    Declared,
-    GuardFile,
-    Json,
-    Predictions,
-    read_dependence,
-    read_number,
-    term,
-)
-from sourdine.cli.guard_options import opened as open_guard
-from sourdine.cli.guard_output import say, say_answer, say_status
+from sourdine.adaptive.holdout.labels import is_gap, is_written
+from sourdine.cli.command import Terminal, complain, written
 from sourdine.cli.options import reads_text
-from sourdine.errors import SourdineError
+from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
+from sourdine.frames.frame import NAMELESS, Frame, listed_columns
 
-__all__ = ["guard"]
+if TYPE_CHECKING:
+    from sourdine.adaptive.answers import AdaptiveAnswer
+    from sourdine.adaptive.holdout.guard import GuardedHoldout
+    from sourdine.adaptive.holdout.leaderboard import Leaderboard, Standing
+    from sourdine.adaptive.holdout.planning import WidthPlan
+    from sourdine.adaptive.ledger.dependence import Dependence
+    from sourdine.adaptive.ledger.transaction import Growth
+    from sourdine.frames.reading import Reading
+    from sourdine.results.tables import Sheet
+
+
+# ---- Which column of a file ``sourdine guard`` reads; nothing but names is ever printed ----------
+
+
+def require_columns(column: str | None, *paths: Path | None) -> None:
+    """Refuse the name of a column where no file has any."""
+    if column is None or any(path and path.suffix.lower() not in NAMELESS for path in paths):
+        return
+    names = " and ".join(path.name for path in paths if path)
+    raise ParameterError(
+        "column",
+        "be that of a .csv or .parquet file",
+        f"{column} for {names or 'no file'}, where there are no columns",
+        "Leave {column} out.",
+        column=LEFT_OUT,
+    )
+
+
+def one_column(
+    path: Path, column: str | None, *, lone: bool = False, read: Reading | None = None
+) -> Frame:
+    """Return one column of a file.
+
+    Parameters
+    ----------
+    path
+        The file.
+    column
+        Its name; None for the only one.
+    lone
+        Whether an only column may have any name.
+    read
+        How its text is read.
+    """
+    frame = Frame(path, read=read)
+    if path.suffix.lower() in NAMELESS:
+        return frame
+    names = {name.strip(): name for name in reversed(frame.columns)}
+    if column in names:
+        return frame[names[column]]
+    named_there = frame.parsed and frame.reading.header is None
+    if named_there:
+        _require_header([name.strip() for name in frame.columns], path.name)
+    if len(frame.columns) > 1 or (column is not None and not lone):
+        where = f"the first line of {path.name}" if named_there else path.name
+        raise ParameterError(
+            "column",
+            f"be one that {where} names",
+            str(column or "none"),
+            listed_columns(frame, column),
+        )
+    return frame
+
+
+def _require_header(names: list[str], file: str) -> None:
+    """Refuse a first line of values: a header is dropped, and shown in errors."""
+    if not any(names):
+        raise ParameterError(
+            file,
+            "begin with a line that names its columns",
+            "an empty one",
+            "Write a header, such as y, and a row for each value.",
+        )
+    if any(map(is_written, names)) or (len(names) == 1 and is_gap(names[0])):
+        raise ParameterError(
+            file,
+            "begin with a line that names its columns",
+            "values there",
+            "Add a header, such as y; or write one value a line, without a header, in a .txt file.",
+        )
+
+
+# ---- What the commands of ``sourdine guard`` have in common --------------------------------------
+
+
+DATA, TERMS, OUTPUT = "Data", "Terms, fixed for good", "Output"
+
+
+def term(*flags: str, metavar: str, text: str) -> Any:
+    """Return an option that is a term of a guard."""
+    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=TERMS)
+
+
+GuardFile = Annotated[
+    Path, typer.Argument(metavar="GUARD", help="The file that 'sourdine guard init' made.")
+]
+Predictions = Annotated[
+    Path,
+    typer.Argument(
+        metavar="PREDICTIONS",
+        help="One for each label, in their order: .csv with a header, .parquet, .npy, or .txt with "
+        "one a line.",
+    ),
+]
+ColumnName = Annotated[
+    str | None,
+    typer.Option(
+        "--column",
+        "-c",
+        metavar="NAME",
+        help="The column of a .csv or .parquet file; not needed if there is only one.",
+        rich_help_panel=DATA,
+    ),
+]
+Declared = Any
+"""A `Reading` or None, as `reads_text` passes it on; its module is loaded when needed."""
+Json = Annotated[
+    bool,
+    typer.Option(
+        "--json", help="Print JSON, and nothing else, on standard output.", rich_help_panel=OUTPUT
+    ),
+]
+Confidence = Annotated[
+    str,
+    term(
+        "--confidence",
+        metavar="NUMBER",
+        text="The probability with which all intervals ever given hold.",
+    ),
+]
+Blocked = Annotated[
+    str | None,
+    term(
+        "--blocks",
+        metavar="ROWS",
+        text="Rows come in independent blocks of at most this many, such as households or copies.",
+    ),
+]
+Chained = Annotated[
+    str | None,
+    term(
+        "--markov",
+        metavar="NUMBER",
+        text="Rows are a stationary Markov chain with this second eigenvalue, such as 0.5.",
+    ),
+]
+
+
+def open_guard(path: Path) -> GuardedHoldout:
+    """Return the guard that a file keeps."""
+    from sourdine.adaptive.holdout.guard import GuardedHoldout
+
+    return GuardedHoldout.open(path)
+
+
+def read_number(text: str | None, name: str, *, example: float = 0.05) -> Any:
+    """Return the number that a person typed, exactly."""
+    from sourdine.exact import fraction
+
+    if text is None:
+        return None
+    try:
+        return fraction(text)
+    except (ValueError, ZeroDivisionError):
+        raise ParameterError(
+            name, "be a number", str(text), f"Type {{{name}}}.", **{name: example}
+        ) from None
+
+
+def read_dependence(blocks: str | None, markov: str | None) -> Dependence | None:
+    """Return how rows depend on each other."""
+    from sourdine.adaptive.ledger.dependence import Blocks, Markov
+
+    if blocks is not None and markov is not None:
+        raise ParameterError("blocks", "be left out with {markov}", "both", "Type one of them.")
+    if blocks is not None:
+        if not blocks.isdecimal():
+            raise ParameterError(
+                "blocks", "be a whole number", str(blocks), "Type {blocks}.", blocks=10
+            )
+        return Blocks(int(blocks))
+    return None if markov is None else Markov(read_number(markov, "markov"))
+
+
+# ---- What ``sourdine guard`` prints: verdicts, scores, and what is left --------------------------
+
+
+UNWRITTEN = 74
+"""The exit status where standard output cannot be written: 1 would be a verdict."""
+
+
+def say(opened: GuardedHoldout, said: str, facts: dict[str, Any], *, as_json: bool) -> None:
+    """Print an answer and what is left."""
+    if as_json:
+        told = {**facts, "bits": _figure(facts["bits"]), **_balance(opened)}
+        _print(json.dumps(told))
+    else:
+        _print(f"{said}\nleft: {_left_in_words(opened)}")
+
+
+def say_answer(opened: GuardedHoldout, answer: AdaptiveAnswer, *, as_json: bool) -> None:
+    """Print a score with its interval."""
+    said = f"{answer.value:.6g} (between {answer.lower:.4g} and {answer.upper:.4g})"
+    facts = {name: getattr(answer, name) for name in ("value", "lower", "upper", "bits")}
+    say(opened, said, facts, as_json=as_json)
+
+
+def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
+    """Print the terms of a guard, what was told and what is left."""
+    if as_json:
+        _print(json.dumps(_known(opened), ensure_ascii=False))
+        return
+
+    from sourdine.adaptive.answers import counted
+    from sourdine.cli.output import notes
+
+    ledger, spent = opened.ledger, opened.ledger.spent
+    labels = counted(opened.n, "whole number" if opened.whole else opened.kind)
+    lines = [
+        ("data", ledger.name),
+        ("labels", f"{labels}, {opened.loss} loss"),
+        ("rows", " ".join(map(str, ledger.dependence.facts().values()))),
+        *(("added", _added_in_words(grown)) for grown in opened.growth),
+        ("error", None if ledger.error is None else f"half-width {float(ledger.error):g} at most"),
+        ("told", f"{counted(spent.answers, 'answer')}, {counted(f'{spent.bits:.4g}', 'bit')}"),
+        ("left", _left_in_words(opened)),
+    ]
+    page = StringIO()
+    console = Terminal(file=page, force_terminal=_for_a_person())
+    notes(console, [(word, text) for word, text in lines if text is not None])
+    _print(page.getvalue().rstrip("\n"))
+
+
+def say_standing(board: Leaderboard, standing: Standing, *, as_json: bool) -> None:
+    """Print whether a submission leads, and its score if so."""
+    score = standing.score
+    if as_json:
+        ends = {name: score and getattr(score, name) for name in ("value", "lower", "upper")}
+        facts = {"name": standing.name, "leads": bool(standing), **ends}
+        _print(json.dumps({**facts, "bits": _figure(standing.bits), "bar": board.bar}))
+        return
+    next_lead = board.bar
+    bar = "nothing" if next_lead is None else f"{board.ladder.said(next_lead)} or more"
+    said = f"not better than the leader\nleads now: {bar}"
+    if score is not None:
+        said = f"leads with {score.value:.6g} (between {score.lower:.4g} and {score.upper:.4g})"
+    _print(said)
+
+
+def say_board(board: Leaderboard, *, as_json: bool) -> None:
+    """Print all teams."""
+    _print(json.dumps(board.to_dict(), ensure_ascii=False) if as_json else _sheet(board.sheet()))
+
+
+def say_plan(planned: WidthPlan, *, as_json: bool) -> None:
+    """Print how wide answers will be."""
+    _print(planned.to_json() if as_json else _sheet(planned.sheet()))
+
+
+def _sheet(sheet: Sheet) -> str:
+    from sourdine.cli.output import print_sheet
+
+    page = StringIO()
+    print_sheet(Terminal(file=page, force_terminal=_for_a_person()), sheet)
+    return page.getvalue().rstrip("\n")
+
+
+def _for_a_person() -> bool:
+    return sys.stdout is not None and sys.stdout.isatty()
+
+
+def _known(opened: GuardedHoldout) -> dict[str, Any]:
+    ledger, spent = opened.ledger, opened.ledger.spent
+    return {
+        "name": ledger.name,
+        "labels": opened.n,
+        "kind": opened.kind,
+        "whole": opened.whole,
+        "loss": opened.loss,
+        "confidence": float(1 - ledger.beta),
+        "dependence": ledger.dependence.facts(),
+        "error": None if ledger.error is None else float(ledger.error),
+        "answers": spent.answers,
+        "bits": _figure(spent.bits),
+        "growth": [asdict(grown) for grown in opened.growth],
+        **_balance(opened),
+    }
+
+
+def _balance(opened: GuardedHoldout) -> dict[str, Any]:
+    left = opened.remaining
+    return {
+        "remaining": left
+        and {"bits": _figure(left.bits), "answers": left.answers, "noes": left.noes},
+        "halfwidth": opened.ledger.halfwidth(),
+        "closed": opened.closed,
+    }
+
+
+def _added_in_words(grown: Growth) -> str:
+    from sourdine.adaptive.answers import counted
+
+    when = grown.when[:16].replace("T", " ")
+    return f"{counted(grown.added, 'row')} on {when} UTC, after {counted(grown.answers, 'answer')}"
+
+
+def _left_in_words(opened: GuardedHoldout) -> str:
+    from sourdine.adaptive.answers import counted
+
+    if opened.closed:
+        return "nothing: the final answer was given"
+    within = f"next answer within {opened.ledger.halfwidth():.4g} of the truth"
+    if (left := opened.remaining) is None:
+        return within
+    score = f"one score of up to {left.bits:.4g} bits"
+    if left.answers:
+        rare = "" if left.answers == left.noes else f" ({left.noes} if all are no)"
+        return f"{counted(left.answers, 'yes-or-no answer')}{rare}, or {score}; {within}"
+    rest = f"{score} or the final answer" if left.bits >= 1 else "the final answer"
+    return f"only {rest}; {within}"
+
+
+def _figure(bits: float) -> float:
+    """Return bits without what the arithmetic of floats left behind: 2, not 2.0000000000000004."""
+    return round(bits, 9)
+
+
+def _print(text: str) -> None:
+    if (trouble := written(text)) is not None:
+        complain(
+            f"standard output must take what is printed, got {trouble}. What was answered is "
+            "charged: type 'sourdine guard status GUARD' with the guard's file for what is left."
+        )
+        raise typer.Exit(UNWRITTEN)
+
+
+# ---- ``sourdine guard leaderboard`` and ``sourdine guard plan`` ----------------------------------
+
+
+leaderboard = typer.Typer(
+    no_args_is_help=True,
+    help="A leaderboard of all teams: only who reaches a higher step than the leader sees a score, "
+    "with an interval that holds for all submissions at once.",
+)
+
+Step = Annotated[
+    str | None,
+    typer.Option(
+        metavar="NUMBER",
+        help="The spacing of the scores, such as 0.01, fixed by the first submission.",
+        rich_help_panel=DATA,
+    ),
+]
+
+
+@leaderboard.command()
+@reads_text
+def submit(
+    path: GuardFile,
+    name: Annotated[str, typer.Argument(metavar="TEAM", help="Whose predictions they are.")],
+    predictions: Predictions,
+    *,
+    column: ColumnName = None,
+    step: Step = None,
+    json: Json = False,
+    read: Declared,
+) -> None:
+    """Submit predictions; their score is shown if they lead now.
+
+    Exits with status 0 if they lead, 1 if not.
+    """
+    from sourdine.adaptive.holdout.leaderboard import Leaderboard
+
+    require_columns(column, predictions)
+    board = Leaderboard(open_guard(path), _step(step))
+    standing = board.submit(name, one_column(predictions, column, lone=True, read=read))
+    say_standing(board, standing, as_json=json)
+    raise typer.Exit(0 if standing else 1)
+
+
+@leaderboard.command()
+def show(
+    path: GuardFile,
+    *,
+    plot: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Also draw it: a .png, .svg or .html file.",
+            rich_help_panel=OUTPUT,
+        ),
+    ] = None,
+    json: Json = False,
+) -> None:
+    """Show all teams with the best scores that they were shown; costs nothing."""
+    from sourdine.adaptive.holdout.leaderboard import Leaderboard
+    from sourdine.cli import output
+
+    output.check(plot)
+    board = Leaderboard(open_guard(path))
+    say_board(board, as_json=json)
+    if plot is not None:
+        output.draw(board, plot, title="Leaderboard")
+
+
+def plan(
+    *,
+    n: Annotated[
+        int, typer.Option("--n", metavar="NUMBER", help="How many labels.", rich_help_panel=DATA)
+    ],
+    answers: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER", help="How often 'confirm' will be asked.", rich_help_panel=DATA
+        ),
+    ] = None,
+    yes: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER", help="How many of these answers are yes.", rich_help_panel=DATA
+        ),
+    ] = None,
+    scores: Annotated[
+        int,
+        typer.Option(metavar="NUMBER", help="How many scores besides.", rich_help_panel=DATA),
+    ] = 0,
+    submissions: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Plan a leaderboard of this many submissions instead.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    leads: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER", help="How many submissions take the lead.", rich_help_panel=DATA
+        ),
+    ] = 10,
+    step: Step = None,
+    error: Annotated[
+        str | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Plan how many rows to add, so that the last answer is within this.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    confidence: Confidence = "0.95",
+    blocks: Blocked = None,
+    markov: Chained = None,
+    json: Json = False,
+) -> None:
+    """Say how far scores may be from the truth after these answers; reads nothing."""
+    from sourdine.adaptive.holdout.planning import plan_guard, plan_leaderboard
+
+    given = {
+        "confidence": read_number(confidence, "confidence", example=0.95),
+        "dependence": read_dependence(blocks, markov),
+        "error": read_number(error, "error"),
+    }
+    spacing = read_number(step, "step", example=0.01)
+    if submissions is not None:
+        if answers is not None or yes is not None or scores:
+            raise ParameterError(
+                "submissions", "be planned alone", "answers besides", "Plan one of the two."
+            )
+        planned = plan_leaderboard(n, submissions=submissions, leads=leads, step=spacing, **given)
+    elif answers is None:
+        raise ParameterError(
+            "answers",
+            "be given, or {submissions}",
+            "none",
+            "Type {answers}.",
+            answers=300,
+        )
+    else:
+        grid = {} if spacing is None else {"step": spacing}
+        planned = plan_guard(n, answers=answers, yes=yes, scores=scores, **grid, **given)
+    say_plan(planned, as_json=json)
+
+
+def _step(text: str | None) -> Any:
+    return "auto" if text is None else read_number(text, "step", example=0.01)
+
+
+# ---- ``sourdine guard``: evaluation data that scripts and agents may ask, and what is left of it -
+
 
 guard = typer.Typer(
     no_args_is_help=True,
@@ -51,7 +528,7 @@ guard.command()(plan)
 
 @guard.command()
 @reads_text
-def init(  # noqa: PLR0913 - the terms of a guard
+def init(
     labels: Annotated[
         Path,
         typer.Argument(
@@ -110,8 +587,7 @@ def init(  # noqa: PLR0913 - the terms of a guard
 
     Only you may read the file. Keep the labels away from those who ask; the guard is all they need.
     """
-    from sourdine.adaptive.holdout import GuardedHoldout  # noqa: PLC0415 - loaded when needed
-    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
+    from sourdine.adaptive.holdout.guard import GuardedHoldout
 
     require_columns(column, labels, baseline)
     old = None if baseline is None else one_column(baseline, column, lone=True, read=read)
@@ -134,7 +610,7 @@ def init(  # noqa: PLR0913 - the terms of a guard
 
 @guard.command()
 @reads_text
-def confirm(  # noqa: PLR0913 - a command's options
+def confirm(
     path: GuardFile,
     new: Predictions,
     *,
@@ -168,8 +644,6 @@ def confirm(  # noqa: PLR0913 - a command's options
 
     Exits with status 0 if confirmed, 1 if not.
     """
-    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
-
     require_columns(column, new, old)
     opened = open_guard(path)
     verdict = opened.confirm(
@@ -186,7 +660,7 @@ def confirm(  # noqa: PLR0913 - a command's options
 
 @guard.command()
 @reads_text
-def score(  # noqa: PLR0913 - a command's options
+def score(
     path: GuardFile,
     predictions: Predictions,
     *,
@@ -203,8 +677,6 @@ def score(  # noqa: PLR0913 - a command's options
     read: Declared,
 ) -> None:
     """Ask for the accuracy (one minus the average loss) on a grid, with an interval."""
-    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
-
     require_columns(column, predictions)
     opened = open_guard(path)
     values = one_column(predictions, column, lone=True, read=read)
@@ -228,8 +700,6 @@ def final(
     read: Declared,
 ) -> None:
     """Ask for the exact accuracy with an interval, and close the guard for good."""
-    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
-
     require_columns(column, predictions)
     opened = open_guard(path)
     values = None if predictions is None else one_column(predictions, column, lone=True, read=read)
@@ -239,7 +709,7 @@ def final(
 
 @guard.command()
 @reads_text
-def extend(  # noqa: PLR0913 - a command's options
+def extend(
     path: GuardFile,
     labels: Annotated[
         Path,
@@ -263,8 +733,6 @@ def extend(  # noqa: PLR0913 - a command's options
     They must not be chosen by looking at answers. Predictions are of all rows from then on, the new
     ones last.
     """
-    from sourdine.cli.label_files import one_column, require_columns  # noqa: PLC0415
-
     require_columns(column, labels, confirmed)
     opened = open_guard(path)
     opened.extend(

@@ -1,20 +1,21 @@
-"""``sourdine ledger``: what was spent, on what, and what is left."""
+"""``sourdine ledger`` and ``sourdine disclose``."""
 
 from __future__ import annotations
 
 import json
 from typing import TYPE_CHECKING, Any
 
+from sourdine.cli.command import Terminal, complain
 from sourdine.cli.output import notes, print_table
-from sourdine.cli.streams import Terminal
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.privacy import Concentrated
-from sourdine.privacy.printing import percent, shown
+from sourdine.privacy.guarantee import percent, shown
+from sourdine.reports.about import About, check_text, lacking
+from sourdine.reports.deployment import entry, to_yaml
+from sourdine.reports.report import FiledReport, ending
+from sourdine.results.formatting import printable
 from sourdine.session import FileLedger, Room
-from sourdine.session.accounts import SumAccount
-from sourdine.session.filing import About, FiledReport
-from sourdine.session.filing.report import ending
-from sourdine.session.room import KINDS
+from sourdine.session.accounts import KINDS, SumAccount
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from sourdine.privacy import Guarantee
     from sourdine.session import Charge
 
-__all__ = ["opened", "run"]
+
+# ---- ``sourdine ledger``: what was spent, on what, and what is left ------------------------------
 
 
 def opened(path: Path) -> FileLedger:
@@ -35,7 +37,7 @@ def opened(path: Path) -> FileLedger:
     return FileLedger(path, None)
 
 
-def run(path: Path, *, as_json: bool, report: Path | None, about: Path | None) -> None:
+def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | None) -> None:
     """Print every charge of a ledger, or write a report of it."""
     ledger = opened(path)
     if report is not None:
@@ -132,3 +134,67 @@ def _numbers(guarantee: Guarantee | Concentrated | Room) -> dict[str, Any]:
         "relation": exact["relation"],
         "exact": {"epsilon": exact["epsilon"], "delta": exact["delta"]},
     }
+
+
+# ---- ``sourdine disclose``: an entry for the registry of deployments, written or checked ---------
+
+
+def run_disclose(
+    path: Path | None, *, out: Path | None, about: Path | None, check: Path | None, overwrite: bool
+) -> bool:
+    """Write an entry, or check one; return whether the registry would take it."""
+    if (path is None) == (check is None):
+        raise ParameterError(
+            "ledger",
+            "be the path of a ledger, or be left out where {check} names an entry",
+            "none" if path is None else "both",
+            "Type sourdine disclose wages.ledger, or sourdine disclose {check}.",
+            check="deployment.yaml",
+        )
+    if check is not None:
+        return _checked(check)
+    if path is not None:
+        _write(FiledReport.of(opened(path), About.read(about)), out, overwrite=overwrite)
+    return True
+
+
+def _checked(path: Path) -> bool:
+    try:
+        faults = check_text(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise SourdineError(f"{path} could not be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        faults = ["the entry must be text in UTF-8, got something else."]
+    for fault in faults:
+        complain(fault)
+    if not faults:
+        print(f"{printable(str(path))}: the registry's fields are as they must be.")  # noqa: T201
+    return not faults
+
+
+def _write(report: FiledReport, out: Path | None, *, overwrite: bool) -> None:
+    filled = entry(report)
+    text = to_yaml(filled)
+    if out is None:
+        print(text, end="")  # noqa: T201 - the answer
+    else:
+        _save(text, out, overwrite=overwrite)
+    if empty := lacking(filled, 3):
+        said = f"Still to be said, in --about or in the entry: {', '.join(empty)}."
+        console = Terminal(stderr=True)
+        console.print(f"Tier {filled['tier']}. {said}", highlight=False, markup=False)
+
+
+def _save(text: str, out: Path, *, overwrite: bool) -> None:
+    if out.exists() and not overwrite:
+        raise ParameterError(
+            "out",
+            "be a new file, or one that may be lost",
+            f"{out} (it exists)",
+            "Type another path, or {overwrite}.",
+            overwrite=True,
+        )
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise SourdineError(f"{out} could not be written: {error.strerror}.") from None

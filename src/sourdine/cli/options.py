@@ -1,23 +1,90 @@
-"""Every option of the command line, written once."""
+"""Every option of the command line, and the commands of the statistics."""
 
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
+from importlib import import_module
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.question import DATA, PRIVACY, WHAT, kinds
+from sourdine.central import Describe
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import given
+from sourdine.frames.frame import Frame
+from sourdine.frames.reading import Reading
+from sourdine.parameters import kinds
+from sourdine.parameters.kinds import DATA, PRIVACY, WHAT
+from sourdine.parameters.question import parameters
+from sourdine.questions import STATISTICS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from sourdine.question import Parameter
-    from sourdine.tally import Reading
+    from sourdine.central import Statistic
+    from sourdine.parameters.question import Parameter
 
-__all__ = ["Option", "command", "declared", "read_options", "reads_text"]
+
+# ---- Which engine reads the file of a command ----------------------------------------------------
+
+
+SPARK = "spark"
+TABLE = "spark:"
+
+
+def opened(file: str, asked: Mapping[str, Any], read: Reading | None) -> str | Frame:
+    """Return the data: the path itself, or a frame in Spark where that was asked for."""
+    if not by_spark(file, asked):
+        return file
+    from sourdine.frames.spark.opening import open_stored
+
+    return Frame(open_stored(file, asked.get("master"), read or Reading()))
+
+
+def records(
+    file: str, asked: Mapping[str, Any], read: Reading | None
+) -> tuple[Any, Reading | None]:
+    """Return the path itself, or the data frame of Spark's; and how its text is read."""
+    if not by_spark(file, asked):
+        return file, read
+    from sourdine.frames.spark.opening import is_text, stored_frame
+
+    reading = read or Reading()
+    frame = stored_frame(file, asked.get("master"), reading)
+    if is_text(file):  # its types are Spark's, not the file's: any text may be a number
+        reading = replace(reading, decimal=reading.point)
+    return frame, reading
+
+
+def by_spark(file: str, asked: Mapping[str, Any]) -> bool:
+    """Return whether Spark shall read a file."""
+    engine, master = asked.get("engine"), asked.get("master")
+    if engine not in {None, SPARK}:
+        raise ParameterError("engine", "be spark", given(engine), "Type {engine}.", engine=SPARK)
+    if engine is None and not file.startswith(TABLE):
+        if master is not None:
+            raise ParameterError(
+                "master",
+                "be left out without {engine}",
+                given(master),
+                "Leave {master} out, or type {engine}.",
+                master=LEFT_OUT,
+                engine=SPARK,
+            )
+        return False
+    return True
+
+
+def name_of(file: str) -> str:
+    """Return what a ledger calls the data."""
+    return PurePath(file.removeprefix(TABLE)).name
+
+
+# ---- Every option of the command line, written once ----------------------------------------------
+
 
 OUTPUT, READ = "Output", "How text is read"
 SHORT = {"column": "-c", "epsilon": "-e", "q": "-q"}
@@ -43,7 +110,7 @@ class Option:
 def command(run: Callable[..., None], options: Sequence[Option]) -> Callable[..., None]:
     """Return ``run`` with the signature that the options make."""
 
-    def call(**given: Any) -> None:  # noqa: ANN401
+    def call(**given: Any) -> None:
         run(**given)
 
     parameters = [option.parameter() for option in options]
@@ -67,7 +134,7 @@ def declared(parameter: Parameter) -> Option:
 
 def read_options(given: dict[str, Any]) -> Reading | None:
     """Take out what was declared of text; None if nothing was."""
-    from sourdine.tally import Reading  # noqa: PLC0415 - commands load what they need
+    from sourdine.frames.reading import Reading
 
     taken = {option.name: given.pop(option.name, None) for option in READING}
     said = {name: value for name, value in taken.items() if value is not None}
@@ -80,7 +147,7 @@ def reads_text(run: Callable[..., None]) -> Callable[..., None]:
     parameters = [p for p in own if p.name != "read"] + [o.parameter() for o in READING]
 
     @wraps(run)
-    def call(**given: Any) -> None:  # noqa: ANN401
+    def call(**given: Any) -> None:
         read = read_options(given)
         run(**given, read=read)
 
@@ -362,3 +429,162 @@ PLOT = _text(
     metavar="PATH",
     text="Draw a picture: a file that ends in png, svg or html.",
 )
+
+
+# ---- The commands that publish or plan a statistic: their words, options and examples ------------
+
+
+RELEASED = (
+    "The file never leaves this machine. What is printed may be published: one person's data "
+    "changes the odds of any answer by a factor of at most e^epsilon."
+)
+PLANNED = (
+    "Nothing is spent and no data is read: give --epsilon or --error and read the other. With "
+    "--ledger and neither of them, the plan is for everything that is left."
+)
+
+
+RELEASING = (
+    *(LEDGER, TOTAL, TOTAL_DELTA, TOTAL_RHO, RESERVE, NAME, NO_KEEP),
+    *(JSON, PLOT),
+)
+PLANNING = (JSON, PLOT)
+SHORTCUTS = {"quantiles": (DECILES, QUARTILES)}
+"""Flags that stand for the values of a parameter."""
+
+
+def add_statistics(app: typer.Typer) -> None:
+    """Add a command for each statistic."""
+    every: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
+    for name, cls in every.items():
+        options = (FILE, ENGINE, MASTER, *_declared(cls), *READING, *RELEASING)
+        release, plan = cls.examples
+        planned = (f"sourdine plan {name} {plan}",) if plan else ()
+        examples = (f"sourdine {name} {release}", *planned)
+        _add(app, cls, RELEASED, options, examples, _lazily("statistics", cls))
+
+
+def add_plans(app: typer.Typer) -> None:
+    """Add a command that plans each statistic."""
+    for name, cls in STATISTICS.items():
+        example = f"sourdine plan {name} {cls.examples[1]}"
+        examples = (example, f"{example} --ledger people.ledger")
+        options = (*_declared(cls), PLANNED_LEDGER, *PLANNING)
+        _add(app, cls, PLANNED, options, examples, _lazily("plan", cls))
+
+
+def _declared(cls: type[Statistic]) -> tuple[Option, ...]:
+    return (*SHORTCUTS.get(cls.kind, ()), *(declared(p) for p in parameters(cls) if p.kind.words))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalCommand:
+    """A command that reads a table: what it does, what to know, its options and an example."""
+
+    name: str
+    text: str
+    more: str
+    options: tuple[Option, ...]
+    example: str
+    module: str = "tables"
+
+
+LOCAL = (
+    LocalCommand(
+        name="check",
+        text="For the curator alone: what is unreadable in a file, and what to declare.",
+        more="What it prints is read off the data and must not be published. It costs nothing and "
+        "no ledger hears of it.",
+        options=(FILE, UNIT, *READING),
+        example="people.csv --unit patient",
+    ),
+    LocalCommand(
+        name="schema",
+        text="Begin a schema: the names of a table's columns, with gaps to fill in.",
+        more="The types of a Parquet file are used. Those of a CSV file would have to be guessed "
+        "from its values, so there every kind is left open.",
+        options=(FILE, NEW_SCHEMA, *READING),
+        example="survey.csv -o schema.toml",
+    ),
+    LocalCommand(
+        name="sanitize",
+        text="Randomise every record of a table on its own, under a schema.",
+        more="The output has the same columns and may be given away; each time the same records "
+        "are sanitised, they cost epsilon again.",
+        options=(FILE, SCHEMA, OUT, OVERWRITE, DROP, ENGINE, MASTER, *READING),
+        example="survey.csv --schema schema.toml -o clean.csv",
+    ),
+    LocalCommand(
+        name="estimate",
+        text="Shares, means and quartiles from a sanitised table, with intervals.",
+        more="Costs nothing: the table was paid for when it was sanitised. The file carries its "
+        "schema, or has it beside it; one that was not sanitised is refused.",
+        options=(FILE, SCHEMA_CARRIED, PAIR, UNMARKED, JSON, PLOT),
+        example="clean.csv --pair age,vote --plot survey.png",
+    ),
+    LocalCommand(
+        name="report",
+        text="Randomise one person's answers, and print the report to be sent.",
+        more="Run it where the person is. Answers are typed, or come as a JSON object on standard "
+        "input (of several people, one in each line); a question left out is an absent answer.",
+        options=(ANSWER, SCHEMA, MEMORY, ROUND),
+        example="--schema schema.toml --answer age=31 --answer vote=yes",
+        module="reporting",
+    ),
+    LocalCommand(
+        name="collect",
+        text="Count reports as they come, and estimate from all of them.",
+        more="Whatever is malformed, foreign or sent twice is dropped and said. With --aggregate "
+        "the counts are kept in a file, and the next reports are added to them.",
+        options=(REPORTS, SCHEMA, ROUND, AGGREGATE, PAIR, JSON, PLOT),
+        example="monday.jsonl --schema schema.toml --aggregate total.aggregate",
+        module="reporting",
+    ),
+    LocalCommand(
+        name="density",
+        text="The density of a column whose values are each randomised on their own.",
+        more="Every value is randomised before it is looked at; epsilon is what each person "
+        "spends.",
+        options=(FILE, COLUMN, BOUNDS, EPSILON, METHOD, LOSS, *READING, *PLANNING),
+        example="people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
+    ),
+)
+
+
+def add_local(app: typer.Typer) -> None:
+    """Add the commands of local privacy."""
+    for each in LOCAL:
+        epilog = f"Example:\n\n$ sourdine {each.name} {each.example}"
+        app.command(
+            each.name, help=f"{each.text}\n\n{each.more}", short_help=each.text, epilog=epilog
+        )(command(_local(each), each.options))
+
+
+def _local(each: LocalCommand) -> Callable[..., None]:
+    def run(**given: Any) -> None:
+        getattr(import_module(f"sourdine.cli.{each.module}"), each.name)(given)
+
+    return run
+
+
+def _add(
+    app: typer.Typer,
+    cls: type[Statistic],
+    promise: str,
+    options: tuple[Option, ...],
+    examples: tuple[str, ...],
+    run: Callable[..., None],
+) -> None:
+    epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples)
+    app.command(
+        cls.kind, help=f"{cls.text}\n\n{promise}", short_help=cls.text, epilog=epilog
+    )(command(run, options))  # fmt: skip
+
+
+def _lazily(module: str, cls: type[Statistic]) -> Callable[..., None]:
+    """Return what runs a command; its module is loaded when it is."""
+
+    def run(**given: Any) -> None:
+        import_module(f"sourdine.cli.{module}").run(cls, given)
+
+    return run

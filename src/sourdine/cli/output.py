@@ -1,27 +1,131 @@
-"""What the commands print and draw."""
+"""Progress, tables and charts in a terminal, and ``sourdine plot``."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+import sys
+from contextlib import contextmanager
+from glob import glob
+from pathlib import Path
+from threading import Event, Thread
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rich.box import SIMPLE_HEAD
+from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 from rich.text import Text
 
-from sourdine.cli import picture
-from sourdine.presentation.texts import printable
+from sourdine.answers import Release
+from sourdine.cli.command import Terminal
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.exact import given
+from sourdine.results.charts import write_page
+from sourdine.results.formatting import printable
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from rich.console import Console
 
-    from sourdine.release import Sheet
+    from sourdine.results.tables import Sheet
+
+
+# ---- A bar for a person who waits while a large file is read -------------------------------------
+
+
+LARGE = 20_000_000
+"""A bar is drawn for files of at least this many bytes."""
+EVERY = 0.2
+"""Seconds between two looks at what is done."""
+
+
+@contextmanager
+def patience(file: str, *, spark: bool = False) -> Iterator[None]:
+    """Draw which part of a large file has been read, or of Spark's work, if a person watches."""
+    terminal = Terminal(stderr=True)
+    size = sum(Path(path).stat().st_size for path in glob(file))  # noqa: PTH207 - it may be absolute
+    if not terminal.is_terminal or (size < LARGE and not spark):
+        yield
+        return
+    columns = (TextColumn("{task.description}"), BarColumn(), TaskProgressColumn())
+    with Progress(*columns, TimeElapsedColumn(), console=terminal, transient=True) as bar:
+        stop = Event()
+        reading = "Spark" if spark else f"reading {size / 1e6:,.0f} MB"
+        watcher = Thread(target=_watch, args=(bar, reading, stop))
+        watcher.start()
+        try:
+            yield
+        finally:
+            stop.set()
+            watcher.join()
+
+
+def _watch(bar: Progress, text: str, stop: Event) -> None:
+    from sourdine.frames.duck import progress
+
+    task = bar.add_task(text, total=None)
+    while not stop.wait(EVERY):
+        spark = sys.modules.get("sourdine.frames.spark.opening")
+        seen = None if spark is None else spark.progress()
+        part = progress() if seen is None else seen[1]
+        if part is not None:
+            said = text if seen is None else f"Spark: {seen[0]}"
+            bar.update(task, total=1.0, completed=part, description=said)
+
+
+# ---- Pictures of releases and plans: png, svg, or a page that needs no network -------------------
+
+
+ENDINGS = (".png", ".svg", ".html")
+
+
+class Drawn(Protocol):
+    """What can be drawn: a release or a plan."""
+
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
+        """Return a figure."""
+
+    def _repr_html_(self) -> str: ...
+
+
+def check(path: str | None, option: str = "--plot") -> None:
+    """Refuse a path that cannot be drawn to, before anything is spent."""
+    if path is None:
+        return
+    if Path(path).suffix.lower() not in ENDINGS:
+        raise ParameterError(
+            option, "end in png, svg or html", given(path), f"Type {option} picture.png."
+        )
+    if not Path(path).absolute().parent.is_dir():
+        raise ParameterError(
+            option, "be in a folder that exists", given(path), "Make the folder first."
+        )
+    try:
+        import matplotlib  # noqa: F401, ICN001 - an extra
+    except ImportError:
+        raise SourdineError(
+            "a picture needs matplotlib, which is not installed. "
+            "In the checkout, type pip install '.[plot]'."
+        ) from None
+
+
+def draw(what: Drawn, path: str, **options: Any) -> None:
+    """Draw to a file; its ending says how."""
+    try:
+        figure = what.plot(**options)
+        if Path(path).suffix.lower() == ".html":
+            write_page(figure, path, what=what, title=options.get("title"))
+        else:
+            figure.savefig(path)
+    except OSError as error:
+        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
+
+
+# ---- What the commands print and draw ------------------------------------------------------------
+
 
 TYPE = "type"
 """The note that says what to type."""
-
-__all__ = ["notes", "picture", "print_sheet", "print_table"]
 
 
 def print_table(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -60,3 +164,61 @@ def notes(console: Console, facts: Sequence[tuple[str, str]]) -> None:
     for name, text in facts:
         if name == TYPE:  # to be copied, so it stays one line
             console.print(Text.assemble((f"{name}  ", "dim"), text), soft_wrap=True)
+
+
+# ---- ``sourdine plot``: a picture of what was saved as JSON --------------------------------------
+
+
+def run(file: Path, out: Path) -> None:
+    """Draw what a file holds as JSON."""
+    check(str(out), "--out")
+    found, title = _saved(file)
+    draw(found, str(out), **({"title": title} if title else {}))
+    Terminal(stderr=True).print(f"Picture: {out}", highlight=False, markup=False)
+
+
+def _saved(file: Path) -> tuple[Any, str | None]:
+    """Return what can be drawn, and a title where it has none of its own."""
+    try:
+        facts = json.loads(file.read_text(encoding="utf-8"))
+        kind = next((kind for kind in KINDS if KINDS[kind][0] <= facts.keys()), None)
+        if kind is not None:
+            return KINDS[kind][1](facts), file.stem if kind == "estimates" else None
+    except OSError as error:
+        raise SourdineError(f"{file} could not be read: {error.strerror}.") from None
+    except (ValueError, KeyError, TypeError, AttributeError):
+        pass
+    raise ParameterError(
+        "file",
+        f"hold {', '.join([*KINDS][:-1])} or {[*KINDS][-1]}, as --json printed it",
+        str(file),
+        "Save one with sourdine mean ... --json > release.json.",
+    )
+
+
+def _plan(facts: Mapping[str, Any]) -> Any:
+    from sourdine.plan import Plan
+    from sourdine.questions import read
+
+    return Plan(question=read({**facts["question"], "confidence": facts["confidence"]}))
+
+
+def _estimates(facts: Mapping[str, Any]) -> Any:
+    from sourdine.local.table.estimates import SavedEstimates
+
+    return SavedEstimates.from_dict(facts)
+
+
+def _density(facts: Mapping[str, Any]) -> Any:
+    from sourdine.local.densities.density import Density
+
+    return Density.from_dict(facts)
+
+
+KINDS: dict[str, tuple[set[str], Callable[[Mapping[str, Any]], Any]]] = {
+    "a release": ({"value", "cost", "question", "drawn"}, Release.from_dict),
+    "a plan": ({"question", "confidence", "error"}, _plan),
+    "estimates": ({"estimates", "cost"}, _estimates),
+    "a density": ({"mass", "spread", "bounds"}, _density),
+}
+"""What can be drawn: what its JSON has, and what reads it."""

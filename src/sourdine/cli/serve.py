@@ -1,22 +1,434 @@
-"""``sourdine serve``: statistics over HTTP, of data that stay where they are."""
+"""``sourdine serve`` and the commands that fill a store."""
 
 from __future__ import annotations
 
+import secrets
+import tomllib
+from contextlib import closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sourdine.cli.collecting import LOOPBACK, Port, read_port, say, whole
-from sourdine.cli.guard_options import read_number
-from sourdine.cli.serve_guards import add_guard_commands
-from sourdine.cli.serve_store import add_store_commands
-from sourdine.cli.wording import ShellWording
+from sourdine.cli.command import ShellWording, Terminal
+from sourdine.cli.guard import Blocked, Chained, Confidence, Declared, read_number, term
+from sourdine.cli.options import reads_text
+from sourdine.cli.output import print_table
+from sourdine.cli.survey import LOOPBACK, Port, read_port, say, whole
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.exact import one_of
+from sourdine.results.charts import MissingExtraError
 
-__all__ = ["serve"]
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from sourdine.server.store.base import Role
+    from sourdine.server.store.store import ServerStore
+
+
+# ---- ``sourdine serve init``, ``add-data``, ``add-person`` and what else fills and keeps a store -
+
+
+Where = Annotated[
+    str,
+    typer.Option(
+        "--store",
+        metavar="ADDRESS",
+        help="The store: sqlite:///file.db, or postgresql://user@host/database.",
+    ),
+]
+Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The data set's name.")]
+Somebody = Annotated[str, typer.Argument(metavar="NAME", help="What they are called.")]
+HERE = "sqlite:///sourdine.db"
+MOST_DAYS = 366
+
+
+def add_store_commands(serve: typer.Typer) -> None:
+    """Give a group of commands those of the store."""
+    commands = (
+        _init, _add_data, _add_person, _grant, _token, _check, _backup, _add_witness, _export,
+        _migrate,
+    )  # fmt: skip
+    for command in commands:
+        serve.command(name=command.__name__.strip("_").replace("_", "-"))(command)
+
+
+@contextmanager
+def _opened(address: str, witness: Path | None = None) -> Iterator[ServerStore]:
+    from sourdine.server.store.store import ServerStore
+
+    store = ServerStore.open(address, witness=witness)
+    try:
+        yield store
+    finally:
+        store.close()
+
+
+def _init(
+    *,
+    store: Where = HERE,
+    witness: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Also make its witness: a new file on another disk that notices an older copy.",
+        ),
+    ] = None,
+) -> None:
+    """Make a new store: a file, or the tables of an empty database."""
+    from sourdine.server.store.store import ServerStore
+
+    made = ServerStore.create(store)
+    try:
+        if witness is not None:
+            made.add_witness(witness)
+    finally:
+        made.close()
+    say(f"Made {made.database.address}. Now: sourdine serve add-person NAME --role owner")
+
+
+@reads_text
+def _add_data(
+    name: Dataset,
+    source: Annotated[
+        str,
+        typer.Argument(
+            metavar="SOURCE",
+            help="A path that the server reads, a folder of Parquet, duckdb:///file.db#table, "
+            "postgresql://user@host/database#table, or spark:table.",
+        ),
+    ],
+    *,
+    store: Where = HERE,
+    epsilon: Annotated[
+        str | None, typer.Option(metavar="NUMBER", help="What all releases may cost together.")
+    ] = None,
+    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Its delta.")] = None,
+    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="A total of rho.")] = None,
+    relation: Annotated[
+        str, typer.Option(metavar="WORD", help="add_remove or substitute.")
+    ] = "add_remove",
+    unit: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column that names a person.")
+    ] = None,
+    rows: Annotated[
+        str, typer.Option(metavar="NUMBER", help="How many rows of each person are used.")
+    ] = "1",
+    n: Annotated[
+        str | None,
+        typer.Option("--n", metavar="NUMBER", help="About how many records, if that is public."),
+    ] = None,
+    columns: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="A TOML file: for each column bounds and step, or keys. Never read off the data.",
+        ),
+    ] = None,
+    title: Annotated[
+        str, typer.Option(metavar="TEXT", help="What it is, in a few words, for the pages.")
+    ] = "",
+    description: Annotated[
+        str, typer.Option(metavar="TEXT", help="What analysts should know of it.")
+    ] = "",
+    read: Declared,
+) -> None:
+    """Register a data set that this machine can read; its total stands from now on.
+
+    With --columns, analysts ask these columns alone, with these bounds and keys.
+    """
+    from sourdine.server.datasets import (
+        Registering,
+        anchored,
+        registered,
+    )
+
+    said = Registering(
+        name=name,
+        source=anchored(source),
+        epsilon=epsilon,
+        delta=delta,
+        rho=rho,
+        relation=relation,
+        unit=unit,
+        rows=max(whole(rows, "rows", 1), 1),
+        n=None if n is None else max(whole(n, "n", 5000), 1),
+        columns={} if columns is None else _facts(columns),
+        read={} if read is None else read.to_dict(),
+        title=title,
+        description=description,
+    )
+    with _opened(store) as kept:
+        found = kept.datasets.add(registered(said))
+    say(f"Added {found.name}: {found.terms.told()}. ")
+    say(f"Now: sourdine serve grant {name} ANALYST --epsilon NUMBER")
+
+
+def _facts(path: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(path.read_text("utf-8"))
+    except OSError as error:
+        raise SourdineError(f"{path} could not be read: {error.strerror}.") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError):
+        raise ParameterError(
+            "columns",
+            "be a TOML file",
+            str(path),
+            "Write a table for each column, such as [age] and below it bounds and step.",
+        ) from None
+
+
+def _add_person(
+    name: Somebody,
+    *,
+    store: Where = HERE,
+    role: Annotated[
+        str, typer.Option(metavar="WORD", help="owner, analyst or auditor.")
+    ] = "analyst",
+    password_file: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH", help="A file that holds the password; a new one is printed without it."
+        ),
+    ] = None,
+) -> None:
+    """Add somebody who may log in. Prints a new password once, unless one is given."""
+    from sourdine.server.running import add_person
+
+    one_of(role, "role", "owner", "analyst", "auditor")
+    if password_file is None:
+        password = secrets.token_urlsafe(12)
+    else:
+        try:
+            password = password_file.read_text("utf-8").strip()
+        except OSError as error:
+            raise SourdineError(f"{password_file} could not be read: {error.strerror}.") from None
+    with _opened(store) as kept:
+        add_person(kept, name, cast("Role", role), password)
+    say(f"Added {name}, {role}.")
+    if password_file is None:
+        print(password)  # noqa: T201 - the answer
+
+
+def _grant(
+    dataset: Dataset,
+    analyst: Annotated[str, typer.Argument(metavar="ANALYST", help="Who may ask.")],
+    *,
+    store: Where = HERE,
+    epsilon: Annotated[
+        str, typer.Option(metavar="NUMBER", help="What they may spend, within the total.")
+    ],
+) -> None:
+    """Say how much an analyst may spend of a data set: a ceiling below its total."""
+    with _opened(store) as kept:
+        found = kept.grants.give(dataset, analyst, read_number(epsilon, "epsilon", example=1))
+    say(f"{analyst} may spend epsilon {float(found.epsilon):g} of {dataset}.")
+
+
+def _token(
+    name: Somebody,
+    *,
+    store: Where = HERE,
+    days: Annotated[str, typer.Option(metavar="NUMBER", help="How long it holds.")] = "90",
+    label: Annotated[str, typer.Option(metavar="TEXT", help="What to call it.")] = "",
+) -> None:
+    """Make a token for somebody's scripts, and print it once: the store keeps its SHA-256."""
+    from sourdine.server.auth import new_token
+
+    held = whole(days, "days", 90)
+    if not 1 <= held <= MOST_DAYS:
+        raise ParameterError("days", f"be from 1 to {MOST_DAYS}", days, "Type {days}.", days=90)
+    with _opened(store) as kept:
+        if kept.people.get(name) is None:
+            raise ParameterError("name", "be that of a person", repr(name), "Add them first.")
+        print(new_token(kept, name, "api", days=held, label=label))  # noqa: T201 - the answer
+
+
+def _check(
+    *,
+    store: Where = HERE,
+    witness: Annotated[
+        Path | None, typer.Option(metavar="PATH", help="The witness of this store.")
+    ] = None,
+) -> None:
+    """Check every sum, every head and every answer. Exits with status 1 if something is wrong."""
+    with _opened(store, witness) as kept:
+        found = kept.check()
+    rows = [
+        (
+            one.dataset,
+            str(one.charges),
+            str(one.answers),
+            f"{one.line} {one.head[:16]}",
+            "sound" if one else "; ".join(one.problems),
+        )
+        for one in found
+    ]
+    print_table(Terminal(), ("data set", "charges", "answers", "last line", "found"), rows)
+    if not all(found):
+        raise typer.Exit(1)
+
+
+def _backup(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The new file.")],
+    *,
+    store: Where = HERE,
+) -> None:
+    """Write a copy of a store in a file, while servers go on; for PostgreSQL there is pg_dump.
+
+    The records of surveys are copied to the folder of the same name that ends in .surveys.
+    """
+    from sourdine.server.surveys import OpenSurveys
+
+    with _opened(store) as kept:
+        kept.backup(path)
+        OpenSurveys(kept).backup(path)
+    say(f"Wrote {path}. Keep a witness: an older copy forgets what was charged since.")
+
+
+def _add_witness(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="The new file, on another disk.")],
+    *,
+    store: Where = HERE,
+) -> None:
+    """Make a witness of a store that has none: a file that notices an older copy of the store.
+
+    It knows the ledgers as they are now. To move a witness, stop all servers, copy its file, and
+    start them with the new path.
+    """
+    with _opened(store) as kept:
+        kept.add_witness(path)
+    say(f"Wrote {path}. Now: sourdine serve --store {kept.database.address} --witness {path}")
+
+
+def _export(
+    dataset: Dataset,
+    *,
+    store: Where = HERE,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="PATH", help="The new file; printed if left out."),
+    ] = None,
+) -> None:
+    """Write every line of a ledger with its head as JSON; that of a guard is guard:NAME."""
+    from sourdine.server.releases import lines_text
+
+    guard = dataset.removeprefix("guard:")
+    with _opened(store) as kept:
+        if (kept.datasets if guard == dataset else kept.guards).get(guard) is None:
+            raise ParameterError(
+                "dataset", "be one of this store", repr(dataset), "Type another name."
+            )
+        book = kept.datasets.book(dataset) if guard == dataset else kept.guards.book(guard)
+        text = lines_text(book)
+    if out is None:
+        print(text, end="")  # noqa: T201 - the answer
+        return
+    if out.exists():
+        raise ParameterError(
+            "out", "be a new file", f"{str(out)!r}, which exists", "Type another name."
+        )
+    out.write_text(text, "utf-8")
+    say(f"Wrote {out}: {text.count(chr(10))} lines.")
+
+
+def _migrate(*, store: Where = HERE) -> None:
+    """Bring the tables of a store to this version. Stop all servers and make a copy before."""
+    from sourdine.server.store.store import ServerStore
+
+    before, after = ServerStore.migrate(store)
+    say(f"Version {before} to {after}." if before != after else f"Version {after} already.")
+
+
+# ---- ``sourdine serve add-guard`` and ``grant-team``: labels under guard on a server -------------
+
+
+GuardName = Annotated[str, typer.Argument(metavar="GUARD", help="The guard's name.")]
+
+
+def add_guard_commands(serve: typer.Typer) -> None:
+    """Give a group of commands those of guards."""
+    serve.command(name="add-guard")(_add_guard)
+    serve.command(name="grant-team")(_grant_team)
+
+
+def _add_guard(
+    name: GuardName,
+    source: Annotated[
+        str, typer.Argument(metavar="SOURCE", help="A path with the labels that the server reads.")
+    ],
+    *,
+    store: Where = HERE,
+    column: Annotated[
+        str | None,
+        typer.Option("--column", "-c", metavar="NAME", help="The column of the labels."),
+    ] = None,
+    error: Annotated[
+        str,
+        term("--error", metavar="NUMBER", text="How far a score that is shown may be off."),
+    ],
+    loss: Annotated[
+        str, term("--loss", metavar="NAME", text="zero-one (mistakes) or absolute (distances).")
+    ] = "zero-one",
+    scale: Annotated[
+        str | None,
+        term("--scale", metavar="NUMBER", text="The distance that counts as wholly wrong."),
+    ] = None,
+    confidence: Confidence = "0.95",
+    step: Annotated[
+        str | None, term("--step", metavar="NUMBER", text="The spacing of the scores.")
+    ] = None,
+    blocks: Blocked = None,
+    markov: Chained = None,
+    text: Annotated[
+        str, typer.Option(metavar="TEXT", help="What is to be predicted, for the teams.")
+    ] = "",
+) -> None:
+    """Put labels that lie on this machine under guard; its terms stand from now on."""
+    from sourdine.exact import one_of
+    from sourdine.server.datasets import anchored
+    from sourdine.server.guards import RegisteringGuard, registered_guard
+    from sourdine.server.store.store import ServerStore
+
+    said = RegisteringGuard(
+        name=name,
+        source=anchored(source),
+        column=column,
+        error=error,
+        loss=one_of(loss, "loss", "zero-one", "absolute"),
+        scale=scale,
+        confidence=confidence,
+        step=step,
+        blocks=None if blocks is None else max(whole(blocks, "blocks", 10), 1),
+        markov=markov,
+        text=text,
+    )
+    with closing(ServerStore.open(store)) as kept:
+        made = kept.guards.add(*registered_guard(said))
+        n = kept.guards.look(made.name, lambda board: board.guard.n)
+    say(f"Added {made.name}: {n} labels, none of which is in the store.")
+    say(f"Now: sourdine serve grant-team {name} ANALYST --submissions NUMBER")
+
+
+def _grant_team(
+    guard: GuardName,
+    team: Annotated[str, typer.Argument(metavar="ANALYST", help="Who may submit.")],
+    *,
+    store: Where = HERE,
+    submissions: Annotated[str, typer.Option(metavar="NUMBER", help="How often, in all.")],
+) -> None:
+    """Say how often a team may submit predictions to a guard."""
+    from sourdine.server.store.store import ServerStore
+
+    many = max(whole(submissions, "submissions", 20), 0)
+    with closing(ServerStore.open(store)) as kept:
+        found = kept.guards.give(guard, team, many)
+    say(f"{team} may submit to {guard} {found.submissions} times, of which {found.left} are left.")
+
+
+# ---- ``sourdine serve``: statistics over HTTP, of data that stay where they are ------------------
+
 
 serve = typer.Typer(
     invoke_without_command=True,
@@ -33,7 +445,7 @@ serve = typer.Typer(
 
 
 @serve.callback()
-def _serve(  # noqa: PLR0913 - what a person may say of a server
+def _serve(
     ctx: typer.Context,
     *,
     store: Annotated[
@@ -90,7 +502,7 @@ def _serve(  # noqa: PLR0913 - what a person may say of a server
         raise
 
 
-def _run(  # noqa: PLR0913 - what a person may say of a server
+def _run(
     store: str | None,
     *,
     host: str,
@@ -102,9 +514,9 @@ def _run(  # noqa: PLR0913 - what a person may say of a server
     behind_proxy: bool,
 ) -> None:
     try:
-        from sourdine.server.running import serve as start  # noqa: PLC0415 - an extra
-        from sourdine.server.setting_up import demo_store, open_sample  # noqa: PLC0415
-        from sourdine.server.settings import ServerSettings  # noqa: PLC0415
+        from sourdine.server.running import demo_store, open_sample
+        from sourdine.server.running import serve as start
+        from sourdine.server.state import ServerSettings
     except ImportError as error:
         raise MissingExtraError(
             "the server", "be installed", "none", "In the checkout, type pip install '.[server]'."

@@ -1,34 +1,50 @@
-"""``sourdine mean`` and its kin: from a file to a table, JSON or a picture."""
+"""``sourdine mean`` and the other statistics, ``plan`` and ``explain``."""
 
 from __future__ import annotations
 
+import json
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sourdine.cli.engines import TABLE, name_of, opened
-from sourdine.cli.options import read_options
-from sourdine.cli.output import picture, print_sheet
-from sourdine.cli.patience import patience
-from sourdine.cli.streams import Terminal, UnprintedError, complain, printing
-from sourdine.cli.wording import SPOKEN
+from attrs import evolve
+
+from sourdine.cli import output
+from sourdine.cli.command import SPOKEN, Terminal, UnprintedError, complain, printing
+from sourdine.cli.guard import read_number
+from sourdine.cli.options import TABLE, name_of, opened, read_options
+from sourdine.cli.output import patience, print_sheet
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.exact import given
-from sourdine.presentation.texts import json_text
+from sourdine.frames.frame import Frame
+from sourdine.parameters import converters
+from sourdine.parameters.kinds import spelled
+from sourdine.parameters.question import read
+from sourdine.plan import Plan, Planner
+from sourdine.plan.explanation import explain
+from sourdine.plan.plans import error_text
 from sourdine.privacy import Guarantee
-from sourdine.privacy.printing import shown
-from sourdine.question import read
-from sourdine.tally import Frame
+from sourdine.privacy.guarantee import shown
+from sourdine.results.formatting import json_text
+from sourdine.results.tables import Sheet
+from sourdine.session.accounts import Room, read_budget
+from sourdine.session.ledger import opened_ledger
+from sourdine.session.session import Could
+from sourdine.storage.database import is_address
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sourdine.central import Statistic
-    from sourdine.release import Release, Sheet
+    from sourdine.results.release import Release
     from sourdine.session import Session
+    from sourdine.session.charges import Terms
+    from sourdine.session.ledger import BookLedger
 
-__all__ = ["run", "typed"]
+
+# ---- ``sourdine mean`` and its kin: from a file to a table, JSON or a picture --------------------
+
 
 ORDERS = {
     "deciles": [f"{k}/10" for k in range(1, 10)],
@@ -51,7 +67,7 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
     ledger = asked.pop("ledger", None)
     own = {name: asked.pop(name, None) for name in OF_A_LEDGER}
     engine = {name: asked.pop(name, None) for name in ("engine", "master")}
-    picture.check(plot)
+    output.check(plot)
     spark = engine["engine"] is not None or file.startswith(TABLE)
     with patience(file, spark=spark):
         data = opened(file, engine, declared)
@@ -71,7 +87,7 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
             else:
                 print_sheet(Terminal(), _sheet(release, session))
     if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture
-        picture.draw(release, plot)
+        output.draw(release, plot)
 
 
 @contextmanager
@@ -162,7 +178,7 @@ def _session(
     terms: dict[str, Any],
 ) -> Session | None:
     """Open the ledger, if one is named; what can be refused leaves none behind."""
-    from sourdine.session import Session  # noqa: PLC0415 - commands load what they need
+    from sourdine.session import Session
 
     if ledger is None:
         _require_a_ledger({name: terms[name] for name in OF_A_LEDGER})
@@ -204,3 +220,125 @@ def _sheet(release: Release, session: Session | None) -> Sheet:
     if isinstance(session.total, Guarantee) and isinstance(session.remaining, Guarantee):
         left = f"{left}; the total is {shown(session.total.exact_epsilon())}"
     return replace(sheet, notes=[*sheet.notes, ("left", left)])
+
+
+# ---- ``sourdine plan``: what a statistic will cost, or how far off it will be --------------------
+
+
+def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
+    """Plan a statistic, and show the plan."""
+    asked = typed(given)
+    as_json, plot = asked.pop("json", False), asked.pop("plot", None)
+    where = asked.pop("ledger", None)
+    output.check(plot)
+    ledger = None if where is None else _existing(where)
+    planned = Plan(question=read(cls, asked)) if ledger is None else _within(cls, asked, ledger)
+    could = None if ledger is None else Could(planned.question, ledger.account)
+    if as_json:
+        facts = planned.to_dict() | ({} if could is None else {"ledger": _facts_plan(could)})
+        print(json.dumps(facts, ensure_ascii=False))  # noqa: T201 - the answer
+    else:
+        sheet = _sheet_plan(planned)
+        if ledger is not None and could is not None:
+            notes = [*sheet.notes, *_left(could, ledger.terms.protected)]
+            sheet = replace(sheet, notes=notes)
+        print_sheet(Terminal(), sheet)
+    if plot is not None:
+        output.draw(planned, plot)
+
+
+def _existing(where: str) -> BookLedger:
+    if not is_address(where) and not Path(where).exists():
+        raise ParameterError(
+            "ledger",
+            "be a file that exists",
+            f"{where} (no such file)",
+            "Leave {ledger} out, or type the path of a ledger that was charged.",
+            ledger=LEFT_OUT,
+        )
+    return opened_ledger(where, None)
+
+
+def _within(cls: type[Statistic], asked: dict[str, Any], ledger: BookLedger) -> Plan:
+    """Plan under the terms of a ledger; without epsilon and error, for all that is left."""
+    terms = ledger.terms
+    own = {name: asked.pop(name) for name in SHARED if name in asked}
+    if own:
+        terms.require(_terms(terms, own), f"the ledger {ledger.book.name}")
+    left = ledger.account.remaining
+    planner = Planner(
+        remaining=left.filter if isinstance(left, Room) else left.exact_epsilon(),
+        relation=terms.total.relation,
+        unit=terms.unit,
+        rows=terms.rows,
+    )
+    planned: Plan = getattr(planner, cls.kind)(**asked)
+    return evolve(planned, remaining=None, room=None)  # what is left is said of the ledger
+
+
+def _terms(own: Terms, said: dict[str, Any]) -> Terms:
+    """Return the terms of a ledger with what was typed of them."""
+    relation = converters.relation(said.get("relation", own.total.relation))
+    total, decides = read_budget(*own.numbers, None, relation)
+    return replace(
+        own,
+        total=total,
+        filter=decides,
+        unit=converters.unit(said.get("unit", own.unit)),
+        rows=converters.rows(spelled(said.get("rows", own.rows))),
+        open_account=True,
+    )
+
+
+def _facts_plan(could: Could) -> dict[str, Any]:
+    after = could.after
+    return {
+        "remaining": could.account.remaining.to_dict(),
+        "after": None if after is None else after.remaining.to_dict(),
+        **could.to_dict(),
+    }
+
+
+def _left(could: Could, whom: str) -> list[tuple[str, str]]:
+    """Return what a ledger has left before and after a plan, or why it would refuse it."""
+    left = ("left", could.account.remaining.told(whom))
+    after, refusal = could.after, could.refusal
+    if after is None or refusal is not None:
+        said = "" if refusal is None else refusal.said(SPOKEN.get())
+        return [left, ("after", f"The ledger would refuse this release: {said}")]
+    return [left, ("after", after.remaining.told(whom))]
+
+
+def _sheet_plan(planned: Plan) -> Sheet:
+    sheet = planned.sheet()
+    units = f"{planned.units} " if planned.units else ""
+    error = f"{error_text(planned.error)} {units}"
+    if planned.ranks and not planned.units:
+        error = f"{100 * planned.error:.4g} percentage points of rank "
+    promise = (
+        f"With epsilon {shown(planned.epsilon)} the error stays within {error}with probability "
+        f"{float(planned.confidence):g}. "
+        "Nothing was spent."
+    )
+    return Sheet(heads=sheet.heads, lines=sheet.lines, notes=[*sheet.notes, ("note", promise)])
+
+
+# ---- ``sourdine explain``: what an epsilon means to one person -----------------------------------
+
+
+def run_explain(
+    epsilon: str, delta: str, releases: Sequence[int], *, plot: str | None, as_json: bool
+) -> None:
+    """Print the explanation, and draw it if so asked."""
+    output.check(plot)
+    said = explain(
+        read_number(epsilon, "epsilon", example=0.5),
+        read_number(delta, "delta", example=1e-6),
+        releases=releases,
+    )
+    if as_json:
+        print(said.to_json())  # noqa: T201 - the answer
+    else:
+        print_sheet(Terminal(), said.sheet())
+    if plot is not None:
+        output.draw(said, plot, title=str(said.guarantee))

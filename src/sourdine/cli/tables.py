@@ -1,31 +1,37 @@
-"""Tables in a terminal: ``sourdine check``, ``schema``, ``sanitize``, ``estimate``, ``density``."""
+"""``sourdine check``, ``schema``, ``sanitize``, ``estimate``, ``report`` and ``collect``."""
 
 from __future__ import annotations
 
+import json
+import os
+import sys
 from contextlib import contextmanager, nullcontext
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sourdine.cli.engines import by_spark, records
-from sourdine.cli.options import read_options
-from sourdine.cli.output import picture, print_sheet
-from sourdine.cli.patience import patience
+from sourdine.cli import output
+from sourdine.cli.command import Terminal, printing
+from sourdine.cli.options import by_spark, read_options, records
+from sourdine.cli.output import patience, print_sheet
 from sourdine.cli.statistics import typed as said
-from sourdine.cli.streams import Terminal
-from sourdine.errors import ParameterError, SourdineError
-from sourdine.question import kinds
+from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
+from sourdine.frames.reading import read_number
+from sourdine.parameters import kinds
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
-    from sourdine.local.table import Schema
+    from sourdine.local.reports.aggregator import Aggregator
+    from sourdine.local.table.schema import Schema
 
-__all__ = ["check", "density", "estimate", "in_pairs", "read_schema", "sanitize", "schema"]
+
+# ---- Tables in a terminal: ``sourdine check``, ``schema``, ``sanitize``, ``estimate``, ``density``
 
 
 def check(given: dict[str, Any]) -> None:
     """Say what stands in a file, to whoever holds it."""
-    from sourdine.curator import check as checked  # noqa: PLC0415 - commands load what they need
+    from sourdine.curator import check as checked
 
     declared = read_options(given)
     print_sheet(Terminal(), checked(given["file"], unit=given["unit"], read=declared).sheet())
@@ -33,7 +39,7 @@ def check(given: dict[str, Any]) -> None:
 
 def schema(given: dict[str, Any]) -> None:
     """Write a schema with gaps to fill in."""
-    from sourdine.local.table.skeleton import skeleton  # noqa: PLC0415 - commands load what they need
+    from sourdine.local.table.schema_files import skeleton
 
     file, out = given["file"], given["out"]
     text = skeleton(file, read=read_options(given))
@@ -60,7 +66,7 @@ def _write(path: str, text: str) -> None:
 
 def read_schema(path: str) -> Schema:
     """Return the schema that was named."""
-    from sourdine.local.table import Schema  # noqa: PLC0415 - commands load what they need
+    from sourdine.local.table.schema import Schema
 
     try:
         return Schema.read(path)
@@ -96,12 +102,12 @@ def sanitize(given: dict[str, Any]) -> None:
 
 def estimate(given: dict[str, Any]) -> None:
     """Estimate every column of a sanitised file."""
-    from sourdine.local.table import estimate as estimated  # noqa: PLC0415 - commands load what they need
+    from sourdine.local.table.counting import estimate as estimated
 
     typed = said(given)
     plan = read_schema(typed["schema"]) if "schema" in typed else None
     pairs = [tuple(kinds.KEYS.parse(pair)) for pair in typed.get("pair", ())]
-    picture.check(typed.get("plot"))
+    output.check(typed.get("plot"))
     unmarked = typed.get("unmarked", False)
     with in_pairs():
         found = estimated(typed["file"], schema=plan, pairs=pairs, unmarked=unmarked)
@@ -111,17 +117,17 @@ def estimate(given: dict[str, Any]) -> None:
         for sheet in found.sheets():
             print_sheet(Terminal(), sheet)
     if "plot" in typed:
-        picture.draw(found, typed["plot"], title=Path(typed["file"]).name)
+        output.draw(found, typed["plot"], title=Path(typed["file"]).name)
 
 
 def density(given: dict[str, Any]) -> None:
     """Estimate a density from values that are each randomised on their own."""
-    from sourdine.local import density as estimated  # noqa: PLC0415 - commands load what they need
+    from sourdine.local import density as estimated
 
     declared = read_options(given)
     typed = said(given)
     file, as_json, plot = typed.pop("file"), typed.pop("json", False), typed.pop("plot", None)
-    picture.check(plot)
+    output.check(plot)
     for name in ("bounds", "epsilon"):
         if name not in typed:
             raise ParameterError(
@@ -136,4 +142,334 @@ def density(given: dict[str, Any]) -> None:
         print_sheet(Terminal(), found.sheet())
     if plot is not None:
         column = f" of {typed['column']}" if "column" in typed else ""
-        picture.draw(found, plot, title=f"Density{column}")
+        output.draw(found, plot, title=f"Density{column}")
+
+
+# ---- A survey of several rounds in the shell: the memory's file, and which round is meant --------
+
+
+def of_round(schema: Schema, number: int | None) -> Schema:
+    """Return the schema of one round, where there are several; else itself."""
+    if schema.rounds is None and number is None:
+        return schema
+    if schema.rounds is None:
+        raise _no_rounds("round")
+    if number is None:
+        raise ParameterError(
+            "round", f"be from 1 to {schema.rounds}", "none", "Type {round}.", round=1
+        )
+    return schema.round(number)
+
+
+def report_with_memory(
+    schema: Schema, people: list[dict[str, Any]], path: str | None, number: int | None
+) -> None:
+    """Answer a round from the memory in a file, which is kept before anything is printed."""
+    if schema.rounds is None:
+        raise _no_rounds("round" if path is None else "memory")
+    if path is None:
+        raise ParameterError(
+            "memory", "name the person's file", "none", "Type {memory}.", memory="memory.json"
+        )
+    if len(people) > 1:
+        raise ParameterError(
+            "memory", "be of one person", f"{len(people)} people", "Answer for them one by one."
+        )
+    device = schema.respondent(_kept(Path(path)))
+    line = device.answer(people[0], round=number)
+    _keep(Path(path), device.to_json())
+    with printing():
+        print(line)  # noqa: T201 - the answer
+    note = (
+        f"round {device.answered} of {schema.rounds}: {schema.costs().one}; all rounds: "
+        f"{schema.guarantee}. {path} is a secret: keep it on this device, and do not lose it"
+    )
+    Terminal(stderr=True).print(note, highlight=False, markup=False, soft_wrap=True)
+
+
+def _kept(path: Path) -> str | None:
+    """Return what a file holds; None if there is none yet."""
+    try:
+        return path.read_text(encoding="utf-8") if path.exists() else None
+    except (OSError, ValueError):
+        raise SourdineError(f"{path} could not be read.") from None
+
+
+def _keep(path: Path, text: str) -> None:
+    """Write a memory whole or not at all, for its owner's eyes alone."""
+    near = path.with_name(f".{path.name}.new")
+    try:
+        near.unlink(missing_ok=True)
+        handle = os.open(near, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            file.write(text + "\n")
+            file.flush()
+            os.fsync(file.fileno())
+        near.replace(path)
+    except OSError as error:
+        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
+
+
+def _no_rounds(name: str) -> ParameterError:
+    return ParameterError(
+        name,
+        "be left out: the schema is of one round",
+        "one",
+        f"Leave {{{name}}} out, or write rounds = 52 into the schema.",
+        **{name: LEFT_OUT},
+    )
+
+
+# ---- ``sourdine report`` and ``collect``: one person's report, and what many of them say together
+
+
+STDIN = "-"
+EXAMPLE = """'{"age": 31, "vote": "yes"}'"""
+
+
+def report(given: dict[str, Any]) -> None:
+    """Randomise one person's answers, or those of each line, and print a report for each."""
+    from sourdine.local.reports.records import to_lines
+    from sourdine.local.reports.sources import records
+
+    typed = said(given)
+    schema = read_schema(typed["schema"])
+    people = [_pairs(typed["answer"])] if "answer" in typed else list(_objects(_piped()))
+    if not people:
+        raise ParameterError("answer", "be given", "none", f"Type {{answer}}, or pipe {EXAMPLE}.",
+                             answer=f"{next(iter(schema.columns))}=...")  # fmt: skip
+    alone = len(people) == 1
+    rows = [
+        _row(schema, person, "" if alone else f" of person {i}")
+        for i, person in enumerate(people, 1)
+    ]
+    if schema.rounds is not None or "memory" in typed or "round" in typed:
+        report_with_memory(schema, rows, typed.get("memory"), typed.get("round"))
+        return
+    # a table may lack answers that the schema needs; these people were asked for them above
+    table = {name: [row[name] for row in rows] for name in schema.columns}
+    with printing():
+        for sent in chain.from_iterable(
+            records(schema, one) for one in (rows if schema.undeclared else [table])
+        ):
+            print("\n".join(to_lines(sent)))  # noqa: T201 - the answer
+    each = "" if alone else " each"
+    note = f"{schema.guarantee}{each}; to report the same answers again costs it again"
+    Terminal(stderr=True).print(note, highlight=False, markup=False, soft_wrap=True)
+
+
+def _piped() -> str:
+    """Return what standard input holds; nothing if a person is typing there."""
+    if sys.stdin.isatty():
+        return ""
+    try:
+        return sys.stdin.buffer.read().decode()
+    except ValueError:
+        raise _unreadable() from None
+
+
+class _Pairs(tuple[tuple[str, Any], ...]):
+    """Names and answers in their order, before any of them is lost because another follows."""
+
+    __slots__ = ()
+
+    def answers(self) -> dict[str, Any]:
+        """Return the answer to each question, or refuse two to the same one."""
+        found = dict(self)
+        for name in found:
+            if sum(name == other for other, _ in self) > 1:
+                raise ParameterError(
+                    f"the question {name!r}", "be answered once", "two answers", "Leave one out."
+                )
+        return found
+
+
+def _pairs(words: Iterable[str]) -> dict[str, Any]:
+    """Return what was typed as NAME=VALUE."""
+    pairs = [word.partition("=") for word in words]
+    if not all(mark for _, mark, _ in pairs):
+        raise ParameterError(
+            "answer", "be a name, '=' and a value", "a word without '='", "Type {answer}.",
+            answer="age=31",
+        )  # fmt: skip
+    return _Pairs((name, value) for name, _, value in pairs).answers()
+
+
+def _objects(text: str) -> Iterator[dict[str, Any]]:
+    """Yield the answers of one person, or of one in each line."""
+    try:
+        whole = [_object(text)] if text.strip() else []
+    except (ValueError, RecursionError):
+        whole = [_line(line) for line in text.splitlines() if line.strip()]
+    for found in whole:
+        if not isinstance(found, _Pairs):
+            raise _unreadable()
+        yield found.answers()
+
+
+def _object(text: str) -> Any:
+    return json.loads(text, object_pairs_hook=_Pairs, parse_int=read_number)
+
+
+def _line(line: str) -> Any:
+    try:
+        return _object(line)
+    except (ValueError, RecursionError):
+        raise _unreadable() from None
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError(
+        "standard input", "be a JSON object, or one in each line", "other text", f"Pipe {EXAMPLE}."
+    )
+
+
+def _row(schema: Schema, answers: dict[str, Any], whose: str) -> dict[str, Any]:
+    """Return a person's answer to every question; None where there is none.
+
+    These are a person's own answers on their own device: what cannot be read, and what is absent
+    although the schema needs it, is refused here, where they can correct it.
+    """
+    from sourdine.local.table.columns import demand_answers
+
+    for name in answers:
+        if name not in schema.columns:
+            listed = ", ".join(map(repr, schema.columns))
+            raise ParameterError(
+                "answer", "be to a question of the schema", repr(name), f"They are: {listed}."
+            )
+    row = {
+        name: _cell(name, column, answers.get(name), whose)
+        for name, column in schema.columns.items()
+    }
+    demand_answers(schema, row, whose)
+    return row
+
+
+def _cell(name: str, column: Any, answer: Any, whose: str) -> Any:
+    """Return an answer as a cell of a table holds it: several choices as one text."""
+    from sourdine.local.table.columns import is_readable, wanted
+
+    if answer is None or answer == "":
+        return None
+    if type(answer) is list and column.kind == "choices":
+        answer = column.separator.join(map(str, answer))
+    if not isinstance(answer, (str, int, float, bool)) or not is_readable(column, answer):
+        raise ParameterError(
+            f"the answer to {name!r}{whose}",
+            f"be {wanted(column)}",
+            "something else",
+            "Correct it, or leave it out if there is none.",
+        )
+    return answer
+
+
+def collect(given: dict[str, Any]) -> None:
+    """Count reports, keep the aggregate if it has a name, and estimate from it."""
+    typed = said(given)
+    files, kept, as_json = typed.get("files", []), typed.get("aggregate"), typed.get("json", False)
+    output.check(typed.get("plot"))
+    schema = of_round(read_schema(typed["schema"]), typed.get("round"))
+    pairs = [tuple(kinds.KEYS.parse(pair)) for pair in typed.get("pair", ())]
+    with in_pairs():
+        total = _begun(schema, kept, pairs)
+    if not files and total.receipt.received == 0:
+        raise ParameterError(
+            "files", "name reports to count", "none", "Name a file of reports, or type - to read "
+            "standard input.",
+        )  # fmt: skip
+    _check(files)
+    for file in files:
+        total = _added(total, schema, file)
+    if kept is not None and files:
+        _save(total, kept)
+    _tell(total, kept if files else None)
+    if total.receipt.accepted == 0:
+        raise ParameterError(
+            "files",
+            "hold reports of this schema",
+            f"none among {total.receipt.received} lines",
+            "Collect what sourdine report printed under the same schema.",
+        )
+    found = total.estimate()
+    with printing():
+        if as_json:
+            print(found.to_json())  # noqa: T201 - the answer
+        else:
+            for sheet in found.sheets():
+                print_sheet(Terminal(), sheet)
+    if "plot" in typed:
+        output.draw(found, typed["plot"], title=Path(kept or typed["schema"]).stem)
+
+
+def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
+    from sourdine.local.reports.aggregator import Aggregator
+
+    if kept is None or not Path(kept).exists():
+        return Aggregator(schema, pairs=pairs)
+    try:
+        total = Aggregator.load(kept, schema)
+    except SourdineError as error:
+        raise error.renamed(path="aggregate") from None
+    if pairs and list(total.pairs) != pairs:
+        raise ParameterError(
+            "pair",
+            "be what the aggregate was begun with",
+            f"{len(pairs)} others",
+            "Leave {pair} out, or begin a new aggregate: what was not counted together is lost.",
+            pair=LEFT_OUT,
+        )
+    return total
+
+
+def _check(files: list[str]) -> None:
+    for file in files:
+        if file != STDIN and not Path(file).is_file():
+            raise ParameterError(
+                "files",
+                "be files that exist",
+                repr(file),
+                "Check the name and the folder; - is standard input.",
+            )
+
+
+def _added(total: Aggregator, schema: Schema, file: str) -> Aggregator:
+    """Return the total with the reports of a file, or with another total."""
+    from sourdine.local.reports import aggregator
+    from sourdine.local.reports.aggregator import Aggregator
+    from sourdine.local.reports.sources import lines_of
+
+    if file == STDIN:
+        total.add(lines_of(sys.stdin.buffer, total.form))
+        return total
+    with Path(file).open("rb") as opened:
+        saved = opened.read(len(aggregator.HEAD)) == aggregator.HEAD
+    if not saved:
+        total.add(file)
+        return total
+    other = Aggregator.load(file, schema)
+    if not (total.receipt.received or total.pairs):
+        return other
+    whole = total + other
+    if whole.doubled:
+        raise ParameterError(
+            f"the aggregate {file!r}",
+            "hold no report that was counted already",
+            f"{whole.doubled} of them",
+            "Counts cannot be taken apart: collect the reports themselves, which are known by "
+            "their ids.",
+        )
+    return whole
+
+
+def _save(total: Aggregator, path: str) -> None:
+    try:
+        total.save(path)
+    except OSError as error:
+        raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
+
+
+def _tell(total: Aggregator, kept: str | None) -> None:
+    console = Terminal(stderr=True)
+    place = f", kept in {kept}" if kept else ""
+    console.print(f"{total.receipt}{place}", highlight=False, markup=False, soft_wrap=True)

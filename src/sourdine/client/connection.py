@@ -1,13 +1,16 @@
-"""Requests to a server: sent again when a connection breaks, refused when a ledger goes back."""
+"""Requests to a server with retries, and what a client remembers of ledgers."""
 
 from __future__ import annotations
 
+import json
+import os
 from ipaddress import ip_address
+from pathlib import Path
+from threading import Lock
 from time import sleep
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlsplit
 
-from sourdine.client.memory import SeenHeads
 from sourdine.errors import (
     LEFT_OUT,
     BudgetExceededError,
@@ -15,7 +18,7 @@ from sourdine.errors import (
     ParameterTypeError,
     SourdineError,
 )
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,7 +26,94 @@ if TYPE_CHECKING:
 
     import httpx
 
-__all__ = ["Connection"]
+
+# ---- What a client remembers of ledgers when its process ends ------------------------------------
+
+
+Head = tuple[int, str]
+HEX = set("0123456789abcdef")
+
+
+class SeenHeads:
+    """The last line of each ledger that was seen, and its head; in a file, if one is named.
+
+    The file is a JSON object: for each server and data set the number of a line and its head. It is
+    replaced as a whole, so several processes may share it; of two that write at once the one with
+    the later line wins when it writes next.
+
+    Parameters
+    ----------
+    url
+        The server.
+    path
+        The file; None to remember as long as the process runs.
+
+    Examples
+    --------
+    >>> seen = SeenHeads("https://statistics.example")
+    >>> seen.put("wages", 4, "0f" * 16)
+    >>> seen.get("wages")
+    (4, '0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f0f')
+    """
+
+    def __init__(self, url: str, path: str | PathLike[str] | None = None) -> None:
+        self._url, self._lock = url, Lock()
+        self._path = None if path is None else Path(path)
+        self._seen: dict[str, Head] = {} if self._path is None else self._read().get(url, {})
+
+    def get(self, dataset: str) -> Head | None:
+        """Return the last line of a ledger that was seen, and its head; None if none was."""
+        return self._seen.get(dataset)
+
+    def put(self, dataset: str, line: int, head: str) -> None:
+        """Remember a line, unless a later one was seen."""
+        with self._lock:
+            known = self._seen.get(dataset)
+            if known is not None and known[0] >= line:
+                return
+            self._seen[dataset] = line, head
+            if self._path is not None:
+                self._write(self._path, dataset)
+
+    def _write(self, path: Path, dataset: str) -> None:
+        whole = self._read()
+        own = whole.setdefault(self._url, {})
+        own[dataset] = max(own.get(dataset, (0, "")), self._seen[dataset])
+        new = path.with_name(f"{path.name}.{os.getpid()}.new")
+        try:
+            new.write_text(json.dumps(whole, indent=1, sort_keys=True), "utf-8")
+            new.replace(path)
+        except OSError as error:
+            raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
+
+    def _read(self) -> dict[str, dict[str, Head]]:
+        if self._path is None or not self._path.exists():
+            return {}
+        try:
+            found = json.loads(self._path.read_text("utf-8"))
+            return {
+                str(url): {str(name): _head(*pair) for name, pair in own.items()}
+                for url, own in found.items()
+            }
+        except OSError as error:
+            raise SourdineError(f"{self._path} could not be read: {error.strerror}.") from None
+        except (ValueError, TypeError, AttributeError):
+            raise ParameterError(
+                "remember",
+                "be a file that a client wrote",
+                repr(str(self._path)),
+                "Type another name; delete it only if you know why it is broken.",
+            ) from None
+
+
+def _head(line: object, head: object) -> Head:
+    if type(line) is not int or type(head) is not str or not set(head) <= HEX:
+        raise ValueError
+    return line, head
+
+
+# ---- Requests to a server: sent again when a connection breaks, refused when a ledger goes back --
+
 
 ATTEMPTS = 6
 PAUSE = 0.1
@@ -71,7 +161,7 @@ class Connection:
         transport: httpx.BaseTransport | None = None,
     ) -> None:
         try:
-            import httpx  # noqa: PLC0415 - an extra, loaded late
+            import httpx
         except ImportError as error:
             raise MissingExtraError(
                 "httpx",
@@ -92,11 +182,11 @@ class Connection:
         )
         self._seen = SeenHeads(self.url, remember)
 
-    def get(self, path: str, dataset: str | None = None) -> Any:  # noqa: ANN401 - JSON
+    def get(self, path: str, dataset: str | None = None) -> Any:
         """Return what is at a path; of a data set, or of a guard (``guard:name``), if named."""
         return self._call("GET", path, dataset, None, {})
 
-    def post(self, path: str, dataset: str, body: object, key: str | None = None) -> Any:  # noqa: ANN401
+    def post(self, path: str, dataset: str, body: object, key: str | None = None) -> Any:
         """Return the answer to a body; one with a key is charged once, however often it is sent."""
         headers = {} if key is None else {"idempotency-key": key}
         return self._call("POST", path, dataset, body, headers)
@@ -107,7 +197,7 @@ class Connection:
 
     def _call(
         self, method: str, path: str, dataset: str | None, body: object, headers: dict[str, str]
-    ) -> Any:  # noqa: ANN401 - JSON
+    ) -> Any:
         address = path if dataset is None else _address(dataset) + path
         seen = None if dataset is None else self._seen.get(dataset)
         if seen is not None:
@@ -204,7 +294,7 @@ def _error(answer: httpx.Response) -> SourdineError:
         return SourdineError(f"the server refused the request, status {answer.status_code}.")
 
 
-def _tried(name: str, value: Any) -> Any:  # noqa: ANN401 - what JSON knows
+def _tried(name: str, value: Any) -> Any:
     if value is None:
         return LEFT_OUT
     return tuple(value) if name == "bounds" and isinstance(value, list) else value

@@ -6,25 +6,21 @@ from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from sourdine.adaptive.answers import AdaptiveAnswer
-from sourdine.adaptive.holdout import Standing, Team
 from sourdine.adaptive.holdout.labels import Labels
-from sourdine.adaptive.holdout.ladder import Ladder
-from sourdine.adaptive.holdout.leaderboard import board_sheet
-from sourdine.adaptive.ledger import Remaining
+from sourdine.adaptive.holdout.leaderboard import Ladder, Standing, Team, board_sheet
+from sourdine.adaptive.ledger.dependence import Remaining
 from sourdine.exact import fraction
-from sourdine.release import Shown
+from sourdine.results.tables import Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from sourdine.client.connection import Connection
-    from sourdine.release import Sheet
-
-__all__ = ["RemoteGuard"]
+    from sourdine.results.tables import Sheet
 
 
 class RemoteGuard(Shown):
-    """A leaderboard on a server: what `sourdine.adaptive.holdout.Leaderboard` says, from afar.
+    """A leaderboard on a server, with the answers of `sourdine.adaptive.Leaderboard`.
 
     A submission that has to be sent again has the same key, and is charged once.
 
@@ -107,7 +103,7 @@ def _teams(board: Mapping[str, Any]) -> list[Team]:
     return [Team(row["name"], _score(row), row["tries"]) for row in board["teams"]]
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - what JSON knows
+def _plain(value: Any) -> Any:
     return None if value != value else value  # noqa: PLR0124 - not a number
 
 

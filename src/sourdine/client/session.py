@@ -1,37 +1,74 @@
-"""A session whose data and ledger are on a server."""
+"""`Remote`, and sessions and plans on data held by a server."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Self, cast
 from uuid import uuid4
 
 import numpy as np
 
-from sourdine import question as questions
+from sourdine import parameters as questions
 from sourdine.answers import Release
-from sourdine.client.planner import RemotePlanner
-from sourdine.errors import SourdineError
-from sourdine.question.question import given, plain_parameter
+from sourdine.client.connection import Connection
+from sourdine.client.guard import RemoteGuard
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.parameters.question import plain_parameter, typed_values
+from sourdine.plan import Planner
 from sourdine.session import Room
-from sourdine.session.could import Asking
-from sourdine.session.lines import read_charge, read_terms
-from sourdine.session.session import left_to_the_session, typed_question
-from sourdine.session.spending import Spending
+from sourdine.session.charges import read_charge, read_terms
+from sourdine.session.session import Asking, Spending, left_to_the_session, typed_question
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable
+    from os import PathLike
+
+    import httpx
 
     from sourdine.central import Statistic
-    from sourdine.client.connection import Connection
+    from sourdine.parameters.question import Question
     from sourdine.plan import Plan
-    from sourdine.question import Question
+    from sourdine.privacy.accounting import Filter
     from sourdine.session import Charge, Terms
     from sourdine.session.accounts import Account
 
-__all__ = ["RemoteSession"]
+
+# ---- Plans for a session on a server: it reads the question, the errors are computed here --------
+
+
+class RemotePlanner(Planner):
+    """Every statistic as a method that plans it with what a server's data set has left.
+
+    Parameters
+    ----------
+    remaining
+        What is left: epsilon, or a filter.
+    terms
+        What the data set's ledger is for.
+    read
+        Has the server read what was typed, with what its owner says of the columns.
+    """
+
+    __slots__ = ("_read",)
+
+    def __init__(
+        self,
+        remaining: Any,
+        terms: Terms,
+        read: Callable[[type[Question], Mapping[str, Any]], Statistic],
+    ) -> None:
+        room: Filter | Any = remaining
+        super().__init__(room, relation=terms.total.relation, unit=terms.unit, rows=terms.rows)
+        self._read = read
+
+    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Plan:
+        return self.ask(self._read(cls, typed))
+
+
+# ---- A session whose data and ledger are on a server ---------------------------------------------
+
 
 MOST_LISTED = 1000
 
@@ -161,11 +198,11 @@ def _typed(cls: type[Question], typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was typed as JSON knows it; it is read by the server."""
     if typed.get("source") is not None:
         raise left_to_the_session("source")
-    said = {name: _plain(value) for name, value in given(cls, typed).items()}
+    said = {name: _plain(value) for name, value in typed_values(cls, typed).items()}
     return {"statistic": cls.kind, **said}
 
 
-def _plain(value: Any) -> Any:  # noqa: ANN401 - what JSON knows
+def _plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {str(name): _plain(part) for name, part in value.items()}
     if isinstance(value, np.ndarray):
@@ -173,3 +210,79 @@ def _plain(value: Any) -> Any:  # noqa: ANN401 - what JSON knows
     if isinstance(value, (list, tuple)):
         return [_plain(part) for part in value]
     return plain_parameter(value)
+
+
+# ---- `Remote`: a server, by its address and a token ----------------------------------------------
+
+
+class Remote:
+    """A server that answers questions about data that it holds (``sourdine serve``).
+
+    Parameters
+    ----------
+    url
+        Where it is, such as ``"https://statistics.example"``.
+    token
+        Your token: ``sourdine serve token`` and the server's pages make one.
+    remember
+        The path of a file that keeps how far the server's ledgers had got, so that an old copy that
+        was put back is noticed when another process asks. Without one, while this object lives.
+    transport
+        What sends requests; the usual one if left out.
+
+    Examples
+    --------
+    >>> import sourdine as sd
+    >>> server = sd.Remote("http://127.0.0.1:8000", "sourdine-...")  # sends nothing yet
+    >>> wages = server.session("wages")  # doctest: +SKIP
+    >>> wages.mean(column="wage", epsilon=0.1).interval(0.95)  # doctest: +SKIP
+    (31170.9, 31292.3)
+    >>> server.close()
+    """
+
+    def __init__(
+        self,
+        url: str,
+        token: str,
+        *,
+        remember: str | PathLike[str] | None = None,
+        transport: httpx.BaseTransport | None = None,
+    ) -> None:
+        if not token or not token.isascii() or not token.isprintable():
+            raise ParameterError(
+                "token", "be what the server showed once", "another text", "Make a new one there."
+            )
+        self._connection = Connection(url, token, remember=remember, transport=transport)
+
+    @property
+    def datasets(self) -> list[dict[str, Any]]:
+        """The data sets that you may see: names, totals, what was spent, your grants."""
+        found: list[dict[str, Any]] = self._connection.get("/datasets")
+        return found
+
+    def session(self, name: str) -> RemoteSession:
+        """Return a session on a data set."""
+        return RemoteSession(self._connection, name)
+
+    @property
+    def guards(self) -> list[dict[str, Any]]:
+        """The guards that you may see: names, terms, what was told, your grants."""
+        found: list[dict[str, Any]] = self._connection.get("/guards")
+        return found
+
+    def guard(self, name: str) -> RemoteGuard:
+        """Return the leaderboard of a guard, to submit predictions to."""
+        return RemoteGuard(self._connection, name)
+
+    def close(self) -> None:
+        """Let go of the connection."""
+        self._connection.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Remote: {self._connection.url}>"

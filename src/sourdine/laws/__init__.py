@@ -2,7 +2,7 @@
 
 from sourdine.laws.compare import Certified
 from sourdine.laws.law import Law
+from sourdine.laws.pieces import Pieces, Tail
 from sourdine.laws.product import Product, alone
-from sourdine.laws.tail import Pieces, Tail
 
 __all__ = ["Certified", "Law", "Pieces", "Product", "Tail", "alone"]

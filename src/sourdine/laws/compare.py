@@ -13,15 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from sourdine.laws.geometric import log_sum
-from sourdine.laws.tail import Pieces, Tail
+from sourdine.laws.pieces import Pieces, Tail, log_sum
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.laws.law import Law
 
-__all__ = ["Certified", "Losses", "divergence", "hockey_stick", "losses"]
 
 ROUNDING = 2.0**-49
 FOLLOW = 90.0  # tails that are not parallel are followed until they weigh less than e^-90

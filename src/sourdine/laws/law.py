@@ -1,15 +1,4 @@
-r"""`Law`: a distribution on the integers, whole, in closed form.
-
-A law is a list of pieces (start, length, log weight, log ratio) and up to two tails, so a million
-equal cells or an endless geometric tail cost one entry each. It is the oracle of a mechanism's
-draws and the evidence for its guarantee; it depends on private data, so it serves tests, audits and
-public data, never a release.
-
-Two numbers say how far the floats can be from the truth. ``slack`` bounds the error of the log
-probabilities of the pieces and of where each tail begins; comparisons add what rounding does
-further out. ``beyond`` bounds the mass of cells that are not described (the far tail of a
-Gaussian); it is always counted against whoever makes the claim.
-"""
+"""`Law`: a distribution on the integers in closed form, and the normal quantiles."""
 
 from __future__ import annotations
 
@@ -21,8 +10,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.laws import compare
-from sourdine.laws.geometric import log_sum, mean_offset, offset_of_mass, variance_offset
-from sourdine.laws.tail import Pieces, Tail
+from sourdine.laws.pieces import Pieces, Tail, log_sum, mean_offset, offset_of_mass, variance_offset
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
@@ -30,11 +18,46 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.laws.compare import Certified, Losses
     from sourdine.noise import Source
 
-__all__ = ["Law"]
+
+# ---- The normal law, for sums of many reports ----------------------------------------------------
+
+
+def gaussian_quantile(beta: float) -> float:
+    """Return what a standard normal passes, in absolute value, with probability ``beta``."""
+    from statistics import NormalDist
+
+    return -NormalDist().inv_cdf(beta / 2)
+
+
+def student_quantile(beta: float, freedom: int) -> float:
+    """Return what Student's t passes, in absolute value, with probability ``beta``.
+
+    Examples
+    --------
+    >>> round(student_quantile(0.05, 4), 2), round(student_quantile(0.05, 10**6), 2)
+    (2.78, 1.96)
+    """
+    from scipy.special import stdtrit
+
+    return float(-stdtrit(freedom, beta / 2))
+
+
+# ---- `Law`: a distribution on the integers, whole, in closed form --------------------------------
+#
+# A law is a list of pieces (start, length, log weight, log ratio) and up to two tails, so a million
+# equal cells or an endless geometric tail cost one entry each. It is the oracle of a mechanism's
+# draws and the evidence for its guarantee; it depends on private data, so it serves tests, audits
+# and public data, never a release.
+#
+# Two numbers say how far the floats can be from the truth. ``slack`` bounds the error of the log
+# probabilities of the pieces and of where each tail begins; comparisons add what rounding does
+# further out. ``beyond`` bounds the mass of cells that are not described (the far tail of a
+# Gaussian); it is always counted against whoever makes the claim.
+
 
 ULP = 2.0**-52
 NEGLIGIBLE = 60.0  # tails are followed until they weigh less than e^-60
@@ -65,7 +88,7 @@ class Law:
     slack: float
 
     @staticmethod
-    def of(  # noqa: PLR0913 - a law has these parts
+    def of(
         start: ArrayLike,
         length: ArrayLike,
         log_weight: ArrayLike,

@@ -19,11 +19,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
     Floats = NDArray[np.float64]
 
-__all__ = ["Product", "alone"]
 
 MOST_CELLS = 1 << 23
 

@@ -16,10 +16,14 @@ estimated, with intervals. A `Schema` says what may be answered and what a recor
 ==================  ===============================================================================
 """
 
-from sourdine.local.densities import Density, density
-from sourdine.local.reports import Aggregator
+from sourdine.local.densities.call import density
+from sourdine.local.densities.density import Density
+from sourdine.local.reports.aggregator import Aggregator
 from sourdine.local.shuffling import shuffled, shuffled_allowance
-from sourdine.local.table import Choice, Choices, Estimates, Flag, Number, Schema, estimate
+from sourdine.local.table.columns import Choice, Choices, Flag, Number
+from sourdine.local.table.counting import estimate
+from sourdine.local.table.estimates import Estimates
+from sourdine.local.table.schema import Schema
 
 __all__ = [
     "Aggregator",

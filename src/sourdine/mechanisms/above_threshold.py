@@ -13,12 +13,10 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import given, integer
 from sourdine.laws import Law
-from sourdine.mechanisms import parameters as read
-from sourdine.mechanisms.inputs import add, read_vector
+from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms.inputs import add, may_move, moved, read_vector
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Mechanism, read_beta, read_scale
-from sourdine.mechanisms.moves import may_move, moved
-from sourdine.mechanisms.registry import Specimen, register
+from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, read_scale, register
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
@@ -27,13 +25,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
     Answers = NDArray[np.int64]
 
-__all__ = ["AboveThreshold", "first_above_law"]
 
 MOST_CELLS = 10**7
 FAR = 80  # the law sums the threshold's noise this many scales beyond the answers

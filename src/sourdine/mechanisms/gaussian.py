@@ -14,21 +14,18 @@ from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import Real, one_of
 from sourdine.laws import Law, Product
-from sourdine.mechanisms import parameters as read
-from sourdine.mechanisms.inputs import add, read_ticks
-from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale
-from sourdine.mechanisms.moves import within
-from sourdine.mechanisms.registry import Specimen, register
+from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms.inputs import add, read_ticks, within
+from sourdine.mechanisms.mechanism import Additive, Specimen, read_beta, read_scale, register
 from sourdine.privacy import ADD_REMOVE, Concentrated, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-__all__ = ["Gaussian", "classic_variance", "continuous_variance", "gaussian_law", "tight_variance"]
 
 Calibration = Literal["tight", "classic", "zcdp"]
 
@@ -220,7 +217,7 @@ def continuous_variance(epsilon: float, delta: float, sensitivity: int) -> float
     e^\varepsilon \Phi(-\frac{\Delta}{2\sigma} - \frac{\varepsilon\sigma}{\Delta}) = \delta`.
     On a grid it is where the search for the true answer begins, no more.
     """
-    from scipy.special import log_ndtr  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import log_ndtr
 
     def log_excess(sigma: float) -> float:
         a, b = 1 / (2 * sigma), epsilon * sigma

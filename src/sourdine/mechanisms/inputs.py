@@ -1,25 +1,33 @@
-"""Reading private inputs: a wrong kind is refused, a value never is.
-
-Ticks are whole numbers. What lies beyond 64 bits, or outside a public domain, is moved to the
-nearest end; to move every input to fixed ends brings no two inputs further apart.
-"""
+"""Reading private inputs and the parameters that mechanisms share."""
 
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, TypeGuard
+from fractions import Fraction
+from itertools import product
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 import numpy as np
 
-from sourdine.errors import ParameterTypeError
-from sourdine.exact import kind
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import flag, given, integer, kind, one_of, positive
+from sourdine.privacy import Relation
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from numpy.typing import NDArray
+
+    from sourdine.exact import Number
 
     Value = int | NDArray[np.int64]
 
-__all__ = ["add", "read_code", "read_one", "read_ticks", "read_vector"]
+
+# ---- Reading private inputs: a wrong kind is refused, a value never is ---------------------------
+#
+# Ticks are whole numbers. What lies beyond 64 bits, or outside a public domain, is moved to the
+# nearest end; to move every input to fixed ends brings no two inputs further apart.
+
 
 ENDS = np.iinfo(np.int64)
 REACH = 1 << 61  # vectors stay within, so that differences of two entries stay within 64 bits
@@ -103,3 +111,100 @@ def _whole(x: object) -> TypeGuard[numbers.Integral]:
 
 def _kind(x: object) -> str:
     return f"an array of {x.dtype}" if isinstance(x, np.ndarray) else kind(x)
+
+
+# ---- Vectors of scores, answers or numbers, and how far a neighbour may move them ----------------
+
+
+def moved(x: NDArray[np.int64], reach: int, *, monotone: bool) -> Iterator[NDArray[np.int64]]:
+    """Yield all vectors whose every entry is at most ``reach`` from that of ``x``.
+
+    Monotone ones move all in one direction.
+
+    Examples
+    --------
+    >>> [v.tolist() for v in moved(np.array([0, 5]), 1, monotone=True)][:4]
+    [[0, 5], [0, 6], [1, 5], [1, 6]]
+    """
+    up, down = range(reach + 1), range(-reach, 1)
+    for steps in (up, down) if monotone else (range(-reach, reach + 1),):
+        for step in product(steps, repeat=len(x)):
+            yield x + np.array(step)
+
+
+def within(x: NDArray[np.int64], reach: int, *, norm: int) -> Iterator[NDArray[np.int64]]:
+    """Yield all vectors at most ``reach`` from ``x`` in the L1 or the L2 norm.
+
+    Examples
+    --------
+    >>> [v.tolist() for v in within(np.array([0, 5]), 1, norm=1)]
+    [[-1, 5], [0, 4], [0, 5], [0, 6], [1, 5]]
+    """
+    for step in product(range(-reach, reach + 1), repeat=x.size):
+        if sum(abs(k) ** norm for k in step) <= reach**norm:
+            yield x + np.array(step).reshape(x.shape)
+
+
+def may_move(x: NDArray[np.int64], y: NDArray[np.int64], reach: int, *, monotone: bool) -> bool:
+    """Return whether ``y`` is one of the vectors that `moved` yields for ``x``."""
+    step = y - x
+    one_way = not monotone or (step >= 0).all() or (step <= 0).all()
+    return bool(one_way and np.abs(step).max() <= reach)
+
+
+# ---- Converters of what mechanisms share: from what a person may type to what a formula needs ----
+#
+# A converter is named after its parameter, as its errors are. It is the only place where the
+# parameter is read, so a field holds what its annotation says.
+
+
+LEAST = Fraction(1, 10**100)
+
+Minimise = Literal["l1", "l2"]
+
+
+def epsilon(x: Number) -> Fraction:
+    """Return the privacy loss, above 0."""
+    return positive(x, "epsilon")
+
+
+def delta(x: Number) -> Fraction:
+    """Return the probability with which the loss may pass epsilon, above 0 and below 1."""
+    value = positive(x, "delta", example=1e-6)
+    if value >= 1:
+        hint = "Type a small number, such as {delta}."
+        raise ParameterError("delta", "be below 1", given(x), hint, delta=1e-6)
+    if value < LEAST:
+        hint = "Type {delta}, or use Laplace, which needs no delta."
+        raise ParameterError("delta", "be at least 1e-100", given(x), hint, delta=1e-6)
+    return value
+
+
+def sensitivity(x: Number) -> Fraction:
+    """Return by how much an input can change, above 0."""
+    return positive(x, "sensitivity")
+
+
+def whole_sensitivity(x: int) -> int:
+    """Return by how many ticks an input can change."""
+    return integer(x, "sensitivity", least=1)
+
+
+def relation(x: Relation | str) -> Relation:
+    """Return which inputs are neighbours."""
+    return Relation.read(x)
+
+
+def rows(x: int) -> int:
+    """Return how many records one person may own."""
+    return integer(x, "rows", least=1)
+
+
+def monotone(x: bool) -> bool:  # noqa: FBT001 - as it is typed
+    """Return whether all scores change in one direction between neighbours."""
+    return flag(x, "monotone")
+
+
+def minimise(x: Minimise) -> Minimise:
+    """Return which mean loss is to be least."""
+    return one_of(x, "minimise", "l1", "l2")

@@ -12,23 +12,19 @@ from attrs import Factory, field, frozen
 
 from sourdine import noise
 from sourdine.laws import Law, Product, Tail
-from sourdine.mechanisms import parameters as read
-from sourdine.mechanisms.inputs import add, read_ticks
-from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale
-from sourdine.mechanisms.moves import within
-from sourdine.mechanisms.registry import Specimen, register
+from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms.inputs import add, read_ticks, within
+from sourdine.mechanisms.mechanism import Additive, Specimen, read_beta, read_scale, register
 from sourdine.noise.laplace import laplace_bits
 from sourdine.privacy import ADD_REMOVE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
-    from sourdine.noise.bits import LaplaceBits
-
-__all__ = ["Laplace", "LaplaceNoise", "laplace_error", "laplace_law"]
+    from sourdine.noise.laplace import LaplaceBits
 
 
 X = TypeVar("X")

@@ -1,20 +1,12 @@
-"""What every mechanism is: four faces over one private input.
-
-=============  ===================================================================
-``release``    draws, exactly, and says what it cost
-``law``        the whole output distribution, exactly: the oracle of ``release``
-``guarantee``  epsilon, delta and the neighbouring relation, fixed at construction
-``error``      a bound on ``loss`` before anything is spent
-=============  ===================================================================
-
-Two definitions say what the claims mean: ``neighbours(x)`` are the inputs that the guarantee
-compares with ``x``, and ``loss(x, y)`` is how wrong the output ``y`` is for ``x``. So every claim
-can be checked by machine: `sourdine.audit` finds every mechanism and does so.
-"""
+"""`Mechanism`: release, law, guarantee and error; transcripts and the audit's registry."""
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import wraps
 from inspect import signature
@@ -25,25 +17,80 @@ import numpy as np
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
 from sourdine.mechanisms.inputs import add, read_code, read_ticks
-from sourdine.mechanisms.transcript import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
 from sourdine.privacy.accounting import of_promise
-from sourdine.release import Columns, Drawer, Release, read_confidence
-from sourdine.release.release import flat
+from sourdine.results.release import Drawer, Release, flat, read_confidence
+from sourdine.results.tables import Columns
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.laws import Law, Product
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
     from sourdine.privacy import Part
 
-__all__ = ["Additive", "Mechanism", "Report", "read_beta", "read_scale", "settle"]
+
+# ---- Transcripts: which mechanisms a call ran, on what, and what came out ------------------------
+#
+# An audit records a whole public call on one data set and replays it on a neighbour, where every
+# mechanism answers as it did before. The two transcripts then show, step by step, how far the
+# private inputs moved. Outside an audit no transcript exists.
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One mechanism's private input and its answer."""
+
+    mechanism: Any
+    x: Any
+    answer: Any
+
+
+@dataclass(slots=True)
+class Transcript:
+    """The steps of one call; with a ``script`` of an earlier call, its answers are given again."""
+
+    script: tuple[Step, ...] = ()
+    steps: list[Step] = field(default_factory=list)
+
+    def answer(self, mechanism: object, x: object, draw: Callable[[], Any]) -> Any:
+        """Return the scripted answer of this step, or draw one; remember the step."""
+        i = len(self.steps)
+        given = self.script[i].answer if i < len(self.script) else draw()
+        self.steps.append(Step(mechanism, x, given))
+        return given
+
+
+CURRENT: ContextVar[Transcript | None] = ContextVar("transcript", default=None)
+
+
+@contextmanager
+def recording(script: tuple[Step, ...] = ()) -> Iterator[Transcript]:
+    """Record what runs inside, answering from ``script`` as far as it goes."""
+    transcript = Transcript(script)
+    token = CURRENT.set(transcript)
+    try:
+        yield transcript
+    finally:
+        CURRENT.reset(token)
+
+
+# ---- What every mechanism is: four faces over one private input ----------------------------------
+#
+# ``release``    draws, exactly, and says what it cost
+# ``law``        the whole output distribution, exactly: the oracle of ``release``
+# ``guarantee``  epsilon, delta and the neighbouring relation, fixed at construction
+# ``error``      a bound on ``loss`` before anything is spent
+#
+# Two definitions say what the claims mean: ``neighbours(x)`` are the inputs that the guarantee
+# compares with ``x``, and ``loss(x, y)`` is how wrong the output ``y`` is for ``x``. So every claim
+# can be checked by machine: `sourdine.audit` finds every mechanism and does so.
+
 
 X = TypeVar("X")
 
@@ -59,7 +106,7 @@ def _of_what_is_read(law: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
         return law
 
     @wraps(law)
-    def of(self: Any, x: object) -> Any:  # noqa: ANN401
+    def of(self: Any, x: object) -> Any:
         return law(self, self.read(x))
 
     return of
@@ -145,7 +192,7 @@ class Mechanism(Drawer, Generic[X]):
         """Draw many times for one public input, to look at or to test: no release."""
         return np.asarray(self.draw(self.read(x), size, source))
 
-    def outcome(self, release: Release) -> Any:  # noqa: ANN401 - a cell, or a row of them
+    def outcome(self, release: Release) -> Any:
         """Return where a release stands in `law`."""
         return int(release.value)
 
@@ -206,7 +253,7 @@ class Additive(Mechanism[X]):
 
     __slots__ = ()
 
-    def outcome(self, release: Release) -> Any:  # noqa: ANN401
+    def outcome(self, release: Release) -> Any:
         """Return the number, or the vector's numbers in a row."""
         value = release.value
         return value if isinstance(value, int) else np.ravel(value)
@@ -305,7 +352,7 @@ class Report(Mechanism[int]):
         del x
         yield from range(self.top + 1)
 
-    def adjacent(self, x: Any, y: Any) -> bool:  # noqa: ANN401
+    def adjacent(self, x: Any, y: Any) -> bool:
         """Return whether both are codes; of the codes of many people, whether one changed."""
         a, b = np.atleast_1d(x), np.atleast_1d(y)
         one = a.shape == b.shape and np.count_nonzero(a != b) <= 1
@@ -354,3 +401,110 @@ def _plain(value: object) -> str:
         decimal = repr(float(value)) if value.denominator > 1 else str(value)
         return decimal if Fraction(decimal) == value else str(value)
     return getattr(value, "__name__", str(value))
+
+
+# ---- Specimens: each mechanism at a setting small enough to audit completely ---------------------
+#
+# A specimen has the address ``family.method``, or ``family.method.variant``, where the method is
+# what a person types: quantiles by ``method="hybrid"`` are audited as ``quantiles.hybrid``, a
+# number reported by ``"hybrid"`` as ``number.hybrid``. A beginning of an address means all that
+# have it.
+
+
+FAMILIES = {
+    "noise": "noise added to numbers",
+    "choice": "one of several candidates",
+    "sample": "a mechanism on a part of the records",
+    "count": "sourdine.count",
+    "sum": "sourdine.sum",
+    "mean": "sourdine.mean",
+    "variance": "sourdine.variance",
+    "proportion": "sourdine.proportion",
+    "histogram": "sourdine.histogram",
+    "mode": "sourdine.mode",
+    "table": "sourdine.table",
+    "quantiles": "sourdine.quantiles, by its methods",
+    "category": "one person's category",
+    "number": "one person's number",
+    "rounds": "one person's answers in several rounds",
+    "absent": "one person's answer that may be absent",
+    "density": "one person's value, for a density",
+}
+"""The first part of every address, in the order of the audit's table."""
+
+ADDRESS = re.compile(r"[a-z]+(\.[a-z0-9_-]+)+")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Specimen:
+    """A mechanism at one setting, and inputs whose neighbours include a worst case.
+
+    Parameters
+    ----------
+    name
+        Its address.
+    make
+        Builds the mechanism for an epsilon: the audit also builds one that is too weak, which must
+        be rejected on the same inputs.
+    inputs
+        The inputs whose every neighbour is compared.
+    tight
+        Does the worst pair reach the claim, to 1e-9?
+    draws
+        How many draws are compared with the law: fewer where a draw takes long.
+    epsilon
+        What it is audited at. The worst case of some comes near the claim at a large epsilon only.
+    weaker
+        A copy that spends so many times what it says must be caught. Above 1.05 only where no
+        input of a small domain comes near the claim; the file says why.
+    also
+        Further addresses: statistics and methods that draw by it.
+    """
+
+    name: str
+    make: Callable[[Any], Mechanism[Any]]
+    inputs: Sequence[Any]
+    tight: bool
+    draws: int = 100_000
+    epsilon: Fraction | int = 1
+    weaker: Fraction = Fraction(21, 20)
+    also: tuple[str, ...] = ()
+
+    @property
+    def addresses(self) -> tuple[str, ...]:
+        """All addresses, its own first."""
+        return (self.name, *self.also)
+
+
+_SPECIMENS: dict[str, Specimen] = {}
+
+
+def register(specimen: Specimen) -> None:
+    """Enter a mechanism; from then on it is audited with the rest.
+
+    Examples
+    --------
+    >>> from sourdine.mechanisms import Laplace
+    >>> register(Specimen(name="laplace", make=Laplace, inputs=(0,), tight=True))
+    Traceback (most recent call last):
+    ...
+    sourdine.errors.ParameterError: name must be an address, got 'laplace'. Type one, such as 'noise.mine'.
+    """  # noqa: E501
+    for address in specimen.addresses:
+        if not ADDRESS.fullmatch(address) or address.partition(".")[0] not in FAMILIES:
+            raise ParameterError(
+                "name", "be an address", repr(address), "Type one, such as 'noise.mine'."
+            )
+    if specimen.name in _SPECIMENS:
+        raise ParameterError(
+            "name", "be new", given(specimen.name), "Choose another name for the specimen."
+        )
+    _SPECIMENS[specimen.name] = specimen
+
+
+def entered() -> tuple[Specimen, ...]:
+    """Return what was entered so far: all that is imported, in the order of the families."""
+    order = list(FAMILIES)
+    return tuple(
+        sorted(_SPECIMENS.values(), key=lambda s: (order.index(s.name.split(".")[0]), s.name))
+    )

@@ -14,22 +14,18 @@ from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, integer
 from sourdine.laws import Law, Pieces, Tail
-from sourdine.mechanisms import parameters as read
+from sourdine.mechanisms import inputs as read
 from sourdine.mechanisms.inputs import add, read_one
-from sourdine.mechanisms.mechanism import Additive, read_beta, read_scale
-from sourdine.mechanisms.registry import Specimen, register
+from sourdine.mechanisms.mechanism import Additive, Specimen, read_beta, read_scale, register
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from fractions import Fraction
 
-    from sourdine.exact.parameters import Number
-    from sourdine.mechanisms.inputs import Value
-    from sourdine.mechanisms.parameters import Minimise
+    from sourdine.exact import Number
+    from sourdine.mechanisms.inputs import Minimise, Value
     from sourdine.noise import Source
-
-__all__ = ["Staircase", "gamma_l1", "gamma_l2"]
 
 
 def gamma_l1(epsilon: float) -> float:

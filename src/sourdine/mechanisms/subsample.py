@@ -17,9 +17,8 @@ from sourdine.exact import given, integer, number
 from sourdine.laws import Law
 from sourdine.mechanisms.inputs import REACH, read_ticks
 from sourdine.mechanisms.laplace import Laplace
-from sourdine.mechanisms.mechanism import Mechanism
-from sourdine.mechanisms.registry import Specimen, register
-from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, amplification
+from sourdine.mechanisms.mechanism import Mechanism, Specimen, register
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, composition
 from sourdine.privacy.accounting import on_sample
 
 if TYPE_CHECKING:
@@ -27,13 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
     Records = NDArray[np.int64]
 
-__all__ = ["Subsample", "total"]
 
 MOST_RECORDS = 16  # the law goes through all samples
 
@@ -145,9 +143,9 @@ class Subsample(Mechanism["Records"]):
     def _amplified(self) -> Guarantee:
         inner = self.mechanism.guarantee
         if self.rate is not None and self.sample is None and self.n is None:
-            return amplification.poisson(inner, self.rate)
+            return composition.poisson(inner, self.rate)
         if self.rate is None and self.sample is not None and self.n is not None:
-            return amplification.without_replacement(inner, self.sample, self.n)
+            return composition.without_replacement(inner, self.sample, self.n)
         raise ParameterTypeError(
             "rate" if self.rate is None else "sample",
             "be given, or else sample and n" if self.rate is None else "be left out beside a rate",
@@ -214,7 +212,7 @@ class Subsample(Mechanism["Records"]):
             kept[row, np.where(kept[row, j], last, j)] = True
         return kept
 
-    def _statistic(self, records: Records) -> Any:  # noqa: ANN401 - the mechanism's input
+    def _statistic(self, records: Records) -> Any:
         return self.mechanism.read(self.statistic(records))
 
     def law(self, x: Records) -> Law:

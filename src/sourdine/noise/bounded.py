@@ -1,27 +1,4 @@
-r"""Laplace noise that stays inside bounds, by its inverse law.
-
-For :math:`a = e^{-\lambda}` and :math:`x` in :math:`\{0, \ldots, m\}`, draw
-:math:`P(y) \propto a^{|y - x|}` on :math:`\{0, \ldots, m\}`. Noise drawn again until it falls
-inside would take a time that depends on :math:`x`; here every lane takes one uniform :math:`W`,
-and the value is the least :math:`y` with :math:`W < F(y)`,
-
-.. math::
-
-    F(y) = \frac{a^{x-y} - a^{x+1}}{N} \ (y \le x), \qquad
-    1 - F(y) = \frac{a^{y-x+1} - a^{m-x+1}}{N} \ (y \ge x), \qquad
-    N = 1 + a - a^{x+1} - a^{m-x+1}.
-
-*Filter.* Seen from :math:`x`, each side is the same problem: with :math:`D(k) = 1 - a^k`, find the
-distance :math:`j \le n` with :math:`G(j + 1) < s < G(j)`, where
-:math:`G(j) = a^j D(n - j + 1)`, so that :math:`G(j) - G(j + 1) = a^j D(1)`. To the left
-:math:`n = x` and :math:`s = NW`; to the right :math:`n = m - x - 1` and :math:`s = N(1 - W)/a`.
-:math:`N`, :math:`s` and :math:`G(j)` are sums and products of positive numbers, so their floats
-have a *relative* error below :math:`(j\lambda + \lambda + 2) 2^{-51}`
-(``tests/noise/test_filters.py``), and the error of :math:`G(j + 1)` is as small a part of
-:math:`G(j)`. The filter trusts them to :math:`(j\lambda + \lambda + 8) 2^{-49}`, plus
-:math:`2^{-60}` for the bits of :math:`W` not yet drawn, and accepts a :math:`j` only if both
-inequalities hold beyond that. The other lanes compare the same :math:`W` with :math:`F` exactly.
-"""
+"""Bounded Laplace noise and staircase noise on the integers."""
 
 from __future__ import annotations
 
@@ -32,18 +9,52 @@ from numpy.typing import NDArray
 
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import Real, exp_neg, given, integer, positive
-from sourdine.noise.arrays import int64_array
-from sourdine.noise.filters import float_rate, unit_floats
-from sourdine.noise.lazy import LazyUniform
-from sourdine.noise.sizes import Shape, Size, lanes
-from sourdine.noise.source import SYSTEM, Source, draw_words
+from sourdine.noise.coins import bernoulli, float_rate, unit_floats
+from sourdine.noise.laplace import geometric
+from sourdine.noise.selection import uniform_below
+from sourdine.noise.source import (
+    HIGHEST,
+    SYSTEM,
+    LazyUniform,
+    Shape,
+    Size,
+    Source,
+    draw_words,
+    int64_array,
+    lanes,
+)
 
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
-__all__ = ["bounded_laplace", "truncated_geometric"]
+
+# ---- Laplace noise that stays inside bounds, by its inverse law ----------------------------------
+#
+# For :math:`a = e^{-\lambda}` and :math:`x` in :math:`\{0, \ldots, m\}`, draw
+# :math:`P(y) \propto a^{|y - x|}` on :math:`\{0, \ldots, m\}`. Noise drawn again until it falls
+# inside would take a time that depends on :math:`x`; here every lane takes one uniform :math:`W`,
+# and the value is the least :math:`y` with :math:`W < F(y)`,
+#
+# .. math::
+#
+#     F(y) = \frac{a^{x-y} - a^{x+1}}{N} \ (y \le x), \qquad
+#     1 - F(y) = \frac{a^{y-x+1} - a^{m-x+1}}{N} \ (y \ge x), \qquad
+#     N = 1 + a - a^{x+1} - a^{m-x+1}.
+#
+# *Filter.* Seen from :math:`x`, each side is the same problem: with :math:`D(k) = 1 - a^k`, find
+# the
+# distance :math:`j \le n` with :math:`G(j + 1) < s < G(j)`, where
+# :math:`G(j) = a^j D(n - j + 1)`, so that :math:`G(j) - G(j + 1) = a^j D(1)`. To the left
+# :math:`n = x` and :math:`s = NW`; to the right :math:`n = m - x - 1` and :math:`s = N(1 - W)/a`.
+# :math:`N`, :math:`s` and :math:`G(j)` are sums and products of positive numbers, so their floats
+# have a *relative* error below :math:`(j\lambda + \lambda + 2) 2^{-51}`
+# (``tests/noise/test_filters.py``), and the error of :math:`G(j + 1)` is as small a part of
+# :math:`G(j)`. The filter trusts them to :math:`(j\lambda + \lambda + 8) 2^{-49}`, plus
+# :math:`2^{-60}` for the bits of :math:`W` not yet drawn, and accepts a :math:`j` only if both
+# inequalities hold beyond that. The other lanes compare the same :math:`W` with :math:`F` exactly.
+
 
 Floats = NDArray[np.float64]
 _HIGHEST_TOP = 1 << 52  # beyond, floats no longer hold the distance to both ends
@@ -220,3 +231,95 @@ class _BoundedLaw:
         if y <= x:
             return (power(x - y) - power(x + 1)) / total
         return 1 - (power(y - x + 1) - power(self._top - x + 1)) / total
+
+
+# ---- Staircase noise on the integers (Geng and Viswanath) ----------------------------------------
+
+
+_LARGEST_SENSITIVITY = 1 << 62
+
+
+@overload
+def staircase(
+    epsilon: Number, sensitivity: int, width: int, size: None = None, *, source: Source = ...
+) -> int: ...
+@overload
+def staircase(
+    epsilon: Number, sensitivity: int, width: int, size: Shape, *, source: Source = ...
+) -> NDArray[np.int64]: ...
+def staircase(
+    epsilon: Number, sensitivity: int, width: int, size: Size = None, *, source: Source = SYSTEM
+) -> int | NDArray[np.int64]:
+    r"""Draw whole numbers from the staircase law, exactly.
+
+    .. math:: P(x) \propto
+              \exp\bigl(-\varepsilon\,(\lfloor |x|/D \rfloor + [\,|x| \bmod D \ge r\,])\bigr)
+
+    Parameters
+    ----------
+    epsilon
+        The positive :math:`\varepsilon`: the drop from step to step.
+    sensitivity
+        The whole number :math:`D \ge 1`: the length of a stair.
+    width
+        The whole number :math:`r` in ``1 .. sensitivity``: how far a stair's upper part goes.
+    size
+        ``None`` for one Python int, a length or a shape for an array.
+    source
+        Where the bits come from.
+
+    Notes
+    -----
+    :math:`|x| = gD + u`: :math:`g` is geometric of ratio :math:`e^{-\varepsilon}`; independently
+    :math:`u` lies in the upper part, uniform below :math:`r`, with probability
+    :math:`r / (r + (D - r)e^{-\varepsilon})`, else in the rest, uniform too; then a fair sign. The
+    value 0 with the sign - is drawn again, since it would count 0 twice. A value beyond the 64-bit
+    integers becomes 2**63 - 1 or its negative. Exact: ``tests/noise/test_stairs.py``.
+
+    References
+    ----------
+    .. [1] Q. Geng, P. Viswanath, "The optimal mechanism in differential privacy", ISIT 2014.
+
+    Examples
+    --------
+    >>> staircase(1000, 1, 1, 3).tolist()
+    [0, 0, 0]
+    """
+    exact = positive(epsilon, "epsilon")
+    stair = integer(sensitivity, "sensitivity", least=1)
+    upper = integer(width, "width", least=1)
+    if stair > _LARGEST_SENSITIVITY:
+        hint = "Coarsen the grid, or type {sensitivity} or less."
+        most = _LARGEST_SENSITIVITY
+        raise ParameterError(
+            "sensitivity", "be at most 2**62", given(stair), hint, sensitivity=most
+        )
+    if upper > stair:
+        raise ParameterError(
+            "width",
+            f"be from 1 to the sensitivity ({stair})",
+            given(upper),
+            "Type {width} or less.",
+            width=stair,
+        )
+    count, shape = lanes(1 if size is None else size)
+    chance = upper / (upper + (stair - upper) * exp_neg(exact))
+    out = np.empty(count, np.int64)
+    lane = np.arange(count)
+    while lane.size:
+        within = _within_a_stair(stair, upper, bernoulli(chance, lane.size, source=source), source)
+        stairs = geometric(exact, lane.size, source=source)
+        beyond = stairs > (HIGHEST - within) // stair
+        magnitude = np.where(beyond, HIGHEST, np.where(beyond, 0, stairs) * stair + within)
+        negative = bernoulli(0.5, lane.size, source=source)
+        out[lane] = np.where(negative, -magnitude, magnitude)
+        lane = lane[negative & (magnitude == 0)]
+    return int(out[0]) if size is None else out.reshape(shape)
+
+
+def _within_a_stair(
+    stair: int, upper: int, is_upper: NDArray[np.bool_], source: Source
+) -> NDArray[np.int64]:
+    first = np.where(is_upper, 0, upper)
+    length = np.where(is_upper, upper, max(stair - upper, 1))
+    return first + uniform_below(length, source=source)

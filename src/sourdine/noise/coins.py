@@ -1,46 +1,161 @@
-r"""Coins of any probability, rational or not, exactly.
-
-A lane's uniform :math:`W` starts with one random byte. With :math:`l \le 256 p \le h` (integers),
-a byte below :math:`l` means :math:`W < p`, a byte of :math:`h` or more means :math:`W \ge p`, and
-one byte in 256 is open: that lane gets the next 56 bits of its own :math:`W`, and in one case of
-about :math:`2^{64}` as many more as it takes (`sourdine.noise.lazy`).
-
-Many lanes at once are quicker without the open bytes. Let :math:`a = \lfloor 256p \rfloor/256` and
-:math:`p \le 1/2` (else the other side is tossed). A byte shows heads with probability :math:`a`;
-besides, each lane is marked with probability 1/128 (`sourdine.noise.rare`) and a mark kept with
-probability :math:`128 (p - a)/(1 - a) \le 1`. One or the other happens with probability
-:math:`a + (1 - a)\frac{p - a}{1 - a} = p`.
-
-Where the coins are wanted as packed bits (`bernoulli_bits`), eight lanes are tossed in one byte.
-With :math:`a = 0.a_1 \ldots a_8` in binary and fair bits :math:`r_i`, let :math:`x_9 = 0` and
-:math:`x_i = x_{i+1} \lor r_i` if :math:`a_i = 1`, else :math:`x_i = x_{i+1} \land r_i`. Then
-:math:`P(x_i) = (a_i + P(x_{i+1}))/2`, so :math:`P(x_1) = a`, in every bit of the byte at once.
-"""
+"""Coins of any probability, rational or not, exactly."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
+from math import isqrt
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
-from sourdine.exact import Real, probability
-from sourdine.noise.arrays import int64_array
-from sourdine.noise.lazy import LazyUniform, remembered
-from sourdine.noise.rare import RARITY, rare_lanes
-from sourdine.noise.sizes import Shape, Size, lanes
-from sourdine.noise.source import SYSTEM, Source, draw, draw_words
+from sourdine.exact import Real, at_least, exp_neg, probability
+from sourdine.noise.source import (
+    CHUNK,
+    SYSTEM,
+    LazyUniform,
+    Shape,
+    Size,
+    Source,
+    draw,
+    draw_words,
+    int64_array,
+    lanes,
+    remembered,
+)
+from sourdine.noise.steps import Steps, identity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
+    from sourdine.exact import Number
 
-    from sourdine.exact.parameters import Number
 
-__all__ = ["bernoulli", "bernoulli_bits", "bernoulli_table"]
+# ---- Deciding :math:`W < e^{-r}` in floating point, where the answer is beyond doubt -------------
+#
+# The float of :math:`e^{-r}` differs from it by less than :math:`2^{-48}`: its argument is a
+# product of a few factors, each within :math:`2^{-52}` of the exact one relatively, so the error of
+# the argument is at most a small multiple of :math:`2^{-52} r`, and :math:`r e^{-r} < 1/2`; the
+# exponential itself is within a few units in the last place. The filter trusts it only to
+# :math:`2^{-30}` (``tests/noise/test_filters.py`` measures it on each platform). Lanes within that
+# slack are decided exactly.
+
+
+SLACK = 2.0**-30
+_STEEPEST = 1 << 20
+
+
+def float_rate(rate: Fraction) -> float:
+    r"""Return a float to multiply whole numbers with before :math:`e^{-nr}` is taken.
+
+    A rate above :math:`2^{20}` may be cut to it: for :math:`n \ge 1` both exponentials are below
+    :math:`2^{-50}`, and for :math:`n = 0` both are 1.
+    """
+    return float(min(rate, Fraction(_STEEPEST)))
+
+
+def unit_floats(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+    """Return the words as floats on [0, 1], within ``2**-53`` of every uniform they begin."""
+    return words.astype(np.float64) * 2.0**-64
+
+
+def below_exp(
+    words: NDArray[np.uint64],
+    losses: NDArray[np.float64],
+    exact_loss: Callable[[int], Fraction],
+    source: Source,
+) -> NDArray[np.bool_]:
+    r"""Decide for each lane whether its uniform is below :math:`e^{-r}`.
+
+    Parameters
+    ----------
+    words
+        The first 64 bits of each lane's uniform.
+    losses
+        Each lane's :math:`r \ge 0` as a float.
+    exact_loss
+        Gives a lane's :math:`r` as a rational.
+    source
+        Gives the bits beyond 64.
+    """
+    with np.errstate(under="ignore"):
+        margin = np.exp(-losses) - unit_floats(words)
+    out = margin > 0
+    for lane in np.flatnonzero(np.abs(margin) <= SLACK).tolist():
+        uniform = LazyUniform(source, int(words[lane]), 64)
+        out[lane] = uniform.below(exp_neg(exact_loss(lane)))
+    return out
+
+
+# ---- Rare events among many lanes, found by the gaps between them --------------------------------
+#
+# Where every lane is marked independently with probability :math:`1/128`, the numbers of unmarked
+# lanes before each mark are independent with
+#
+# .. math:: P(k) = \tfrac{1}{128} \left(\tfrac{127}{128}\right)^k, \qquad
+#           T_k = 1 - \left(\tfrac{127}{128}\right)^{k+1},
+#
+# and the other way round: marks that leave such gaps are independent. So only the marks are drawn,
+# one lane in 128, from the cumulative law :math:`T_k` (`sourdine.noise.steps`), which is rational.
+
+
+RARITY = 128
+
+
+def rare_lanes(count: int, source: Source) -> NDArray[np.int64]:
+    """Mark each of ``count`` lanes with probability 1/128; return the marked ones, ascending."""
+    expected = count // RARITY
+    found = np.empty(0, np.int64)
+    last = -1
+    while last < count:
+        gaps = np.empty(expected + 6 * isqrt(expected) + 16, np.int64)
+        _gaps().fill(gaps, source)
+        lanes = last + np.cumsum(gaps + 1)
+        last = int(lanes[-1])
+        found = np.concatenate((found, lanes))
+    return found[: np.searchsorted(found, count)]
+
+
+@lru_cache(1)
+def _gaps() -> Steps:
+    return Steps(_ladder, identity)
+
+
+def _ladder(bits: int) -> tuple[list[int], list[int]]:
+    spare = 64
+    one = 1 << (bits + spare)
+    low: list[int] = []
+    high: list[int] = []
+    power_low = power_high = one
+    while power_high >> spare:
+        power_low = power_low * (RARITY - 1) // RARITY
+        power_high = -(-power_high * (RARITY - 1) // RARITY)
+        low.append(one - power_high >> spare)
+        high.append(-(power_low - one >> spare))
+    return low, high
+
+
+# ---- Coins of any probability, rational or not, exactly ------------------------------------------
+#
+# A lane's uniform :math:`W` starts with one random byte. With :math:`l \le 256 p \le h` (integers),
+# a byte below :math:`l` means :math:`W < p`, a byte of :math:`h` or more means :math:`W \ge p`, and
+# one byte in 256 is open: that lane gets the next 56 bits of its own :math:`W`, and in one case of
+# about :math:`2^{64}` as many more as it takes (`sourdine.noise.source`).
+#
+# Many lanes at once are quicker without the open bytes. Let :math:`a = \lfloor 256p \rfloor/256`
+# and :math:`p \le 1/2` (else the other side is tossed). A byte shows heads with probability
+# :math:`a`; besides, each lane is marked with probability 1/128 (`sourdine.noise.coins`) and a mark
+# kept with probability :math:`128 (p - a)/(1 - a) \le 1`. One or the other happens with probability
+# :math:`a + (1 - a)\frac{p - a}{1 - a} = p`.
+#
+# Where the coins are wanted as packed bits (`bernoulli_bits`), eight lanes are tossed in one byte.
+# With :math:`a = 0.a_1 \ldots a_8` in binary and fair bits :math:`r_i`, let :math:`x_9 = 0` and
+# :math:`x_i = x_{i+1} \lor r_i` if :math:`a_i = 1`, else :math:`x_i = x_{i+1} \land r_i`. Then
+# :math:`P(x_i) = (a_i + P(x_{i+1}))/2`, so :math:`P(x_1) = a`, in every bit of the byte at once.
+
 
 _BYTE = np.dtype("u1")
 _COIN_CHUNK = 1 << 18
@@ -276,3 +391,52 @@ def _lengthened(heads: NDArray[np.uint8], source: Source) -> NDArray[np.uint64]:
     words = heads.astype(np.uint64) << np.uint64(56)
     words |= draw_words(source, heads.size) >> np.uint64(8)
     return words
+
+
+# ---- Coins of probability :math:`e^{-r}`, one exponent for each lane -----------------------------
+
+
+Multiples = NDArray[np.int64] | NDArray[np.uint64]
+
+
+def bernoulli_exp(multiples: object, rate: Number, *, source: Source = SYSTEM) -> NDArray[np.bool_]:
+    r"""Draw for each lane True with probability :math:`e^{-r n_i}`, exactly.
+
+    Parameters
+    ----------
+    multiples
+        The whole numbers :math:`n_i`, zero or more; any shape.
+    rate
+        The number :math:`r`, zero or more; a float means the decimal it prints.
+    source
+        Where the bits come from.
+
+    Notes
+    -----
+    Exact: a lane is decided in floating point only where :math:`2^{-30}` of doubt changes nothing,
+    else with integers (``tests/noise/test_coins.py``).
+
+    Examples
+    --------
+    >>> bernoulli_exp([0, 0, 10**6], 1).tolist()
+    [True, True, False]
+    """
+    whole = int64_array(multiples, "multiples", least=0)
+    return toss_exp(whole.ravel(), rate, source).reshape(whole.shape)
+
+
+def toss_exp(multiples: Multiples, rate: Number, source: Source) -> NDArray[np.bool_]:
+    """Draw as `bernoulli_exp` for clean, flat multiples."""
+    exact_rate = at_least(rate, "rate", 0)
+    slope = float_rate(exact_rate)
+    out = np.empty(multiples.size, np.bool_)
+    for start in range(0, out.size, CHUNK):
+        part = multiples[start : start + CHUNK]
+
+        def exact_loss(lane: int, part: Multiples = part) -> Fraction:
+            return int(part[lane]) * exact_rate
+
+        losses = part.astype(np.float64) * slope
+        words = draw_words(source, part.size)
+        out[start : start + CHUNK] = below_exp(words, losses, exact_loss, source)
+    return out

@@ -11,22 +11,27 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, given, integer, positive
-from sourdine.noise.arrays import saturated, saturated_array
-from sourdine.noise.bits import LaplaceBits
-from sourdine.noise.blocks import LARGEST, BlockTable, block_shift
-from sourdine.noise.equal_work import python_int
-from sourdine.noise.filters import SLACK, below_exp
-from sourdine.noise.laplace import FEW
-from sourdine.noise.lazy import LazyUniform, remembered
-from sourdine.noise.sizes import Shape, Size, lanes
-from sourdine.noise.source import SYSTEM, Source, draw_words
+from sourdine.noise.coins import SLACK, below_exp
+from sourdine.noise.laplace import FEW, LARGEST, BlockTable, LaplaceBits, block_shift
+from sourdine.noise.source import (
+    SYSTEM,
+    LazyUniform,
+    Shape,
+    Size,
+    Source,
+    draw_words,
+    lanes,
+    python_int,
+    remembered,
+    saturated,
+    saturated_array,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
-__all__ = ["discrete_gaussian", "gaussian_around"]
 
 _NARROWEST = Fraction(1, 1 << 60)
 """For the filter: below, all but 0 is as good as impossible, and 0 as good as certain."""

@@ -1,28 +1,349 @@
-r"""Discrete Laplace noise: :math:`P(x) \propto e^{-|x|/t}` on the integers."""
+"""Discrete Laplace and geometric noise."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, overload
+from typing import TYPE_CHECKING, Any, Protocol, overload
 
 import numpy as np
 
-from sourdine.exact import exp_neg, integer, positive
-from sourdine.noise.arrays import saturated_array
-from sourdine.noise.bits import LaplaceBits
-from sourdine.noise.blocks import LARGEST, BlockTable, block_shift
-from sourdine.noise.lazy import remembered
-from sourdine.noise.sizes import Shape, Size, lanes
-from sourdine.noise.source import SYSTEM, Source
+from sourdine.exact import Real, exp_neg, integer, positive
+from sourdine.noise.coins import below_exp
+from sourdine.noise.source import (
+    CHUNK,
+    HIGHEST,
+    LOWEST,
+    SYSTEM,
+    LazyUniform,
+    Shape,
+    Size,
+    Source,
+    draw,
+    draw_words,
+    lanes,
+    python_int,
+    python_ints,
+    remembered,
+    saturated,
+    saturated_array,
+)
+from sourdine.noise.steps import HEAD, Ladder, Steps, alternating
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from fractions import Fraction
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
-__all__ = ["FEW", "discrete_laplace", "laplace_around", "laplace_bits"]
+
+# ---- Discrete Laplace noise from independent coins: the same work whatever the value -------------
+#
+# With :math:`q = e^{-1/t}` and :math:`G = \sum_j b_j 2^j`,
+#
+# .. math:: P(G = g) \propto q^g = \prod_j (q^{2^j})^{b_j},
+#
+# so :math:`G` is geometric exactly when its binary digits are independent coins of probability
+# :math:`q^{2^j} / (1 + q^{2^j})`. The digits from :math:`J` on are one coin: they are not all 0
+# with probability :math:`q^{2^J}`, and then their number is geometric again, of that ratio, plus
+# one. With a sign that is - with probability :math:`q / (1 + q)`, take :math:`X = G` or :math:`X =
+# -1 - G`:
+#
+# .. math:: P(X = k) = \frac{(1 - q) q^k}{1 + q}, \qquad
+#           P(X = -1 - k) = \frac{q (1 - q) q^k}{1 + q}, \qquad k \ge 0,
+#
+# which is :math:`\frac{1 - q}{1 + q} q^{|x|}` throughout. In two's complement :math:`-1 - G` is
+# :math:`G` with every digit flipped, so value and sign are put together without a branch.
+#
+# Every draw compares the same words of 32 bits with the same thresholds; a word that is its
+# threshold's leading 32 bits (one draw in 10^8) is drawn on to more bits. No step depends on the
+# value, so neither does the time (``benchmarks/noise.py``), unlike methods that count up to it
+# [1]_.
+#
+# References
+# ----------
+# .. [1] J. Jin, E. McMurtry, B. Rubinstein, O. Ohrimenko, "Are we there yet? Timing and
+#    floating-point attacks on differential privacy systems", IEEE S&P 2022.
+
+
+_WORD = np.dtype("<u4")
+_INTEGER = np.dtype("<i8")
+_ROWS = 1 << 12
+
+
+class LaplaceBits:
+    """Draws discrete Laplace noise of one scale, coin by coin.
+
+    Parameters
+    ----------
+    scale
+        The positive t of the law.
+    clip
+        Whether a value beyond the 64-bit integers becomes the nearest of them.
+
+    Attributes
+    ----------
+    digits
+        The J of the law: how many binary digits have a coin of their own.
+    """
+
+    __slots__ = ("_chances", "_clip", "_columns", "_floors", "_scale", "digits")
+
+    def __init__(self, scale: Fraction, *, clip: bool = False) -> None:
+        self._scale = scale
+        self._clip = saturated if clip else int
+        self.digits = (45 * scale.numerator // scale.denominator).bit_length()
+        powers = [exp_neg((1 << j) / scale) for j in range(self.digits + 1)]
+        coins = [power / (1 + power) for power in powers]
+        width = max(64, self.digits + 8 - self.digits % 8)
+        never = [Real.of(0)] * (width - self.digits - 1)  # these digits are all like the sign
+        self._chances = [coins[0], *coins[:-1], powers[-1], *never]
+        self._floors = np.array([_floor(chance) for chance in self._chances], _WORD)
+        self._columns = 1 + (width if self.digits > 62 else self.digits + 8 - self.digits % 8)
+
+    def one(self, source: Source, centre: int = 0) -> int:
+        """Draw one value and add ``centre``, in 64-bit arithmetic where that holds both."""
+        value = self.word(source)
+        if isinstance(value, int):
+            return centre + self._clip(value)
+        return python_int(value, centre)
+
+    def around(self, centres: Sequence[int], source: Source) -> list[int]:
+        """Draw a value for each centre and add them: `one` of each, from one block of bits."""
+        values = self.many(len(centres), source)
+        if self.digits < 62 and values.dtype != object:
+            return python_ints(values, centres)
+        return [centre + self._clip(int(x)) for centre, x in zip(centres, values, strict=True)]
+
+    def word(self, source: Source) -> NDArray[np.int64] | int:
+        """Draw one value: a 64-bit integer as an array, or a Python int where that may not do."""
+        words = np.frombuffer(source.bytes(4 * len(self._chances)), _WORD)
+        coins = words < self._floors
+        if b"\1" in (words == self._floors).tobytes():
+            self._refine(words, coins, source)
+        if coins[self.digits + 1]:
+            return self._with_tail(coins, source)
+        octets = np.packbits(coins[1:] ^ coins[0], None, "little")
+        if self.digits < 62:
+            return octets.view(_INTEGER)
+        return int.from_bytes(octets.tobytes(), "little", signed=True)
+
+    def many(self, count: int, source: Source) -> NDArray[Any]:
+        """Draw ``count`` values: 64-bit integers, or Python integers where these would not do."""
+        parts = [self._rows(min(_ROWS, count - i), source) for i in range(0, count, _ROWS)]
+        return np.concatenate(parts) if parts else np.empty(0, np.int64)
+
+    def _rows(self, count: int, source: Source) -> NDArray[Any]:
+        columns, floors = self._columns, self._floors[: self._columns]
+        words = np.frombuffer(source.bytes(4 * columns * count), _WORD).reshape(count, columns)
+        coins = words < floors
+        near = words == floors
+        if near.any():
+            for row in np.flatnonzero(near.any(axis=1)).tolist():
+                self._refine(words[row], coins[row], source)
+        octets = np.packbits(coins[:, 1:] ^ coins[:, :1], axis=1, bitorder="little")
+        if octets.shape[1] <= 8 and not coins[:, self.digits + 1].any():
+            values = np.repeat(coins[:, :1] * np.uint8(255), 8, axis=1)
+            values[:, : octets.shape[1]] = octets
+            return values.view(_INTEGER)[:, 0]
+        exact = [int.from_bytes(row.tobytes(), "little", signed=True) for row in octets]
+        for row in np.flatnonzero(coins[:, self.digits + 1]).tolist():
+            exact[row] = self._with_tail(coins[row], source)
+        return np.array(exact, object)
+
+    def _refine(self, words: NDArray[np.uint32], coins: NDArray[np.bool_], source: Source) -> None:
+        """Decide by more bits the coins whose words are those of their thresholds."""
+        for i in np.flatnonzero(words == self._floors[: words.size]).tolist():
+            coins[i] = LazyUniform(source, int(words[i]), 32).below(self._chances[i])
+
+    def _with_tail(self, coins: NDArray[np.bool_], source: Source) -> int:
+        """Return the value whose digits from J on are not all 0."""
+        digits = np.packbits(coins[1 : self.digits + 1], bitorder="little")
+        magnitude = int.from_bytes(digits.tobytes(), "little")
+        uniform, rate, count = LazyUniform(source), (1 << self.digits) / self._scale, 1
+        while not uniform.below(1 - exp_neg(rate * count)):
+            count += 1
+        magnitude += count << self.digits
+        return ~magnitude if coins[0] else magnitude
+
+
+def _floor(chance: Real) -> int:
+    """Return the leading 32 bits: a word below is below the chance, a word above is above it."""
+    more = 64
+    while True:
+        low, high = chance.bounds(32 + more)
+        if low >> more == max(low, high - 1) >> more:
+            return low >> more
+        more *= 2
+
+
+# ---- Symmetric laws of large scale on the integers: a block from a table, a place in it, a coin --
+#
+# The integers are cut into blocks of :math:`M = 2^m`: :math:`x = vM + u`, :math:`0 \le u < M`. Let
+# :math:`b_v` be the least :math:`|x|` in block :math:`v`. For weights :math:`e^{-\phi(|x|)}` with
+# :math:`\phi` increasing,
+#
+# 1. draw :math:`v` with probability proportional to :math:`e^{-\phi(b_v)}` (`Steps`),
+# 2. draw :math:`u` from :math:`m` raw bits,
+# 3. keep :math:`x` with probability :math:`e^{-(\phi(b_v + d) - \phi(b_v))}`, where
+#    :math:`|x| = b_v + d`; else start again with fresh bits.
+#
+# A kept :math:`x` has probability proportional to
+# :math:`e^{-\phi(b_v)} M^{-1} e^{-\phi(|x|) + \phi(b_v)} \propto e^{-\phi(|x|)}`: the law is exact.
+# With 64 to 128 blocks to the scale more than 98 % are kept, and the leading 16 bits of the coin
+# say so for nearly all of them.
+
+
+DIRECT_BELOW = 128
+"""Scales below need no blocks: the table holds the values themselves."""
+
+LARGEST = 1 << 53
+"""Scales below keep place and coin in one 64-bit word."""
+
+
+def block_shift(scale: int) -> int:
+    """Return the m that leaves 64 to 128 blocks to a scale, given rounded down."""
+    return 0 if scale < DIRECT_BELOW else scale.bit_length() - 7
+
+
+class BlockLaw(Protocol):
+    r"""A symmetric law: its blocks and its :math:`\phi`."""
+
+    @property
+    def shift(self) -> int:
+        """The m of the block length ``2**m``."""
+
+    @property
+    def ladder(self) -> Ladder:
+        """The cumulative law of the blocks 0, -1, 1, -2, ..."""
+
+    def loss(self, nearest: int, further: int) -> Fraction:
+        r"""Return :math:`\phi(b + d) - \phi(b)`."""
+
+    def float_loss(
+        self, nearest: NDArray[np.float64], further: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
+        r"""Return :math:`\phi(b + d) - \phi(b)` in floating point."""
+
+
+class BlockTable:
+    """Draws from a symmetric law by table, for many lanes.
+
+    Parameters
+    ----------
+    law
+        What to draw from.
+    """
+
+    __slots__ = ("_law", "_mask", "_steps", "_sure", "_word")
+
+    def __init__(self, law: BlockLaw) -> None:
+        self._law = law
+        self._word = np.dtype("<u4") if law.shift <= 15 else np.dtype("<u8")
+        signed = np.dtype(f"<i{self._word.itemsize}") if law.shift else None
+        self._steps = Steps(law.ladder, alternating, shift=law.shift, dtype=signed)
+        self._mask = self._word.type((1 << law.shift) - 1)
+        self._sure = self._surely_kept() if law.shift else np.zeros((), self._word)
+
+    def _surely_kept(self) -> NDArray[Any]:
+        """Return for each cell a bound: a word below it keeps every place of the cell's block.
+
+        The 16 leading bits :math:`c` of the coin keep the whole block if
+        :math:`(c + 1) / 2^{16}` is at most the chance of its last place; one more is
+        taken off, far more than the error of the float.
+        """
+        table, shift = self._steps.table, self._law.shift
+        blocks = np.where(table == self._steps.undecided, 0, table).astype(np.int64) >> shift
+        last = np.full(blocks.shape, float((1 << shift) - 1))
+        chance = np.exp(-self._law.float_loss(self._nearest(blocks), last))
+        heads = np.maximum(np.floor(chance * 65536) - 1, 0).astype(self._word)
+        if heads.min() == heads.max():
+            heads = heads[:1].reshape(())
+        bounds: NDArray[Any] = heads << self._word.type(8 * self._word.itemsize - 16)
+        return bounds
+
+    def _nearest(self, blocks: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the least absolute value in each block."""
+        length = float(1 << self._law.shift)
+        return np.where(blocks >= 0, blocks * length, (-1 - blocks) * length + 1.0)
+
+    def fill(self, out: NDArray[np.int64], source: Source) -> None:
+        """Draw a value into each place of a flat array."""
+        if self._law.shift == 0:
+            self._steps.fill(out, source)
+            return
+        lane, heads, words = self._propose(out, source)
+        while lane.size:
+            out[lane], kept = self._settle(heads, words, source)
+            lane = lane[~kept]
+            again = np.empty(lane.size, np.int64)
+            still_open, heads, words = self._propose(again, source)
+            out[lane] = again
+            lane = lane[still_open]
+
+    def _propose(
+        self, out: NDArray[np.int64], source: Source
+    ) -> tuple[NDArray[np.intp], NDArray[np.uint16], NDArray[Any]]:
+        """Propose a value for each lane; return the lanes not yet kept, with their random bits."""
+        size = min(CHUNK, out.size)
+        values = np.empty(size, self._steps.table.dtype)
+        places = np.empty(size, self._word)
+        is_open, unknown = np.empty(size, np.bool_), np.empty(size, np.bool_)
+        found = [(np.empty(0, np.intp), np.empty(0, HEAD), np.empty(0, self._word))]
+        for start in range(0, out.size, CHUNK):
+            part = out[start : start + CHUNK]
+            k = part.size
+            heads, words = draw(source, k, HEAD), draw(source, k, self._word)
+            sure = self._sure if self._sure.ndim == 0 else self._sure.take(heads, mode="clip")
+            self._steps.table.take(heads, mode="clip", out=values[:k])
+            np.greater_equal(words, sure, out=is_open[:k])
+            np.equal(values[:k], self._steps.undecided, out=unknown[:k])
+            is_open[:k] |= unknown[:k]
+            np.bitwise_and(words, self._mask, out=places[:k])
+            values[:k] |= places[:k].view(values.dtype)
+            part[:] = values[:k]
+            (lane,) = is_open[:k].nonzero()
+            found.append((lane + start, heads[lane], words[lane]))
+        lanes, open_heads, open_words = zip(*found, strict=True)
+        return np.concatenate(lanes), np.concatenate(open_heads), np.concatenate(open_words)
+
+    def _settle(
+        self, heads: NDArray[np.uint16], words: NDArray[Any], source: Source
+    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+        """Return the values of open lanes, and whether their coins keep them."""
+        shift, length = self._law.shift, 1 << self._law.shift
+        table = self._steps.table[heads].astype(np.int64)
+        blocks = table >> np.int64(shift)
+        (unknown,) = (table == self._steps.undecided).nonzero()
+        if unknown.size:
+            blocks[unknown] = self._steps.resolve(heads[unknown], source)
+        places = (words & self._mask).astype(np.int64)
+        coins = (words >> self._word.type(8 * self._word.itemsize - 16)).astype(np.uint64)
+        coins = coins << np.uint64(48) | draw_words(source, coins.size) >> np.uint64(16)
+        further = np.where(blocks >= 0, places, length - 1 - places)
+        nearest = self._nearest(blocks)
+
+        def exact_loss(lane: int) -> Fraction:
+            block = int(blocks[lane])
+            closest = block * length if block >= 0 else (-1 - block) * length + 1
+            return self._law.loss(closest, int(further[lane]))
+
+        losses = self._law.float_loss(nearest, further.astype(np.float64))
+        kept = below_exp(coins, losses, exact_loss, source)
+        return self._values(blocks, places), kept
+
+    def _values(self, blocks: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Put blocks and places together; what exceeds 64 bits becomes the nearest of them."""
+        shift = self._law.shift
+        values = np.clip(blocks, LOWEST >> shift, HIGHEST >> shift) << np.int64(shift) | places
+        values[blocks > HIGHEST >> shift] = HIGHEST
+        values[blocks < LOWEST >> shift] = LOWEST
+        return values
+
+
+# ---- Discrete Laplace noise: :math:`P(x) \propto e^{-|x|/t}` on the integers ---------------------
+
 
 FEW = 20_000
 """Fewer draws than this take the path whose time does not depend on the noise."""
@@ -104,8 +425,8 @@ def discrete_laplace(
     -----
     The law is exact (``tests/noise/test_laplace.py``) up to one step taken after it: a value beyond
     the 64-bit integers becomes the nearest of them. Fewer than 20 000 draws take the same time
-    whatever their values (`sourdine.noise.bits`); more are drawn by table
-    (`sourdine.noise.blocks`).
+    whatever their values (`sourdine.noise.laplace`); more are drawn by table
+    (`sourdine.noise.laplace`).
 
     Examples
     --------
@@ -128,7 +449,7 @@ def laplace_around(centre: int, scale: Number, *, source: Source = SYSTEM) -> in
     r"""Draw one whole number with probability exactly proportional to :math:`e^{-|x - c|/t}`.
 
     The same as ``centre + discrete_laplace(scale)``, but the sum is formed in 64-bit arithmetic and
-    made a Python int by work that does not depend on it (`sourdine.noise.equal_work`). Python's
+    made a Python int by work that does not depend on it (`sourdine.noise.source`). Python's
     own sums take some nanoseconds less for the small numbers it keeps ready made, which would tell
     small noise from large (``benchmarks/noise.py``).
 
@@ -145,3 +466,45 @@ def laplace_around(centre: int, scale: Number, *, source: Source = SYSTEM) -> in
     7
     """
     return laplace_bits(scale).one(source, integer(centre, "centre"))
+
+
+# ---- Geometric draws, from discrete Laplace noise folded in half ---------------------------------
+
+
+_scale = remembered(1024)(lambda r: 1 / positive(r, "r"))
+
+
+@overload
+def geometric(r: Number, size: None = None, *, source: Source = ...) -> int: ...
+@overload
+def geometric(r: Number, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
+def geometric(r: Number, size: Size = None, *, source: Source = SYSTEM) -> int | NDArray[np.int64]:
+    r"""Draw :math:`k \ge 0` with probability exactly :math:`(1 - e^{-r}) e^{-rk}`.
+
+    Parameters
+    ----------
+    r
+        A positive number; a float means the decimal it prints.
+    size
+        ``None`` for one Python int, a length or a shape for an array.
+    source
+        Where the bits come from.
+
+    Notes
+    -----
+    A discrete Laplace :math:`X` of scale :math:`1/r` has :math:`P(X = k) \propto e^{-rk}` on
+    :math:`k \ge 0`, and :math:`P(X = -1 - k) \propto e^{-rk}` too: given either sign, the folded
+    value is geometric, hence it is. Values beyond the 64-bit integers become the greatest of them.
+
+    Examples
+    --------
+    >>> geometric(1000, 3).tolist()
+    [0, 0, 0]
+    """
+    scale = _scale(r)
+    if size is None:
+        value = discrete_laplace(scale, source=source)
+        return value ^ (value >> 63)
+    values = discrete_laplace(scale, size, source=source)
+    values ^= values >> np.int64(63)
+    return values

@@ -1,54 +1,389 @@
-r"""One of many candidates: the exponential mechanism, and permute-and-flip.
-
-*Runs.* `choose_run` draws the index :math:`i` with probability proportional to
-:math:`w_i = c_i e^{-\lambda (d_i - d)}`, where :math:`d` is the least distance of a run that is not
-empty. It never sums the weights, which would be exact only at great cost, but integers above them:
-
-.. math:: U_i = \lfloor f_i (1 + 2^{-30}) \rfloor + 1, \qquad f_i \approx 2^s w_i
-          \text{ in floating point}, \qquad U_i = 0 \text{ where } c_i = 0.
-
-1. Draw :math:`i` with probability :math:`U_i / \sum_j U_j`: a uniform whole number among exact
-   cumulative sums.
-2. Keep it with probability :math:`2^s w_i / U_i`, decided exactly; else go to 1.
-
-Each trial ends at :math:`i` with probability proportional to
-:math:`U_i \cdot 2^s w_i / U_i \propto w_i`. So the law is exact whatever the :math:`U_i` are,
-provided only that :math:`2^s w_i \le U_i`, and this holds: if :math:`\lambda(d_i - d) < 700`, the
-relative error of :math:`f_i` is below :math:`2^{-40}` (``tests/noise/test_filters.py``), a
-thousandth of what :math:`1 + 2^{-30}` leaves; otherwise
-:math:`2^s w_i \le 2^{61} e^{-\lambda(d_i - d)} c_i < 1 \le U_i`, since :math:`s \le 61` and
-:math:`c_i < 2^{63}`.
-
-The scale :math:`s` puts :math:`\sum_i f_i` between :math:`2^{61}` and :math:`2^{62}`, so the sums
-stay below :math:`2^{63}` and a trial fails with probability below :math:`2^{-29} + n 2^{-61}`. A
-run of tiny :math:`U_i` may well be refused, but is drawn as rarely as its :math:`U_i` is small.
-Where :math:`U_i > 2^{32}` the chance to be kept exceeds :math:`1 - 2^{-28}`, so the leading bits
-of the coin nearly always keep it; the rest is computed with integers, for the one lane concerned.
-"""
+"""Uniform whole numbers, weighted draws, and one of many candidates."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
+from collections.abc import Sequence
 from fractions import Fraction
-from math import frexp
-from typing import TYPE_CHECKING, overload
+from itertools import accumulate
+from math import frexp, lcm
+from typing import Any, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sourdine.errors import ParameterError
-from sourdine.exact import Real, at_least, exp_neg
-from sourdine.noise.arrays import int64_array
-from sourdine.noise.exp_coins import toss_exp
-from sourdine.noise.filters import float_rate
-from sourdine.noise.lazy import LazyUniform
-from sourdine.noise.sizes import Shape, Size, lanes
-from sourdine.noise.source import SYSTEM, Source, draw_words
-from sourdine.noise.uniform import uniform_below
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import Number, Real, at_least, exp_neg, given, integer, listed
+from sourdine.noise.coins import float_rate, toss_exp
+from sourdine.noise.source import (
+    SYSTEM,
+    LazyUniform,
+    Shape,
+    Size,
+    Source,
+    draw,
+    draw_words,
+    int64_array,
+    lanes,
+)
+from sourdine.noise.steps import Steps, identity
 
-if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+# ---- Uniform whole numbers, exactly --------------------------------------------------------------
+#
+# From a word :math:`w` uniform on :math:`\{0, \ldots, 2^b - 1\}`, the :math:`2^b \bmod k` smallest
+# are refused; those left fall evenly into the :math:`k` residues. The choice of :math:`b` keeps
+# refusals rare, and a refused lane draws a fresh word.
 
-__all__ = ["choose", "choose_run", "permute_and_flip"]
+
+_HALVES: tuple[np.dtype[Any], ...] = (np.dtype("<u2"), np.dtype("<u4"))
+_PRODUCTS: tuple[np.dtype[Any], ...] = (np.dtype("<u4"), np.dtype("<u8"))
+
+
+@overload
+def uniform_below(k: int, size: None = None, *, source: Source = ...) -> int: ...
+@overload
+def uniform_below(k: int, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
+@overload
+def uniform_below(
+    k: NDArray[np.int64], size: Size = None, *, source: Source = ...
+) -> NDArray[np.int64]: ...
+def uniform_below(
+    k: int | NDArray[np.int64], size: Size = None, *, source: Source = SYSTEM
+) -> int | NDArray[np.int64]:
+    """Draw from ``0..k-1``, each with probability exactly ``1 / k``.
+
+    Parameters
+    ----------
+    k
+        How many values: any positive int for one draw, at most ``2**63`` for an array of draws; or
+        an array with one ``k`` for each lane.
+    size
+        ``None`` for one Python int (or, when ``k`` is an array, its shape), else a length or a
+        shape.
+    source
+        Where the bits come from.
+
+    Examples
+    --------
+    >>> uniform_below(1, 3).tolist()
+    [0, 0, 0]
+    """
+    if isinstance(k, np.ndarray):
+        return _below_each(int64_array(k, "k", least=1), size, source)
+    most = integer(k, "k", least=1)
+    if size is None:
+        return _below_one(most, source)
+    if most > 1 << 63:
+        raise ParameterError(
+            "k",
+            "be at most 2**63 for an array of draws",
+            given(most),
+            "Leave {size} out, and draw one by one.",
+            size=LEFT_OUT,
+        )
+    count, shape = lanes(size)
+    drawn = uniform_codes(most, count, source)
+    return drawn.astype(np.int64, copy=False).reshape(shape)
+
+
+def uniform_codes(k: int, count: int, source: Source) -> NDArray[Any]:
+    """Draw as `uniform_below`, into 16, 32 or 64 bits: integers as narrow as the words drawn."""
+    if k & (k - 1) == 0:
+        return _power_of_two(k, count, source)
+    for dtype, wide in zip(_HALVES, _PRODUCTS, strict=True):
+        if k.bit_length() <= 8 * dtype.itemsize - 5:
+            return _multiplied(k, count, dtype, wide, source)
+    return _below_each(np.full(count, k, np.int64), None, source)
+
+
+def _below_one(k: int, source: Source) -> int:
+    bits = (k - 1).bit_length()
+    count = (bits + 7) // 8
+    while True:
+        value = int.from_bytes(source.bytes(count), "little") >> (8 * count - bits)
+        if value < k:
+            return value
+
+
+def _power_of_two(k: int, count: int, source: Source) -> NDArray[Any]:
+    dtype = next((d for d in _HALVES if k <= 1 << 8 * d.itemsize), np.dtype("<u8"))
+    masked: NDArray[Any] = draw(source, count, dtype) & dtype.type(k - 1)
+    return masked
+
+
+def _multiplied(
+    k: int, count: int, dtype: np.dtype[Any], wide: np.dtype[Any], source: Source
+) -> NDArray[Any]:
+    r"""Draw by Lemire's method: :math:`\lfloor wk/2^b \rfloor`.
+
+    A word is refused if :math:`wk \bmod 2^b < 2^b \bmod k`. For each value there are as many
+    products :math:`wk` in its stretch of length :math:`2^b` above the refused start: exactly
+    :math:`\lfloor 2^b / k \rfloor`.
+    """
+    bits = 8 * dtype.itemsize
+    product = draw(source, count, dtype).astype(wide)
+    product *= wide.type(k)
+    (refused,) = (product.astype(dtype) < (1 << bits) % k).nonzero()
+    product >>= wide.type(bits)
+    out = product.astype(dtype)
+    if refused.size:
+        out[refused] = _multiplied(k, refused.size, dtype, wide, source)
+    return out
+
+
+def _below_each(k: NDArray[np.int64], size: Size, source: Source) -> NDArray[np.int64]:
+    if size is not None and lanes(size)[1] != k.shape:
+        raise ParameterError(
+            "size", "be the shape of k", str(size), "Leave {size} out.", size=LEFT_OUT
+        )
+    bound = k.ravel().astype(np.uint64)
+    refused_below = (np.uint64(0) - bound) % bound
+    out = np.empty(bound.size, np.int64)
+    lane = np.arange(bound.size)
+    while lane.size:
+        words = draw_words(source, lane.size)
+        out[lane] = (words % bound[lane]).astype(np.int64)
+        lane = lane[words < refused_below[lane]]
+    return out.reshape(k.shape)
+
+
+# ---- Draws from float weights, taken as the binary numbers they are ------------------------------
+#
+# Where weights must be floats (sums over ranks), the draw itself is still exact: the law is the one
+# the floats state, to the last bit, and what the floats err is bounded where they are computed.
+
+
+DEEP = 600.0
+"""Log weights this far below the largest are held back until the draw falls among them."""
+
+
+def by_weight(weights: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
+    r"""Draw the index :math:`i` with probability exactly :math:`w_i / \sum_j w_j`.
+
+    Parameters
+    ----------
+    weights
+        Floats, zero or more, not all zero, whose sum is finite.
+    source
+        Where the bits come from.
+
+    Notes
+    -----
+    64 bits of a uniform :math:`W` are compared with the floats' running sums. The :math:`k`-th sum
+    of non-negative floats errs by at most :math:`k 2^{-53}` of the total, so unless :math:`W` lies
+    within a band of that size around a boundary the index is decided; else the same bits, and more
+    if needed, are compared with the exact sums as integers. *Checked by*
+    ``test_by_weight_is_the_exact_law`` and ``test_by_weight_decides_like_integers``.
+
+    Examples
+    --------
+    >>> by_weight(np.array([0.0, 2.5, 0.0]))
+    1
+    """
+    sums = np.add.accumulate(weights)
+    total = float(sums[-1])
+    word = int.from_bytes(source.bytes(8), "little")
+    at = word * 2.0**-64 * total
+    band = (len(sums) + 8) * 2.0**-52 * total
+    i = int(sums.searchsorted(at, side="right"))
+    above = i < len(sums) and float(sums[i]) - at > band
+    if above and (i == 0 or at - float(sums[i - 1]) > band):
+        return i
+    return _exactly(weights, LazyUniform(source, word, 64))
+
+
+def _exactly(weights: NDArray[np.float64], uniform: LazyUniform) -> int:
+    mantissas, exponents = np.frexp(weights)
+    whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
+    lowest = int(exponents[weights > 0].min())
+    shifts = np.maximum(exponents - lowest, 0).tolist()
+    sums = list(accumulate(w << shift for w, shift in zip(whole, shifts, strict=True)))
+    while True:
+        word, bits = uniform.reading()
+        first = bisect_right(sums, word * sums[-1] >> bits)
+        last = bisect_right(sums, ((word + 1) * sums[-1] - 1) >> bits)
+        if first == last:
+            return first
+        uniform.extend()
+
+
+def by_log_weight(logs: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
+    r"""Draw the index :math:`i` with probability proportional to :math:`e^{l_i}`.
+
+    However far apart the logarithms lie, none gets probability 0: those more than `DEEP` below the
+    largest stand back together, under a bound of their total, and are looked at, one layer after
+    the other, only when the draw falls there. A draw in the part of the bound that they do not
+    fill starts again, so the law is the stated one.
+
+    Parameters
+    ----------
+    logs
+        Natural logarithms of the weights; minus infinity for weight 0, not all.
+    source
+        Where the bits come from.
+
+    Notes
+    -----
+    *Checked by* ``test_by_log_weight_is_the_law`` and ``test_by_log_weight_reaches_every_layer``.
+
+    Examples
+    --------
+    >>> by_log_weight(np.array([-np.inf, -5000.0]))
+    1
+    """
+    possible = np.flatnonzero(logs > -np.inf)
+    depth = (float(logs[possible].max()) - logs[possible]) / DEEP
+    layers = np.floor(depth)
+    while True:
+        layer, held = 0.0, 0.0
+        while True:
+            here = layers == layer
+            weights = np.exp(-DEEP * (depth[here] - layer))
+            below = np.count_nonzero(layers > layer) * np.exp(-DEEP)
+            drawn = by_weight(_filled(weights, below, held), source=source)
+            if drawn < len(weights):
+                return int(possible[np.flatnonzero(here)[drawn]])
+            if drawn > len(weights):
+                break
+            layer, held = layer + 1, float(np.count_nonzero(layers > layer))
+
+
+def _filled(weights: NDArray[np.float64], below: float, held: float) -> NDArray[np.float64]:
+    """Add the bound of what lies below, and what is missing to the bound of all held back."""
+    rest = max(held - float(weights.sum()) - below, 0.0)
+    return np.concatenate((weights, (below, rest)))
+
+
+# ---- Draws from finitely many codes with given weights, exactly ----------------------------------
+
+
+Weights = Sequence[Real | Number]
+_FINEST = 1 << 14
+
+
+@overload
+def categorical(weights: Weights, size: None = None, *, source: Source = ...) -> int: ...
+@overload
+def categorical(weights: Weights, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
+def categorical(
+    weights: Weights, size: Size = None, *, source: Source = SYSTEM
+) -> int | NDArray[np.int64]:
+    r"""Draw the code :math:`i` with probability exactly :math:`w_i / \sum_j w_j`.
+
+    Parameters
+    ----------
+    weights
+        Numbers or `Real`\ s, zero or more, not all zero.
+    size
+        ``None`` for one Python int, a length or a shape for an array.
+    source
+        Where the bits come from.
+
+    Notes
+    -----
+    Rational weights become integers over their common denominator: a uniform whole number below the
+    total falls into one of them. Other weights go by `sourdine.noise.steps`. Exact:
+    ``tests/noise/test_weighted.py``.
+
+    Examples
+    --------
+    >>> categorical([0, 5, 0], 3).tolist()
+    [1, 1, 1]
+    """
+    given = listed(weights, "weights", weights=[1, 1])
+    if not given:
+        raise ParameterError(
+            "weights", "hold at least one number", "none", "Type {weights}.", weights=[1, 1]
+        )
+    count, shape = lanes(1 if size is None else size)
+    rationals = [
+        w if isinstance(w, Real) else at_least(w, f"weights[{i}]", 0) for i, w in enumerate(given)
+    ]
+    exact = [w for w in rationals if isinstance(w, Fraction)]
+    if len(exact) == len(rationals):
+        out = _from_integers(exact, count, source)
+    else:
+        out = np.empty(count, np.int64)
+        ladder = _RealLadder([Real.of(w) for w in rationals])
+        Steps(ladder, identity, finite=True).fill(out, source)
+    return int(out[0]) if size is None else out.reshape(shape)
+
+
+def _from_integers(weights: list[Fraction], count: int, source: Source) -> NDArray[np.int64]:
+    denominator = lcm(*(w.denominator for w in weights))
+    sums = list(accumulate(w.numerator * (denominator // w.denominator) for w in weights))
+    if sums[-1] == 0:
+        raise ParameterError(
+            "weights", "hold one above 0", "only zeros", "Type {weights}.", weights=[1, 1]
+        )
+    if sums[-1] <= 1 << 63:
+        steps = np.array(sums, np.uint64)
+        drawn = uniform_below(sums[-1], count, source=source).astype(np.uint64)
+        return steps.searchsorted(drawn, side="right").astype(np.int64, copy=False)
+    codes = [bisect_right(sums, uniform_below(sums[-1], source=source)) for _ in range(count)]
+    return np.array(codes, np.int64)
+
+
+class _RealLadder:
+    """The cumulative law of real weights, for `Steps`."""
+
+    __slots__ = ("_weights",)
+
+    def __init__(self, weights: list[Real]) -> None:
+        self._weights = weights
+
+    def __call__(self, bits: int) -> tuple[list[int], list[int]]:
+        precision = bits + 64
+        while True:
+            bounds = [weight.enclosure(precision) for weight in self._weights]
+            low_sums = list(accumulate(low for low, _ in bounds))
+            high_sums = list(accumulate(high for _, high in bounds))
+            least, most = low_sums.pop(), high_sums.pop()
+            if 0 < most <= least + (least >> bits + 2):
+                break
+            if precision > _FINEST + bits:
+                raise ParameterError(
+                    "weights",
+                    "hold one that can be told from 0",
+                    "none",
+                    "Type {weights}.",
+                    weights=[1, 1],
+                )
+            precision *= 2
+        low = [(partial << bits) // most for partial in low_sums]
+        high = [-((-partial << bits) // least) for partial in high_sums]
+        return low, high
+
+
+# ---- One of many candidates: the exponential mechanism, and permute-and-flip ---------------------
+#
+# *Runs.* `choose_run` draws the index :math:`i` with probability proportional to
+# :math:`w_i = c_i e^{-\lambda (d_i - d)}`, where :math:`d` is the least distance of a run that is
+# not
+# empty. It never sums the weights, which would be exact only at great cost, but integers above
+# them:
+#
+# .. math:: U_i = \lfloor f_i (1 + 2^{-30}) \rfloor + 1, \qquad f_i \approx 2^s w_i
+#           \text{ in floating point}, \qquad U_i = 0 \text{ where } c_i = 0.
+#
+# 1. Draw :math:`i` with probability :math:`U_i / \sum_j U_j`: a uniform whole number among exact
+#    cumulative sums.
+# 2. Keep it with probability :math:`2^s w_i / U_i`, decided exactly; else go to 1.
+#
+# Each trial ends at :math:`i` with probability proportional to
+# :math:`U_i \cdot 2^s w_i / U_i \propto w_i`. So the law is exact whatever the :math:`U_i` are,
+# provided only that :math:`2^s w_i \le U_i`, and this holds: if :math:`\lambda(d_i - d) < 700`, the
+# relative error of :math:`f_i` is below :math:`2^{-40}` (``tests/noise/test_filters.py``), a
+# thousandth of what :math:`1 + 2^{-30}` leaves; otherwise
+# :math:`2^s w_i \le 2^{61} e^{-\lambda(d_i - d)} c_i < 1 \le U_i`, since :math:`s \le 61` and
+# :math:`c_i < 2^{63}`.
+#
+# The scale :math:`s` puts :math:`\sum_i f_i` between :math:`2^{61}` and :math:`2^{62}`, so the sums
+# stay below :math:`2^{63}` and a trial fails with probability below :math:`2^{-29} + n 2^{-61}`. A
+# run of tiny :math:`U_i` may well be refused, but is drawn as rarely as its :math:`U_i` is small.
+# Where :math:`U_i > 2^{32}` the chance to be kept exceeds :math:`1 - 2^{-28}`, so the leading bits
+# of the coin nearly always keep it; the rest is computed with integers, for the one lane concerned.
+
 
 Offsets = NDArray[np.uint64]
 _ROOM = 62

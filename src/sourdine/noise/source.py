@@ -1,28 +1,40 @@
-"""Where the random bytes come from.
-
-`SYSTEM` is the cryptographic generator of OpenSSL, seeded by the operating system: its state lives
-in the library, one per thread, and is seeded again after a fork, so nothing random is ever kept in
-Python. `SeededSource` repeats itself and protects nobody: it serves experiments and tests.
-"""
+"""Random bytes, whole numbers from them, and uniform reals whose bits are drawn when needed."""
 
 from __future__ import annotations
 
+import hmac
 import os
-from typing import TYPE_CHECKING, Any, Protocol
+from functools import lru_cache
+from hashlib import sha256, shake_256
+from math import prod
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 import numpy as np
 
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
     from numpy.typing import NDArray
+
+    from sourdine.exact import Real
+
+
+# ---- Where the random bytes come from ------------------------------------------------------------
+#
+# `SYSTEM` is the cryptographic generator of OpenSSL, seeded by the operating system: its state
+# lives in the library, one per thread, and is seeded again after a fork, so nothing random is ever
+# kept in Python. `SeededSource` repeats itself and protects nobody: it serves experiments and
+# tests.
+
 
 try:
     from ssl import RAND_bytes as _system_bytes
 except ImportError:  # an interpreter built without OpenSSL
     _system_bytes = os.urandom
 
-__all__ = ["SYSTEM", "Bytes", "SeededSource", "Source", "SystemSource", "draw", "draw_words"]
 
 Bytes = bytes
 _LONGEST = 1 << 30
@@ -108,3 +120,304 @@ def draw(source: Source, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 def draw_words(source: Source, count: int) -> NDArray[np.uint64]:
     """Return ``count`` uniform 64-bit words."""
     return np.frombuffer(source.bytes(8 * count), _WORD)
+
+
+# ---- Bytes that follow from a secret key: the same key, the same bytes ---------------------------
+#
+# Where work may be done twice, as on a cluster that repeats what failed, bytes of the system would
+# give the same record two draws. Bytes that follow from a key and from what they are for give it
+# one.
+#
+# Notes
+# -----
+# `KeyedSource` gives, at its :math:`i`-th call, the first bytes of
+# :math:`\mathrm{SHAKE256}(K \,\|\, i)`, with :math:`K` and :math:`i` of fixed length.
+# `derived` gives :math:`K = \mathrm{HMAC}_{k}(\mathrm{SHA256}(m))` for what is told, :math:`m`.
+#
+# *What holds.* Let an adversary who lacks the key ask for the bytes of :math:`q` different
+# :math:`m`.
+# Whoever tells them from independent uniform bytes breaks one of three: SHA-256 (two :math:`m` with
+# one digest), HMAC as a pseudorandom function, SHAKE-256 as one under its first 32 bytes. So every
+# law that a sampler has under uniform bytes it has here, up to an advantage that nobody is known to
+# reach; the privacy of what it draws is then *computational*. The bytes of the system are of the
+# same kind: those of a generator that OpenSSL seeds.
+
+
+KEY_BYTES = 32
+_LENGTH = 8
+
+
+class KeyedSource:
+    """Bytes that nobody foresees who lacks the key, the same for the same key.
+
+    Parameters
+    ----------
+    key
+        The secret, 32 bytes; it is not shown.
+
+    Examples
+    --------
+    >>> one, same = KeyedSource(bytes(32)), KeyedSource(bytes(32))
+    >>> one.bytes(16) == same.bytes(16), one.bytes(16) == one.bytes(16)
+    (True, False)
+    >>> one
+    KeyedSource()
+    """
+
+    __slots__ = ("_calls", "_key")
+    private = True
+
+    def __init__(self, key: Bytes) -> None:
+        self._key, self._calls = key, 0
+
+    def bytes(self, count: int, /) -> Bytes:
+        """Return the next ``count`` bytes."""
+        self._calls += 1
+        return shake_256(self._key + self._calls.to_bytes(_LENGTH, "little")).digest(count)
+
+    def __repr__(self) -> str:
+        return "KeyedSource()"
+
+
+def derived(key: Bytes, told: Iterable[Bytes | memoryview]) -> KeyedSource:
+    """Return the source for what is told: another one for anything else.
+
+    Parameters
+    ----------
+    key
+        The secret.
+    told
+        What the bytes are for, in parts. How they are cut matters: each goes in with its length.
+
+    Examples
+    --------
+    >>> key = bytes(32)
+    >>> draws = [derived(key, told).bytes(8) for told in ([b"ab"], [b"a", b"b"], [b"ab", b""])]
+    >>> len(set(draws))
+    3
+    """
+    digest = sha256()
+    for part in told:
+        digest.update(memoryview(part).nbytes.to_bytes(_LENGTH, "little"))
+        digest.update(part)
+    return KeyedSource(hmac.digest(key, digest.digest(), "sha256"))
+
+
+# ---- How many draws a caller asks for, and in what shape -----------------------------------------
+
+
+Shape = int | tuple[int, ...]
+"""A length or a shape: the draws come as an array."""
+
+Size = Shape | None
+"""``None`` asks for one draw as a Python number."""
+
+CHUNK = 1 << 15
+"""Lanes worked on at once, so that the arrays in use stay in the processor's cache."""
+
+
+def lanes(size: Shape) -> tuple[int, tuple[int, ...]]:
+    """Return the number of draws and the shape of the answer.
+
+    Examples
+    --------
+    >>> lanes((2, 3))
+    (6, (2, 3))
+    """
+    sides = size if isinstance(size, tuple) else (size,)
+    shape = tuple(integer(side, "size", least=0) for side in sides)
+    return prod(shape), shape
+
+
+# ---- Reading arrays of whole numbers -------------------------------------------------------------
+
+
+LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
+
+
+def int64_array(
+    x: object, name: str, *, least: int | None = None, most: int | None = None
+) -> NDArray[np.int64]:
+    """Return ``x`` as an array of 64-bit integers from ``least`` to ``most``.
+
+    The values may be private, so no text holds one of them.
+    """
+    array = np.asarray(x)
+    if array.size == 0:
+        return array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise ParameterTypeError(
+            name,
+            "be whole numbers of at most 64 bits",
+            str(array.dtype),
+            f"Round them first, for example {name}.astype(int).",
+        )
+    if (least is not None and array.min() < least) or (most is not None and array.max() > most):
+        raise ParameterError(
+            name, f"be {_range(least, most)}", "a value outside", f"Clip {name} first."
+        )
+    if array.dtype.kind == "u" and array.max() > HIGHEST:
+        raise ParameterError(name, "be below 2**63", "a value above", f"Clip {name} first.")
+    return array.astype(np.int64, copy=False)
+
+
+def _range(least: int | None, most: int | None) -> str:
+    if least is None:
+        return f"at most {most}"
+    return f"at least {least}" if most is None else f"from {least} to {most}"
+
+
+def saturated(value: int) -> int:
+    """Return the 64-bit integer nearest to ``value``."""
+    return min(max(value, LOWEST), HIGHEST)
+
+
+def saturated_array(values: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the 64-bit integers nearest to values that may be Python integers of any size."""
+    clipped: NDArray[Any] = np.clip(values, LOWEST, HIGHEST)
+    return clipped.astype(np.int64, copy=False)
+
+
+# ---- A Python int of a 64-bit integer, by work that does not depend on it ------------------------
+#
+# Python keeps the whole numbers from -5 to 256 ready made and makes all others anew, of one, two or
+# three digits of 30 bits, so that a small number costs some 20 ns less than a large one: enough to
+# tell small noise from large (``benchmarks/noise.py``). Here one of each kind is made, always in
+# the same order, and the number wanted takes the place of its kind. The ready-made ones are all
+# named first, since one that was named long ago has left the processor's cache. What is left over
+# is let go at the next call, for the same reason.
+
+
+_HALF = 1 << 62
+_UNSIGNED = np.dtype(np.uint64)
+_ONE_DIGIT, _TWO_DIGITS = (1 << 30) - 1, (1 << 60) - 1
+_WIDTHS = np.array([0, 262, 2 * _ONE_DIGIT + 1, 2 * _TWO_DIGITS + 1], _UNSIGNED)
+_LIKE = 99
+"""A ready-made number that is not in use everywhere, as 0 is."""
+_ONE_OF_EACH = np.array([_LIKE, _LIKE, 1 << 20, 1 << 40, 1 << 61], np.int64)
+_SHIFTS = np.array([0, 5, _ONE_DIGIT, _TWO_DIGITS], np.int64)
+_READY = list(range(-5, 257))
+_left: list[list[int]] = [[]]
+
+
+def python_int(x: NDArray[np.int64], centre: int) -> int:
+    """Return ``x[0] + centre``, where ``x[0]`` is below ``2**62`` in magnitude.
+
+    Examples
+    --------
+    >>> [python_int(np.array([x]), 2) for x in (-9, 5, 1 << 35, -(1 << 61))]
+    [-7, 7, 34359738370, -2305843009213693950]
+    """
+    if not -_HALF <= centre < _HALF:
+        return centre + int(x[0])
+    # A kind goes from -shift to width - shift: beyond it, the shifted number reaches the width.
+    shifted = x + np.array((centre, centre + 5, centre + _ONE_DIGIT, centre + _TWO_DIGITS))
+    kind = np.count_nonzero(shifted.view(_UNSIGNED) >= _WIDTHS)
+    each = _ONE_OF_EACH.copy()
+    each[kind] = shifted[0]
+    _READY.copy()  # names them all
+    made: list[int] = each.tolist()
+    value, made[kind] = made[kind], _LIKE
+    _left[0] = made
+    return value
+
+
+def python_ints(x: NDArray[np.int64], centres: Sequence[int]) -> list[int]:
+    """Return ``x[i] + centres[i]``, where each ``x[i]`` is below ``2**62`` in magnitude.
+
+    Examples
+    --------
+    >>> python_ints(np.array([-9, 1 << 35]), [2, 3])
+    [-7, 34359738371]
+    """
+    if not all(-_HALF <= centre < _HALF for centre in centres):
+        return [centre + noise for centre, noise in zip(centres, x.tolist(), strict=True)]
+    sums = x + np.array(centres, np.int64)
+    shifted = sums[:, None] + _SHIFTS
+    kinds = np.count_nonzero(shifted.view(_UNSIGNED) >= _WIDTHS, axis=1)
+    each = np.tile(_ONE_OF_EACH, (len(sums), 1))
+    each[np.arange(len(sums)), kinds] = sums
+    made: list[list[int]] = each.tolist()
+    return [row[kind] for row, kind in zip(made, kinds.tolist(), strict=True)]
+
+
+# ---- A uniform real whose bits are drawn when they are needed ------------------------------------
+#
+# This is the one idea of the room. Let :math:`W = 0.b_1b_2b_3\ldots` be uniform on [0, 1), its bits
+# independent and fair, and let :math:`T` be a real known to any precision. From the first
+# :math:`k` bits, :math:`w = \lfloor 2^k W \rfloor`, and integers
+# :math:`l \le 2^k T \le h`,
+#
+# .. math:: w + 1 \le l \Rightarrow W < T, \qquad w \ge h \Rightarrow W \ge T,
+#
+# and otherwise more bits of the *same* :math:`W` are drawn. A decision is made only when every
+# continuation of the known bits gives it, so it is the decision of the ideal real :math:`W`; as
+# :math:`h - l \le 2`, at most two of the :math:`2^k` words stay open and the loop ends with
+# probability 1. So :math:`P(W < T) = T` exactly, for irrational :math:`T` too.
+#
+# The fast paths decide most lanes from the leading 8, 16 or 64 bits by the same two implications
+# and hand the open lanes, with the bits they used, to `LazyUniform`.
+
+
+_Built = TypeVar("_Built")
+_Given = TypeVar("_Given")
+
+
+class LazyUniform:
+    """A uniform real on [0, 1), known by its leading bits.
+
+    Parameters
+    ----------
+    source
+        Gives the bits not yet known.
+    word, bits
+        The leading ``bits`` bits already drawn, as an integer below ``2**bits``.
+    """
+
+    __slots__ = ("_bits", "_source", "_word")
+
+    def __init__(self, source: Source, word: int = 0, bits: int = 0) -> None:
+        self._source = source
+        self._word = word
+        self._bits = bits
+
+    def reading(self) -> tuple[int, int]:
+        """Return the leading bits as an integer, and how many they are."""
+        return self._word, self._bits
+
+    def extend(self) -> None:
+        """Draw 64 bits more."""
+        self._word = self._word << 64 | int.from_bytes(self._source.bytes(8), "little")
+        self._bits += 64
+
+    def below(self, threshold: Real) -> bool:
+        """Decide whether the uniform is less than ``threshold``, exactly."""
+        while True:
+            low, high = threshold.bounds(self._bits)
+            if self._word < low:
+                return True
+            if self._word >= high:
+                return False
+            self.extend()
+
+
+def remembered(entries: int) -> Callable[[Callable[[_Given], _Built]], Callable[[_Given], _Built]]:
+    """Keep the last ``entries`` things a function built, by the value and type of its argument.
+
+    An argument that cannot be hashed goes to the function itself, which refuses it in its own
+    words.
+    """
+
+    def wrap(build: Callable[[_Given], _Built]) -> Callable[[_Given], _Built]:
+        cached = lru_cache(entries, typed=True)(build)
+
+        def get(given: _Given) -> _Built:
+            try:
+                return cached(given)
+            except TypeError:
+                pass
+            return build(given)
+
+        return get
+
+    return wrap

@@ -26,14 +26,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.noise.lazy import LazyUniform
-from sourdine.noise.sizes import CHUNK
-from sourdine.noise.source import Source, draw, draw_words
+from sourdine.noise.source import CHUNK, LazyUniform, Source, draw, draw_words
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["HEAD", "Ladder", "Steps", "alternating", "identity"]
 
 Ladder = Callable[[int], tuple[list[int], list[int]]]
 """Gives for a number of bits the lower and the upper bounds of the thresholds."""
@@ -46,12 +43,12 @@ _TOO_FEW = 2_000
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
-def identity(code: Any) -> Any:  # noqa: ANN401
+def identity(code: Any) -> Any:
     """Return the code itself."""
     return code
 
 
-def alternating(code: Any) -> Any:  # noqa: ANN401
+def alternating(code: Any) -> Any:
     """Return 0, -1, 1, -2, 2, ... for the codes 0, 1, 2, 3, 4, ..., of an int or an array."""
     return (code >> 1) ^ -(code & 1)
 

@@ -51,8 +51,8 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
-    from sourdine.adaptive.holdout import plan_guard as guard
-    from sourdine.adaptive.holdout import plan_leaderboard as leaderboard
+    from sourdine.adaptive.holdout.planning import plan_guard as guard
+    from sourdine.adaptive.holdout.planning import plan_leaderboard as leaderboard
 
 _FREE = Planner()
 
@@ -82,10 +82,10 @@ def describe(*_: object, **typed: object) -> None:
     )
 
 
-def __getattr__(name: str) -> Any:  # noqa: ANN401 - a function
+def __getattr__(name: str) -> Any:
     """Load the plans of adaptive answers when they are first asked for."""
     if name in ("guard", "leaderboard"):
-        from sourdine.adaptive import holdout  # noqa: PLC0415 - loaded late
+        from sourdine.adaptive.holdout import planning
 
-        return getattr(holdout, f"plan_{name}")
+        return getattr(planning, f"plan_{name}")
     raise AttributeError(f"module 'sourdine.plan' has no attribute {name!r}")

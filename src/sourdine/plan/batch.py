@@ -1,4 +1,4 @@
-"""Several statistics under one total, and what they cost together if they are declared ahead."""
+"""Several statistics under one total, composed."""
 
 from __future__ import annotations
 
@@ -12,21 +12,66 @@ from typing import TYPE_CHECKING, Any
 from attrs import frozen
 
 from sourdine.errors import BudgetExceededError
-from sourdine.plan.errors import number
-from sourdine.plan.plans import Plan, left_after, table
+from sourdine.parameters.question import plain_parameter
+from sourdine.plan.plans import Plan, left_after, number, table
 from sourdine.privacy.accounting import Ends, compose
-from sourdine.privacy.printing import shown
-from sourdine.question.question import plain_parameter
-from sourdine.release import Sheet, Shown
+from sourdine.privacy.guarantee import shown
+from sourdine.results.charts import BLUE, GREY, INK, NOTE, PALE, RED, RULE, canvas, saved
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from sourdine.plan.errors import Error
+    from sourdine.plan.plans import Error
     from sourdine.privacy import Part
     from sourdine.privacy.accounting import Composition, Filter
 
-__all__ = ["Plans", "alike_key", "fitted"]
+
+# ---- The picture of a batch: delta against epsilon, of all answers together ----------------------
+
+
+POINTS = 33
+LEAST = 1e-12
+"""Deltas below this are not drawn."""
+
+
+def drawn(batch: Plans, *, path: str | None, title: str | None) -> Any:
+    """Draw both certified ends, the delta that is meant, and the sum of epsilons."""
+    figure, axes = canvas()
+    deltas = [10 ** (-12 * k / (POINTS - 1)) for k in range(1, POINTS)]
+    ends = [batch.composition.epsilon(delta) for delta in deltas]
+    known = [(e, d) for e, d in zip(ends, deltas, strict=True) if e.upper < inf]
+    deltas = [delta for _, delta in known]
+    lower, upper = ([getattr(e, side) for e, _ in known] for side in ("lower", "upper"))
+    axes.fill_betweenx(deltas, lower, upper, color=PALE, linewidth=0)
+    axes.plot(upper, deltas, color=BLUE, linewidth=1.8)
+    axes.axvline(float(batch.epsilon), color=GREY, linewidth=1.2, linestyle="--")
+    axes.annotate(
+        f"the sum, {shown(batch.epsilon)}", (float(batch.epsilon), 1), (-4, -2),
+        xycoords=("data", "axes fraction"), textcoords="offset points", color=NOTE, fontsize=8,
+        ha="right", va="top",
+    )  # fmt: skip
+    if batch.delta and batch.certified.upper < inf:
+        epsilon = batch.certified.upper
+        axes.plot(epsilon, float(batch.delta), "o", color=RED, markersize=7)
+        axes.annotate(
+            f"epsilon {shown(Fraction(repr(epsilon)))}\ndelta {shown(batch.delta)}",
+            (epsilon, float(batch.delta)), (8, 8),
+            textcoords="offset points", color=INK, fontsize=9,
+        )  # fmt: skip
+    axes.set_yscale("log")
+    axes.set_ylim(LEAST, 1)
+    axes.set_xlim(0, None)
+    axes.set_xlabel("epsilon", color=INK)
+    axes.set_ylabel("delta", color=INK)
+    axes.grid(color=RULE, linewidth=0.8)
+    answers = "1 answer" if len(batch) == 1 else f"{len(batch)} answers"
+    axes.set_title(title or f"{answers}, declared ahead", loc="left", color=INK, fontsize=11)
+    return saved(figure, path, batch)
+
+
+# ---- Several statistics under one total, and what they cost together if they are declared ahead --
+
 
 STEPS = 40
 CLOSE = 0.9995
@@ -137,10 +182,8 @@ class Plans(Shown):
             notes.append(("left", left_after(self.room, self.parts)))
         return Sheet(heads=heads, lines=rows, notes=notes)
 
-    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
         """Draw delta against epsilon, of all together; ``path=`` saves the picture."""
-        from sourdine.plan.batch_figure import drawn  # noqa: PLC0415 - loaded late
-
         return drawn(self, path=path, title=title)
 
 

@@ -1,8 +1,4 @@
-"""What an epsilon means to one person, in numbers: odds, tests and chances.
-
-Every number is exact or rounded against the promise: factors, powers and upper ends up, lower ends
-down. *Checked by* ``test_nothing_is_rounded_to_reassure``.
-"""
+"""What an epsilon means to one person: odds, tests and chances."""
 
 from __future__ import annotations
 
@@ -14,18 +10,24 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, integer
-from sourdine.presentation.texts import json_text
 from sourdine.privacy import ADD_REMOVE, Adversary, Guarantee
 from sourdine.privacy.adversary import MOST
-from sourdine.privacy.printing import shown
-from sourdine.release import Sheet, Shown
+from sourdine.privacy.guarantee import shown
+from sourdine.results.charts import BLUE, GREY, INK, NOTE, RED, RULE, SOFT, canvas, saved
+from sourdine.results.formatting import json_text
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
-__all__ = ["Explanation", "explain", "percent"]
+
+# ---- What an epsilon means to one person, in numbers: odds, tests and chances --------------------
+#
+# Every number is exact or rounded against the promise: factors, powers and upper ends up, lower
+# ends down. *Checked by* ``test_nothing_is_rounded_to_reassure``.
+
 
 ALARMS = Fraction(1, 20)
 """The false alarms of the test that is spoken of."""
@@ -126,10 +128,8 @@ class Explanation(Shown):
         """Return everything as JSON."""
         return json_text(self.to_dict())
 
-    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
         """Draw how many are found against false alarms; ``path=`` saves the picture."""
-        from sourdine.plan.explanation_figure import drawn  # noqa: PLC0415 - loaded late
-
         return drawn(self, path=path, title=title)
 
 
@@ -232,3 +232,56 @@ def _float_above(x: Fraction) -> float:
     """Return the least float that is not below a number."""
     near = float(x)
     return near if near >= x else nextafter(near, inf)
+
+
+# ---- The picture of an explanation: who is found, against false alarms ---------------------------
+
+
+APART = 6.0
+"""Labels that are nearer to each other than this, in percent, would be written on each other."""
+
+
+def drawn(said: Explanation, *, path: str | None, title: str | None) -> Any:
+    """Draw the best tests of one release and of more, beside a blind guess."""
+    figure, axes = canvas(5.6, 5.2)
+    axes.plot([0, 100], [0, 100], "--", color=GREY, linewidth=1.2)
+    first, *more = said.adversaries
+    written = [_test(axes, first, BLUE, 2.2)]
+    for adversary in more:
+        height = _test(axes, adversary, SOFT, 1.2)
+        if all(abs(height - other) > APART for other in written):
+            written.append(height)
+            _label(axes, adversary, height, NOTE)
+    _label(axes, first, written[0], RED)
+    axes.plot(100 * float(ALARMS), written[0], "o", color=RED, markersize=6, clip_on=False)
+    axes.axvline(100 * float(ALARMS), color=RED, linewidth=0.8)
+    axes.set_xlim(0, 100)
+    axes.set_ylim(0, 100)
+    axes.set_aspect("equal")
+    axes.set_xlabel("false alarms, %", color=INK, fontsize=9)
+    axes.set_ylabel("found, %", color=INK, fontsize=9)
+    axes.grid(color=RULE, linewidth=0.8)
+    axes.set_title(title or str(said.guarantee), loc="left", color=INK, fontsize=11, pad=22)
+    axes.annotate(
+        "the best test of all that is published; dashed: a blind guess",
+        (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=NOTE,
+        fontsize=8, va="bottom",
+    )  # fmt: skip
+    return saved(figure, path)
+
+
+def _test(axes: Any, adversary: Adversary, color: str, width: float) -> float:
+    """Draw the best tests of one adversary; return what is found at the usual false alarms."""
+    alarms, found = zip(*adversary.corners(), strict=True)
+    axes.plot([100 * x for x in alarms], [100 * y for y in found], color=color, linewidth=width)
+    return 100 * float(adversary.power(ALARMS))
+
+
+def _label(axes: Any, adversary: Adversary, height: float, color: str) -> None:
+    n = adversary.releases
+    axes.annotate(
+        f"{n} release{'s' * (n > 1)}: finds {percent(adversary.power(ALARMS), up=True)} with "
+        f"{percent(ALARMS, up=True)} false alarms",
+        (100 * float(ALARMS), height), (9, -3), textcoords="offset points", color=color,
+        fontsize=8, va="top", bbox={"facecolor": "white", "edgecolor": "none", "pad": 1.0},
+    )  # fmt: skip

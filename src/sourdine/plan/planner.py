@@ -10,26 +10,23 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from sourdine.central import Statistic
-from sourdine.central.sharing import LEAST, balanced
+from sourdine.central.table import LEAST, balanced
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import at_least, given, positive
 from sourdine.exact import number as number_of
+from sourdine.parameters.question import Question, read
+from sourdine.parameters.question import typed_values as given_of
 from sourdine.plan.batch import Plans, alike_key, fitted
-from sourdine.plan.errors import number
-from sourdine.plan.plans import Plan
+from sourdine.plan.plans import Plan, number
 from sourdine.privacy.accounting import Filter, Part, compose
-from sourdine.question import Question, read
-from sourdine.question.question import given as given_of
 from sourdine.questions import Statistics
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sourdine.exact.parameters import Number
-    from sourdine.plan.errors import Error
+    from sourdine.exact import Number
+    from sourdine.plan.plans import Error
     from sourdine.privacy import Relation
-
-__all__ = ["Planner"]
 
 
 MOST = Fraction(1000)

@@ -1,33 +1,68 @@
-"""A plan: what would be released, what it costs, and its error."""
+"""`Plan`: what would be released, what it costs, and its error."""
 
 from __future__ import annotations
 
 import datetime as dt
 import json
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
 from attrs import frozen
 
-from sourdine.calendar import unit_of
+from sourdine.calendar import LAST, about, unit_of
 from sourdine.errors import ParameterError
-from sourdine.plan.errors import as_error, error_text, number
-from sourdine.presentation import numbers
-from sourdine.privacy.printing import percent, shown
-from sourdine.question.question import plain_parameter
-from sourdine.release import Sheet, Shown
+from sourdine.parameters.question import plain_parameter
+from sourdine.privacy.guarantee import percent, shown
+from sourdine.results import formatting
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from fractions import Fraction
 
     from sourdine.central import Statistic
-    from sourdine.exact.parameters import Number
-    from sourdine.plan.errors import Error
+    from sourdine.exact import Number
     from sourdine.privacy import Part
     from sourdine.privacy.accounting import Filter
 
-__all__ = ["Plan", "left_after", "table"]
+
+# ---- Errors of a plan: numbers, or durations where the answer is a mean of dates -----------------
+
+
+Error = float | dt.timedelta
+"""How far off an answer may be."""
+_MICROSECOND = dt.timedelta(microseconds=1)
+
+
+def as_error(error: float, question: Statistic) -> Error:
+    """Return what a question says of its error, as a person knows it."""
+    return ceil(min(error, LAST)) * _MICROSECOND if question.error_lasts else error
+
+
+def number(error: Error) -> float:
+    """Return an error as a number, in microseconds if it is a duration.
+
+    Examples
+    --------
+    >>> number(dt.timedelta(seconds=2)), number(0.5)
+    (2000000.0, 0.5)
+    """
+    return float(error // _MICROSECOND) if isinstance(error, dt.timedelta) else error
+
+
+def error_text(error: Error) -> str:
+    """Return an error in four digits.
+
+    Examples
+    --------
+    >>> error_text(dt.timedelta(hours=55)), error_text(1 / 3)
+    ('2.292 days', '0.3333')
+    """
+    return about(number(error)) if isinstance(error, dt.timedelta) else f"{error:.4g}"
+
+
+# ---- A plan: what would be released, what it costs, and its error --------------------------------
 
 
 UNKNOWN = "needs n"
@@ -81,7 +116,7 @@ class Plan(Shown):
         return self.question.epsilon
 
     @cached_property
-    def error(self) -> Any:  # noqa: ANN401 - a number or a duration
+    def error(self) -> Any:
         """What the answer will be off by at most, with probability `confidence`.
 
         A number; a duration if the answer is a mean of dates.
@@ -105,7 +140,7 @@ class Plan(Shown):
             return self.room.admits(self.question.parts)
         return self.remaining is None or self.epsilon <= self.remaining
 
-    def at(self, epsilon: Number) -> Any:  # noqa: ANN401 - a number or a duration
+    def at(self, epsilon: Number) -> Any:
         """Return the error at another epsilon."""
         same = epsilon == self.epsilon
         question = self.question if same else self.question.at(epsilon)
@@ -127,13 +162,13 @@ class Plan(Shown):
         return self.question.head == "quantile"
 
     @property
-    def _part(self) -> Any:  # noqa: ANN401 - a statistic, or what finds its parameters
+    def _part(self) -> Any:
         """What draws one answer: that of each group, if there are groups."""
         drawer = self.question.drawer
         return getattr(drawer, "part", drawer)
 
     @property
-    def width(self) -> Any:  # noqa: ANN401 - a number or a duration
+    def width(self) -> Any:
         """How wide the widest interval will be, in the column's units; None if it is not known.
 
         It is known for quantiles of about n records with a public guess of their ``spread``.
@@ -210,31 +245,31 @@ class Plan(Shown):
         heads, rows = table((self,), ())
         return Sheet(heads=heads, lines=rows, notes=notes)
 
-    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
         """Draw the error against epsilon, and this plan as a dot; ``path=`` saves the picture."""
-        from sourdine.presentation import figures  # noqa: PLC0415 - matplotlib is loaded there, late
+        from sourdine.results import charts
 
-        figure, axes = figures.canvas()
+        figure, axes = charts.canvas()
         curve = [float(self.epsilon) * 10 ** (k / 12) for k in range(-12, 13)]
         unit, size = unit_of(number(self.error)) if self.question.error_lasts else ("", 1)
         errors = [number(self.at(epsilon)) / size for epsilon in curve]
-        axes.plot(curve, errors, color=figures.BLUE, lw=1.8)
-        axes.plot(float(self.epsilon), number(self.error) / size, "o", color=figures.RED, ms=7)
+        axes.plot(curve, errors, color=charts.BLUE, lw=1.8)
+        axes.plot(float(self.epsilon), number(self.error) / size, "o", color=charts.RED, ms=7)
         axes.annotate(
             f"epsilon {shown(self.epsilon)}\nerror {error_text(self.error)}",
             *((float(self.epsilon), number(self.error) / size), (8, 8)),
-            textcoords="offset points", color=figures.INK, fontsize=9,
+            textcoords="offset points", color=charts.INK, fontsize=9,
         )  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("symlog" if errors[-1] == 0 else "log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("epsilon", color=figures.INK)
-        axes.set_ylabel(_head(self) + (f", {unit}" if unit else ""), color=figures.INK)
+        axes.set_xlabel("epsilon", color=charts.INK)
+        axes.set_ylabel(_head(self) + (f", {unit}" if unit else ""), color=charts.INK)
         axes.grid(color="#e4e7eb", lw=0.8, which="both")
         above = title or f"{self.name.capitalize()}: the error that an epsilon buys"
-        axes.set_title(above, loc="left", color=figures.INK, fontsize=11)
-        return figures.saved(figure, path, self)
+        axes.set_title(above, loc="left", color=charts.INK, fontsize=11)
+        return charts.saved(figure, path, self)
 
 
 def left_after(room: Filter, parts: tuple[Part, ...]) -> str:
@@ -251,7 +286,7 @@ def table(
     """Return heads and rows, without columns that would be empty."""
     columns = {
         "statistic": [_cut(plan.name) for plan in plans],
-        "n": ["" if plan.n is None else numbers.shown(plan.n, 1.0) for plan in plans],
+        "n": ["" if plan.n is None else formatting.shown(plan.n, 1.0) for plan in plans],
         "epsilon": [shown(plan.epsilon) for plan in plans],
         _head(*plans): [UNKNOWN if plan.unknown else _off(plan, plan.error) for plan in plans],
         "wanted": [_off(plan, w) for plan, w in zip(plans, wanted, strict=False)],

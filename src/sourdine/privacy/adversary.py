@@ -40,9 +40,8 @@ from sourdine.privacy.guarantee import Guarantee
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
-__all__ = ["Adversary"]
 
 STEEPEST = 700
 """From this epsilon on nothing is protected that anybody could measure: the factor has no bound."""

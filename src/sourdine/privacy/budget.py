@@ -10,14 +10,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import exp_neg, positive
-from sourdine.privacy.guarantee import Guarantee
-from sourdine.privacy.printing import shown
-from sourdine.privacy.relation import ADD_REMOVE, Relation
+from sourdine.privacy.guarantee import ADD_REMOVE, Guarantee, Relation, shown
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
-__all__ = ["Budget", "added", "afterwards", "read_total", "remaining", "require_finite"]
 
 GRID = 1 << 256
 
@@ -242,7 +239,7 @@ def _typed(name: str, asked: Guarantee, cost: Guarantee, left: Guarantee) -> Fra
     return epsilon if name == "epsilon" else delta
 
 
-def _refusal(  # noqa: PLR0913, PLR0917 - the parts of one sentence
+def _refusal(
     name: str, label: str, wanted: Fraction, left: Fraction, whole: Fraction, typed: Fraction
 ) -> BudgetExceededError:
     hint, tries = f"Type {{{name}}} or less.", {name: Fraction(shown(typed, up=False))}

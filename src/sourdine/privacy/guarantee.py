@@ -1,21 +1,157 @@
-"""What a computation promises: epsilon, delta, and between which inputs."""
+"""Guarantees: epsilon, delta and the neighbouring relation, and how they are printed."""
 
 from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from enum import Enum
 from fractions import Fraction
+from math import ceil, floor
 from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import at_least, exp_neg, fraction, given, integer, probability
-from sourdine.privacy.printing import shown, typed
-from sourdine.privacy.relation import ADD_REMOVE, SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
-__all__ = ["Guarantee"]
+
+# ---- Numbers for people: few digits, and never on the flattering side ----------------------------
+
+
+def shown(x: Fraction, *, up: bool = True) -> str:
+    """Return ``x`` to six digits, rounded up (or down).
+
+    Examples
+    --------
+    >>> shown(Fraction(2, 3)), shown(Fraction(2, 3), up=False), shown(Fraction(1, 10**6))
+    ('0.666667', '0.666666', '1e-06')
+    """
+    rounding = ROUND_CEILING if up else ROUND_FLOOR
+    digits = Context(prec=6, rounding=rounding).divide(Decimal(x.numerator), Decimal(x.denominator))
+    within_floats = digits == 0 or -300 < digits.adjusted() < 300
+    return f"{float(digits):g}" if within_floats else str(digits.normalize())
+
+
+def percent(share: Fraction, *, up: bool = False) -> str:
+    """Return a share in percent, to two decimals, rounded down (or up).
+
+    Examples
+    --------
+    >>> percent(Fraction(2, 3)), percent(Fraction(2, 3), up=True), percent(Fraction(1))
+    ('66.66 %', '66.67 %', '100 %')
+    """
+    rounded = ceil(share * 10**4) if up else floor(share * 10**4)
+    return f"{rounded / 100:g} %"
+
+
+def typed(x: Fraction) -> str:
+    """Return ``x`` as it is typed in Python: the decimal that means it, where there is one.
+
+    Examples
+    --------
+    >>> typed(Fraction(1, 10)), typed(Fraction(2)), typed(Fraction(1, 3))
+    ('0.1', '2', 'Fraction(1, 3)')
+    """
+    if x.denominator == 1:
+        return repr(x.numerator)
+    decimal = repr(x.numerator / x.denominator).replace("e-0", "e-")
+    return decimal if Fraction(decimal) == x else repr(x)
+
+
+# ---- Which two data sets a guarantee calls neighbours --------------------------------------------
+
+
+class Relation(Enum):
+    """What may differ between two inputs that a guarantee keeps indistinguishable.
+
+    An epsilon says nothing until it is known between which inputs it holds: the cells of a
+    histogram move by 1 in all when a record is added or removed, and by 2 when one is replaced.
+
+    Examples
+    --------
+    >>> Relation.SUBSTITUTE.description
+    'one record replaced'
+    """
+
+    SUBSTITUTE = "substitute"
+    """One record takes another value; the number of records is fixed and public."""
+    ADD_REMOVE = "add_remove"
+    """One record is there or is not; the number of records is private."""
+    LOCAL = "local"
+    """One person's whole input takes any other value."""
+    ALIKE = "alike"
+    """One person's answers of several rounds take other values that change in the same rounds."""
+
+    @property
+    def description(self) -> str:
+        """The relation in plain words, to be printed after an epsilon."""
+        return self.describe("record")
+
+    def describe(self, whom: str) -> str:
+        """Return the relation in plain words, for what takes the place of a record.
+
+        Examples
+        --------
+        >>> Relation.ADD_REMOVE.describe("patient with all their rows")
+        'one patient with all their rows added or removed'
+        """
+        return _DESCRIPTIONS[self].format(whom=whom)
+
+    @staticmethod
+    def read(x: object, name: str = "relation") -> Relation:
+        """Return a relation, or the one that a word names.
+
+        Examples
+        --------
+        >>> Relation.read("local") is LOCAL
+        True
+        >>> Relation.read("removed")
+        Traceback (most recent call last):
+        sourdine.errors.ParameterError: relation must be 'substitute', 'add_remove' or 'local', got 'removed'. Type relation='add_remove'.
+        """  # noqa: E501
+        if isinstance(x, Relation):
+            return x
+        hint = f"Type {{{name}}}."
+        if not isinstance(x, str):
+            must = "be a Relation or its name"
+            raise ParameterTypeError(name, must, given(x), hint, **{name: "add_remove"})
+        if x not in _NAMES:
+            must = "be 'substitute', 'add_remove' or 'local'"
+            raise ParameterError(name, must, given(x), hint, **{name: "add_remove"})
+        return _NAMES[x]
+
+
+def protected(unit: str | None, rows: int) -> str:
+    """Return what takes the place of a record where a person has several.
+
+    Examples
+    --------
+    >>> protected(None, 1), protected(None, 3), protected("patient", 3)
+    ('record', 'person with at most 3 records', 'patient with all their rows')
+    """
+    if unit is not None:
+        return f"{unit} with all their rows"
+    return "record" if rows == 1 else f"person with at most {rows} records"
+
+
+SUBSTITUTE = Relation.SUBSTITUTE
+ADD_REMOVE = Relation.ADD_REMOVE
+LOCAL = Relation.LOCAL
+ALIKE = Relation.ALIKE
+
+_DESCRIPTIONS = {
+    SUBSTITUTE: "one {whom} replaced",
+    ADD_REMOVE: "one {whom} added or removed",
+    LOCAL: "any two inputs of one person",
+    ALIKE: "any two histories of one person that change alike",
+}
+
+_NAMES = {relation.value: relation for relation in Relation}
+
+
+# ---- What a computation promises: epsilon, delta, and between which inputs -----------------------
 
 
 @dataclass(frozen=True, slots=True, init=False)

@@ -1,58 +1,216 @@
-"""The application: the API below ``/api/v1``, and the pages beside it.
-
-====================  ============================================================================
-``routes``            every operation, from which requests are served and the API is described
-``incoming``          a request as an operation sees it
-``auth``, ``people``  who asks: tokens, cookies, passwords
-``limits``            what a request may be at most
-``columns``           what the owner says of columns; ``reading`` makes questions with it
-``datasets``, ``planning``, ``releasing``, ``ledgers``, ``operating``   what is done
-``holdouts``          guards and their leaderboards; ``holdout_labels`` what teams predict
-``problems``          refusals; ``guarding`` puts headers, log and counts around everything
-``pages``             what people see in a browser, made from what the operations answer
-====================  ============================================================================
-
-Operations are plain functions that run in threads; the store waits for the disk there, and whoever
-waits together shares a commit.
-
-*Claim*: between the charge and the tick at which an answer leaves, nothing that anybody can ask for
-changes. *Checked by* ``test_nothing_changes_between_the_charge_and_the_tick``.
-"""
+"""The ASGI application: routes, security headers, and slow connections."""
 
 from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
 from time import perf_counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import h11
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.responses import Response
 from starlette.routing import Mount, Route
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from sourdine.errors import SourdineError
+from sourdine.server import datasets, guards, monitoring, people, releases, surveys
 from sourdine.server.auth import caller_of, visitor
-from sourdine.server.guarding import Guarded
-from sourdine.server.incoming import Incoming, Operation
-from sourdine.server.limits import LONGEST_BODY, read_body
-from sourdine.server.open_surveys import COLLECTED, collected
+from sourdine.server.monitoring import write_line
 from sourdine.server.openapi import PREFIX
-from sourdine.server.pages.nowhere import nowhere, wants_page
+from sourdine.server.pages.administration import nowhere, wants_page
 from sourdine.server.pages.routes import PAGES
-from sourdine.server.problems import RefusedError, problem
-from sourdine.server.routes import API
-from sourdine.server.settings import ServerSettings
-from sourdine.server.state import ServerState
+from sourdine.server.requests import (
+    LONGEST_BODY,
+    Incoming,
+    Operation,
+    RefusedError,
+    problem,
+    read_body,
+    unforeseen,
+)
+from sourdine.server.state import ServerSettings, ServerState
+from sourdine.server.surveys import COLLECTED, collected
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
 
     from starlette.requests import Request
-    from starlette.types import ASGIApp
+    from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-__all__ = ["build", "worker"]
+
+# ---- Around every request: headers that browsers obey, the log, the counts, and one body for 500 -
+
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "font-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; "
+    "frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
+)
+HEADERS = tuple(
+    (name.encode(), value.encode())
+    for name, value in {
+        "content-security-policy": POLICY,
+        "x-content-type-options": "nosniff",
+        "x-frame-options": "DENY",
+        "referrer-policy": "no-referrer",
+        "cross-origin-opener-policy": "same-origin",
+        "cross-origin-resource-policy": "same-origin",
+        "permissions-policy": "camera=(), geolocation=(), microphone=()",
+        "cache-control": "no-store",
+    }.items()
+)
+UNWRITTEN = "/s/"
+"""Where surveys are answered: nobody writes down that somebody did."""
+TRANSPORT = (b"strict-transport-security", b"max-age=31536000")
+
+
+class Guarded:
+    """An application whose answers carry the headers, and whose errors say nothing.
+
+    Parameters
+    ----------
+    app
+        What answers.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        self.app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        began, status = perf_counter(), 0
+
+        async def sent(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                own = {name for name, _ in message["headers"]}
+                more = HEADERS if scope["scheme"] != "https" else (*HEADERS, TRANSPORT)
+                extra = [pair for pair in more if pair[0] not in own]
+                message = {**message, "headers": [*message["headers"], *extra]}
+            await send(message)
+
+        failed: dict[str, Any] = {}
+        try:
+            await self.app(scope, receive, sent)
+        except Exception as error:  # noqa: BLE001 - its text may hold a value
+            failed = {"raised": type(error).__name__}
+            if status == 0:
+                await unforeseen()(scope, receive, sent)
+        finally:
+            self._note(scope, status, perf_counter() - began, failed)
+
+    def _note(self, scope: Scope, status: int, seconds: float, failed: dict[str, Any]) -> None:
+        if scope["path"].startswith(UNWRITTEN) and not failed:
+            return
+        route = getattr(scope.get("route"), "path", "none")
+        method = scope["method"] if scope["method"].isalpha() else "other"
+        state = getattr(scope["app"].state, "server", None) if "app" in scope else None
+        if state is not None:
+            state.metrics.count(method, route, status, seconds)
+        noted = scope.get("state", {})
+        facts = {
+            "method": method,
+            "route": route,
+            "dataset": noted.get("dataset"),
+            "guard": noted.get("guard"),
+            "person": noted.get("person"),
+            "status": status,
+            "ms": round(1000 * seconds),
+        }
+        write_line("request", {name: x for name, x in {**facts, **failed}.items() if x is not None})
+
+
+# ---- Connections that do not say what they want: they are closed after a while -------------------
+#
+# A request that is never finished holds a connection, of which a process has some thousand. Uvicorn
+# closes connections that are idle between two requests; this closes those whose request has begun,
+# or is awaited, and does not end in time.
+#
+# *Claim*: half a request, whichever half, does not keep a connection. *Checked by*
+# ``test_half_requests_are_cut_off``.
+
+
+HEADER_SECONDS = 10.0
+"""Seconds for the first line and the headers of a request."""
+BODY = 120.0
+"""Seconds for the body after them: 8 MB at about half a megabit a second."""
+
+
+class HurriedProtocol(H11Protocol):
+    """HTTP/1.1 with a time limit for the headers, and one for the body, of each request."""
+
+    _deadline: asyncio.TimerHandle | None = None
+    _awaited: object = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        self._hurry(h11.IDLE)
+
+    def data_received(self, data: bytes) -> None:
+        """Take in what came, and wait for what is missing of the request."""
+        super().data_received(data)
+        self._hurry(self.conn.their_state)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing more."""
+        super().connection_lost(exc)
+        self._hurry(None)
+
+    def _hurry(self, awaited: object) -> None:
+        """Set the time limit anew when another part of a request is waited for, or none."""
+        if awaited is self._awaited:
+            return
+        if self._deadline is not None:
+            self._deadline.cancel()
+        self._awaited, self._deadline = awaited, None
+        if awaited in (h11.IDLE, h11.SEND_BODY):
+            seconds = HEADER_SECONDS if awaited is h11.IDLE else BODY
+            self._deadline = self.loop.call_later(seconds, self.transport.close)
+
+
+# ---- Every route of the API, in the order of its description -------------------------------------
+
+
+API = (
+    *people.PEOPLE_OPERATIONS,
+    *people.ACCOUNT_OPERATIONS,
+    *datasets.OPERATIONS,
+    *releases.PLAN_OPERATIONS,
+    *releases.RELEASE_OPERATIONS,
+    *releases.LEDGER_OPERATIONS,
+    *guards.OPERATIONS,
+    *surveys.OPERATIONS,
+    *monitoring.OPERATIONS,
+)
+"""All operations below ``/api/v1``."""
+
+
+# ---- The application: the API below ``/api/v1``, and the pages beside it -------------------------
+#
+# ``routes``            every operation, from which requests are served and the API is described
+# ``incoming``          a request as an operation sees it
+# ``auth``, ``people``  who asks: tokens, cookies, passwords
+# ``limits``            what a request may be at most
+# ``columns``           what the owner says of columns; ``reading`` makes questions with it
+# ``datasets``, ``planning``, ``releasing``, ``ledgers``, ``operating``   what is done
+# ``holdouts``          guards and their leaderboards; ``holdout_labels`` what teams predict
+# ``problems``          refusals; ``guarding`` puts headers, log and counts around everything
+# ``pages``             what people see in a browser, made from what the operations answer
+#
+# Operations are plain functions that run in threads; the store waits for the disk there, and
+# whoever waits together shares a commit.
+#
+# *Claim*: between the charge and the tick at which an answer leaves, nothing that anybody can ask
+# for
+# changes. *Checked by* ``test_nothing_changes_between_the_charge_and_the_tick``.
 
 
 def build(settings: ServerSettings) -> ASGIApp:

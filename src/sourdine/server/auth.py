@@ -1,36 +1,95 @@
-"""Who asks: by a token of a script, or by the cookie of this very site.
-
-A cookie alone does not make a change: browsers say with ``Sec-Fetch-Site`` where a request comes
-from, and one that comes from elsewhere, or does not say, is refused. Tokens stand in a header that
-no other site can set. The store knows both by their SHA-256.
-"""
+"""Who asks: passwords, limits on attempts, tokens and cookies."""
 
 from __future__ import annotations
 
 import secrets
 from dataclasses import dataclass
+from functools import cached_property
+from ipaddress import IPv6Address, ip_address
+from threading import BoundedSemaphore
 from time import time
 from typing import TYPE_CHECKING, Literal
 
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
 from starlette.concurrency import run_in_threadpool
 
-from sourdine.server.problems import RefusedError
-from sourdine.server.store import Person, ServerStore, Token, fingerprint
+from sourdine.errors import ParameterError
+from sourdine.server.requests import RefusedError
+from sourdine.server.store.base import Person, Token, fingerprint
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from starlette.requests import Request
+    from starlette.responses import Response
 
-__all__ = [
-    "COOKIE",
-    "Caller",
-    "caller_of",
-    "identify",
-    "new_token",
-    "require_same_site",
-    "visitor",
-]
+    from sourdine.server.store.store import ServerStore
+
+
+# ---- Passwords: argon2id, and the same work for a name that nobody has ---------------------------
+
+
+SHORTEST, LONGEST = 10, 256
+AT_A_TIME = 2
+"""Hashes that are computed at a time: each takes 32 MiB."""
+
+
+class Passwords:
+    """Makes and checks the hashes of passwords.
+
+    *Claim*: a name that nobody has costs the same work as one that somebody has. *Checked by*
+    ``test_unknown_names_cost_a_hash_too``.
+    """
+
+    def __init__(self) -> None:
+        self._hasher = PasswordHasher(time_cost=3, memory_cost=32 * 1024, parallelism=1)
+        self._places = BoundedSemaphore(AT_A_TIME)
+
+    @cached_property
+    def _nobody(self) -> str:
+        return self._hasher.hash(secrets.token_hex(16))
+
+    def warm(self) -> None:
+        """Make ready what an unknown name is compared with."""
+        self.check(None, "")
+
+    def hash(self, password: str) -> str:
+        """Return the hash of a new password, or refuse it."""
+        if not SHORTEST <= len(password) <= LONGEST:
+            raise ParameterError(
+                "password",
+                f"have {SHORTEST} to {LONGEST} letters",
+                f"{len(password)}",
+                "Type another one, such as four words that have nothing to do with each other.",
+            )
+        with self._places:
+            return self._hasher.hash(password)
+
+    def check(self, known: str | None, password: str) -> bool:
+        """Whether a password is the one behind a hash; None for somebody who has none.
+
+        Parameters
+        ----------
+        known
+            The hash; without one, the work is the same and the answer is no.
+        password
+            What was typed.
+        """
+        with self._places:
+            try:
+                self._hasher.verify(known or self._nobody, password[:LONGEST])
+            except (VerificationError, InvalidHashError):
+                return False
+        return bool(known)
+
+
+# ---- Who asks: by a token of a script, or by the cookie of this very site ------------------------
+#
+# A cookie alone does not make a change: browsers say with ``Sec-Fetch-Site`` where a request comes
+# from, and one that comes from elsewhere, or does not say, is refused. Tokens stand in a header
+# that no other site can set. The store knows both by their SHA-256.
+
 
 COOKIE = "sourdine-session"
 DAY = 86_400.0
@@ -148,3 +207,116 @@ def new_token(
         )
     )
     return token
+
+
+# ---- How often passwords may be tried: for each name, each address, and each known browser -------
+#
+# A stranger who tries passwords for somebody's name uses up the attempts of that name, and the
+# person must not be locked out by it. So a browser that logged in before carries a cookie that says
+# so, and has attempts of its own, whatever strangers do. Names that nobody has are counted like
+# others, so that nothing can be learnt from it. All workers count in one store.
+#
+# *Claim*: passwords are tried at most so often; a known browser is not locked out by strangers;
+# known
+# and unknown names are refused alike. *Checked by* ``test_passwords_are_tried_ten_times``,
+# ``test_a_stranger_locks_nobody_out_who_was_here`` and ``test_unknown_names_are_counted_alike``.
+
+
+DEVICE = "sourdine-known"
+"""The cookie of a browser that logged in before."""
+DEVICE_DAYS = 180
+STRETCH = 300
+"""Seconds: attempts are counted anew after each stretch, so nobody waits longer."""
+PER_NAME, PER_ADDRESS, PER_DEVICE = 10, 30, 10
+HOME = 64
+"""Bits of an address of version 6 that are one household's."""
+
+
+@dataclass(frozen=True, slots=True)
+class LoginAttempt:
+    """An attempt to log in, which was counted.
+
+    Parameters
+    ----------
+    subjects
+        What it was counted for.
+    since
+        The stretch of time that it falls into.
+    known
+        Whether the browser logged in before as the same person.
+    """
+
+    subjects: tuple[str, ...]
+    since: int
+    known: bool
+
+    @classmethod
+    def begin(
+        cls, store: ServerStore, name: str, address: str, cookies: Mapping[str, str]
+    ) -> LoginAttempt:
+        """Count an attempt, or refuse it before the password is looked at.
+
+        Parameters
+        ----------
+        store
+            Where attempts are counted.
+        name
+            Who it shall be.
+        address
+            Where the request comes from.
+        cookies
+            Of the request.
+        """
+        now = time()
+        device = fingerprint(cookies.get(DEVICE, ""))
+        found = store.tokens.find(device)
+        known = found is not None and found[0].kind == "device" and found[1].name == name
+        most = (
+            {f"device {device}": PER_DEVICE}
+            if known
+            else {
+                f"name {fingerprint(name)}": PER_NAME,
+                f"address {fingerprint(_household(address))}": PER_ADDRESS,
+            }
+        )
+        since = int(now // STRETCH)
+        if not store.attempts.count(most, since):
+            raise RefusedError(
+                429,
+                "the password",
+                f"be tried less often than {PER_NAME} times in {STRETCH // 60} minutes",
+                "one more",
+                "Wait; a browser that logged in before, and a token, go on to work.",
+                wait=int((since + 1) * STRETCH - now) + 1,
+            )
+        return cls(tuple(most), since, known)
+
+    def succeed(self, store: ServerStore, name: str, answer: Response, *, secure: bool) -> None:
+        """Take the attempt back, and let the browser be known from now on."""
+        store.attempts.forgive(self.subjects, self.since)
+        if not self.known:
+            token = new_token(store, name, "device", days=DEVICE_DAYS)
+            answer.set_cookie(
+                DEVICE,
+                token,
+                httponly=True,
+                samesite="strict",
+                secure=secure,
+                max_age=DEVICE_DAYS * 86_400,
+                path="/api/v1/login",
+            )
+
+
+def _household(address: str) -> str:
+    """Return what an address is counted as.
+
+    Examples
+    --------
+    >>> _household("192.0.2.7"), _household("2001:db8::1:2:3") == _household("2001:db8::9")
+    ('192.0.2.7', True)
+    """
+    try:
+        found = ip_address(address)
+    except ValueError:
+        return address
+    return str(int(found) >> HOME) if isinstance(found, IPv6Address) else address

@@ -1,35 +1,396 @@
-"""Data sets: listed, read, registered by a path on the server, granted, closed."""
+"""Data sets: their public columns, their sources, and the operations on them."""
 
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import unquote
+from weakref import finalize
 
 import msgspec
 
-from sourdine.curator.types import column_types
-from sourdine.errors import ParameterError
-from sourdine.exact import positive
-from sourdine.question import converters
-from sourdine.question.kinds import spelled
-from sourdine.server.columns import read_columns, stored_columns
-from sourdine.server.incoming import Operation, reply
-from sourdine.server.limits import END, NAME, PRINTABLE
-from sourdine.server.sources import opened, require_below, source_name
-from sourdine.server.store import Dataset
+from sourdine import parameters
+from sourdine.central import Count, Mean
+from sourdine.curator import column_types
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
+from sourdine.exact import given, positive
+from sourdine.frames.frame import Frame
+from sourdine.frames.reading import Reading
+from sourdine.parameters import converters, kinds
+from sourdine.parameters.kinds import spelled
+from sourdine.parameters.question import plain_parameter
+from sourdine.server.requests import END, NAME, PRINTABLE, Operation, reply
+from sourdine.server.store.base import Dataset
 from sourdine.session import Terms
-from sourdine.session.kept_ledgers import CHARGES
-from sourdine.session.lines import terms_row
-from sourdine.session.totals import read_budget
-from sourdine.tally import Reading
+from sourdine.session.accounts import read_budget
+from sourdine.session.charges import terms_row
+from sourdine.session.ledger import CHARGES
 
 if TYPE_CHECKING:
     from starlette.responses import Response
 
-    from sourdine.server.incoming import Incoming
-    from sourdine.server.store import Grant
+    from sourdine.central import Statistic
+    from sourdine.server.requests import Incoming
+    from sourdine.server.store.base import Grant
 
-__all__ = ["OPERATIONS", "Registering", "registered"]
+
+# ---- What is public about columns: the owner's bounds, steps and keys, which no analyst types ----
+#
+# A question that leaves them out gets them here, before it is read; one that says other ones is
+# refused. Columns that the owner did not list cannot be asked, unless none is listed: then analysts
+# say bounds and keys themselves, as in a session. That is decided by the question as it was read,
+# however its columns were spelled, and the others are not even in the session's data.
+#
+# *Claim*: a column that is not listed is never read. *Checked by*
+# ``test_columns_that_are_not_listed_are_never_read``.
+
+
+PublicColumns = dict[str, dict[str, Any]]
+"""By name: ``bounds`` and ``step`` of numbers and dates, ``keys`` of choices, and a ``text``."""
+KNOWN = ("bounds", "step", "keys", "text")
+
+
+def read_columns(said: object) -> PublicColumns:
+    """Return what an owner says of columns, as JSON knows it; or refuse it.
+
+    Examples
+    --------
+    >>> read_columns({"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}})
+    {'age': {'bounds': [0, 120], 'step': 1}, 'sex': {'keys': ['f', 'm']}}
+    """
+    if not isinstance(said, Mapping) or not all(isinstance(c, Mapping) for c in said.values()):
+        raise ParameterTypeError(
+            "columns",
+            "be an object of objects, one for each column",
+            given(said),
+            'Write such as {"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}.',
+        )
+    found: PublicColumns = {}
+    for name, facts in said.items():
+        try:
+            found[str(name)] = _column(str(name), facts)
+        except SourdineError as error:
+            if error.name == "columns":
+                raise
+            about = f"{error.name} of {name}"  # which column it is
+            raise type(error)(about, error.must, error.got, error.hint, **error.tries) from None
+    return found
+
+
+def _column(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
+    for known in facts:
+        if known not in KNOWN:
+            raise ParameterError(
+                "columns",
+                f"have nothing but {', '.join(KNOWN)}",
+                f"{given(known)} of {given(name)}",
+                "Leave it out.",
+            )
+    numbers = {key: facts[key] for key in ("bounds", "step") if facts.get(key) is not None}
+    found: dict[str, Any] = {}
+    if numbers:
+        mean = parameters.read(Mean, {"column": name, "epsilon": 1, **numbers})
+        found |= {key: plain_parameter(getattr(mean, key)) for key in numbers}
+    if facts.get("keys") is not None:
+        count = parameters.read(Count, {"by": name, "keys": facts["keys"], "epsilon": 1})
+        found["keys"] = plain_parameter(count.to_dict()["keys"])
+    if facts.get("text"):
+        found["text"] = str(facts["text"])
+    return found
+
+
+def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns) -> dict[str, Any]:
+    """Return a question with what the owner says of its columns; or refuse it.
+
+    Parameters
+    ----------
+    asked
+        The question, as JSON holds it.
+    takes
+        The parameters that its statistic has.
+    columns
+        What the owner says.
+    """
+    said = dict(asked)
+    if not columns:
+        return said
+    if "column" in takes and "column" not in said and len(columns) == 1 and "bounds" in takes:
+        said["column"] = next(iter(columns))
+    for name in ("column", "by"):  # said first, before what else such a question lacks
+        typed = said.get(name)
+        for column in typed if isinstance(typed, list) else [typed]:
+            if isinstance(column, str):
+                _require_known(name, column, columns)
+    own = _of_column(said, takes, columns) | _of_groups(said, columns) | _of_table(said, columns)
+    if "columns" in takes:
+        said.setdefault("columns", list(columns))
+    for name, value in own.items():
+        if name in said and plain_parameter(said[name]) != value:
+            raise ParameterError(
+                name,
+                "be left to the owner of the data, who said it",
+                "another one",
+                f"Leave {{{name}}} out.",
+                **{name: LEFT_OUT},
+            )
+    return {**said, **own}
+
+
+def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns) -> dict[str, Any]:
+    column = said.get("column")
+    if not isinstance(column, str) or "of" in takes:
+        return {}
+    facts = columns.get(column, {})
+    own: dict[str, Any] = {
+        name: facts[name] for name in ("bounds", "step") if name in facts and name in takes
+    }
+    if isinstance(kinds.BINS.parse(said.get("bins")), (list, tuple)):
+        own.pop("bounds", None)  # edges say it themselves
+    if "categories" in takes and "keys" in facts and "bins" not in said:
+        own["categories"] = facts["keys"]
+    return own
+
+
+def _of_groups(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]:
+    by = said.get("by")
+    names = [by] if isinstance(by, str) else by if isinstance(by, list) else []
+    keys = {str(name): columns.get(str(name), {}).get("keys") for name in names}
+    if not keys or not all(keys.values()):
+        return {}
+    return {"keys": keys if isinstance(by, list) and len(by) > 1 else next(iter(keys.values()))}
+
+
+def _of_table(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]:
+    """Return bounds and steps of a table, for the columns that it is of."""
+    of = said.get("of")
+    if not isinstance(of, Mapping):
+        return {}
+    names = [name for name in of if name in columns]
+    parts = {"bounds": "bounds", "steps": "step"}
+    own = {
+        many: {name: columns[name][one] for name in names if one in columns[name]}
+        for many, one in parts.items()
+    }
+    return {many: values for many, values in own.items() if values}
+
+
+def require_listed(question: Statistic, columns: PublicColumns) -> None:
+    """Refuse a question about a column that the owner did not list, if any are listed."""
+    for parameter, column in question.asks_about():
+        if columns and column is not None:
+            _require_known(parameter, column, columns)
+
+
+def _require_known(parameter: str, column: str, columns: PublicColumns) -> None:
+    if column not in columns:
+        raise ParameterError(
+            parameter,
+            f"be of the columns that may be asked: {', '.join(columns)[:200]}",
+            given(column),
+            f"Type {{{parameter}}}.",
+            **{parameter: next(iter(columns))},
+        )
+
+
+def stored_columns(text: str) -> PublicColumns:
+    """Return the columns that a store keeps as JSON."""
+    found: PublicColumns = json.loads(text)
+    return found
+
+
+# ---- Where a data set's rows are: a path, a folder of Parquet, or a table of a database ----------
+#
+# ``/srv/wages.parquet``                  a file or a folder that the server reads, as a session
+#                                         does
+# ``duckdb:////srv/w.db#wages``           a table of a DuckDB file, opened to be read only
+# ``postgresql://user@host/db#wages``     a table or a view of PostgreSQL, counted there
+# ``spark:wages``, ``sc://host#wages``    a table of Spark's: on this machine, or on a cluster
+# ``sourdine:wages``                      the public wages that the library ships
+#
+# Rows are never uploaded. Databases are named by whoever runs the server, on its command line; over
+# HTTP owners name files below one folder (`require_below`). An address may hold a password: errors
+# and ledgers repeat the name of the table alone.
+
+
+WAGES = "sourdine:wages"
+DATABASE = re.compile(
+    r"(?P<kind>duckdb|postgres|postgresql|spark|sc)://(?P<where>[^#]*)#(?P<table>[^#\"]+)"
+)
+TABLE = re.compile(r"spark:(?P<table>[^/#\"]+)")
+ADDRESS = re.compile(r"[A-Za-z]+:")
+PATTERN = re.compile(r"[*?\[\]{}]")
+
+
+def opened(source: str, read: Mapping[str, Any] | None = None) -> Frame:
+    """Return the data at a source, or refuse it in words that repeat nothing of it.
+
+    Parameters
+    ----------
+    source
+        A path or an address.
+    read
+        How texts are read.
+
+    Examples
+    --------
+    >>> len(opened("sourdine:wages"))
+    247696
+    """
+    reading = Reading.of(read)
+    if source == WAGES:
+        from sourdine.data import wages
+
+        return Frame({"wage": wages()}, read=reading)
+    database, table = DATABASE.fullmatch(source), TABLE.fullmatch(source)
+    if database is not None:
+        return _of_database(database["kind"], source, reading)
+    if table is not None:
+        return _of_spark(table["table"], None, reading)
+    if ADDRESS.match(source) or not _is_there(source):
+        raise _not_there()
+    return Frame(source, read=reading)
+
+
+def _of_database(kind: str, source: str, reading: Reading) -> Frame:
+    address, _, table = source.partition("#")
+    if kind == "duckdb":
+        path = Path(unquote(address.removeprefix("duckdb:///")))
+        return Frame(_of_duckdb(path.absolute(), unquote(table)), read=reading)
+    if kind in ("spark", "sc"):
+        return _of_spark(unquote(table), address, reading)
+    from sourdine.frames.postgres import open_table
+
+    return Frame(open_table(address, unquote(table), reading))
+
+
+def _of_spark(table: str, master: str | None, reading: Reading) -> Frame:
+    from sourdine.frames.spark.opening import open_stored
+
+    try:
+        return Frame(open_stored(f"spark:{table}", master, reading))
+    except SourdineError as error:
+        if error.name != "master":
+            raise
+        raise _not_there() from None  # an address of Spark's may hold a token
+
+
+def _of_duckdb(path: Path, table: str) -> Any:
+    """Return a table or a view, which reads nothing but its own file."""
+    import duckdb
+
+    if not path.is_file():
+        raise _not_there()
+    folder = mkdtemp(prefix="sourdine-")
+    config: dict[str, Any] = {
+        "enable_external_access": "false",
+        "autoinstall_known_extensions": "false",
+        "temp_directory": folder,
+    }
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=config)
+        finalize(connection, rmtree, folder, ignore_errors=True)
+        return connection.table(f'"{table}"')
+    except duckdb.Error:
+        raise _not_there() from None
+
+
+def anchored(source: str) -> str:
+    """Return a source whose path holds wherever the server is started.
+
+    Examples
+    --------
+    >>> anchored("people.csv") == str(Path.cwd() / "people.csv"), anchored("spark:people")
+    (True, 'spark:people')
+    """
+    if not ADDRESS.match(source):
+        return str(Path(source).absolute())
+    if not source.startswith("duckdb:///"):
+        return source
+    path, mark, table = source.removeprefix("duckdb:///").partition("#")
+    return f"duckdb:///{Path(path).absolute()}{mark}{table}"
+
+
+def require_below(source: str, folder: str | None) -> str:
+    """Return a file or a folder by its true path, if it lies below a folder, or refuse it.
+
+    What a link leads to is looked at, also of files in a folder. Everything else is as if it were
+    not there.
+
+    Parameters
+    ----------
+    source
+        What an owner typed.
+    folder
+        Below which owners may name data; None where they may not.
+    """
+    if folder is None:
+        from sourdine.server.requests import RefusedError
+
+        raise RefusedError(
+            403,
+            "the server",
+            "be started with a folder below which owners may register data",
+            "none",
+            "Type sourdine serve --folder and its path; or sourdine serve add-data, or add-guard.",
+        )
+    if source == WAGES:
+        return source
+    found, root = DATABASE.fullmatch(source), Path(folder).resolve()
+    duckdb = found is not None and found["kind"] == "duckdb"
+    path = unquote(found["where"]).removeprefix("/") if found is not None and duckdb else source
+    if ADDRESS.match(path) or PATTERN.search(path):
+        raise _not_there()
+    try:
+        true = (root / path).resolve(strict=True)
+        inside = [true, *(true.rglob("*") if true.is_dir() else ())]
+        if not all(one.resolve().is_relative_to(root) for one in inside):
+            raise _not_there()
+    except (OSError, RuntimeError, ValueError):
+        raise _not_there() from None
+    return f"duckdb:///{true}#{found['table']}" if found is not None and duckdb else str(true)
+
+
+def _is_there(path: str) -> bool:
+    try:
+        return Path(path).exists()
+    except OSError:  # a name that is too long
+        return False
+
+
+def _not_there() -> ParameterError:
+    return ParameterError(
+        "source",
+        "be data on the server that can be read",
+        "none",
+        "Type another path; an address of a database ends in # and the name of a table.",
+    )
+
+
+def source_name(source: str) -> str:
+    """Return what a ledger calls the data at a source; no password is in it.
+
+    Examples
+    --------
+    >>> source_name("/srv/wages.parquet"), source_name("duckdb:////srv/w.db#people")
+    ('wages.parquet', 'people')
+    >>> source_name("postgresql://anna:secret@host/db#public.people"), source_name("spark:people")
+    ('public.people', 'people')
+    """
+    found = DATABASE.fullmatch(source) or TABLE.fullmatch(source)
+    if found is not None:
+        return unquote(found["table"])
+    if "://" in source:
+        return "data"
+    return re.split(r"[/:]", source.rstrip("/"))[-1] or "data"
+
+
+# ---- Data sets: listed, read, registered by a path on the server, granted, closed ----------------
+
 
 OWNER = ("owner",)
 Spelled = Annotated[str, msgspec.Meta(max_length=64)] | float | int

@@ -6,12 +6,11 @@ from concurrent.futures import Future
 from threading import Lock
 from typing import TYPE_CHECKING, Generic, TypeVar
 
-from sourdine.server.problems import RefusedError
+from sourdine.server.requests import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-__all__ = ["OpenedOnce"]
 
 T = TypeVar("T")
 PATIENCE = 5.0

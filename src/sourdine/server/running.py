@@ -1,29 +1,44 @@
-"""Starting workers, and stopping them when what is under way is done."""
+"""Starting and stopping workers, and setting up a store."""
 
 from __future__ import annotations
 
 import asyncio
+import json
+import secrets
 import socket
 from contextlib import contextmanager
+from dataclasses import dataclass
 from threading import Thread
 from time import sleep
 from typing import TYPE_CHECKING
 
 from sourdine.errors import SourdineError
-from sourdine.server.store import ServerStore
+from sourdine.server.auth import Passwords
+from sourdine.server.datasets import WAGES, Registering, registered
+from sourdine.server.guards import add_demo_guard
+from sourdine.server.store.base import Person, SurveyEntry
+from sourdine.server.store.store import ServerStore
+from sourdine.server.surveys import Draft, OpenSurveys
+from sourdine.survey.demo import simulated
+from sourdine.survey.document import SKELETON, parsed
+from sourdine.survey.store import Posted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from pathlib import Path
 
-    from sourdine.server.settings import ServerSettings
+    from sourdine.server.state import ServerSettings
+    from sourdine.server.store.base import Role
 
-__all__ = ["serve", "serving"]
+
+# ---- Starting workers, and stopping them when what is under way is done --------------------------
+
 
 GRACE = 30
 """Seconds for what is under way when the server stops."""
 
 
-def serve(  # noqa: PLR0913 - what a person may say of a server
+def serve(
     settings: ServerSettings,
     *,
     host: str = "127.0.0.1",
@@ -52,10 +67,10 @@ def serve(  # noqa: PLR0913 - what a person may say of a server
     SourdineError
         The store cannot be opened, is behind its witness, or the port cannot be listened on.
     """
-    import uvicorn  # noqa: PLC0415 - an extra, loaded late
-    from uvicorn.supervisors import Multiprocess  # noqa: PLC0415
+    import uvicorn
+    from uvicorn.supervisors import Multiprocess
 
-    from sourdine.server.connections import HurriedProtocol  # noqa: PLC0415
+    from sourdine.server.app import HurriedProtocol
 
     ServerStore.open(settings.store, witness=settings.witness).close()
     settings.tell_workers()
@@ -101,10 +116,12 @@ def serving(settings: ServerSettings) -> Iterator[str]:
     settings
         How the server runs.
     """
-    import uvicorn  # noqa: PLC0415 - an extra, loaded late
+    import uvicorn
 
-    from sourdine.server.app import build  # noqa: PLC0415
-    from sourdine.server.connections import HurriedProtocol  # noqa: PLC0415
+    from sourdine.server.app import (
+        HurriedProtocol,
+        build,
+    )
 
     bound = _bound("127.0.0.1", 0)
     config = uvicorn.Config(
@@ -138,3 +155,83 @@ def _bound(host: str, port: int) -> socket.socket:
         raise SourdineError(f"{host}:{port} could not be listened on: {error.strerror}.") from None
     bound.set_inheritable(True)
     return bound
+
+
+# ---- What commands put into a store: people, data sets, grants; and a store to look at -----------
+
+
+ROLES: tuple[Role, ...] = ("owner", "analyst", "auditor")
+TOTAL, GRANT = 10, 5
+INVENTED = 600
+"""People who have answered the survey of a demo."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DemoPerson:
+    """Somebody of the demo, who may be known to everybody.
+
+    Parameters
+    ----------
+    name, password
+        To log in with.
+    """
+
+    name: str
+    password: str
+
+
+def add_person(store: ServerStore, name: str, role: Role, password: str) -> Person:
+    """Write somebody down, with the hash of a password."""
+    hashed = Passwords().hash(password)
+    return store.people.add(Person(name=name, role=role, password=hashed))
+
+
+def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:
+    """Make a store with the wages, a guard and three people; return how to log in."""
+    address = f"sqlite:///{folder / 'demo.db'}"
+    store = ServerStore.create(address)
+    people = [DemoPerson(name=role, password=secrets.token_urlsafe(9)) for role in ROLES]
+    for role, one in zip(ROLES, people, strict=True):
+        add_person(store, one.name, role, one.password)
+    columns = {
+        "wage": {"bounds": [0, 200_000], "step": 1, "text": "What somebody earned in a year, in $."}
+    }
+    wages = Registering(name="wages", source=WAGES, epsilon=TOTAL, n=250_000, columns=columns)
+    store.datasets.add(registered(wages))
+    store.grants.give("wages", "analyst", GRANT)
+    add_demo_guard(store, folder, ("analyst", "owner"))
+    store.close()
+    return address, people
+
+
+def open_sample(address: str, url: str) -> str:
+    """Open a survey in a demo's store, which invented people have answered.
+
+    Parameters
+    ----------
+    address
+        The store.
+    url
+        Where the server is.
+
+    Returns
+    -------
+    str
+        The address of its page.
+    """
+    document = parsed(SKELETON) | {"epsilon": 2, "method": "sample"}
+    survey = Draft(document=document).examined(url).survey
+    if survey is None:
+        raise LookupError("a sample that cannot be read")
+    store = ServerStore.open(address)
+    try:
+        draft = SurveyEntry(name=survey.name, document=json.dumps(document))
+        opened = OpenSurveys(store)
+        entry, _ = opened.open(store.surveys.add(draft), survey)
+        lines, _ = simulated(survey, INVENTED)
+        with opened.kept(entry) as kept:
+            kept.accept([Posted(lines=[line.encode() for line in lines])])
+            kept.fold()
+    finally:
+        store.close()
+    return survey.send_to.removesuffix("reports")

@@ -1,30 +1,80 @@
-"""What a worker holds: the store, and the data sets that it has opened."""
+"""Settings, and what a worker holds: the store and the open data sets."""
 
 from __future__ import annotations
 
 import json
+import os
 from collections import OrderedDict
+from dataclasses import asdict, dataclass
 from threading import Lock
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import SourdineError
-from sourdine.server.columns import stored_columns
-from sourdine.server.holdout_labels import HeldLabels
-from sourdine.server.metrics import Metrics
-from sourdine.server.open_surveys import OpenSurveys
+from sourdine.server.auth import Passwords
+from sourdine.server.datasets import opened, stored_columns
+from sourdine.server.labels import HeldLabels
+from sourdine.server.monitoring import Metrics
 from sourdine.server.opened_once import OpenedOnce
-from sourdine.server.passwords import Passwords
-from sourdine.server.problems import RefusedError
-from sourdine.server.sources import opened
-from sourdine.server.store import Dataset, Guard, NotGrantedError, ServerStore
+from sourdine.server.requests import RefusedError
+from sourdine.server.store.base import Dataset, Guard, NotGrantedError
 from sourdine.server.store.datasets import NAME
+from sourdine.server.store.store import ServerStore
+from sourdine.server.surveys import OpenSurveys
 from sourdine.session import Session
 
 if TYPE_CHECKING:
     from sourdine.server.auth import Caller
-    from sourdine.server.settings import ServerSettings
 
-__all__ = ["ServerState"]
+
+# ---- What a server is started with, told to its workers through the environment ------------------
+
+
+VARIABLE = "SOURDINE_SERVER"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServerSettings:
+    """How a server runs.
+
+    Parameters
+    ----------
+    store
+        The address of its store.
+    tick
+        Seconds: answers leave after a whole number of ticks, so that their time tells nothing finer
+        of the data. 0 lets them leave at once.
+    witness
+        A file on another disk that remembers how far the ledgers have got; None for none.
+    behind_proxy
+        Whether a proxy with TLS stands in front: cookies are then for HTTPS alone.
+    folder
+        The folder below which data must lie that an owner registers over HTTP; without one, none
+        is registered so. The command ``serve add-data`` is not bound to it.
+
+    Examples
+    --------
+    >>> ServerSettings(store="sqlite:///store.db").tick
+    0.25
+    """
+
+    store: str
+    tick: float = 0.25
+    witness: str | None = None
+    behind_proxy: bool = False
+    folder: str | None = None
+
+    def tell_workers(self) -> None:
+        """Put the settings where a worker that is started next reads them."""
+        os.environ[VARIABLE] = json.dumps(asdict(self))
+
+    @classmethod
+    def told(cls) -> ServerSettings:
+        """Return the settings of the server that started this worker."""
+        return cls(**json.loads(os.environ[VARIABLE]))
+
+
+# ---- What a worker holds: the store, and the data sets that it has opened ------------------------
+
 
 MOST_CURVES = 512
 
@@ -85,12 +135,12 @@ class ServerState:
                 "Tell its owner; nothing was charged.",
             ) from None
 
-    def curve(self, key: str) -> Any:  # noqa: ANN401 - what was put there
+    def curve(self, key: str) -> Any:
         """Return a curve that was computed before; None if it was not."""
         with self._lock:
             return self._curves.get(key)
 
-    def keep_curve(self, key: str, curve: Any) -> None:  # noqa: ANN401
+    def keep_curve(self, key: str, curve: Any) -> None:
         """Keep a curve; of too many, the oldest is forgotten."""
         with self._lock:
             self._curves[key] = curve

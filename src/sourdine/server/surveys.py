@@ -1,38 +1,337 @@
-"""Surveys: drafted, examined, opened to anybody, watched, closed, taken home."""
+"""Surveys on a server: drafts, open surveys, results."""
 
 from __future__ import annotations
 
 import json
 import re
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from json import dumps
 from pathlib import Path
+from secrets import token_hex
 from tempfile import TemporaryDirectory
+from threading import Lock
 from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
-from starlette.responses import Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import PlainTextResponse, Response
 
-from sourdine.errors import ParameterError
-from sourdine.server.drafts import (
-    Draft,
-    Drafting,
-    SurveyChecking,
-    consequence,
-    drafted,
-    origin,
-    required_name,
-    wrongs,
-)
-from sourdine.server.incoming import Operation, reply
-from sourdine.server.problems import RefusedError
-from sourdine.server.store import NotGrantedError, SurveyEntry
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.local import Number
+from sourdine.server.requests import Operation, RefusedError, reply
+from sourdine.server.store.base import NotGrantedError, SurveyEntry
 from sourdine.survey import Survey
-from sourdine.survey.document import NAME
+from sourdine.survey.collector import Collector, mounted
+from sourdine.survey.database import SqliteFile
+from sourdine.survey.document import NAME, Examination, FieldProblem, examined, parsed
+from sourdine.survey.page import meaning, page, sure
+from sourdine.survey.precision import FEWEST, precision
 from sourdine.survey.results import results
+from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:
-    from sourdine.server.incoming import Incoming
+    from collections.abc import Iterator, Mapping
 
-__all__ = ["OPERATIONS", "entry_of"]
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from sourdine.local.table.columns import Attribute
+    from sourdine.server.requests import Incoming
+    from sourdine.server.store.store import ServerStore
+    from sourdine.storage.database import Address
+
+
+# ---- The surveys that a server has opened: where their records lie, and the collectors of a worker
+#
+# The records of a survey are in a store of their own (`sourdine.survey.store`): beside a file of
+# SQLite in the folder of the same name that ends in ``.surveys``, in PostgreSQL in a schema of the
+# same database. Every worker holds a collector for each survey that it was asked for; they share
+# the store. Of what is sent to a collector the server writes down neither who sends it nor when.
+
+
+COLLECTED = "/s"
+"""Where collectors answer, to anybody."""
+ENDING = ".surveys"
+"""Of the folder beside a file of SQLite."""
+
+
+class OpenSurveys:
+    """The surveys of a server that people answer, or answered.
+
+    Parameters
+    ----------
+    store
+        What knows of them.
+    """
+
+    def __init__(self, store: ServerStore) -> None:
+        self._store, self._lock = store, Lock()
+        self._collectors: dict[str, Collector] = {}
+
+    def open(
+        self, entry: SurveyEntry, survey: Survey, *, tickets: int = 0, public: bool = True
+    ) -> tuple[SurveyEntry, list[str]]:
+        """Freeze a draft, and let people answer; return it with its tickets.
+
+        Parameters
+        ----------
+        entry
+            The draft.
+        survey
+            What is asked.
+        tickets
+            How many one-time codes to make; 0 lets anybody answer.
+        public
+            Whether anybody may see results.
+        """
+        if entry.state != "draft":
+            raise ParameterError("survey", "be a draft", entry.state, "Write another survey.")
+        part = self._new(entry.name)
+        made, codes = SurveyStore.create(self._place(part), survey, tickets=tickets)
+        made.close()
+        frozen = SurveyEntry(
+            name=entry.name,
+            document=dumps(survey.facts(), sort_keys=True),
+            store=part,
+            public=public,
+            state="open",
+            page=sha256(page(survey)).hexdigest(),
+        )
+        return self._store.surveys.change(frozen), codes
+
+    def close(self, entry: SurveyEntry) -> SurveyEntry:
+        """Close a survey for good: what was accepted is counted, nothing more is."""
+        if entry.state == "draft":
+            raise ParameterError("survey", "be open", "a draft", "Open it first.")
+        with self.kept(entry) as store:
+            store.end()
+        return self._store.surveys.change(replace(entry, state="closed"))
+
+    @contextmanager
+    def kept(self, entry: SurveyEntry) -> Iterator[SurveyStore]:
+        """Yield the store of a survey, in which everything is counted that was accepted."""
+        store = self._opened(entry)
+        try:
+            store.fold()
+            yield store
+        finally:
+            store.close()
+
+    def _opened(self, entry: SurveyEntry) -> SurveyStore:
+        try:
+            return SurveyStore(self._place(entry.store))
+        except (SourdineError, OSError):
+            raise RefusedError(
+                409,
+                "the survey",
+                "be where it was opened",
+                "no records that can be read",
+                "Tell its owner.",
+            ) from None
+
+    def collector(self, name: str) -> Collector | None:
+        """Return what answers for a survey in this worker; None if there is no such survey."""
+        if not NAME.fullmatch(name):
+            return None
+        with self._lock:
+            found = self._collectors.get(name)
+            entry = self._store.surveys.get(name) if found is None else None
+            if entry is not None and entry.state != "draft":
+                self._opened(entry).close()
+                found = Collector(self._place(entry.store), public=entry.public)
+                self._collectors[name] = found
+            return found
+
+    def backup(self, path: Path) -> None:
+        """Write copies of all records beside the copy of a file of SQLite, while workers go on."""
+        folder = path.absolute().with_suffix(ENDING)
+        for entry in self._store.surveys.all():
+            if entry.store:
+                folder.mkdir(mode=0o700, exist_ok=True)
+                with closing(SqliteFile(self._place(entry.store))) as file:
+                    file.copy(folder / entry.store)
+
+    def stop(self) -> None:
+        """Write and count what is left."""
+        with self._lock:
+            for collector in self._collectors.values():
+                collector.stop()
+            self._collectors.clear()
+
+    def _new(self, name: str) -> str:
+        """Return a name for the store of a survey, which no other has."""
+        where, own = self._store.database.address, token_hex(4)
+        if where.is_file:
+            where.path.with_suffix(ENDING).mkdir(mode=0o700, exist_ok=True)
+            return f"{name}-{own}.db"
+        return f"survey_{name.replace('-', '_')}_{own}"
+
+    def _place(self, part: str) -> str:
+        where: Address = self._store.database.address
+        if where.is_file:
+            return str(where.path.with_suffix(ENDING) / part)
+        return f"{where.url}{'&' if '?' in where.url else '?'}options=-csearch_path%3D{part}"
+
+
+async def collected(scope: Scope, receive: Receive, send: Send) -> None:
+    """Answer what is asked of a survey, by whomever: its page, records, results."""
+    surveys: OpenSurveys = scope["app"].state.server.surveys
+    answer: ASGIApp = PlainTextResponse("There is no such survey.\n", 404)
+    try:
+        found = await run_in_threadpool(surveys.collector, scope["path_params"]["survey"])
+        answer = mounted(found) if found else answer
+    except RefusedError:
+        answer = PlainTextResponse("Not now: try again later.\n", 503)
+    await answer(scope, receive, send)
+
+
+# ---- What an owner writes of a survey: drafted, examined, and planned before it is opened --------
+#
+# Records are sent to this very server, so a draft does not say where: that is filled in when it is
+# examined and opened.
+
+
+LONGEST_NAME = 40
+MOST_QUESTIONS = 50
+COARSE = 0.2
+"""The part of all that an interval may reach to each side and still tell something."""
+MOST_PEOPLE = 100_000
+COST = {"epsilon", "method", "rounds", "once", "round"}
+
+
+class Drafting(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """A survey: as an object with the keys of a survey.toml, or as the text of one."""
+
+    document: dict[str, Any] | None = None
+    toml: Annotated[str, msgspec.Meta(max_length=60_000)] | None = None
+
+
+class SurveyChecking(Drafting, kw_only=True):
+    """A survey, and how many people will answer."""
+
+    n: Annotated[int, msgspec.Meta(ge=FEWEST, le=MOST_PEOPLE)] = 1000
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Draft:
+    """What an owner wrote.
+
+    Parameters
+    ----------
+    document
+        The keys of a survey.toml.
+    """
+
+    document: Mapping[str, Any]
+
+    def examined(self, url: str) -> Examination:
+        """Return the survey, sent to a server; or everything that is wrong with it."""
+        name = self.document.get("name")
+        facts = {**self.document, "send_to": f"{url}{COLLECTED}/{name}/reports"}
+        if not isinstance(name, str) or not NAME.fullmatch(name):
+            facts["send_to"] = f"{url}{COLLECTED}/survey/reports"
+        found = examined(facts)
+        more = (*found.problems, *_too_much(name, found))
+        small = more == found.problems
+        return Examination(
+            survey=found.survey if small else None,
+            problems=more,
+            sketch=found.sketch if small else None,
+        )
+
+
+def drafted(said: Drafting) -> Draft:
+    """Return the draft of a request, or refuse it."""
+    if (said.document is None) == (said.toml is None):
+        raise ParameterError(
+            "the body", "hold either document or toml", "both or none", "Write one of them."
+        )
+    if said.toml is not None:
+        found = json.loads(json.dumps(parsed(said.toml), default=str))
+        return Draft(document=found)
+    return Draft(document=said.document or {})
+
+
+def required_name(draft: Draft) -> str:
+    """Return the survey's name, by which it is kept; or refuse the draft."""
+    name = draft.document.get("name")
+    if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
+        raise ParameterError(
+            "name",
+            f"be small letters, digits and hyphens, at most {LONGEST_NAME}",
+            "another one" if name else "none",
+            "Type a short one, such as commute.",
+        )
+    return name
+
+
+def origin(call: Incoming) -> str:
+    """Return where this server is, as whoever asks sees it."""
+    scheme = "https" if call.state.settings.behind_proxy else "http"
+    return f"{scheme}://{call.headers.get('host', '')}"
+
+
+def consequence(found: Examination, n: int) -> dict[str, Any]:
+    """Return what a survey costs who answers, and what so many people will tell.
+
+    Parameters
+    ----------
+    found
+        The survey, or what there is of it.
+    n
+        How many people answer.
+    """
+    told: dict[str, Any] = {
+        "problems": wrongs(found),
+        "fingerprint": found.survey and found.survey.fingerprint,
+        "cost": None,
+        "plan": None,
+    }
+    if found.sketch is None or any(one.field in COST for one in found.problems):
+        return told
+    schema = found.sketch.schema
+    told["cost"] = {"sure": sure(schema.epsilon), "means": meaning(schema.epsilon)}
+    plan = precision(schema, n).to_dict()
+    for name, line in plan["questions"].items():
+        line["coarse"] = line["half"] > COARSE * _span(schema.columns[name])
+    return {**told, "plan": plan}
+
+
+def _span(column: Attribute) -> float:
+    """Return how far answers can be apart; of a share, 1."""
+    return float(column.grid.upper - column.grid.lower) if isinstance(column, Number) else 1.0
+
+
+def wrongs(found: Examination) -> list[dict[str, str]]:
+    """Return everything that is wrong with a survey, field by field."""
+    return [
+        {"field": one.field, "must": one.error.must, "got": one.error.got, "said": str(one)}
+        for one in found.problems
+    ]
+
+
+def _too_much(name: object, found: Examination) -> Iterator[FieldProblem]:
+    """Yield what a server cannot open."""
+    schema = found.survey and found.survey.schema
+    if schema and schema.rounds and not schema.turn:
+        rounds = ParameterError(
+            "round", f"be from 1 to {schema.rounds}", "none", "Type {round}.", round=1
+        )
+        yield FieldProblem(field="round", error=rounds)
+    if isinstance(name, str) and len(name) > LONGEST_NAME:
+        long = ParameterError(
+            "name", f"have at most {LONGEST_NAME} letters", str(len(name)), "Shorten it."
+        )
+        yield FieldProblem(field="name", error=long)
+    asked = len(found.sketch.questions) if found.sketch else 0
+    if asked > MOST_QUESTIONS:
+        many = ParameterError("questions", f"be at most {MOST_QUESTIONS}", str(asked), "Ask fewer.")
+        yield FieldProblem(field="questions", error=many)
+
+
+# ---- Surveys: drafted, examined, opened to anybody, watched, closed, taken home ------------------
+
 
 OWNER = ("owner",)
 READERS = ("owner", "analyst")

@@ -1,12 +1,16 @@
 """One total for many releases, kept in a ledger."""
 
+from sourdine.session.accounts import Charged, Room
 from sourdine.session.charges import Charge, Terms
-from sourdine.session.could import Could
-from sourdine.session.kept_ledgers import BookLedger, DatabaseLedger, FileLedger
-from sourdine.session.ledger import Call, Ledger, MemoryLedger
-from sourdine.session.prepared import Prepared
-from sourdine.session.room import Charged, Room
-from sourdine.session.session import Session
+from sourdine.session.ledger import (
+    BookLedger,
+    Call,
+    DatabaseLedger,
+    FileLedger,
+    Ledger,
+    MemoryLedger,
+)
+from sourdine.session.session import Could, Prepared, Session
 
 __all__ = [
     "BookLedger",

@@ -1,51 +1,366 @@
-"""A data set with one total to spend on it."""
+"""`Session`: a data set with one total to spend on it."""
 
 from __future__ import annotations
 
+import json
 import os
+from abc import abstractmethod
 from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from pathlib import PurePath
 from threading import Lock
-from typing import TYPE_CHECKING, Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
-from sourdine.central import Statistic
+from sourdine.central import Describe, Statistic
 from sourdine.errors import (
     LEFT_OUT,
+    BudgetExceededError,
     ParameterError,
     ParameterTypeError,
     SourdineError,
 )
 from sourdine.exact import flag, given
+from sourdine.frames.frame import Frame
+from sourdine.frames.reading import STANDARD
+from sourdine.parameters import converters
+from sourdine.parameters.kinds import spelled
+from sourdine.parameters.question import Face, read
 from sourdine.plan import Plan, Planner
-from sourdine.privacy import Guarantee
-from sourdine.question import converters, read
-from sourdine.question.kinds import spelled
+from sourdine.privacy import Guarantee, Part
+from sourdine.privacy.guarantee import percent, shown
+from sourdine.questions import Statistics, named
+from sourdine.reports.about import About
+from sourdine.reports.report import FiledReport
+from sourdine.results.answer import History
+from sourdine.results.release import Release
+from sourdine.results.tables import Sheet, Shown
+from sourdine.session.accounts import FilterAccount, Room, read_budget
 from sourdine.session.charges import Terms
-from sourdine.session.could import Asking
-from sourdine.session.filing import About, FiledReport
-from sourdine.session.kept_ledgers import opened_ledger
-from sourdine.session.ledger import MemoryLedger
-from sourdine.session.prepared import Prepared
-from sourdine.session.room import Room
-from sourdine.session.spending import Spending
-from sourdine.session.totals import read_budget
-from sourdine.tally import Frame
-from sourdine.tally.reading import STANDARD
+from sourdine.session.ledger import Call, MemoryLedger, opened_ledger
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping, Sequence
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
+    from sourdine.frames.reading import Reading
+    from sourdine.parameters.question import Question
     from sourdine.privacy import Relation
-    from sourdine.question import Question
-    from sourdine.release import Release
-    from sourdine.session.accounts import Account
+    from sourdine.session.accounts import Account, Charged, Total
     from sourdine.session.charges import Charge
-    from sourdine.session.kept_ledgers import BookLedger
-    from sourdine.session.ledger import Ledger
-    from sourdine.tally import Reading
+    from sourdine.session.ledger import BookLedger, Ledger
 
-__all__ = ["Session", "left_to_the_session", "typed_question"]
+
+# ---- What every session shows, wherever its ledger is: the total, what was spent, what is left ---
+
+
+HEADS = {
+    "number": "",
+    "when": "time",
+    "what": "question",
+    "epsilon": "epsilon",
+    "delta": "delta",
+    "value": "answer",
+    "mechanism": "by",
+}
+"""What a history shows of a charge."""
+
+
+class Spending(Statistics[Release], Shown):
+    """Every statistic as a method that releases it under one total."""
+
+    __slots__ = ()
+
+    describe = Face(Describe)
+
+    @property
+    @abstractmethod
+    def terms(self) -> Terms:
+        """The total, the relation, the unit and the name of the data."""
+
+    @property
+    @abstractmethod
+    def account(self) -> Account:
+        """What was spent until now, by the way in which the ledger counts."""
+
+    @property
+    @abstractmethod
+    def charges(self) -> list[Charge]:
+        """Every charge, the first one first."""
+
+    @property
+    def total(self) -> Total:
+        """What all releases may cost together: epsilon and delta, or rho."""
+        return self.terms.total
+
+    @property
+    def spent(self) -> Guarantee | Charged:
+        """What has been charged: a promise, or with delta a share of the total.
+
+        Both have `epsilon`, the sum of the epsilons, and `delta`.
+        """
+        return self.account.used
+
+    @property
+    def remaining(self) -> Guarantee | Room:
+        """What is left: a promise, or with delta a share of the total.
+
+        Both have `epsilon`, the largest that fits whatever is asked, and `delta`. A `Room` also
+        knows the largest epsilon by kind of loss.
+        """
+        return self.account.remaining
+
+    @property
+    def history(self) -> History[Charge]:
+        """Every charge: when, what, its cost, its public parameters and the answer kept with it."""
+        return History(self.charges, HEADS)
+
+    def sheet(self) -> Sheet:
+        """Return what is printed: every charge, and what is left."""
+        whom, account = self.terms.protected, self.account
+        parts = {"spent": account.used, "left": account.remaining}
+        notes = [(name, part.told(whom)) for name, part in parts.items()]
+        return replace(self.history.sheet(), notes=[*notes, ("of", self.terms.told())])
+
+    def __repr__(self) -> str:
+        name, account = type(self).__name__, self.account
+        if isinstance(self.total, Guarantee) and isinstance(account.used, Guarantee):
+            return f"<{name}: {account.used} spent of {self.total}>"
+        return f"<{name}: {account.remaining.told()} left>"
+
+
+# ---- Whether a question would be admitted, and if not, what would --------------------------------
+
+
+NOTHING = "Nothing is left: another total would come on top of this one."
+
+
+@dataclass(frozen=True, slots=True)
+class Could(Shown):
+    """Whether a question would be admitted now, and why: true or false, and a sentence.
+
+    Another process may charge the ledger meanwhile; what decides is the call itself.
+
+    Parameters
+    ----------
+    question
+        What would be asked.
+    account
+        What was spent until now.
+    """
+
+    question: Statistic
+    account: Account
+
+    @property
+    def after(self) -> Account | None:
+        """The account after the question; None if it is refused."""
+        try:
+            return self.account.after(self.question.cost, self.question.parts)
+        except BudgetExceededError:
+            return None
+
+    @property
+    def refusal(self) -> BudgetExceededError | None:
+        """The error that asking would raise; None if the question is admitted."""
+        try:
+            self.account.after(self.question.cost, self.question.parts)
+        except BudgetExceededError as refusal:
+            return too_much(self.question, self.account) or refusal
+        return None
+
+    @property
+    def reason(self) -> str:
+        """What would be left, or why the question is refused."""
+        what = f"{self.question.name} at epsilon {shown(self.question.epsilon)}"
+        after = self.after
+        if after is None:
+            return f"{what}: {self.refusal}"
+        if isinstance(after, FilterAccount):
+            left = f"{percent(after.filter.remaining)} of {after.filter.whole}"
+            return f"{what}: {left} would be left"
+        return f"{what}: {after.remaining} would be left"
+
+    @property
+    def largest(self) -> Fraction:
+        """The largest epsilon with which this very question would be admitted now."""
+        return largest(self.question, self.account)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what JSON knows."""
+        return {"fits": bool(self), "reason": self.reason, "largest": float(self.largest)}
+
+    def __bool__(self) -> bool:
+        return self.after is not None
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        return Sheet(notes=[("yes" if self else "no", self.reason)])
+
+    def __repr__(self) -> str:
+        return f"<Could: {'yes' if self else 'no'}, {self.reason}>"
+
+
+class Asking(Statistics[Could]):
+    """Every statistic as a method that says whether it would be admitted.
+
+    Parameters
+    ----------
+    read, checked
+        Make a question of what is typed, as the session does; refuse one that it would refuse.
+    account
+        What was spent until now.
+    """
+
+    __slots__ = ("_account", "_checked", "_read")
+
+    describe = Face(Describe)
+
+    def __init__(
+        self,
+        read: Callable[[type[Question], Mapping[str, Any]], Statistic],
+        checked: Callable[[Statistic | Plan], Statistic],
+        account: Account,
+    ) -> None:
+        self._read, self._checked, self._account = read, checked, account
+
+    def __call__(self, question: Statistic | Plan | str, **parameters: Any) -> Could:
+        """Say it of a question, of a plan, or of a statistic by its name."""
+        if isinstance(question, str):
+            cls = Describe if question == Describe.kind else named(question)
+            question = self._read(cls, parameters)
+        return Could(self._checked(question), self._account)
+
+    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Could:
+        return self(self._read(cls, typed))
+
+
+def largest(question: Statistic, account: Account) -> Fraction:
+    """Return the largest epsilon, to six digits, with which a question fits; 0 if none does.
+
+    The search is monotone: it halves the step until the price of the question itself, with the
+    method and the parts that it has at that epsilon, just fits.
+    """
+
+    def at(epsilon: Fraction) -> tuple[Part, ...]:
+        try:
+            return question.at(epsilon).parts
+        except SourdineError:  # too small for its grid
+            return (Part.delta(1),)
+
+    return account.largest(at)
+
+
+def too_much(question: Statistic, account: Account) -> BudgetExceededError | None:
+    """Return the refusal of a question's epsilon; None if its delta is refused, or nothing is."""
+    if not isinstance(account, FilterAccount):
+        return None
+    after = account.filter.after(question.parts)
+    if after.share <= 1 or after.own_delta > account.filter.reserve:
+        return None
+    most = largest(question, account)
+    left = f"{percent(account.filter.remaining)} left of {account.filter.whole}"
+    return BudgetExceededError(
+        "epsilon",
+        f"be at most {shown(most, up=False)}, the largest that fits into the {left}",
+        shown(question.epsilon),
+        "Type {epsilon} or less." if most else NOTHING,
+        **({"epsilon": most} if most else {}),
+    )
+
+
+def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededError | None:
+    """Return the refusal of a batch as a whole; None if it is refused for its delta."""
+    if isinstance(account, FilterAccount):
+        after = account.filter.after(part for question in batch for part in question.parts)
+        if after.share <= 1 or after.own_delta > account.filter.reserve:
+            return None
+        left = f"{percent(account.filter.remaining)} of {account.filter.whole}"
+        needed = percent(after.share - account.share, up=True)
+    else:
+        most = account.largest(lambda _: ())
+        epsilon = sum((question.epsilon for question in batch), Fraction(0))
+        if epsilon <= most:
+            return None
+        left, needed = f"epsilon {shown(most, up=False)}", f"epsilon {shown(epsilon)}"
+    return BudgetExceededError(
+        "the batch",
+        f"be at most {left}, what is left",
+        needed,
+        "Ask for fewer answers, or with smaller epsilons. Nothing was charged.",
+    )
+
+
+# ---- Questions as a session asks them: what they cost, how they are refused, how they are drawn --
+
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """Questions that a session would ask; nothing is charged and nothing read yet.
+
+    Whoever draws must have charged before.
+
+    Parameters
+    ----------
+    questions
+        The questions, with what the session says for all of them.
+    by_error
+        Whether the only question was asked by its error, and not by its epsilon.
+    account
+        Returns what was spent until now.
+    release
+        Reads the data and draws the answer to one question.
+    """
+
+    questions: tuple[Statistic, ...]
+    by_error: bool
+    account: Callable[[], Account]
+    release: Callable[[Statistic], Release]
+
+    @property
+    def calls(self) -> list[Call]:
+        """The public facts of the questions, as a ledger writes them."""
+        return [
+            Call(
+                cost=question.cost,
+                parts=question.parts,
+                what=question.name,
+                mechanism=str(question.drawer),
+                parameters=json.dumps(question.to_dict(), ensure_ascii=False),
+            )
+            for question in self.questions
+        ]
+
+    def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:
+        """Charge the questions; a refusal is in the words of whoever asked."""
+        try:
+            return charge(self.calls)
+        except BudgetExceededError as refusal:
+            raise self._refused(refusal) from None
+
+    def draw(self) -> list[str]:
+        """Read the data, draw, and return the answers as JSON."""
+        return [self.release(question).to_json() for question in self.questions]
+
+    def _refused(self, refusal: BudgetExceededError) -> BudgetExceededError:
+        account = self.account()
+        if len(self.questions) > 1:
+            return too_many(self.questions, account) or refusal
+        if isinstance(account, FilterAccount):
+            refusal = too_much(self.questions[0], account) or refusal
+        if not self.by_error or "epsilon" not in refusal.tries:
+            return refusal
+        return refusal.hinting(
+            "That is what the {error} needs: ask for a larger one, or leave it out and type "
+            "{epsilon} or less.",
+            {**refusal.tries, "error": LEFT_OUT},
+        )
+
+
+# ---- A data set with one total to spend on it ----------------------------------------------------
 
 
 class Session(Spending):
@@ -124,7 +439,7 @@ class Session(Spending):
 
     __slots__ = ("_data", "_keep", "_ledger", "_reading")
 
-    def __init__(  # noqa: PLR0913 - what a person may say of a session
+    def __init__(
         self,
         data: object,
         *,
@@ -348,7 +663,7 @@ class Session(Spending):
         ----------
         about
             What only you know, such as the purpose and a contact: names and texts, or the path of
-            a TOML file (`sourdine.session.filing.About`).
+            a TOML file (`sourdine.reports.about.About`).
         """
         return FiledReport.of(self._ledger, About.read(about))
 

@@ -16,13 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 from sourdine.survey import device
-from sourdine.survey.collector import Collector
-from sourdine.survey.document import Survey
+from sourdine.survey.collector import Collector, WebServer
+from sourdine.survey.document import SKELETON, Survey
 from sourdine.survey.form import form_for_device
 from sourdine.survey.page import page
 from sourdine.survey.results import results
-from sourdine.survey.serving import WebServer
-from sourdine.survey.skeleton import SKELETON
 from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:
@@ -30,7 +28,6 @@ if TYPE_CHECKING:
 
     from sourdine.survey.results import Results
 
-__all__ = ["demo", "simulated"]
 
 MOST = 100_000
 WAYS = {"foot": 0.15, "bike": 0.25, "bus": 0.2, "car": 0.4}

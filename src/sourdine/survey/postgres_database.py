@@ -25,8 +25,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.presentation.figures import MissingExtraError
-from sourdine.survey.sqlite_file import APPLICATION, PATIENCE, VERSION
+from sourdine.results.charts import MissingExtraError
+from sourdine.survey.database import APPLICATION, PATIENCE, VERSION
 
 try:
     import psycopg
@@ -42,7 +42,6 @@ except ModuleNotFoundError:
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-__all__ = ["PostgresDatabase"]
 
 MARK = f"sourdine survey {VERSION}"
 """What marks a table as that of a survey: its comment."""

@@ -1,8 +1,9 @@
-"""What so many people will tell, question by question, and what invented records can do."""
+"""The precision that a number of people will give, and a summary of a survey."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,14 +11,16 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.exact import given, integer, probability
 from sourdine.local import Aggregator, Choices, Number, Schema
-from sourdine.local.reports import form_of, influence
-from sourdine.local.rounds import Panel
-from sourdine.local.table.estimating.estimates import Estimates
+from sourdine.local.reports.aggregator import influence
+from sourdine.local.reports.sources import form_of
+from sourdine.local.rounds.respondent import Panel
+from sourdine.local.table.estimates import Estimates
 from sourdine.noise import SeededSource
-from sourdine.presentation.texts import json_text
-from sourdine.privacy.printing import shown
-from sourdine.release import SHOWN, Sheet, Shown
-from sourdine.survey.words import meaning, sure
+from sourdine.privacy.guarantee import shown
+from sourdine.results.formatting import json_text
+from sourdine.results.release import SHOWN
+from sourdine.results.tables import Sheet, Shown
+from sourdine.survey.page import meaning, page, sure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -25,8 +28,11 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.local.table.columns import Attribute
+    from sourdine.survey.document import Survey
 
-__all__ = ["PagePlan", "precision"]
+
+# ---- What so many people will tell, question by question, and what invented records can do -------
+
 
 MOST_PEOPLE = 1_000_000
 FEWEST = 50
@@ -125,7 +131,7 @@ def precision(schema: Schema, n: int, *, confidence: float = SHOWN) -> PagePlan:
     will be: these are the intervals that a survey prints, for one draw of chance.
 
     One record in a hundred that is made up, instead of an honest one, moves a share by
-    :math:`0.01/(p-q)` at most (`sourdine.local.reports.influence`), and a mean by what the report
+    :math:`0.01/(p-q)` at most (`sourdine.local.reports.aggregator`), and a mean by what the report
     that moves it most does. Where each person reports one question, whoever invents records aims
     them all at the same.
 
@@ -233,3 +239,48 @@ def _moved(found: Estimates, name: str) -> float:
         tally[place] += fakes
         moves.append(abs(mean(tally) - mean(honest)))
     return max(moves)
+
+
+# ---- A survey at a glance: what it asks, what it costs, what that means, how it is known ---------
+
+
+def summary(survey: Survey) -> Sheet:
+    """Return what to look at before a survey is opened.
+
+    Examples
+    --------
+    >>> import tomllib
+    >>> from sourdine.survey import Survey
+    >>> from sourdine.survey.document import SKELETON
+    >>> sheet = summary(Survey.from_facts(tomllib.loads(SKELETON)))
+    >>> sheet.lines[0][:3], sheet.notes[0][0]
+    (('way', 'How did you come today?', '0.25'), 'cost')
+    """
+    schema, first = survey.schema, survey.languages[0]
+    several = schema.rounds is not None
+    parts = schema.parts("report")
+    html = page(survey.round(1) if several and schema.turn is None else survey)
+    rows = [
+        (
+            question.name,
+            question.ask[first],
+            shown(parts[question.name].epsilon),
+            str(parts[question.name].mechanism),
+        )
+        for question in survey.questions
+    ]
+    notes = [
+        ("cost", f"{schema.guarantee}, for all answers of a person"),
+        ("means", meaning(schema.epsilon)),
+        *(schema.costs().sheet().notes if several else ()),
+        ("languages", ", ".join(survey.languages)),
+        ("sent to", survey.send_to),
+        ("survey", survey.fingerprint),
+        ("page", f"{len(html) / 1000:.1f} kB, SHA-256 {sha256(html).hexdigest()}"),
+    ]
+    return Sheet(
+        heads=("question", "asked", "epsilon", "method"),
+        lines=rows,
+        notes=notes,
+        title=survey.title[first],
+    )

@@ -1,31 +1,19 @@
-"""`SurveyStore`: what a collector keeps of a survey, in an SQLite file or in PostgreSQL.
-
-==============  ================================================================================
-``survey``      the frozen document, its fingerprint, whether it is open, how many people counted
-``inbox``       records that are accepted and not yet counted, for a second or so
-``tallies``     for each column the tally of its reports: an aggregator's state
-``ids``         the ids of the records counted, so that each counts once
-``tickets``     the SHA-256 of the one-time codes that are not spent yet
-==============  ================================================================================
-
-No table has row numbers, and none has a time or an address: `inbox` and `ids` stand in the order
-of random ids, so a file does not say who came first. A spent ticket is deleted, in the transaction
-that accepts its record; the two are never in one row, and those of one commit are written in the
-order of their random keys. How well the database forgets is its own matter: see
-`sourdine.survey.sqlite_file` and `sourdine.survey.postgres_database`. *Checked by*
-``test_nothing_in_the_tables_links``. The file system below may keep old blocks, and who copies a
-file twice a second can compare the copies: no database prevents that.
-"""
+"""`SurveyStore`: what a collector keeps, written by one thread for all requests."""
 
 from __future__ import annotations
 
 import json
 import os
+import queue
 import secrets
 from collections import Counter
+from concurrent.futures import Future
 from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import count
+from threading import Thread
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -33,9 +21,9 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
 from sourdine.local import Aggregator
-from sourdine.local.reports import form_of, read_each, to_lines
-from sourdine.local.reports.records import ID
-from sourdine.local.table.estimating.estimates import Estimates
+from sourdine.local.reports.records import ID, read_each, to_lines
+from sourdine.local.reports.sources import form_of
+from sourdine.local.table.estimates import Estimates
 from sourdine.survey.database import Database, database
 from sourdine.survey.document import Survey
 from sourdine.survey.form import form_for_device
@@ -46,7 +34,23 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-__all__ = ["Outcome", "Posted", "SurveyStore"]
+
+# ---- `SurveyStore`: what a collector keeps of a survey, in an SQLite file or in PostgreSQL -------
+#
+# ``survey``      the frozen document, its fingerprint, whether it is open, how many people counted
+# ``inbox``       records that are accepted and not yet counted, for a second or so
+# ``tallies``     for each column the tally of its reports: an aggregator's state
+# ``ids``         the ids of the records counted, so that each counts once
+# ``tickets``     the SHA-256 of the one-time codes that are not spent yet
+#
+# No table has row numbers, and none has a time or an address: `inbox` and `ids` stand in the order
+# of random ids, so a file does not say who came first. A spent ticket is deleted, in the
+# transaction that accepts its record; the two are never in one row, and those of one commit are
+# written in the order of their random keys. How well the database forgets is its own matter: see
+# `sourdine.survey.database` and `sourdine.survey.postgres_database`. *Checked by*
+# ``test_nothing_in_the_tables_links``. The file system below may keep old blocks, and who copies a
+# file twice a second can compare the copies: no database prevents that.
+
 
 MOST_TICKETS = 1_000_000
 CODE = 15
@@ -289,3 +293,94 @@ def _fill(db: Database, survey: Survey, codes: list[str]) -> None:
         for name, mechanism in form_of(survey.schema).randomisers.items():
             empty = np.zeros(mechanism.cells, CELLS).tobytes()
             db.run("INSERT INTO tallies VALUES (?, 0, ?)", (name, empty))
+
+
+# ---- One thread writes for everybody: what waits for the disk together shares a commit -----------
+
+
+TOGETHER = 1024
+"""Posts in one transaction, and lines after which it takes no more."""
+LAST = 1 << 62
+"""More lines than any post has: what is asked to stop comes after all that waits."""
+
+Waiting = tuple[Posted, Future[Outcome]]
+
+
+class GroupCommit:
+    """Keeps what is posted, many posts to a commit, and counts it each second.
+
+    Short posts come first: one person's record does not wait for the batches that others sent.
+
+    Parameters
+    ----------
+    place
+        The store.
+    every
+        Seconds from one count to the next.
+    """
+
+    def __init__(self, place: str | PathLike[str], *, every: float = 1.0) -> None:
+        self.every, self.people, self.commits = every, 0, 0
+        self._waiting: queue.PriorityQueue[tuple[int, int, Waiting | None]] = queue.PriorityQueue()
+        self._order = count()
+        self._store = SurveyStore(place)
+        self.people = self._store.fold()
+        self._thread = Thread(target=self._run, name="survey store")
+        self._thread.start()
+
+    def post(self, posted: Posted) -> Future[Outcome]:
+        """Return what will become of a post; it is there when the disk has it."""
+        waits: Future[Outcome] = Future()
+        self._waiting.put((len(posted.lines), next(self._order), (posted, waits)))
+        return waits
+
+    def stop(self) -> None:
+        """Write and count what is left, and let go of the store."""
+        self._waiting.put((LAST, next(self._order), None))
+        self._thread.join()
+
+    def _run(self) -> None:
+        due, going = monotonic() + self.every, True
+        while going:
+            posts, going = self._next(max(0.0, due - monotonic()))
+            if posts:
+                self._commit(posts)
+            if not going or monotonic() >= due:
+                self._count()
+                due = monotonic() + self.every
+        self._store.close()
+
+    def _next(self, timeout: float) -> tuple[list[Waiting], bool]:
+        """Return all that waits, and whether more may come."""
+        posts: list[Waiting] = []
+        lines = 0
+        while len(posts) < TOGETHER and lines < TOGETHER:
+            try:
+                size, _, one = (
+                    self._waiting.get(timeout=timeout) if not posts else self._waiting.get_nowait()
+                )
+            except queue.Empty:
+                break
+            if one is None:
+                return posts, False
+            lines += size
+            if one[1].set_running_or_notify_cancel():
+                posts.append(one)
+        return posts, True
+
+    def _commit(self, posts: list[Waiting]) -> None:
+        try:
+            outcomes = self._store.accept([posted for posted, _ in posts])
+        except Exception as error:  # noqa: BLE001 - whoever waits must hear of it
+            for _, waits in posts:
+                waits.set_exception(error)
+            return
+        self.commits += 1
+        for (_, waits), outcome in zip(posts, outcomes, strict=True):
+            waits.set_result(outcome)
+
+    def _count(self) -> None:
+        try:
+            self.people = self._store.fold()
+        except self._store.failures:
+            return  # the inbox stays as it is, and is counted next time

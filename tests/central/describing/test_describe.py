@@ -12,7 +12,7 @@ import pytest
 import sourdine as sd
 from sourdine.audit import replay
 from sourdine.central import Describe
-from sourdine.central.describing.parts import Described
+from sourdine.central.describe import Described
 from sourdine.noise import SeededSource
 from sourdine.privacy import ADD_REMOVE
 

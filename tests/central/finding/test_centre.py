@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sourdine.audit.sampling import ALPHA, p_value
-from sourdine.central.finding.centre import Centre
+from sourdine.audit.exhaustive import ALPHA, p_value
+from sourdine.central.finding.search import Centre
+from sourdine.frames.cells import Octaves
 from sourdine.laws import Law
-from sourdine.tally.octaves import Octaves
 
 GRIDS = {
     "around 0": Octaves(-8, 40, step=1, bits=2),
@@ -43,7 +43,7 @@ def test_the_prior_is_half_at_home_and_half_in_the_octaves(grid):
 
 @grids
 def test_points_of_a_run_are_drawn_by_the_prior(grid):
-    from sourdine.noise import SYSTEM  # noqa: PLC0415
+    from sourdine.noise import SYSTEM
 
     centre = Centre(epsilon=1, grid=grid)
     logs = np.log(centre.prior(np.arange(grid.size)))

@@ -13,9 +13,9 @@ import pytest
 
 import sourdine as sd
 from sourdine.audit import replay
-from sourdine.central.finding.candidates import MOST_CELLS
+from sourdine.central.finding.bounds import MOST_CELLS
+from sourdine.frames.frame import Frame
 from sourdine.noise import SYSTEM, SeededSource
-from sourdine.tally import Frame
 
 NAN, INF = float("nan"), float("inf")
 RNG = np.random.default_rng(11)
@@ -272,7 +272,7 @@ def test_a_plan_says_the_shares_and_the_unit(refused):
 
 def test_data_are_passed_over_a_few_times(monkeypatch):
     """A count, the occupied cells, one table of some hundred cells, the sums."""
-    from sourdine.tally.memory import Memory  # noqa: PLC0415
+    from sourdine.frames.memory import Memory
 
     passes, groups = [], Memory.groups
 

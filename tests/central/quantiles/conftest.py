@@ -9,7 +9,7 @@ import pytest
 
 from sourdine.audit import ALPHA, p_value, worst_case
 from sourdine.audit.exhaustive import TOLERANCE
-from sourdine.central.quantiles import outside
+from sourdine.central.quantiles import chain
 from sourdine.central.quantiles.points import Points, Window
 from sourdine.noise import SeededSource
 
@@ -153,7 +153,7 @@ def all_outside():
         for k in range(stop + 1):
             row = lattice.targets(points.n, [k])
             logs.append(
-                outside._Flagged(points, row, c, half if first <= k <= last else -1).log_total
+                chain._Flagged(points, row, c, half if first <= k <= last else -1).log_total
             )
         logs[stop] += lattice.log_tail(c)
         return float(np.logaddexp.reduce(logs))
@@ -164,7 +164,7 @@ def all_outside():
 @pytest.fixture
 def rows_once(monkeypatch):
     """The rows outside are summed once for all draws from the same points."""
-    known, flagged = {}, outside._Flagged
+    known, flagged = {}, chain._Flagged
 
     def remembered(points, row, c, half):
         key = (row.T.tobytes(), half)
@@ -172,4 +172,4 @@ def rows_once(monkeypatch):
             known[key] = flagged(points, row, c, half)
         return known[key]
 
-    monkeypatch.setattr(outside, "_Flagged", remembered)
+    monkeypatch.setattr(chain, "_Flagged", remembered)

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sourdine.central.quantiles.anchors import Anchors, anchors_for
+from sourdine.central.quantiles.levels import Anchors, anchors_for
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 

@@ -10,11 +10,11 @@ import pytest
 
 import sourdine as sd
 from sourdine.audit import replay
-from sourdine.central.quantiles import Quantiles, certificates
-from sourdine.central.quantiles.brackets import Brackets
-from sourdine.central.quantiles.certificates import certified, noise_reach
-from sourdine.central.quantiles.lattice import FreeTotal
+from sourdine.central.quantiles import intervals
+from sourdine.central.quantiles.algorithm import FreeTotal
+from sourdine.central.quantiles.intervals import Brackets, certified, noise_reach
 from sourdine.central.quantiles.points import Points, Window
+from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.noise import SeededSource
 
 RUNS = 80
@@ -63,7 +63,7 @@ def test_certified_intervals_cover_whatever_the_data(name, orders, relation):
 
 
 def test_without_the_noise_reach_intervals_would_not_cover(monkeypatch):
-    monkeypatch.setattr(certificates, "_reach", lambda *_: 0.0)
+    monkeypatch.setattr(intervals, "_reach", lambda *_: 0.0)
     values, top = DATA["even"]
     asked = Quantiles(
         q=DECILES, bounds=(0, top), step=1, epsilon=1, interval=0.95, source=SeededSource(4)

@@ -8,11 +8,11 @@ from math import log, sqrt
 import numpy as np
 import pytest
 
-from sourdine.central.quantiles.certificates import (
-    RAREST,
-    SAFETY,
-    _bounded,
-    _reach,
+from sourdine.central.quantiles.intervals import (
+    COUNT_RAREST,
+    COUNT_SAFETY,
+    _bounded_counts,
+    _reach_of_counts,
     _sampled,
     noise_reach,
 )
@@ -69,7 +69,7 @@ def _tilt(line, z):
 @pytest.mark.parametrize("orders", [*THIRTEEN.values(), *FEW.values()], ids=[*THIRTEEN, *FEW])
 def test_rare_noise_stays_within_its_reach(orders, beta):
     edges = 2 * len(orders)
-    chance, error = passing(edges, orders, _reach(edges, orders, beta))
+    chance, error = passing(edges, orders, _reach_of_counts(edges, orders, beta))
     assert error < 0.1 * chance
     assert chance + 4 * error < beta
     assert chance > beta / 100  # not wider than need be
@@ -79,8 +79,8 @@ def test_rare_noise_stays_within_its_reach(orders, beta):
 @pytest.mark.parametrize("orders", THIRTEEN.values(), ids=THIRTEEN)
 def test_a_tail_of_fixed_slope_would_be_passed_too_often(orders, beta):
     """The check above has the power to tell: 1.5 for each factor e is too little for 26 edges."""
-    z = SAFETY * _sampled(26, [float(orders[0]), float(orders[-1])], RAREST)
-    chance, error = passing(26, orders, z + 1.5 * log(RAREST / beta))
+    z = COUNT_SAFETY * _sampled(26, [float(orders[0]), float(orders[-1])], COUNT_RAREST)
+    chance, error = passing(26, orders, z + 1.5 * log(COUNT_RAREST / beta))
     assert chance - 4 * error > beta
 
 
@@ -108,7 +108,9 @@ def test_rare_noise_on_the_lattice_stays_within_its_reach(scale, beta):
 def test_the_extreme_orders_decide():
     orders = tuple(Fraction(j, 10) for j in (1, 4, 5, 8))
     for beta in (0.05, 1e-5):
-        assert _reach(6, orders, beta) == _reach(6, (orders[0], orders[-1]), beta)
+        assert _reach_of_counts(6, orders, beta) == _reach_of_counts(
+            6, (orders[0], orders[-1]), beta
+        )
     walk = np.cumsum(np.random.default_rng(0).laplace(size=(40_000, 7)), axis=1)
     apart = [np.abs(walk[:, :-1] - float(q) * walk[:, -1:]).max(axis=1) for q in orders]
     assert _sampled(6, [0.1, 0.8], 0.05) == pytest.approx(np.quantile(np.max(apart, axis=0), 0.95))
@@ -117,6 +119,9 @@ def test_the_extreme_orders_decide():
 @pytest.mark.parametrize("orders", [*THIRTEEN.values(), *FEW.values()], ids=[*THIRTEEN, *FEW])
 def test_surer_reaches_further(orders):
     edges = 2 * len(orders)
-    reaches = [_reach(edges, orders, beta) for beta in (0.5, 0.05, RAREST, 9e-4, 1e-6, 1e-200)]
+    reaches = [
+        _reach_of_counts(edges, orders, beta)
+        for beta in (0.5, 0.05, COUNT_RAREST, 9e-4, 1e-6, 1e-200)
+    ]
     assert reaches == sorted(reaches)
-    assert _bounded(0, [0.5], 1e-6) == 0
+    assert _bounded_counts(0, [0.5], 1e-6) == 0

@@ -7,10 +7,16 @@ import numpy as np
 import pytest
 
 from sourdine.audit import ALPHA, p_value
-from sourdine.central.quantiles.chain import LONGEST, Chain, Targets, TooWideError, _sliding
-from sourdine.central.quantiles.lattice import FreeTotal, OfRecords
-from sourdine.central.quantiles.long import LongChain
-from sourdine.central.quantiles.outside import _Flagged
+from sourdine.central.quantiles.algorithm import FreeTotal, OfRecords
+from sourdine.central.quantiles.chain import (
+    LONGEST,
+    Chain,
+    LongChain,
+    Targets,
+    TooWideError,
+    _Flagged,
+    _sliding,
+)
 from sourdine.central.quantiles.points import Points
 from sourdine.laws import Law
 from sourdine.noise import SeededSource

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 
 import sourdine as sd
-from sourdine.central.quantiles.curve import Curve
-from sourdine.central.quantiles.order_statistics import Reader
+from sourdine.central.quantiles.points import Reader
+from sourdine.central.quantiles.tree import Curve
+from sourdine.frames.frame import Frame
 from sourdine.grid import Grid
 from sourdine.noise import SeededSource
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE
-from sourdine.tally import Frame
 
 GRID = {"bounds": (0, 1000), "step": 1}
 

@@ -8,22 +8,20 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from sourdine.central.quantiles.brackets import USUAL
-from sourdine.central.quantiles.certificates import noise_reach
-from sourdine.central.quantiles.expected import (
+from sourdine.central.quantiles.algorithm import (
     bracket_error,
     joint_error,
     many_level_error,
     one_error,
     two_level_error,
 )
+from sourdine.central.quantiles.intervals import USUAL, noise_reach
 from sourdine.central.quantiles.methods import METHODS
 from sourdine.central.quantiles.statistic import CERTIFYING, FURTHER, Quantiles
-from sourdine.central.quantiles.tree import FEW, SAMPLED
-from sourdine.central.quantiles.tree_reach import reach
+from sourdine.central.quantiles.tree import FEW, SAMPLED, reach
 from sourdine.errors import ParameterError
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame
 
 RUNS = 300
 SIX = 6 * sqrt(0.05 * 0.95 / RUNS)

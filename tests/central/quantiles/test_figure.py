@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from sourdine.central.quantiles.statistic import Quantiles
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame
 
 pytest.importorskip("matplotlib")
 X = np.round(np.random.default_rng(1).lognormal(3, 1, 500))

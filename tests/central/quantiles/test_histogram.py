@@ -6,7 +6,7 @@ from math import isinf
 import numpy as np
 import pytest
 
-from sourdine.central.quantiles.histogram import HistogramMethod, bin_edges, counts_below
+from sourdine.central.quantiles.naive import HistogramMethod, bin_edges, counts_below
 from sourdine.central.quantiles.points import Points
 from sourdine.errors import ParameterError
 from sourdine.mechanisms.above_threshold import first_above_law

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sourdine.audit import worst_case
-from sourdine.central.quantiles import sampler
+from sourdine.central.quantiles import joint
 from sourdine.central.quantiles.chain import Targets
-from sourdine.central.quantiles.hybrid import Hybrid
 from sourdine.central.quantiles.joint import joint_log_weights
+from sourdine.central.quantiles.levels import Hybrid
 from sourdine.central.quantiles.points import Points
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
@@ -75,7 +75,7 @@ def test_hybrid_draws_follow_the_law(x, fits):
 
 
 def test_ordered_hybrid_draws_follow_the_law(fits, monkeypatch):
-    monkeypatch.setattr(sampler, "PATIENCE", 1)
+    monkeypatch.setattr(joint, "PATIENCE", 1)
     fits(Hybrid(epsilon=3, q=[0.2, 0.4, 0.6, 0.8], cells=3, stride=3), [1, 1, 1, 2], draws=500)
 
 

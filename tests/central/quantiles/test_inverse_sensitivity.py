@@ -7,7 +7,7 @@ from math import ceil, inf
 import numpy as np
 import pytest
 
-from sourdine.central.quantiles.inverse_sensitivity import InverseSensitivity
+from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.errors import ParameterError
 
 RELATIONS = ("add_remove", "substitute")

@@ -8,20 +8,18 @@ import numpy as np
 import pytest
 
 from sourdine.audit import ALPHA, p_value
-from sourdine.central.quantiles import sampler
-from sourdine.central.quantiles.algorithm import FLOATS
-from sourdine.central.quantiles.chain import LONGEST
+from sourdine.central.quantiles import joint
+from sourdine.central.quantiles.algorithm import FLOATS, Fixed, FreeTotal, OfRecords
+from sourdine.central.quantiles.chain import LONGEST, LongChain
 from sourdine.central.quantiles.joint import (
     JointExp,
     JointFree,
+    JointSampler,
     by_ranks,
     free_law,
     joint_log_weights,
 )
-from sourdine.central.quantiles.lattice import Fixed, FreeTotal, OfRecords
-from sourdine.central.quantiles.long import LongChain
 from sourdine.central.quantiles.points import Points
-from sourdine.central.quantiles.sampler import JointSampler
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.noise import SeededSource
@@ -77,9 +75,7 @@ def test_weights_are_the_definition(x, q):
     ("epsilon", "q", "most"),
     [(1, [0.5], 4), (8, [0.9], 4), (1, [0.1, 0.9], 4), (8, [0.25, 0.5], 3), (1, QUARTERS, 4)],
 )
-def test_joint_laws_keep_the_claim(  # noqa: PLR0917
-    make, relation, epsilon, q, most, holds
-):
+def test_joint_laws_keep_the_claim(make, relation, epsilon, q, most, holds):
     holds(make(epsilon=epsilon, q=q, cells=6, relation=relation), most)
 
 
@@ -120,9 +116,7 @@ WIDE = 2000
         ),
     ],
 )
-def test_joint_constants_cannot_be_raised(  # noqa: PLR0917
-    make, relation, epsilon, cells, x, y, rejects
-):
+def test_joint_constants_cannot_be_raised(make, relation, epsilon, cells, x, y, rejects):
     """A run of empty cells at its target loses it, one beyond comes nearer."""
     q = [Fraction(1, 2)]
 
@@ -198,14 +192,14 @@ def test_quick_draws_follow_the_law(x, lattice, c):
 
 @pytest.mark.parametrize("name", ["free", "exp", "three of one", "brackets", "an atom", "none"])
 def test_ordered_draws_follow_the_law(name, monkeypatch):
-    monkeypatch.setattr(sampler, "PATIENCE", 1)
+    monkeypatch.setattr(joint, "PATIENCE", 1)
     x, lattice, c = CASES[name]
     assert follow(Points.of(x, 6), lattice, c, 2_500) >= ALPHA
 
 
 @pytest.mark.parametrize("name", ["free", "exp", "brackets"])
 def test_long_draws_follow_the_law(name, monkeypatch):
-    monkeypatch.setattr(sampler, "Chain", LongChain)
+    monkeypatch.setattr(joint, "Chain", LongChain)
     x, lattice, c = CASES[name]
     assert follow(Points.of(x, 6), lattice, c, 2_000) >= ALPHA
 
@@ -214,13 +208,13 @@ def test_draws_of_heavy_atoms_follow_the_law(monkeypatch):
     """Both kinds of atoms at once: 9 records and more are heavy for three quantiles."""
     x, lattice = [1] * 10 + [2] * 3, FreeTotal((Fraction(1, 4), Fraction(1, 3), Fraction(3, 4)), 6)
     assert follow(Points.of(x, 4), lattice, 0.3, 2_500) >= ALPHA
-    monkeypatch.setattr(sampler, "PATIENCE", 1)
+    monkeypatch.setattr(joint, "PATIENCE", 1)
     assert follow(Points.of(x, 4), lattice, 0.3, 2_500) >= ALPHA
 
 
 def test_draws_by_blocks_follow_the_law(monkeypatch):
     blocks, kept = [], []
-    chain, coin = sampler.Chain, sampler._coin
+    chain, coin = joint.Chain, joint._coin
 
     def tossed(p, source):
         kept.append(p)
@@ -230,8 +224,8 @@ def test_draws_by_blocks_follow_the_law(monkeypatch):
         blocks.append(args[4] if len(args) > 4 else 1)
         return chain(*args)
 
-    monkeypatch.setattr(sampler, "Chain", seen)
-    monkeypatch.setattr(sampler, "_coin", tossed)
+    monkeypatch.setattr(joint, "Chain", seen)
+    monkeypatch.setattr(joint, "_coin", tossed)
     x, lattice = TIED * 2, FreeTotal((Fraction(1, 4), Fraction(1, 2)), 8)
     assert follow(Points.of(x, 6), lattice, 0.15, 6_000) >= ALPHA
     assert max(blocks) == 5
@@ -243,7 +237,7 @@ def test_draws_by_blocks_follow_the_law(monkeypatch):
 @pytest.mark.usefixtures("rows_once")
 def test_draws_from_outside_follow_the_law(name, patience, monkeypatch, all_outside):
     """The smallest window, and the rest bounded closely: much is drawn from outside."""
-    calls, draw = [], sampler.draw_outside
+    calls, draw = [], joint.draw_outside
 
     def counted(*args):
         drawn = draw(*args)
@@ -255,10 +249,10 @@ def test_draws_from_outside_follow_the_law(name, patience, monkeypatch, all_outs
         drawer._bounds = np.full_like(drawer._bounds, all_outside(*args) + 0.3)
         return drawer
 
-    monkeypatch.setattr(sampler, "draw_outside", counted)
-    monkeypatch.setattr(sampler, "SHELLS", 0.4 * 1.3 ** np.arange(30))
-    monkeypatch.setattr(sampler, "REST", -1e9)
-    monkeypatch.setattr(sampler, "PATIENCE", patience)
+    monkeypatch.setattr(joint, "draw_outside", counted)
+    monkeypatch.setattr(joint, "SHELLS", 0.4 * 1.3 ** np.arange(30))
+    monkeypatch.setattr(joint, "REST", -1e9)
+    monkeypatch.setattr(joint, "PATIENCE", patience)
     x, lattice, c = CASES[name]
     draws = 800
     assert follow(Points.of(x * 3, 6), lattice, c, draws, closely) >= ALPHA
@@ -341,7 +335,7 @@ def test_orders_closer_than_the_noise():
 
 
 def test_more_quantiles_than_a_factorial_holds():
-    drawn = sampler._ordered_pieces(Points.of([], 50), [0] * 180, SeededSource(1))
+    drawn = joint._ordered_pieces(Points.of([], 50), [0] * 180, SeededSource(1))
     assert drawn is None
 
 

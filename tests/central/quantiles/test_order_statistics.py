@@ -5,20 +5,19 @@ import polars as pl
 import pytest
 
 from sourdine import Grid
-from sourdine.central.quantiles import order_statistics
+from sourdine.central.quantiles import points
 from sourdine.central.quantiles.algorithm import release_from
 from sourdine.central.quantiles.joint import JointFree
-from sourdine.central.quantiles.order_statistics import Reader
-from sourdine.central.quantiles.points import NotReadError
+from sourdine.central.quantiles.points import NotReadError, Reader
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame
 
 GRID = Grid(0, 1000, step=1)
 
 
 @pytest.fixture
 def small_outline(monkeypatch):
-    monkeypatch.setattr(order_statistics, "OUTLINE", 50)
+    monkeypatch.setattr(points, "OUTLINE", 50)
 
 
 @pytest.mark.usefixtures("small_outline")

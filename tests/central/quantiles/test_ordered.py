@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sourdine.central.quantiles import ordered
+from sourdine.central.quantiles import chain as ordered
+from sourdine.central.quantiles.algorithm import Fixed, FreeTotal, OfRecords
+from sourdine.central.quantiles.chain import OrderedChain, Slots, _range_log_sums, slots_of
 from sourdine.central.quantiles.joint import joint_log_weights
-from sourdine.central.quantiles.lattice import Fixed, FreeTotal, OfRecords
-from sourdine.central.quantiles.ordered import OrderedChain, Slots, _range_log_sums, slots_of
 from sourdine.central.quantiles.points import Points
 from sourdine.noise import SeededSource
 
@@ -81,7 +81,7 @@ def test_windows_cut_slots_by_rank():
 
 def test_a_narrow_window_holds_the_tuples_inside():
     """The chain of a window weighs what its rank tuples weigh in the definition."""
-    from sourdine.central.quantiles.joint import by_ranks  # noqa: PLC0415
+    from sourdine.central.quantiles.joint import by_ranks
 
     x, c = [0, 1, 1, 2, 2, 2, 4, 4], 0.4
     for half in (0, 1, 2, 3):

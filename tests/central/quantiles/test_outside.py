@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from sourdine.audit import ALPHA, p_value
-from sourdine.central.quantiles.lattice import Fixed, FreeTotal, OfRecords
-from sourdine.central.quantiles.outside import _Flagged, draw_outside
+from sourdine.central.quantiles.algorithm import Fixed, FreeTotal, OfRecords
+from sourdine.central.quantiles.chain import _Flagged, draw_outside
+from sourdine.central.quantiles.joint import SHELLS, JointSampler
 from sourdine.central.quantiles.points import Points
-from sourdine.central.quantiles.sampler import SHELLS, JointSampler
 from sourdine.laws import Law
 from sourdine.noise import SeededSource
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 from sourdine.central.quantiles.exponential import QExp
+from sourdine.central.quantiles.independent import RecExp
 from sourdine.central.quantiles.points import Points
-from sourdine.central.quantiles.recursive import RecExp
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 

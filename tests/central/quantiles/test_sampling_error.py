@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import sourdine as sd
-from sourdine.central.quantiles.sampling_error import band_reach, most_records, population_reach
+from sourdine.central.quantiles.intervals import band_reach, most_records, population_reach
 from sourdine.noise import SeededSource
 
 HALF, TENTH = Fraction(1, 2), Fraction(1, 10)

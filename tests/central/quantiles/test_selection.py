@@ -8,12 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sourdine.central.quantiles import sampler, selection
-from sourdine.central.quantiles.joint import JointFree
-from sourdine.central.quantiles.lattice import FreeTotal
-from sourdine.central.quantiles.points import NotReadError, Points
-from sourdine.central.quantiles.sampler import JointSampler
-from sourdine.central.quantiles.selection import points_of_array, windows_within
+from sourdine.central.quantiles import joint, points
+from sourdine.central.quantiles.algorithm import FreeTotal
+from sourdine.central.quantiles.joint import JointFree, JointSampler
+from sourdine.central.quantiles.points import NotReadError, Points, points_of_array, windows_within
 from sourdine.grid import Grid
 from sourdine.noise import SeededSource
 
@@ -111,7 +109,7 @@ def test_small_arrays_in_windows(x, starts):
     grid, values = Grid(0, 30, step=1), np.array(x, np.float64) + 0.25
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"SMALL": 1, "COARSE": 1, "LARGEST_SHARE": 9.0, "BINS": 16}.items():
-            patch.setattr(selection, name, value)
+            patch.setattr(points, name, value)
         ranges = [(min(a, len(x) - 1), min(a, len(x) - 1) + b) for a, b in starts]
         part = points_of_array(values, grid, lambda _: ranges)
     whole = Points.of(x, 31)
@@ -156,7 +154,7 @@ def test_cuts_of_windows_know_what_the_whole_knows(x, data):
     )
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {"SMALL": 1, "COARSE": 1, "LARGEST_SHARE": 9.0, "BINS": 16}.items():
-            patch.setattr(selection, name, value)
+            patch.setattr(points, name, value)
         windowed = points_of_array(np.array(x, float), grid, lambda _: ranges)
     first = data.draw(st.integers(0, n - 1))
     last = data.draw(st.integers(first, n))
@@ -178,7 +176,7 @@ def test_cuts_of_windows_know_what_the_whole_knows(x, data):
 @pytest.mark.parametrize("patience", [1, 100])
 @pytest.mark.parametrize("reach", [5, 20, 60, 150, 400])
 def test_nothing_is_missed_once_drawing(reach, patience, monkeypatch, windowed):
-    monkeypatch.setattr(sampler, "PATIENCE", patience)
+    monkeypatch.setattr(joint, "PATIENCE", patience)
     ticks = np.random.default_rng(4).integers(0, 1 << 20, 3000)
     q, built = (Fraction(2, 5), Fraction(1, 2), Fraction(3, 5)), []
     for c in (0.3, 1.0):

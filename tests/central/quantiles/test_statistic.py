@@ -9,11 +9,12 @@ import polars as pl
 import pytest
 
 import sourdine as sd
-from sourdine.central.quantiles import Quantiles
 from sourdine.central.quantiles.methods import METHODS, chosen
+from sourdine.central.quantiles.statistic import Quantiles
 from sourdine.errors import ParameterError
+from sourdine.frames import duck
+from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.tally import Frame, duck
 
 DECILES = [i / 10 for i in range(1, 10)]
 GRID = {"bounds": (0, 100), "step": 1}

@@ -5,11 +5,11 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sourdine.audit.sampling import ALPHA, p_value
-from sourdine.central.quantiles import slices, three_levels
-from sourdine.central.quantiles.lattice import Fixed
+from sourdine.audit.exhaustive import ALPHA, p_value
+from sourdine.central.quantiles import levels
+from sourdine.central.quantiles.algorithm import Fixed
+from sourdine.central.quantiles.levels import ThreeLevels
 from sourdine.central.quantiles.points import Points
-from sourdine.central.quantiles.three_levels import ThreeLevels
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 
@@ -36,14 +36,14 @@ def test_three_levels_draws_follow_the_law(fits):
 def test_a_law_of_other_ranks_is_told_from_the_draws(fits, monkeypatch):
     """Ties all cut to the left of a quantile: private, but another law."""
     made = ThreeLevels(epsilon=6, q=FIFTHS, cells=3, stride=4, inner=2)
-    cut = slices.Slices.draw
+    cut = levels.Slices.draw
 
     def wrongly(self, ticks, ranks, goals, source):
         del ranks
         below = [self._points.below(tick) for tick in ticks]
         return cut(self, ticks, below, goals, source)
 
-    monkeypatch.setattr(slices.Slices, "draw", wrongly)
+    monkeypatch.setattr(levels.Slices, "draw", wrongly)
     with pytest.raises(AssertionError):
         fits(made, [1] * 12, draws=3000)
 
@@ -64,20 +64,20 @@ def test_draws_that_tell_each_level_follow_the_law():
 @pytest.mark.parametrize("level", ["two and three", "three"])
 def test_noise_of_each_level_is_told_from_the_draws(level, factor, monkeypatch):
     """30 % less or more of it inside the slices."""
-    sampler = three_levels.JointSampler
+    sampler = levels.JointSampler
 
     def scaled(part, own, c):
         return sampler(part, own, factor * c)
 
-    class Scaled(slices.Slices):
+    class Scaled(levels.Slices):
         def __init__(self, points, make):
             del make
             super().__init__(points, lambda part, own: scaled(part, Fixed.of(own), SHARP.first.c))
 
     if level == "three":
-        monkeypatch.setattr(three_levels, "Slices", Scaled)
+        monkeypatch.setattr(levels, "Slices", Scaled)
     else:
-        monkeypatch.setattr(three_levels, "JointSampler", scaled)
+        monkeypatch.setattr(levels, "JointSampler", scaled)
     assert _p_value() < ALPHA
 
 

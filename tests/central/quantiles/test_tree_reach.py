@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from sourdine.central.quantiles.methods import chosen, made
-from sourdine.central.quantiles.tree import Tree, consistent
-from sourdine.central.quantiles.tree_reach import MOST_TICKS, reach, tick_shape
+from sourdine.central.quantiles.tree import MOST_TICKS, Tree, consistent, reach, tick_shape
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 

@@ -13,8 +13,7 @@ import pytest
 
 from sourdine.privacy import Guarantee, compose_advanced
 from sourdine.privacy.accounting import Ends, Part, compose
-from sourdine.privacy.accounting.pairs import concentrated, dominated, dominating
-from sourdine.privacy.accounting.ranges import Value
+from sourdine.privacy.accounting.losses import Value, concentrated, dominated, dominating
 
 F = Fraction
 DELTA = F(1, 10**6)

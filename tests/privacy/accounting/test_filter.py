@@ -14,7 +14,7 @@ import pytest
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Concentrated
 from sourdine.privacy.accounting import Filter, Part, best_order, compose
-from sourdine.privacy.accounting.prices import allowance
+from sourdine.privacy.accounting.parts import allowance
 
 F = Fraction
 DELTA = F(1, 10**6)

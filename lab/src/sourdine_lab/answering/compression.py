@@ -21,12 +21,12 @@ from dataclasses import dataclass
 from math import ceil, exp, log, log2
 from typing import TYPE_CHECKING
 
-from sourdine.adaptive.ledger import Iid
+from sourdine.adaptive.ledger.dependence import Iid
 from sourdine.exact import integer, number
 
 if TYPE_CHECKING:
-    from sourdine.adaptive.ledger import Dependence
-    from sourdine.exact.parameters import Number
+    from sourdine.adaptive.ledger.dependence import Dependence
+    from sourdine.exact import Number
 
 __all__ = [
     "ConcentratedAccuracy",
@@ -112,7 +112,7 @@ class ConcentratedAccuracy:
         return self.empirical + self.sampling
 
 
-def concentrated_accuracy(  # noqa: PLR0913 - what the corollary depends on
+def concentrated_accuracy(
     n: int,
     k: int,
     universe: int,

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.adaptive.queries import Query
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.noise import Source
 
 __all__ = ["GaussianNoise"]
@@ -54,7 +54,7 @@ class GaussianNoise:
 
     __slots__ = ("_rows", "_source", "asked", "n", "sigma", "variance")
 
-    def __init__(self, sample: Any, sigma: Number, *, source: Source = SYSTEM) -> None:  # noqa: ANN401
+    def __init__(self, sample: Any, sigma: Number, *, source: Source = SYSTEM) -> None:
         self._rows, self._source = read_sample(sample), source
         self.n, self.asked = len(self._rows), 0
         self.sigma: Fraction = positive(sigma, "sigma")

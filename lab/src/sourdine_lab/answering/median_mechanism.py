@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.adaptive.answers import Certificate
-from sourdine.adaptive.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.queries import vector_of
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer, number
@@ -21,9 +21,9 @@ from sourdine_lab.answering.widths import transcript_bits
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.ledger import Dependence
+    from sourdine.adaptive.ledger.dependence import Dependence
     from sourdine.adaptive.queries import Query
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = ["MedianMechanism"]
 
@@ -100,9 +100,9 @@ class MedianMechanism:
         "universe",
     )  # fmt: skip
 
-    def __init__(  # noqa: PLR0913 - the terms of mechanism and ledger
+    def __init__(
         self,
-        sample: Any,  # noqa: ANN401 - anything that is an array
+        sample: Any,
         *,
         universe: int,
         rounds: int,
@@ -184,7 +184,7 @@ def _codes(rows: NDArray[Any], universe: int) -> NDArray[np.int64]:
     return np.asarray(np.clip(numbers, 0, universe - 1), np.int64)
 
 
-def _vector(query: Any) -> Any:  # noqa: ANN401
+def _vector(query: Any) -> Any:
     if callable(query):
         return query
     values = np.asarray(query)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.adaptive.queries import Query
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.noise import Source
 
 __all__ = ["Empirical", "Rounding", "Splitting"]
@@ -35,7 +35,7 @@ class Empirical:
 
     __slots__ = ("_rows", "asked", "n")
 
-    def __init__(self, sample: Any) -> None:  # noqa: ANN401 - anything that is an array
+    def __init__(self, sample: Any) -> None:
         self._rows = read_sample(sample)
         self.n, self.asked = len(self._rows), 0
 
@@ -75,7 +75,7 @@ class Splitting:
 
     __slots__ = ("_rows", "asked", "rounds", "size")
 
-    def __init__(self, sample: Any, rounds: int, *, source: Source = SYSTEM) -> None:  # noqa: ANN401
+    def __init__(self, sample: Any, rounds: int, *, source: Source = SYSTEM) -> None:
         rows = read_sample(sample)
         self.rounds, self.asked = integer(rounds, "rounds", least=1), 0
         self.size = len(rows) // self.rounds
@@ -127,7 +127,7 @@ class Rounding:
 
     __slots__ = ("_rows", "asked", "levels", "n", "step")
 
-    def __init__(self, sample: Any, step: Number) -> None:  # noqa: ANN401
+    def __init__(self, sample: Any, step: Number) -> None:
         self._rows = read_sample(sample)
         self.step: Fraction = number(step, "step", above=0, most=1)
         self.levels = ceil(1 / self.step) + 1

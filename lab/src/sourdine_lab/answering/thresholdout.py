@@ -17,7 +17,7 @@ from sourdine_lab.answering.ticks import GRID, SLACK, read_sample, shuffled, tot
 
 if TYPE_CHECKING:
     from sourdine.adaptive.queries import Query
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.noise import Source
 
 __all__ = ["Thresholdout"]
@@ -76,7 +76,7 @@ class Thresholdout:
 
     def __init__(
         self,
-        sample: Any,  # noqa: ANN401 - anything that is an array, or two of them
+        sample: Any,
         *,
         threshold: Number,
         tolerance: Number,
@@ -142,7 +142,7 @@ class Thresholdout:
         return discrete_laplace(times * self._ticks(self.tolerance), source=self._source)
 
 
-def _halves(sample: Any, source: Source) -> tuple[Any, Any]:  # noqa: ANN401
+def _halves(sample: Any, source: Source) -> tuple[Any, Any]:
     if isinstance(sample, tuple):
         if len(sample) != 2:
             raise ParameterError(

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = [
     "gaussian_information",
@@ -189,7 +189,7 @@ def gaussian_transfer(n: int, k: int, beta: Number = 0.05) -> float:
     >>> round(gaussian_transfer(100_000, 10_000), 3)
     0.248
     """
-    from scipy.special import ndtri  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import ndtri
 
     n, k, chance = _read(n, k, beta)
     epsilon, share = np.geomspace(1e-5, 3.0, 800)[:, None], chance * np.geomspace(1e-7, 0.5, 80)
@@ -212,14 +212,14 @@ def gaussian_delta(mu: float, epsilon: NDArray[np.float64]) -> NDArray[np.float6
     >>> gaussian_delta(1.0, np.array([1.0])).round(6).tolist()
     [0.126937]
     """  # noqa: D205
-    from scipy.special import log_ndtr  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import log_ndtr
 
     above = log_ndtr(mu / 2 - epsilon / mu)
     below = epsilon + log_ndtr(-mu / 2 - epsilon / mu)
     return np.asarray(-np.expm1(np.minimum(below - above, 0.0)) * np.exp(above))
 
 
-def thresholdout(  # noqa: PLR0913 - the parameters of Thresholdout
+def thresholdout(
     n: int, k: int, beta: Number = 0.05, *, threshold: Number, tolerance: Number, budget: int
 ) -> float:
     r"""Return the width of Thresholdout with ``n`` rows held out.
@@ -250,7 +250,7 @@ def _read(n: int, k: int, beta: Number) -> tuple[int, int, float]:
 
 def noise_tail(sigma: float, k: int, beta: float) -> float:
     """Return what none of k Gaussian draws passes, either way, but for a chance of beta."""
-    from scipy.special import ndtri  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import ndtri
 
     return -sigma * float(ndtri(beta / (2 * k)))
 

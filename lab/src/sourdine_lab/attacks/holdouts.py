@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine_lab.game.game import Mechanism
     from sourdine_lab.game.judges import Judge
 
@@ -68,7 +68,7 @@ class OverfitResult:
         return self.sample - self.truth
 
 
-def overfit(  # noqa: PLR0913 - the parameters of the attack
+def overfit(
     mechanism: Callable[[NDArray[Any]], Mechanism],
     law: ArrayLike,
     n: int,
@@ -121,7 +121,7 @@ def overfit(  # noqa: PLR0913 - the parameters of the attack
     return OverfitResult(last.answer, average(last.query, sample), truth(last.query, law), made[0])
 
 
-def hill_climb(  # noqa: PLR0913 - the parameters of the attack
+def hill_climb(
     judge: str | Callable[[NDArray[np.bool_]], Judge],
     *,
     n: int,

@@ -24,7 +24,7 @@ from sourdine_lab.bounds.reading import per_call, read_chance
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = [
     "above_threshold_alpha",

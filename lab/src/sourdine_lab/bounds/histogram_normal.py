@@ -26,7 +26,7 @@ from sourdine_lab.bounds.reading import (
 )
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = [
     "normal_accuracy",
@@ -47,7 +47,7 @@ def normal_quantile(q: Number) -> float:
     >>> round(normal_quantile(0.9), 4)
     1.2816
     """
-    from scipy.special import erfinv  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import erfinv
 
     return float(sqrt(2) * erfinv(2 * read_order(q) - 1))
 
@@ -116,7 +116,7 @@ def normal_mu(n: int, q: Number, gamma: Number, alpha: Number) -> float:
     return min(1.0, 2 * exp(-size * g / (4 * root) * max(0.0, margin) ** 3))
 
 
-def normal_accuracy(  # noqa: PLR0913 - the theorem has these numbers
+def normal_accuracy(
     n: int,
     q: Number,
     gamma: Number,
@@ -149,7 +149,7 @@ def normal_accuracy(  # noqa: PLR0913 - the theorem has these numbers
     return max(0.0, 1 - lost)
 
 
-def normal_accuracy_exact(  # noqa: PLR0913 - the theorem has these numbers
+def normal_accuracy_exact(
     n: int,
     q: Number,
     gamma: Number,
@@ -184,7 +184,7 @@ def normal_accuracy_exact(  # noqa: PLR0913 - the theorem has these numbers
     return held_between(n, order, alpha, (_cdf(d - half), _cdf(d + half)), chance)
 
 
-def normal_accuracy_printed(  # noqa: PLR0913 - the theorem has these numbers
+def normal_accuracy_printed(
     n: int, q: Number, gamma: Number, *, epsilon: Number, steps: int, beta: Number = 0.05
 ) -> float:
     r"""Return theorem 3.5.0.1 as printed: a lower bound of :math:`P(|A - d_q| \le \gamma)`.

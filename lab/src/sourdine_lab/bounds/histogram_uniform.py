@@ -21,7 +21,7 @@ from sourdine_lab.bounds.order_statistics import Rank
 from sourdine_lab.bounds.reading import DECILES, per_call, read_chance, read_order
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = [
     "histogram_accuracy",
@@ -51,7 +51,7 @@ def histogram_steps(n: int) -> int:
     return floor(1.5 * integer(n, "n", least=LEAST_N) / log(n))
 
 
-def histogram_accuracy(  # noqa: PLR0913 - the theorem has these numbers
+def histogram_accuracy(
     n: int,
     q: Number,
     gamma: Number,
@@ -141,7 +141,7 @@ def histogram_accuracy_printed(
     return high.at_most(order + half) - low.at_most(order - half) - chance
 
 
-def histogram_error(  # noqa: PLR0913 - the theorem has these numbers
+def histogram_error(
     n: int,
     q: Number,
     *,

@@ -22,7 +22,7 @@ from sourdine.exact import integer, positive
 from sourdine_lab.bounds.reading import DECILES, per_call, read_between, read_order
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = [
     "inverse_sensitivity_error",
@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 
-def inverse_sensitivity_sample(  # noqa: PLR0913 - the theorem has these numbers
+def inverse_sensitivity_sample(
     n: int,
     u: Number,
     *,
@@ -91,7 +91,7 @@ def inverse_sensitivity_sample(  # noqa: PLR0913 - the theorem has these numbers
     return min(1.0, tails + _far(x.n, x.gamma / 2, x.p))
 
 
-def inverse_sensitivity_sample_printed(  # noqa: PLR0913 - the theorem has these numbers
+def inverse_sensitivity_sample_printed(
     n: int,
     u: Number,
     *,
@@ -117,7 +117,7 @@ def inverse_sensitivity_sample_printed(  # noqa: PLR0913 - the theorem has these
     return x.near(width, per_call(epsilon, 1)) + sample + x.cells()
 
 
-def inverse_sensitivity_population(  # noqa: PLR0913 - the theorem has these numbers
+def inverse_sensitivity_population(
     n: int,
     u: Number,
     s: Number,
@@ -152,7 +152,7 @@ def inverse_sensitivity_population(  # noqa: PLR0913 - the theorem has these num
     return min(1.0, tails + _far(x.n, apart, x.p))
 
 
-def inverse_sensitivity_population_printed(  # noqa: PLR0913 - the theorem has these numbers
+def inverse_sensitivity_population_printed(
     n: int,
     u: Number,
     *,

@@ -15,7 +15,7 @@ from sourdine.exact import at_least, integer, positive
 from sourdine_lab.bounds.reading import per_call, read_bounds, read_chance
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = ["gaussian_constant", "mean_risk", "mean_risk_gaussian", "mean_risk_laplace"]
 

@@ -29,7 +29,7 @@ class Rank:
 
     def at_most(self, x: float) -> float:
         """Return the probability that it is ``x`` or less: the regularised incomplete beta."""
-        from scipy.special import betainc  # noqa: PLC0415 - costs time to import, needed here only
+        from scipy.special import betainc
 
         if self.m <= 0 or x >= 1:
             return float(x >= 0)

@@ -17,7 +17,7 @@ from sourdine.exact import at_least, integer
 from sourdine_lab.bounds.reading import per_call
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = [
     "proportion_distance",

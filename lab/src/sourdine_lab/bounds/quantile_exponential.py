@@ -18,7 +18,7 @@ from sourdine_lab.bounds.reading import per_call, read_bounds, read_chance, read
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = [
     "exact_epsilon",

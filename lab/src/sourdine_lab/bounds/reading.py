@@ -8,7 +8,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import integer, positive, rational
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = ["DECILES", "per_call", "read_between", "read_bounds", "read_chance", "read_order"]
 

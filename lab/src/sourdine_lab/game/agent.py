@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine_lab.game.judges import Judge
 
 __all__ = ["MIXED", "NO_GAINS", "AgentRun", "Model", "agent_loop"]
@@ -104,7 +104,7 @@ class AgentRun:
         return self.interval is not None and self.interval[0] <= self.true <= self.interval[1]
 
 
-def agent_loop(  # noqa: PLR0913 - the parameters of the experiment
+def agent_loop(
     judge: str | Callable[[NDArray[np.bool_]], Judge],
     *,
     n: int,

@@ -89,7 +89,7 @@ class AdaptiveGame:
         """Play all rounds and return the transcript; with a bar on the terminal if asked for."""
         if not flag(progress, "progress"):
             return self._play(lambda: None)
-        from rich.progress import Progress  # noqa: PLC0415 - loaded when a bar is drawn
+        from rich.progress import Progress
 
         with Progress() as bar:
             task = bar.add_task("queries", total=self.rounds)

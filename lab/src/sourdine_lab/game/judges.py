@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from sourdine.adaptive.holdout import GuardedHoldout, Leaderboard
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.errors import ParameterError
 from sourdine_lab.answering import Empirical, Thresholdout
 

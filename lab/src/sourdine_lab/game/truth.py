@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.adaptive.ledger import stationary
-from sourdine.adaptive.ledger.dependence import chernoff
+from sourdine.adaptive.ledger.dependence import chernoff, stationary
 from sourdine.adaptive.queries import average, vector_of
 from sourdine.errors import ParameterError
 from sourdine.exact import at_least, integer, number
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.adaptive.queries import Query
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = ["Chance", "all_samples", "miss_chance", "simulated_miss_chance", "truth"]
 
@@ -139,7 +138,7 @@ class Chance:
     upper: float
 
 
-def simulated_miss_chance(  # noqa: PLR0913 - what the definition names
+def simulated_miss_chance(
     query: Query,
     sampler: Callable[[np.random.Generator], NDArray[Any]],
     alpha: Number,

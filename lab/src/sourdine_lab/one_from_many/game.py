@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.adaptive.attacks.generator import generator
+from sourdine.adaptive.attacks import generator
 from sourdine.errors import ParameterError
-from sourdine.presentation.figures import BLUE, GREY, INK, RED, RULE, canvas, legend
+from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, canvas, legend
 from sourdine_lab.attacks.samplers import delete_what_you_output
 from sourdine_lab.one_from_many.lower_bound import deletions, memory_lower_bound
 from sourdine_lab.one_from_many.samplers import Bitset, CoordinateSampler, L0Sampler
@@ -161,7 +161,7 @@ def _l0(universe: int, rows: int, columns: int) -> Callable[[int], Sampler]:
     return lambda seed: L0Sampler(universe, rows, columns, seed)
 
 
-def plot(rows: Sequence[Contest], universe: int, *, path: str | None = None) -> Any:  # noqa: ANN401
+def plot(rows: Sequence[Contest], universe: int, *, path: str | None = None) -> Any:
     """Draw the deletions survived against memory, and the memory below which none survives all.
 
     Parameters

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.ledger.chains import read_matrix, stationary
+from sourdine.adaptive.ledger.dependence import read_matrix, stationary
 from sourdine.exact import integer, probability
 from sourdine_lab.samples.independent import iid, read_law
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = ["lazy_matrix", "lazy_walk", "markov_chain"]
 

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
 __all__ = ["P0", "P1", "Coin", "failures", "least_failure"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.holdout.guard import read_guard
-from sourdine.adaptive.holdout.rows import same_rows
+from sourdine.adaptive.holdout.labels import same_rows
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import flag, kind, number
 
@@ -13,11 +13,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from sourdine.adaptive.holdout.guard import GuardedHoldout
-    from sourdine.adaptive.holdout.verdict import Verdict
-    from sourdine.exact.parameters import Number
-
-__all__ = ["GuardCallback", "GuardedScorer", "guarded_scorer"]
+    from sourdine.adaptive.holdout.guard import GuardedHoldout, Verdict
+    from sourdine.exact import Number
 
 
 class GuardedScorer:
@@ -30,7 +27,7 @@ class GuardedScorer:
         self.step: Fraction = number(step, "step", above=0, most=1)
         self.features = features
 
-    def __call__(self, estimator: Any, X: object, y: object = None) -> float:  # noqa: ANN401, N803
+    def __call__(self, estimator: Any, X: object, y: object = None) -> float:  # noqa: N803
         """Predict the rows of the evaluation data and ask the guard for the score."""
         del y
         if self.features is not None and not same_rows(X, self.features):
@@ -72,7 +69,7 @@ def guarded_scorer(
 
     Examples
     --------
-    >>> from sourdine.adaptive.holdout import GuardedHoldout
+    >>> from sourdine.adaptive.holdout.guard import GuardedHoldout
     >>> class Parity:
     ...     def predict(self, X):
     ...         return [x % 2 for x in X]
@@ -133,7 +130,7 @@ class GuardCallback:
         self.confirmed: int | None = None
         self.exhausted = False
 
-    def __call__(self, study: Any, trial: Any) -> None:  # noqa: ANN401 - Optuna's own
+    def __call__(self, study: Any, trial: Any) -> None:
         """Ask about a trial that has just become the best one."""
         if trial.value is None or study.best_trial.number != trial.number:
             return
@@ -154,7 +151,7 @@ class GuardCallback:
             f"asked={len(self.verdicts)}, confirmed={self.confirmed})"
         )
 
-    def _of(self, study: Any, trial: Any) -> object:  # noqa: ANN401
+    def _of(self, study: Any, trial: Any) -> object:
         if callable(self._predictions):
             return self._predictions(study, trial)
         if self._predictions not in trial.user_attrs:
@@ -166,6 +163,6 @@ class GuardCallback:
             )
         return trial.user_attrs[self._predictions]
 
-    def _stop(self, study: Any) -> None:  # noqa: ANN401
+    def _stop(self, study: Any) -> None:
         self.exhausted = True
         study.stop()

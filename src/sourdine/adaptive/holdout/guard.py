@@ -1,33 +1,17 @@
-r"""A guard for evaluation data that is used again and again.
-
-Whoever climbs on a fixed set of labels ends above the truth: the best of many tries is the
-luckiest of them. The guard holds the labels and answers three questions, each charged to a
-transcript ledger (`sourdine.adaptive.ledger`), so that what it says stays true for all tries at
-once, whoever asks: a person, a leaderboard, an automatic agent.
-
-============  =========================================================  ======================
-``confirm``   is the new one better than the old one? yes or no          a bit, less where no is
-                                                                         usual
-``score``     the accuracy on a public grid, with an interval            log2 of the levels
-``final``     the exact accuracy, with an interval; nothing after it     closes the guard
-============  =========================================================  ======================
-
-``extend`` adds rows, and later answers are as narrow as all rows allow.
-
-Nothing else about the labels is told: no error, no printed form, no file that others may read.
-"""
+"""`GuardedHoldout`: evaluation labels that can be asked again and again."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from fractions import Fraction
+from math import floor
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sourdine.adaptive.answers import AdaptiveAnswer
-from sourdine.adaptive.holdout.evidence import proves_progress, stands_out
-from sourdine.adaptive.holdout.extension import read_continued, read_more
-from sourdine.adaptive.holdout.facts import GuardFacts
-from sourdine.adaptive.holdout.labels import Labels
-from sourdine.adaptive.holdout.losses import read_loss
-from sourdine.adaptive.holdout.rounding import rounded
+import numpy as np
+
+from sourdine.adaptive.answers import AdaptiveAnswer, Certificate, counted
+from sourdine.adaptive.holdout.labels import NUMBER, TEXT, Labels
+from sourdine.adaptive.holdout.losses import proves_progress, read_loss, stands_out
 from sourdine.adaptive.holdout.store import (
     FINAL,
     FileStore,
@@ -36,27 +20,359 @@ from sourdine.adaptive.holdout.store import (
     new_file,
     old_file,
 )
-from sourdine.adaptive.holdout.terms import read_ledger
-from sourdine.adaptive.holdout.verdict import Verdict
-from sourdine.adaptive.ledger import TranscriptLedger
-from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import at_least, flag, kind, number
+from sourdine.adaptive.ledger.dependence import Remaining
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.transaction import Spent
+from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.exact import at_least, flag, given, kind, number
+from sourdine.results.answer import History
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable
+    from pathlib import Path
 
-    import numpy as np
     from numpy.typing import NDArray
 
     from sourdine.adaptive.holdout.losses import Loss
     from sourdine.adaptive.holdout.store import Store
-    from sourdine.adaptive.ledger import Dependence, Turn
-    from sourdine.exact.parameters import Number
+    from sourdine.adaptive.ledger.dependence import Dependence
+    from sourdine.adaptive.ledger.transaction import Growth, Turn
+    from sourdine.exact import Number
 
     Losses = NDArray[np.float64]
 
-__all__ = ["GuardedHoldout", "read_guard"]
+
+# ---- What `confirm` says, and what a guard remembers of all that it said -------------------------
+
+
+HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits"}
+"""What a guard's history shows of an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Shown):
+    """Whether new predictions were confirmed; true if so.
+
+    Parameters
+    ----------
+    confirmed
+        The answer.
+    bits
+        What it cost.
+    remaining
+        What can still be told; None if the ledger has no limit.
+    """
+
+    confirmed: bool
+    bits: float
+    remaining: Remaining | None
+
+    def __bool__(self) -> bool:
+        return self.confirmed
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        said = "confirmed" if self.confirmed else "not confirmed"
+        left = [] if self.remaining is None else [("left", left_in_words(self.remaining))]
+        cost = counted(f"{self.bits:.3g}", "bit")
+        return Sheet(notes=[("verdict", said), ("cost", cost), *left])
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """One line of a guard's history: what was answered, but not how.
+
+    Parameters
+    ----------
+    number
+        1 for the first answer.
+    when
+        The time in UTC, as ISO 8601.
+    what
+        The question.
+    bits
+        What the answer cost.
+    """
+
+    number: int
+    when: str
+    what: str
+    bits: float
+
+
+def left_in_words(left: Remaining) -> str:
+    """Return what is left as a person reads it."""
+    if left.answers == 0:
+        return "no more yes-or-no answers, but a final answer"
+    rare = "" if left.answers == left.noes else f", {left.noes} if all are no"
+    return f"{counted(left.answers, 'more answer')}{rare}"
+
+
+# ---- The ledger of a guard: a new one, or one that others charge too -----------------------------
+
+
+def read_ledger(n: int, ledger: TranscriptLedger | None, terms: dict[str, Any]) -> TranscriptLedger:
+    """Return the ledger over n rows; terms are those of a new one, None for what was left out."""
+    kept = {name: value for name, value in terms.items() if value is not None}
+    if ledger is None:
+        ledger = TranscriptLedger(n, **kept)
+    elif kept:
+        name = next(iter(kept))
+        raise ParameterError(
+            name,
+            "be left out where a ledger is given",
+            given(kept[name]),
+            f"The ledger has its own: leave {{{name}}} out.",
+            **{name: LEFT_OUT},
+        )
+    elif not isinstance(ledger, TranscriptLedger):
+        raise ParameterTypeError(
+            "ledger", "be a TranscriptLedger", kind(ledger), f"Type TranscriptLedger({n})."
+        )
+    elif ledger.n != n:
+        raise ParameterError(
+            "ledger",
+            f"be of {n} rows, one for each label",
+            f"one of {ledger.n}",
+            f"Type TranscriptLedger({n}).",
+        )
+    first = ledger.halfwidth()
+    if first > ledger.limit and ledger.spent.answers == 0:
+        raise ParameterError(
+            "error",
+            f"be at least {first:.4g}, the half-width of the first answer from {n} rows",
+            f"{ledger.limit:g}",
+            "Type {error}, or take more rows.",
+            error=float(f"{1.5 * first:.2g}"),
+        )
+    return ledger
+
+
+# ---- Averages on a public grid: what they cost, and the interval that allows for the rounding ----
+
+
+SCORE = "score to "
+EXACT = "score, exact"
+HALF = Fraction(1, 2)
+
+
+def rounded(average: float, step: Fraction, finest: int, turn: Turn) -> AdaptiveAnswer:
+    """Charge an average on the grid of multiples of a step, and return it with its interval.
+
+    Where the grid has as many cells as there are averages at all, ``finest``, rounding would save
+    nothing: the average itself is answered, and that many levels are charged.
+    """
+    if levels_of(step) >= finest:
+        bits = turn.value(finest, EXACT)
+        return AdaptiveAnswer(average, *turn.interval(average), bits)
+    cell = floor(Fraction(average) / step + HALF)
+    least, most = float((cell - HALF) * step), float((cell + HALF) * step)
+    bits = turn.value(levels_of(step), f"{SCORE}{step}")
+    lower, upper = turn.interval(max(least, 0.0))[0], turn.interval(min(most, 1.0))[1]
+    return AdaptiveAnswer(min(float(cell * step), 1.0), lower, upper, bits)
+
+
+def levels_of(step: Fraction) -> int:
+    """Return how many cells of a step averages from 0 to 1 can be rounded to."""
+    return floor(1 / step + HALF) + 1
+
+
+def step_of(what: str) -> Fraction:
+    """Return the step that an answer was rounded to; 0 if it was not."""
+    return Fraction(what.removeprefix(SCORE)) if what.startswith(SCORE) else Fraction(0)
+
+
+# ---- Rows that are added to evaluation data: what they must be, before anything is written -------
+
+
+EXACT_BELOW = 1 << 53
+"""Whole numbers beyond this are not floats."""
+
+
+def read_more(given: object, held: Labels) -> Labels:
+    """Return the labels of new rows, of the same kind as those that are held."""
+    column = Labels.read(given, "labels", TEXT if held.kind == TEXT else None)
+    if len(column) == 0:
+        raise ParameterError(
+            "labels", "be those of one new row or more", "none", "Type extend([0, 1, 1])."
+        )
+    if column.kind != held.kind:
+        raise ParameterTypeError(
+            "labels",
+            f"be {held.kind}s, as the others are",
+            f"{column.kind}s",
+            "Convert them first: 1 and '1' are not the same.",
+        )
+    if column.values.dtype != held.values.dtype and not (_as_floats(column) and _as_floats(held)):
+        raise ParameterError(
+            "labels",
+            "be whole numbers, all of them, where some are too long for a float",
+            "a mixture",
+            "Type them as texts, in a new guard.",
+        )
+    return column
+
+
+def read_continued(given: object, labels: Labels, loss: Loss, held: Labels | None) -> Labels | None:
+    """Return what the predictions that hold say on new rows; None if nothing is said."""
+    if given is None:
+        return None
+    column = loss.read(given, "confirmed", labels)
+    if held is None:
+        raise ParameterError(
+            "confirmed",
+            "be left out where no predictions hold",
+            "some",
+            "Name what is to be beaten in the next confirm(new, old).",
+        )
+    if len(column) != len(labels) or column.values.shape[1:] != held.values.shape[1:]:
+        raise ParameterError(
+            "confirmed",
+            f"be one for each of {len(labels)} new rows, by the model confirmed last",
+            f"{len(column)}",
+            "Predict the new rows, in their order.",
+        )
+    if not column.complete:
+        raise ParameterError(
+            "confirmed",
+            "be there for every row",
+            "missing or infinite ones",
+            "Fill them in: a guess may be wrong, but a gap may not be.",
+        )
+    return column
+
+
+def _as_floats(labels: Labels) -> bool:
+    """Return whether no number changes if it becomes a float."""
+    return labels.values.dtype.kind != "i" or bool((np.abs(labels.values) <= EXACT_BELOW).all())
+
+
+# ---- What may be known of a guard: public facts, and nothing of the labels themselves ------------
+
+
+class GuardFacts:
+    """The rows, what was told of them, and what can still be told."""
+
+    __slots__ = ("_labels", "_loss", "_store", "ledger")
+
+    _labels: Labels
+    _loss: Loss
+    _store: Store
+    ledger: TranscriptLedger
+
+    @property
+    def growth(self) -> History[Growth]:
+        """When rows were added, how many, and after how many answers."""
+        return self.ledger.growth
+
+    @property
+    def remaining(self) -> Remaining | None:
+        """What can be told before the next half-width is above ``error``; None for no limit.
+
+        Answers are counted that are not certified; certified ones take a little more.
+        """
+        return None if self.ledger.error is None else self.until(self.ledger.error)
+
+    def until(self, error: Number) -> Remaining:
+        """Return what can be told before the next half-width is above ``error``."""
+        return Remaining(0.0, 0, 0) if self.closed else self.ledger.until(error, claims=False)
+
+    def certificate(self) -> Certificate:
+        """Return what is proved of all averages answered so far."""
+        lines = self.ledger.history
+        spent = lines[-1].spent if lines else Spent()
+        width, answers, bits = self.ledger.widest(), spent.answers, spent.bits
+        steps = [step_of(line.what) for line in lines]
+        rows = self.ledger.dependence.facts()["name"]
+        return Certificate(
+            width + float(max(steps, default=Fraction(0))) / 2,
+            float(self.ledger.beta),
+            answers,
+            f"{bits:.4g} bits told about {self.n} rows declared {rows}, theorem of the transcript "
+            "ledger",
+        )
+
+    @property
+    def n(self) -> int:
+        """How many rows there are."""
+        return len(self._labels)
+
+    @property
+    def kind(self) -> str:
+        """Whether labels are numbers or texts."""
+        return self._labels.kind
+
+    @property
+    def whole(self) -> bool:
+        """Whether labels are whole numbers, all of them."""
+        return self.kind == NUMBER and not self._labels.fractional
+
+    @property
+    def loss(self) -> str:
+        """The name of the loss."""
+        return self._loss.name
+
+    @property
+    def bits(self) -> float:
+        """The bits told so far."""
+        return self.ledger.bits
+
+    @property
+    def history(self) -> History[Told]:
+        """All answers, the first one first: when, to what, and their bits."""
+        lines = self.ledger.history
+        before = [0.0, *(line.spent.bits for line in lines)]
+        told = [
+            Told(line.number, line.when, line.what, line.spent.bits - bits)
+            for line, bits in zip(lines, before, strict=False)
+        ]
+        return History(told, HEADS)
+
+    def _repr_html_(self) -> str:
+        """Return what a notebook shows: the rows, what was told, and what can still be told."""
+        left = self.remaining
+        told = f"{self.bits:.4g} bits in {len(self.ledger.history)} answers"
+        notes = [("rows", f"{self.n}"), ("loss", self.loss), ("told", told)]
+        if left is not None:
+            notes.append(("left", f"{left.bits:.4g} bits, or {left.answers} answers of yes or no"))
+        notes.append(("open", "no: the final answer was given" if self.closed else "yes"))
+        return Sheet(title="GuardedHoldout", notes=notes).html()
+
+    @property
+    def path(self) -> Path | None:
+        """The file; None in memory, and in a database."""
+        return self.ledger.path
+
+    @property
+    def closed(self) -> bool:
+        """Whether the final answer was given."""
+        return self.ledger.turn(self._store.closed)
+
+    @property
+    def confirmed(self) -> list[Any] | None:
+        """The predictions confirmed last, or the baseline; None if there are none."""
+        held = self.ledger.turn(self._store.confirmed)
+        return None if held is None else held.values.tolist()
+
+
+# ---- A guard for evaluation data that is used again and again ------------------------------------
+#
+# Whoever climbs on a fixed set of labels ends above the truth: the best of many tries is the
+# luckiest of them. The guard holds the labels and answers three questions, each charged to a
+# transcript ledger (`sourdine.adaptive.ledger`), so that what it says stays true for all tries at
+# once, whoever asks: a person, a leaderboard, an automatic agent.
+#
+# ``confirm``   is the new one better than the old one? yes or no          a bit, less where no is
+#                                                                          usual
+# ``score``     the accuracy on a public grid, with an interval            log2 of the levels
+# ``final``     the exact accuracy, with an interval; nothing after it     closes the guard
+#
+# ``extend`` adds rows, and later answers are as narrow as all rows allow.
+#
+# Nothing else about the labels is told: no error, no printed form, no file that others may read.
+
 
 T = TypeVar("T")
 
@@ -114,7 +430,7 @@ class GuardedHoldout(GuardFacts):
 
     __slots__ = ()
 
-    def __init__(  # noqa: PLR0913 - the terms of a guard
+    def __init__(
         self,
         labels: object,
         *,
@@ -140,7 +456,7 @@ class GuardedHoldout(GuardFacts):
         self._store: Store = MemoryStore(self._baseline(baseline))
 
     @classmethod
-    def create(  # noqa: PLR0913 - the terms of a guard
+    def create(
         cls,
         path: str | os.PathLike[str],
         labels: object,

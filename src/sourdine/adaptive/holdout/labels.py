@@ -1,8 +1,9 @@
-"""Labels, true or predicted: one value for each row, all numbers or all texts."""
+"""Labels, true or predicted, and whether rows are the same."""
 
 from __future__ import annotations
 
 import json
+import re
 import zlib
 from dataclasses import dataclass, field
 from math import isnan
@@ -11,20 +12,59 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.adaptive.holdout.label_texts import is_gap, is_written, read_written
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.tally import Frame, Reading
-from sourdine.tally.column import DATES, NUMBERS
-from sourdine.tally.opening import is_path
+from sourdine.frames.frame import Frame, is_path
+from sourdine.frames.memory import DATES, NUMBERS
+from sourdine.frames.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.tally.column import Column
+    from sourdine.frames.memory import Column
 
-__all__ = ["NUMBER", "TEXT", "Labels", "same"]
+
+# ---- Labels as people write them in text files: numbers, names and gaps --------------------------
+
+
+WRITTEN = re.compile(
+    r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?|[+-]?\.\d+([eE][+-]?\d+)?", re.ASCII
+)
+"""A number as people write it; 007 is a name."""
+
+TOO_LONG = 1 << 63
+"""What is written with more digits is a name, not a number."""
+
+GAPS = frozenset({"", "na", "nan", "null", "none", "n/a"})
+
+
+def is_written(text: str) -> bool:
+    """Return whether a text is a number as people write it.
+
+    Examples
+    --------
+    >>> [is_written(text) for text in ("7", "-0.5", "1e3", "007", "9" * 30, "inf", "")]
+    [True, True, True, False, False, False, False]
+    """
+    return WRITTEN.fullmatch(text) is not None and abs(read_written(text)) < TOO_LONG
+
+
+def read_written(text: str) -> int | float:
+    """Return the number that is written."""
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)
+
+
+def is_gap(text: str) -> bool:
+    """Return whether a text says that nothing is there."""
+    return text.lower() in GAPS
+
+
+# ---- Labels, true or predicted: one value for each row, all numbers or all texts -----------------
+
 
 NUMBER, TEXT = "number", "text"
 _WHOLE = 2.0**63
@@ -55,7 +95,7 @@ class Labels:
         Parameters
         ----------
         given
-            What `sourdine.tally.Frame` takes, of one column; labels that were read stay as they are.
+            What `sourdine.frames.frame.Frame` takes, of one column; labels that were read stay as they are.
         name
             What it is called in errors.
         kind
@@ -292,3 +332,45 @@ def _missing(value: object) -> bool:
     if isinstance(value, (float, np.floating)):
         return isnan(value)
     return value is None or type(value).__name__ in {"NAType", "NaTType"}
+
+
+# ---- Whether two sets of features are the same rows in the same order ----------------------------
+
+
+def same_rows(a: Any, b: Any) -> bool:
+    """Return whether both hold the same values; what is missing is like what is missing.
+
+    Examples
+    --------
+    >>> same_rows([[1, 2], [3, 4]], np.array([[1.0, 2.0], [3.0, 4.0]]))
+    True
+    >>> same_rows([[1, 2], [3, 4]], [[3, 4], [1, 2]])
+    False
+    """
+    if a is b:
+        return True
+    if hasattr(a, "nnz") and hasattr(b, "nnz"):
+        return bool(a.shape == b.shape and (a != b).nnz == 0)
+    one, two = _array(a), _array(b)
+    if one.shape != two.shape:
+        return False
+    kinds = {one.dtype.kind, two.dtype.kind}
+    if kinds <= set("biuf") or kinds in ({"M"}, {"m"}):
+        return bool(np.array_equal(one, two, equal_nan=True))
+    return all(map(_alike, one.ravel().tolist(), two.ravel().tolist()))
+
+
+def _array(rows: Any) -> np.ndarray[Any, np.dtype[Any]]:
+    try:
+        return np.asarray(rows)
+    except ValueError:  # rows of several lengths
+        array = np.empty(len(rows), object)
+        array[:] = rows
+        return array
+
+
+def _alike(x: Any, y: Any) -> bool:
+    try:
+        return bool(x is y or x == y or (x != x and y != y))  # noqa: PLR0124 - not a number
+    except (TypeError, ValueError):  # pandas' NA, which is neither like nor unlike
+        return False

@@ -1,41 +1,198 @@
-r"""A leaderboard that cannot be climbed by luck: the Ladder [1]_ on a guard's ledger.
-
-A submission's score is shown only if it reaches a higher step of a public grid than the leader's;
-all others learn that they did not, and no more. Hundreds of tries that lead nowhere then cost a few
-bits, since no is usual, and every score that is shown comes with an interval that holds for all of
-them at once. How wide the intervals will be is known from the start: `sourdine.plan.leaderboard`.
-
-References
-----------
-.. [1] A. Blum, M. Hardt, "The Ladder: a reliable leaderboard for machine learning competitions",
-   ICML 2015.
-"""
-
-# ruff: noqa: SLF001 - a leaderboard reads with the guard's own eyes
+"""`Leaderboard`: the Ladder on a guard, its steps and its chart."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor, log2, sqrt
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import AdaptiveAnswer, counted
 from sourdine.adaptive.holdout.guard import read_guard
-from sourdine.adaptive.holdout.ladder import Ladder
 from sourdine.adaptive.holdout.store import Entry
+from sourdine.adaptive.ledger.transaction import kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, number
-from sourdine.release import Sheet, Shown
+from sourdine.results.charts import BLUE, INK, NOTE, PALE, RULE, canvas, headed, saved
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sourdine.adaptive.holdout.guard import GuardedHoldout
     from sourdine.adaptive.holdout.labels import Labels
-    from sourdine.adaptive.ledger import Spent, TranscriptLedger, Turn
-    from sourdine.exact.parameters import Number
+    from sourdine.adaptive.ledger.ledger import TranscriptLedger
+    from sourdine.adaptive.ledger.transaction import Spent, Turn
+    from sourdine.exact import Number
 
-__all__ = ["Leaderboard", "Standing", "Team", "board_sheet", "team_cells"]
+
+# ---- The steps of a leaderboard, and what it tells when one is climbed ---------------------------
+#
+# Scores stand on a public grid of rungs. A submission leads if its score reaches a higher rung than
+# the leader's, so scores only grow: the scores of all leaders say of each rung above the first one
+# whether it was visited or skipped, and no more. A climb by :math:`s` rungs is charged as :math:`s
+# - 1` rungs skipped and one visited, in the code of Krichevsky and Trofimov: after :math:`v`
+# visited and :math:`u` skipped, by the chance
+#
+# .. math::
+#     P(s) = \frac{1}{1 - Q} \cdot \prod_{k=0}^{s-2} \frac{u + k + 1/2}{u + v + k + 1}
+#     \cdot \frac{v + 1/2}{u + v + s},
+#
+# where :math:`Q` is the chance of skipping all rungs that are left, which no leader does. (Where a
+# lead takes more than one rung, it is the chance given that.) The chances of all climbs sum to one.
+# *Checked by* ``test_climbs_are_a_code``. Climbs of one rung soon cost a fraction of a bit, and
+# :math:`j` visits to :math:`m` rungs never much more than :math:`\log_2 \binom mj`.
+
+
+@dataclass(frozen=True, slots=True)
+class Ladder:
+    """A grid of scores from 0 to 1.
+
+    Parameters
+    ----------
+    step
+        The spacing.
+
+    Examples
+    --------
+    >>> ladder = Ladder(Fraction(1, 20))
+    >>> ladder.top, ladder.rung(Fraction(7, 10)), ladder.ends(14)
+    (20, 14, (0.7, 0.75))
+    >>> [str(ladder.chance(climb, room=2, visited=0, skipped=0)) for climb in (1, 2)]
+    ['4/5', '1/5']
+    """
+
+    step: Fraction
+
+    @classmethod
+    def for_rows(cls, n: int) -> Ladder:
+        """Return steps of a standard error or more, rounded up to 0.1, 0.05, 0.02, 0.01 and so on.
+
+        Examples
+        --------
+        >>> [str(Ladder.for_rows(n).step) for n in (400, 5000, 10_000, 10**6)]
+        ['1/20', '1/100', '1/100', '1/1000']
+        """
+        steps = [Fraction(k, 10**power) for power in range(1, 13) for k in (5, 2, 1)]
+        return cls(next((s for s in reversed(steps) if s >= 0.5 / sqrt(n)), Fraction(1, 2)))
+
+    @property
+    def top(self) -> int:
+        """The number of the highest step; the lowest is 0."""
+        return floor(1 / self.step)
+
+    def said(self, score: float) -> str:
+        """Return a score with the digits of the grid.
+
+        Examples
+        --------
+        >>> Ladder(Fraction(1, 20)).said(0.7), Ladder(Fraction(1, 2)).said(1.0)
+        ('0.70', '1.0')
+        """
+        _, _, digits = f"{float(self.step):.12f}".rstrip("0").partition(".")
+        return f"{score:.{len(digits)}f}"
+
+    def rung(self, average: Fraction) -> int:
+        """Return the step that a score has reached."""
+        return min(floor(average / self.step), self.top)
+
+    def ends(self, rung: int) -> tuple[float, float]:
+        """Return the scores between which a step lies."""
+        return float(rung * self.step), float(min((rung + 1) * self.step, Fraction(1)))
+
+    def chance(
+        self, climb: int, *, room: int, visited: int, skipped: int, least: int = 1
+    ) -> Fraction:
+        """Return the chance by which a climb is charged.
+
+        Parameters
+        ----------
+        climb
+            By how many rungs.
+        room
+            How many rungs there are above the leader.
+        visited, skipped
+            How many rungs were, above the first leader's.
+        least
+            The shortest climb that leads.
+        """
+        past, missed, found, shorter = visited + skipped, Fraction(1), Fraction(0), Fraction(1)
+        for k in range(room):
+            if k == least - 1:
+                shorter = missed
+            if k == climb - 1:
+                found = missed * Fraction(2 * visited + 1, 2 * (past + k + 1))
+            missed *= Fraction(2 * (skipped + k) + 1, 2 * (past + k + 1))
+        return found / (shorter - missed)
+
+    def most_bits(self, leads: int) -> float:
+        """Return the bits of the scores of so many leads, at most.
+
+        The first costs the logarithm of the number of rungs; the climbs of the others cost most if
+        they go from the lowest rung to the highest.
+        """
+        climbs = leads - 1
+        if climbs <= 0:
+            return log2(self.top + 1) * (leads > 0)
+        return log2(self.top + 1) + kt_bits(climbs, max(self.top - climbs, 0))
+
+
+# ---- The picture of a leaderboard: each team's best score with its interval ----------------------
+
+
+def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:
+    """Draw every team, the leader on top; those that never led without a score."""
+    teams = board.teams
+    figure, axes = canvas(7.0, 1.7 + 0.32 * max(len(teams), 1))
+    places = range(len(teams) - 1, -1, -1)
+    for y, team in zip(places, teams, strict=True):
+        if team.score is None:
+            axes.annotate(
+                "never led", (0, y), (6, 0), xycoords=("axes fraction", "data"),
+                textcoords="offset points", color=NOTE, fontsize=8, va="center",
+            )  # fmt: skip
+            continue
+        axes.hlines(
+            y, team.score.lower, team.score.upper, color=PALE, linewidth=7, capstyle="round"
+        )
+        axes.plot(team.score.value, y, "o", color=BLUE, markersize=6)
+        axes.annotate(
+            board.ladder.said(team.score.value), (team.score.value, y), (0, 7),
+            textcoords="offset points", ha="center", color=INK, fontsize=8,
+        )  # fmt: skip
+    names = [f"{team.name} ({team.tries})" for team in teams]
+    axes.set_yticks(list(places), names)
+    axes.set_ylim(-0.6, max(len(teams), 1) - 0.2)
+    axes.margins(x=0.12)
+    axes.set_xlabel("score shown, and where the truth lies", color=INK, fontsize=9)
+    axes.spines["left"].set_visible(False)
+    axes.tick_params(axis="y", length=0)
+    axes.grid(axis="x", color=RULE, linewidth=0.8)
+    tries, confidence = sum(team.tries for team in teams), 100 * float(1 - board.guard.ledger.beta)
+    said = (
+        f"{tries} submissions against {board.guard.n} labels · all intervals hold at once, with "
+        f"probability {confidence:g} %"
+    )
+    headed(axes, title or "Leaderboard", said)
+    return saved(figure, path, board)
+
+
+# ---- A leaderboard that cannot be climbed by luck: the Ladder [1]_ on a guard's ledger -----------
+#
+# A submission's score is shown only if it reaches a higher step of a public grid than the leader's;
+# all others learn that they did not, and no more. Hundreds of tries that lead nowhere then cost a
+# few bits, since no is usual, and every score that is shown comes with an interval that holds for
+# all of them at once. How wide the intervals will be is known from the start:
+# `sourdine.plan.plan_leaderboard`.
+#
+# References
+# ----------
+# .. [1] A. Blum, M. Hardt, "The Ladder: a reliable leaderboard for machine learning competitions",
+#    ICML 2015.
+
+
+# ruff: noqa: SLF001 - a leaderboard reads with the guard's own eyes
+
 
 HALF = Fraction(1, 2)
 
@@ -103,7 +260,7 @@ class Leaderboard(Shown):
 
     Examples
     --------
-    >>> from sourdine.adaptive.holdout import GuardedHoldout
+    >>> from sourdine.adaptive.holdout.guard import GuardedHoldout
     >>> board = Leaderboard(GuardedHoldout(["cat", "dog"] * 500))
     >>> print(board.submit("all cats", ["cat"] * 1000))
     all cats leads
@@ -222,16 +379,14 @@ class Leaderboard(Shown):
             ],
         }
 
-    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:  # noqa: ANN401
+    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
         """Draw each team's best score with its interval; ``path=`` saves the picture."""
-        from sourdine.adaptive.holdout.board_figure import drawn  # noqa: PLC0415 - loaded late
-
         return drawn(self, path=path, title=title)
 
     def __repr__(self) -> str:
         return f"Leaderboard({self.guard!r}, step={float(self.step):g})"
 
-    def _average(self, predictions: Any) -> Fraction:  # noqa: ANN401 - labels that were read
+    def _average(self, predictions: Any) -> Fraction:
         """Return the score, exactly where it is a number of mistakes."""
         guard = self.guard
         average = guard._average(predictions)

@@ -12,20 +12,20 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import counted
-from sourdine.adaptive.holdout.ladder import Ladder
-from sourdine.adaptive.holdout.rounding import levels_of
-from sourdine.adaptive.ledger import Spent, TranscriptLedger
+from sourdine.adaptive.holdout.guard import levels_of
+from sourdine.adaptive.holdout.leaderboard import Ladder
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, number, positive, rational
-from sourdine.release import Sheet, Shown
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from sourdine.adaptive.ledger import Dependence
-    from sourdine.exact.parameters import Number
+    from sourdine.adaptive.ledger.dependence import Dependence
+    from sourdine.exact import Number
 
-__all__ = ["WidthPlan", "plan_guard", "plan_leaderboard"]
 
 NEAR = 0.9
 """A score for which widths are shown besides the widest: intervals are shorter far from a half."""
@@ -102,7 +102,7 @@ class WidthPlan(Shown):
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
 
-def plan_guard(  # noqa: PLR0913 - what will be asked
+def plan_guard(
     n: int,
     *,
     answers: int,
@@ -160,7 +160,7 @@ def plan_guard(  # noqa: PLR0913 - what will be asked
     return _plan(ledger, said, [("final answer", spent)], 0.0, error)
 
 
-def plan_leaderboard(  # noqa: PLR0913 - what will be asked
+def plan_leaderboard(
     n: int,
     *,
     submissions: int,

@@ -19,13 +19,12 @@ from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.adaptive.holdout.losses import loss_of
 from sourdine.adaptive.holdout.store import BOARD, GUARD, SUBMISSIONS, FileStore
-from sourdine.adaptive.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import ANSWERS
 
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.leaderboard import Standing
-    from sourdine.append_only.chain import Row
-    from sourdine.append_only.kept import KeptBook, KeptPage
+    from sourdine.storage.journal import KeptBook, KeptPage, Row
 
 __all__ = [
     "ANSWERS",

@@ -13,25 +13,15 @@ from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
 from sourdine.adaptive.ledger.transaction import GROWTH
-from sourdine.append_only import Book, FileKind
 from sourdine.errors import ParameterError
+from sourdine.storage.journal import Book, FileKind
 
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.losses import Loss
-    from sourdine.adaptive.ledger import TranscriptLedger, Turn
-    from sourdine.append_only.chain import Row
+    from sourdine.adaptive.ledger.ledger import TranscriptLedger
+    from sourdine.adaptive.ledger.transaction import Turn
+    from sourdine.storage.journal import Row
 
-__all__ = [
-    "FINAL",
-    "Entry",
-    "FileStore",
-    "MemoryStore",
-    "Store",
-    "entry_of",
-    "labels_in",
-    "new_file",
-    "old_file",
-]
 
 FINAL = "final"
 """What the last answer of a guard is called in its ledger."""

@@ -1,41 +1,40 @@
-r"""How close a sample's average is to the truth when the question was fixed beforehand.
-
-All of adaptivity is charged to the transcript; what is left is the ordinary concentration of
-averages of the sample at hand, which depends on how its rows depend on each other. Write
-:math:`q(S)` for the average of a query with values in [0, 1] over the :math:`n` rows,
-:math:`q(P)` for its expectation. A dependence names a width :math:`w` with
-
-.. math:: \Pr\bigl[|q(S) - q(P)| > w(n, t)\bigr] \le e^{-t}
-
-for every single query. Failures are named by :math:`t` since :math:`e^{-t}` of a long transcript
-is below the smallest float.
-"""
+"""Concentration of averages under dependence, and the widths that follow."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from math import inf, isnan, log, log1p, sqrt
+from math import inf, isnan, log, log1p, nextafter, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
+
+from sourdine.adaptive.information import largest
+from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import fraction, given, integer, kind, rational
+from sourdine.exact import fraction, given, integer, kind, positive, rational
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from fractions import Fraction
 
-    from sourdine.exact.parameters import Number
+    from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "Blocks",
-    "Custom",
-    "Dependence",
-    "Iid",
-    "Markov",
-    "chernoff",
-    "coin_divergence",
-    "dependence_of",
-]
+    from sourdine.exact import Number
+
+
+# ---- How close a sample's average is to the truth when the question was fixed beforehand ---------
+#
+# All of adaptivity is charged to the transcript; what is left is the ordinary concentration of
+# averages of the sample at hand, which depends on how its rows depend on each other. Write
+# :math:`q(S)` for the average of a query with values in [0, 1] over the :math:`n` rows,
+# :math:`q(P)` for its expectation. A dependence names a width :math:`w` with
+#
+# .. math:: \Pr\bigl[|q(S) - q(P)| > w(n, t)\bigr] \le e^{-t}
+#
+# for every single query. Failures are named by :math:`t` since :math:`e^{-t}` of a long transcript
+# is below the smallest float.
+
 
 STEPS = 200
 """Halvings of a search: more than the digits of a float."""
@@ -292,3 +291,232 @@ def dependence_of(facts: dict[str, Any], custom: Dependence | None) -> Dependenc
         "A function cannot be kept in a file. "
         f"Type TranscriptLedger.open(path, dependence=Custom({own!r}, ...)).",
     )
+
+
+# ---- What one number tells of a Markov chain: how fast it forgets --------------------------------
+#
+# How well averages over a chain concentrate is told by :math:`\lambda`, the norm of the chain's
+# operator :math:`(Pf)(x) = E[f(x_2) \mid x_1 = x]` on functions of mean zero: the variance of an
+# average is at most :math:`\frac{1 + \lambda}{1 - \lambda}` times that of independent rows.
+
+
+ROUNDING = 1e-9
+"""How far probabilities may be from a sum of one: what decimals typed by hand leave."""
+
+
+def stationary(matrix: ArrayLike) -> NDArray[np.float64]:
+    r"""Return the law :math:`\pi` with :math:`\pi P = \pi`, which a chain never leaves.
+
+    States are eliminated one by one without a subtraction [1]_, so the smallest probabilities are
+    as exact as the largest. *Checked by* ``test_stationary_law_of_a_steep_chain``.
+
+    References
+    ----------
+    .. [1] W. Grassmann, M. Taksar, D. Heyman, "Regenerative analysis and steady state distributions
+       for Markov chains", Operations Research 33(5), 1985.
+
+    Examples
+    --------
+    >>> stationary([[0.9, 0.1], [0.3, 0.7]]).round(9).tolist()
+    [0.75, 0.25]
+    """
+    steps = read_matrix(matrix)
+    home = _recurrent(steps)
+    a = steps[np.ix_(home, home)]
+    for k in range(len(a) - 1, 0, -1):
+        a[:k, k] /= a[k, :k].sum()
+        a[:k, :k] += np.outer(a[:k, k], a[k, :k])
+    weights = np.ones(len(a))
+    for k in range(1, len(a)):
+        weights[k] = weights[:k] @ a[:k, k]
+    pi = np.zeros(len(steps))
+    pi[home] = weights / weights.sum()
+    return pi
+
+
+def second_eigenvalue(matrix: ArrayLike) -> float:
+    r"""Return the number that a ledger asks for: ``Markov(second_eigenvalue(matrix))``.
+
+    It is the norm of the chain's operator on functions of mean zero in :math:`L_2(\pi)`: the second
+    singular value of :math:`D^{1/2} P D^{-1/2}` for :math:`D = \operatorname{diag}(\pi)`, whose
+    first one is 1, with :math:`\sqrt\pi` on both sides. For a reversible chain
+    (:math:`\pi_x P_{xy} = \pi_y P_{yx}`) it is the largest *absolute* value of all eigenvalues but
+    the first. Alternation counts as much as rest: a question that changes with the place of the
+    row, as a list of predictions is, can undo it. States that are never visited do not count.
+    *Checked by* ``test_second_eigenvalue_by_hand``,
+    ``test_the_norm_counts_where_all_other_eigenvalues_are_zero`` and
+    ``test_variance_is_within_the_inflation``.
+
+    Examples
+    --------
+    >>> round(second_eigenvalue([[0.9, 0.1], [0.3, 0.7]]), 9)
+    0.6
+    >>> round(second_eigenvalue([[0.1, 0.9], [0.9, 0.1]]), 9)
+    0.8
+    """
+    steps = read_matrix(matrix)
+    pi = stationary(steps)
+    visited = pi > 0
+    root = np.sqrt(pi[visited])
+    moves = root[:, None] * steps[np.ix_(visited, visited)] / root
+    rest = moves - np.outer(root, root)
+    return float(np.linalg.norm(rest, 2))
+
+
+def _recurrent(steps: NDArray[np.float64]) -> NDArray[np.intp]:
+    """Return the states that a chain comes back to for ever."""
+    reach = (steps > 0) | np.eye(len(steps), dtype=bool)
+    for _ in range(len(steps).bit_length()):
+        reach = reach.astype(np.float32) @ reach.astype(np.float32) > 0
+    home = np.flatnonzero((reach <= reach.T).all(axis=1))
+    if not reach[np.ix_(home, home)].all():
+        raise ParameterError(
+            "matrix",
+            "have one stationary law",
+            "several closed classes of states",
+            "Type the matrix of the one that the chain is in.",
+        )
+    return home
+
+
+def read_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
+    """Return the matrix, each of whose rows is a law."""
+    steps = np.asarray(matrix, np.float64)
+    if (
+        steps.ndim != 2
+        or steps.shape[0] != steps.shape[1]
+        or not np.isfinite(steps).all()
+        or (steps < 0).any()
+        or (np.abs(steps.sum(axis=1) - 1) > ROUNDING).any()
+    ):
+        raise ParameterError(
+            "matrix",
+            "be square with rows that sum to 1",
+            "another one",
+            "Type {matrix}: row x holds the chances of what follows x.",
+            matrix=[[0.9, 0.1], [0.3, 0.7]],
+        )
+    return np.asarray(steps / steps.sum(axis=1, keepdims=True))
+
+
+# ---- How far an answer may be from the truth after so much was told: arithmetic alone ------------
+
+
+MOST_ROWS = 1 << 60
+"""More rows than anybody has."""
+
+
+@dataclass(frozen=True, slots=True)
+class Remaining:
+    """What can still be told before the next half-width passes the error allowed.
+
+    Parameters
+    ----------
+    bits
+        Bits that may still be told, in one more answer.
+    answers
+        How many more yes-or-no answers there may be, whatever they are.
+    noes
+        How many there may be if all are no but perhaps the last.
+    """
+
+    bits: float
+    answers: int
+    noes: int
+
+
+@dataclass(frozen=True, slots=True)
+class Widths:
+    r"""The half-widths of the theorem, from what was told and the number of rows.
+
+    Parameters
+    ----------
+    beta
+        The probability with which some interval may miss.
+    dependence
+        How the rows depend on each other.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> from sourdine.adaptive.ledger.dependence import Iid
+    >>> widths = Widths(Fraction(1, 20), Iid())
+    >>> round(widths.halfwidth(Spent(), 10_000), 4), widths.rows_for(0.01, Spent())
+    (0.0148, 21911)
+    """
+
+    beta: Fraction
+    dependence: Dependence
+
+    def nats(self, spent: Spent) -> float:
+        r"""Return :math:`\ln(1/\beta_j) + L\ln 2` for the claim after those of ``spent``."""
+        j = spent.claims + 1
+        sure = log(self.beta.denominator) - log(self.beta.numerator)
+        return log(j) + log(j + 1) + sure + spent.bits * log(2)
+
+    def halfwidth(self, spent: Spent, n: int) -> float:
+        """Return the half-width of the query after those of ``spent``, of ``n`` rows."""
+        return self.dependence.width(n, self.nats(spent))
+
+    def interval(self, spent: Spent, average: float, n: int) -> tuple[float, float]:
+        """Return ends for the truth of the query after those of ``spent``, of ``n`` rows."""
+        if isnan(average):
+            return 0.0, 1.0
+        inside = min(max(float(average), 0.0), 1.0)
+        return self.dependence.interval(inside, n, self.nats(spent))
+
+    def rows_for(self, error: Number, spent: Spent) -> int:
+        """Return how many rows the answer after those of ``spent`` needs to be within ``error``."""
+        goal = float_below(positive(error, "error"))
+        least, most = 0, 1
+        while self.halfwidth(spent, most) > goal:
+            least, most = most, 2 * most
+            if most > MOST_ROWS:
+                raise ParameterError(
+                    "error",
+                    "be one that more rows can reach",
+                    f"{goal:g}",
+                    "Type a larger {error}.",
+                )
+        while most - least > 1:
+            middle = (least + most) // 2
+            enough = self.halfwidth(spent, middle) <= goal
+            least, most = (least, middle) if enough else (middle, most)
+        return most
+
+    def until(self, error: Number, spent: Spent, n: int, *, claims: bool) -> Remaining:
+        """Return what can be told before the next half-width is above ``error``."""
+        goal = float_below(positive(error, "error"))
+        allowed = self.dependence.nats(n, goal)
+        one_more = spent.value(1)
+        bits = max(0.0, (allowed - self.nats(one_more)) / log(2))
+
+        def fits(more: int, yes: int) -> bool:
+            told = Spent(
+                spent.answers + more,
+                spent.yes + yes,
+                spent.no + more - yes,
+                spent.value_bits,
+                spent.claims + claims * more,
+            )
+            return self.halfwidth(told, n) <= goal
+
+        def worst(more: int) -> bool:
+            return all(fits(more, yes) for yes in _dearest(spent, more))
+
+        def rare(more: int) -> bool:
+            return fits(more, 0) and fits(more, 1)
+
+        return Remaining(bits, largest(worst), largest(rare))
+
+
+def float_below(x: Fraction) -> float:
+    """Return the largest float that is at most ``x``: a quick comparison is then an exact one."""
+    return float(x) if float(x) <= x else nextafter(float(x), 0.0)
+
+
+def _dearest(spent: Spent, more: int) -> list[int]:
+    """Return the numbers of yes among ``more`` answers that may cost most: as even as can be."""
+    even = (spent.no - spent.yes + more) / 2
+    low = min(max(int(even), 0), more)
+    return [low, min(low + 1, more)]

@@ -1,68 +1,110 @@
-r"""The transcript ledger: what was told, and how far the next answer can be from the truth.
-
-*Theorem* (after Stemmer's lecture 9, theorem 4). An analyst asks queries one after the other, each
-of its choice given all answers so far. Some answers come with a *claim* about the truth, such as
-an interval; others are a mere yes or no. Let :math:`q_j` be the query of the :math:`j`-th claim,
-:math:`L` the bits of all answers before it, and :math:`\beta_j = \beta / j(j + 1)`. With
-probability :math:`1 - \beta`, for all :math:`j` at once,
-
-.. math:: |q_j(S) - q_j(P)| \le w\bigl(n,\ \ln\tfrac{1}{\beta_j} + L \ln 2\bigr).
-
-where a query has, for each row, a value in [0, 1] that depends on that row and its place alone.
-
-*Proof*. Fix the analyst's coins. The transcript :math:`\pi` before claim :math:`j` determines
-:math:`q_j`, so it is one of a list written down before the sample was drawn; a given entry fails
-with probability :math:`\beta_j 2^{-L(\pi)}` at most. None of these transcripts begins another,
-which would have claim :math:`j` already; so Kraft's inequality holds for them, and the list fails
-with probability :math:`\beta_j` at most. Sum over :math:`j`. Only what was told *before* a query
-counts for it, every query that *might* have been asked must concentrate, and nothing may depend on
-the sample but the answers charged here: no log line, no exception, no running time. *Checked by*
-``test_ledger_covers_adversaries`` and ``test_all_intervals_that_are_given_hold``; rows declared
-independent that are not are not covered: ``test_copies_declared_independent_miss``.
-
-*Rows may be added.* Let the transcript also determine how many rows :math:`n_j` there are at claim
-:math:`j`, the first ones of a sequence that goes on as declared. Then :math:`\pi` determines both
-:math:`q_j` and :math:`n_j`, the entry of the list is about its own number of rows, and the proof
-stands with :math:`w(n_j, \cdot)`. *Checked by* ``test_intervals_hold_while_the_rows_grow``.
-"""
+"""`TranscriptLedger`: bits told about a sample, and the interval they leave."""
 
 from __future__ import annotations
 
 import os
+from fractions import Fraction
 from math import inf
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from sourdine.adaptive.ledger.codes import Spent
-from sourdine.adaptive.ledger.dependence import Dependence, Iid, dependence_of
-from sourdine.adaptive.ledger.terms import TERMS, LedgerTerms, read_terms
+from sourdine.adaptive.ledger.dependence import (
+    Dependence,
+    Iid,
+    Remaining,
+    Widths,
+    dependence_of,
+    float_below,
+)
 from sourdine.adaptive.ledger.transaction import (
+    GROWTH,
     FileLines,
     Growth,
     Line,
     Lines,
     MemoryLines,
+    Spent,
     Turn,
     UnreadableLineError,
     add_up,
     grows,
     rows_at,
 )
-from sourdine.adaptive.ledger.widths import Remaining, Widths, float_below
-from sourdine.append_only import Alone, Book, FileKind
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind, positive
-from sourdine.release import History, beta_of
+from sourdine.results.answer import History
+from sourdine.results.release import beta_of
+from sourdine.storage.journal import Book, FileKind
+from sourdine.storage.locks import Alone
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from fractions import Fraction
     from pathlib import Path
 
-    from sourdine.append_only.chain import Row
-    from sourdine.append_only.kept import KeptBook
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
+    from sourdine.storage.journal import KeptBook, Row
 
-__all__ = ["Growth", "Line", "Remaining", "TranscriptLedger", "Turn"]
+
+# ---- What a transcript ledger was opened for, as its file says -----------------------------------
+
+
+TERMS = "terms"
+"""The table of the terms."""
+
+
+class LedgerTerms(NamedTuple):
+    """Rows at first and now, beta, how rows depend on each other, the error allowed, a name."""
+
+    first: int
+    n: int
+    beta: Fraction
+    dependence: dict[str, Any]
+    error: Fraction | None
+    name: str | None
+
+
+def read_terms(book: KeptBook) -> LedgerTerms:
+    """Return the terms that a file holds."""
+    row, grown = book.turn(lambda page: (page.last(TERMS) or {}, page.last(GROWTH)))
+    try:
+        first = int(row["n"])
+        n = int(grown["n"]) if grown else first
+        error = None if row["error"] is None else Fraction(row["error"])
+        kept = dict(row["dependence"])
+        return LedgerTerms(first, n, Fraction(row["beta"]), kept, error, row["name"])
+    except (LookupError, TypeError, ValueError, ArithmeticError):
+        raise book.refusal("its terms cannot be read") from None
+
+
+# ---- The transcript ledger: what was told, and how far the next answer can be from the truth -----
+#
+# *Theorem* (after Stemmer's lecture 9, theorem 4). An analyst asks queries one after the other,
+# each
+# of its choice given all answers so far. Some answers come with a *claim* about the truth, such as
+# an interval; others are a mere yes or no. Let :math:`q_j` be the query of the :math:`j`-th claim,
+# :math:`L` the bits of all answers before it, and :math:`\beta_j = \beta / j(j + 1)`. With
+# probability :math:`1 - \beta`, for all :math:`j` at once,
+#
+# .. math:: |q_j(S) - q_j(P)| \le w\bigl(n,\ \ln\tfrac{1}{\beta_j} + L \ln 2\bigr).
+#
+# where a query has, for each row, a value in [0, 1] that depends on that row and its place alone.
+#
+# *Proof*. Fix the analyst's coins. The transcript :math:`\pi` before claim :math:`j` determines
+# :math:`q_j`, so it is one of a list written down before the sample was drawn; a given entry fails
+# with probability :math:`\beta_j 2^{-L(\pi)}` at most. None of these transcripts begins another,
+# which would have claim :math:`j` already; so Kraft's inequality holds for them, and the list fails
+# with probability :math:`\beta_j` at most. Sum over :math:`j`. Only what was told *before* a query
+# counts for it, every query that *might* have been asked must concentrate, and nothing may depend
+# on
+# the sample but the answers charged here: no log line, no exception, no running time. *Checked by*
+# ``test_ledger_covers_adversaries`` and ``test_all_intervals_that_are_given_hold``; rows declared
+# independent that are not are not covered: ``test_copies_declared_independent_miss``.
+#
+# *Rows may be added.* Let the transcript also determine how many rows :math:`n_j` there are at
+# claim
+# :math:`j`, the first ones of a sequence that goes on as declared. Then :math:`\pi` determines both
+# :math:`q_j` and :math:`n_j`, the entry of the list is about its own number of rows, and the proof
+# stands with :math:`w(n_j, \cdot)`. *Checked by* ``test_intervals_hold_while_the_rows_grow``.
+
 
 T = TypeVar("T")
 
@@ -121,7 +163,7 @@ class TranscriptLedger:
         "name",
     )
 
-    def __init__(  # noqa: PLR0913 - the terms of a ledger
+    def __init__(
         self,
         n: int,
         *,

@@ -1,20 +1,363 @@
-"""Which algorithm to take when updates depend on answers: the cheapest that is proved."""
+"""`advise`: the cheapest algorithm that withstands adaptive updates."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import ceil, floor, log, log2
 from typing import TYPE_CHECKING
 
-from sourdine.adaptive.robust.choices import CHOICES, Candidate, Need
+from sourdine.adaptive.robust.proof import copies_needed
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, number
-from sourdine.presentation.numbers import shown
-from sourdine.release import Sheet, Shown, beta_of
+from sourdine.results.formatting import shown
+from sourdine.results.release import beta_of
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number
+    from collections.abc import Callable
 
-__all__ = ["Advice", "advise"]
+    from sourdine.exact import Number
+
+
+# ---- How much memory the choices of `sourdine.adaptive.robust.advice.advise` take, in bytes
+# -------------
+#
+# Each formula is that of the theorem behind the choice, evaluated; where a sketch must be right at
+# all :math:`T` steps with probability :math:`1 - \beta`, its chance to fail at one is
+# :math:`\beta/T`.
+
+
+def bitset_bytes(universe: int) -> int:
+    """Return an eighth: one bit for each item there can be."""
+    return ceil(universe / 8)
+
+
+def table_bytes(universe: int) -> int:
+    """Return 16 for each item: its name and a number."""
+    return 16 * universe
+
+
+def hll_bytes(error: float, beta: float) -> int:
+    r"""Return the registers of a HyperLogLog, one byte each.
+
+    A power of two with :math:`1.04\,z_{\delta/2}/\sqrt m \le \alpha`, its standard error times the
+    normal quantile: its error is close to normal. (That a keyed sketch keeps its law is proved;
+    this size of it is an approximation, 3 in 2000 for 1 in 1000 at 16 registers.)
+
+    Examples
+    --------
+    >>> hll_bytes(0.25, 0.05), hll_bytes(0.02, 0.05)
+    (128, 16384)
+    """
+    from scipy.special import ndtri
+
+    registers = (1.04 * float(ndtri(beta / 2)) / error) ** 2
+    return max(16, int(2 ** ceil(log2(registers))))
+
+
+def ams_bytes(error: float, beta: float) -> int:
+    r"""Return the counters of a tug-of-war sketch, eight bytes each.
+
+    :math:`2 e^{-r(\epsilon^2/4 - \epsilon^3/6)} \le \delta` rows (Achlioptas 2003).
+
+    Examples
+    --------
+    >>> ams_bytes(0.1875, 0.01)
+    5512
+    """
+    return 8 * ceil(log(2 / beta) / (error**2 / 4 - error**3 / 6))
+
+
+def flips_needed(growth: float, error: float) -> int:
+    r"""Return how often switching changes the answer while a rising value grows by a factor.
+
+    .. math:: 1 + \left\lfloor \frac{\ln(g (1 + e)/(1 - e))}{\ln(1 + \alpha/2)} \right\rfloor,
+              \qquad e = \frac{\alpha}{5},
+
+    at most, with copies within :math:`e`. The answer never falls, for :math:`(1 + e)/(1 - e) < 1 +
+    \alpha/2`; each change multiplies it by :math:`1 + \alpha/2` and more; and the last is within
+    :math:`e` of a value :math:`g` times that of the first. The bound is reached. *Checked by*
+    ``test_the_flips_of_a_rising_value``.
+
+    Examples
+    --------
+    >>> flips_needed(1e10, 0.25)
+    197
+    """
+    e = error / 5
+    return 1 + floor(log(growth * (1 + e) / (1 - e)) / log(1 + error / 2))
+
+
+def misra_gries_bytes(error: float) -> int:
+    r"""Return :math:`1/\alpha` counters of 16 bytes: no count is off by more than a share alpha."""
+    return 16 * ceil(1 / error)
+
+
+def gk_bytes(error: float, stream: int) -> int:
+    r"""Return :math:`\frac{11}{2\alpha}\log_2(2\alpha n)` tuples of 24 bytes (Greenwald-Khanna)."""
+    return 24 * ceil(5.5 / error * log2(max(2.0, 2 * error * stream)))
+
+
+def reservoir_bytes(error: float, beta: float, universe: int) -> int:
+    r"""Return :math:`2(\ln N + \ln(2/\delta))/\alpha^2` items of 8 bytes (Ben-Eliezer, Yogev 2020).
+
+    Right, but for :math:`\delta`, after a stream that reacts to the sample; :math:`N` thresholds.
+    """
+    return 8 * ceil(2 * (log(universe) + log(2 / beta)) / error**2)
+
+
+# ---- The choices that `sourdine.adaptive.robust.advice.advise` compares, with their memory and
+# standing -
+#
+# A standing is *proved* (a theorem), *survived attacks* (those of `sourdine.adaptive.attacks`, and
+# no theorem), or *broken* (one of them succeeds).
+
+
+PROVED, SURVIVED, BROKEN = "proved", "survived attacks", "broken"
+WRONG = 0.01
+WINDOW = 12
+"""Cells to each side of a window, as `Robust` has them."""
+
+STEADY = 2
+"""Looks for each answer where the value only grows: few of its answers need a third one."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Need:
+    """The numbers that a memory is computed for."""
+
+    steps: int
+    universe: int
+    error: float
+    beta: float
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One algorithm: its memory in bytes, its standing, and why."""
+
+    name: str
+    memory: int
+    standing: str
+    note: str
+
+    @property
+    def proved(self) -> bool:
+        """Whether there is a theorem."""
+        return self.standing == PROVED
+
+
+def _table(need: Need, note: str = "no randomness, nothing to find out") -> Candidate:
+    return Candidate("exact table", table_bytes(need.universe), PROVED, note)
+
+
+def _looks(largest: float, factor: float) -> int:
+    """Return the looks of an answer whose value may have leapt from one end to the other."""
+    return 2 + ceil(log(largest) / log(factor))
+
+
+def _median(
+    need: Need, one: Callable[[float, float], int], what: str, leap: float = 1
+) -> Candidate:
+    """Return the private median with as many copies as its proof needs."""
+    looks = max(STEADY, _looks(leap, (1 + need.error / 4) ** WINDOW))
+    copies = copies_needed(looks * need.steps, wrong=WRONG, beta=need.beta, method="exponential")
+    memory = copies * one(0.75 * need.error, WRONG)
+    note = f"Robust, dp-median: {shown(copies, 1)} copies, {looks} looks for each answer"
+    return Candidate(f"private median of {what}", memory, PROVED, note)
+
+
+def _survived(need: Need, answers: int, choice: Candidate) -> list[Candidate]:
+    """Return a choice that was attacked for ``answers`` answers, where those are enough."""
+    return [choice] if need.steps <= answers else []
+
+
+def _distinct_insertions(need: Need) -> list[Candidate]:
+    one = hll_bytes(need.error, need.beta / need.steps)
+    return [
+        Candidate("bitset", bitset_bytes(need.universe), PROVED, "exact"),
+        Candidate(
+            "keyed HyperLogLog",
+            one,
+            PROVED,
+            "repeated items change nothing, new ones hash afresh: Keyed, with a secret key",
+        ),
+        Candidate("HyperLogLog", one, BROKEN, "known hash: 320 000 chosen items read as 20 138"),
+    ]
+
+
+def _distinct_subsets(need: Need) -> list[Candidate]:
+    one = hll_bytes(need.error, need.beta / need.steps)
+    few = 32 * hll_bytes(0.75 * need.error, WRONG)
+    note = "Robust, epsilon0=1.5: 2048 subset queries"
+    return [
+        Candidate("bitset", bitset_bytes(need.universe), PROVED, "exact"),
+        _median(need, hll_bytes, "salted HyperLogLogs", need.universe),
+        *_survived(need, 2048, Candidate("32 salted HyperLogLogs", few, SURVIVED, note)),
+        Candidate(
+            "keyed HyperLogLog", one, BROKEN, "8192 subset queries: 0.41 to 2.16 of the truth"
+        ),
+    ]
+
+
+def _distinct_turnstile(need: Need) -> list[Candidate]:
+    return [_table(need, "HyperLogLog cannot delete; nothing smaller is promised here")]
+
+
+def _heavy_insertions(need: Need) -> list[Candidate]:
+    counters = misra_gries_bytes(need.error)
+    return [
+        _table(need),
+        Candidate("Misra-Gries", counters, PROVED, "deterministic; Space-Saving likewise"),
+        Candidate("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
+    ]
+
+
+def _heavy_turnstile(need: Need) -> list[Candidate]:
+    counters = misra_gries_bytes(need.error)
+    return [
+        _table(need, "nothing smaller is promised here"),
+        Candidate("CountSketch", 8 * counters, BROKEN, "as many adaptive queries as counters"),
+    ]
+
+
+def _quantiles_insertions(need: Need) -> list[Candidate]:
+    gk = gk_bytes(need.error, need.steps)
+    sample = reservoir_bytes(need.error, need.beta / need.steps, need.universe)
+    return [
+        _table(need),
+        Candidate("Greenwald-Khanna", gk, PROVED, "deterministic"),
+        Candidate("reservoir sample", sample, PROVED, "even if the sample is in sight"),
+    ]
+
+
+def _quantiles_turnstile(need: Need) -> list[Candidate]:
+    return [_table(need, "nothing smaller is promised here")]
+
+
+def _f2_insertions(need: Need) -> list[Candidate]:
+    largest = max(need.steps, need.universe)
+    flips = flips_needed(float(largest) ** 2, need.error)
+    one = ams_bytes(need.error / 5, need.beta / (flips * need.steps))
+    return [
+        *_f2_sketches(need),
+        _f2_plain(need, 12, "insertions, six for each row"),
+        Candidate(
+            "switching",
+            flips * one,
+            PROVED,
+            f"Robust, switching: {shown(flips, 1)} copies, F2 only grows",
+        ),
+    ]
+
+
+def _noisy_rows(need: Need, leap: float) -> list[Candidate]:
+    """Return `RobustF2` with as many rows as its proof needs, where it has one."""
+    from sourdine.adaptive.sketches.f2 import width_to_prove
+
+    alpha = min(need.error, 0.25)
+    looks = max(STEADY, _looks(leap, 4))
+    try:
+        rows = width_to_prove(looks * need.steps, noise=0.052 * alpha, error=alpha, beta=need.beta)
+    except ParameterError:
+        return []
+    note = f"RobustF2({shown(rows, 1)}, noise={0.052 * alpha:.3g}), {looks} looks for each answer"
+    return [Candidate("RobustF2, many rows", 8 * rows, PROVED, note)]
+
+
+def _f2_survived(need: Need) -> list[Candidate]:
+    """Return what was attacked at an error of 0.25, where that is enough."""
+    from sourdine.adaptive.sketches.f2 import survived_answers
+
+    if need.error < 0.25:
+        return []
+    answers = survived_answers(width=20_000, noise=0.06, error=0.25)
+    noisy = f"RobustF2(), noisy rows: {shown(answers, 1)} answers"
+    copies = "Robust, sample=25, epsilon0=2: 30 000 probes"
+    return [
+        *_survived(need, answers, Candidate("RobustF2", 8 * 20_000, SURVIVED, noisy)),
+        *_survived(need, 30_000, Candidate("200 AMS of 200 rows", 8 * 40_000, SURVIVED, copies)),
+    ]
+
+
+def _f2_plain(need: Need, halves: int, updates: str) -> Candidate:
+    """Return a sketch as it is, and what breaks it: ``halves`` / 2 updates for each row."""
+    memory = ams_bytes(need.error, need.beta)
+    note = f"{shown(halves * memory // 16, 1)} {updates}: 0.4 of the truth"
+    return Candidate("plain AMS", memory, BROKEN, note)
+
+
+def _f2_sketches(need: Need, leap: float = 1) -> list[Candidate]:
+    return [
+        _table(need),
+        *_noisy_rows(need, leap),
+        _median(need, ams_bytes, "AMS sketches", leap),
+        *_f2_survived(need),
+    ]
+
+
+def _f2_turnstile(need: Need) -> list[Candidate]:
+    every = ams_bytes(need.error / 4, need.beta / need.steps**2)
+    copies = shown(need.steps, 1)
+    leap = float(max(need.steps, need.universe)) ** 2
+    return [
+        *_f2_sketches(need, leap),
+        _f2_plain(need, 1, "probes, half as many as rows"),
+        Candidate("switching", need.steps * every, PROVED, f"Robust, switching: {copies} copies"),
+    ]
+
+
+def _lipschitz(need: Need) -> list[Candidate]:
+    whole = table_bytes(need.universe)
+    return [
+        Candidate("lazy exact", whole, PROVED, "Lazy: deterministic, and recomputes least"),
+        *_survived(
+            need,
+            80,
+            Candidate("private median of 24 samples", 6 * whole, SURVIVED, "and slower than exact"),
+        ),
+    ]
+
+
+def _any_insertions(need: Need) -> list[Candidate]:
+    return [
+        Candidate("the first item", 8, PROVED, "it is never deleted"),
+        Candidate("bitset", bitset_bytes(need.universe), PROVED, "all of them"),
+    ]
+
+
+def _any_turnstile(need: Need) -> list[Candidate]:
+    return [
+        Candidate(
+            "bitset",
+            bitset_bytes(need.universe),
+            PROVED,
+            "linear memory is necessary: 0.85 bits for each item there can be",
+        ),
+        Candidate("l0-sampler 2 x 8", 8 * 624, BROKEN, "delete what it names: 23 times do"),
+    ]
+
+
+CHOICES: dict[tuple[str, str], Callable[[Need], list[Candidate]]] = {
+    ("distinct", "insertions"): _distinct_insertions,
+    ("distinct", "subset"): _distinct_subsets,
+    ("distinct", "turnstile"): _distinct_turnstile,
+    ("heavy hitters", "insertions"): _heavy_insertions,
+    ("heavy hitters", "turnstile"): _heavy_turnstile,
+    ("quantiles", "insertions"): _quantiles_insertions,
+    ("quantiles", "turnstile"): _quantiles_turnstile,
+    ("f2", "insertions"): _f2_insertions,
+    ("f2", "turnstile"): _f2_turnstile,
+    ("lipschitz", "insertions"): _lipschitz,
+    ("lipschitz", "turnstile"): _lipschitz,
+    ("any element", "insertions"): _any_insertions,
+    ("any element", "turnstile"): _any_turnstile,
+}
+"""For each task and model, its choices."""
+
+
+# ---- Which algorithm to take when updates depend on answers: the cheapest that is proved ---------
+
 
 STEPS = 100_000
 UNIVERSE = 100_000_000
@@ -79,7 +422,7 @@ class Advice(Shown):
         )
 
 
-def advise(  # noqa: PLR0913 - a task and the numbers of it
+def advise(
     task: str,
     model: str,
     *,

@@ -24,9 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from fractions import Fraction
 
-    from sourdine.exact.parameters import Number
-
-__all__ = ["Lazy"]
+    from sourdine.exact import Number
 
 
 class Lazy:
@@ -72,7 +70,7 @@ class Lazy:
     def __init__(
         self,
         exact: Callable[[], float],
-        state: Any = None,  # noqa: ANN401
+        state: Any = None,
         *,
         lipschitz: Number = 1,
         error: Number = 0.25,
@@ -96,7 +94,7 @@ class Lazy:
         self._since = 0
         self._value: Fraction | None = None
 
-    def update(self, *change: Any) -> None:  # noqa: ANN401
+    def update(self, *change: Any) -> None:
         """Hand a change to the state and count it."""
         if self._state is not None:
             self._state.update(*change)

@@ -1,75 +1,263 @@
-r"""What is proved of many copies and a private median: a number of adaptive steps.
-
-The setting is that of Stemmer's lecture 9, part (c). There are :math:`k` copies with independent
-seeds, each wrong with probability :math:`p_0` at most at any step of a sequence of updates that was
-*fixed in advance*. In each of :math:`T` steps, which are *looks*, :math:`s` copies are drawn and
-the exponential mechanism with :math:`\varepsilon_0` picks one of :math:`m` public cells. A cell
-with two edges is an answer; after one without, the window moves to it and the copies, on the same
-input, are looked at again. Whoever chooses the updates has seen all cells so far.
-
-*Theorem.* With probability :math:`1 - \beta` all answers given in :math:`T` looks are right,
-however far the value moves between them, if for some number :math:`w` of wrong copies, with
-:math:`a = w/k > p_0`,
-
-.. math:: b = \beta - T\,\mathrm{E}\min\bigl(1, (m - 1)\,e^{-\varepsilon_0 (s/2 - W)/2}\bigr),
-          \qquad \mathrm{kl}(b \,\|\, Q) \ge k T \varrho, \qquad
-          b \ge Q = T e^{-k\,\mathrm{kl}(a \,\|\, p_0)},
-
-where :math:`W` is hypergeometric (:math:`s` drawn of :math:`k`, of which :math:`w - 1` are wrong),
-:math:`\mathrm{kl}` is the divergence of two coins, and :math:`\varrho` that of one step
-(`step_divergence`).
-
-*Proof.* Let the adversary be deterministic: condition on its coins. Replace the seed of one copy:
-the law of the whole transcript moves by a divergence of :math:`T \varrho` at most, by the chain
-rule; the transcript is the cells of all looks, and says when updates come and the next window.
-The seeds are independent, so :math:`I(\text{seeds}; \text{transcript}) \le k T \varrho`. Were
-transcript and seeds independent, the inputs would be fixed for the seeds, and some step would have
-:math:`w` wrong copies with probability :math:`Q` at most, by Chernoff's bound. The true probability
-:math:`p` satisfies :math:`\mathrm{kl}(p \,\|\, Q) \le I` by data processing; so :math:`p \le b`. In
-a step with fewer wrong copies the sample, which is drawn afresh, holds :math:`W` of them. Cells
-tile the line, so one has score 0, and but for the chance in :math:`b` the cell picked has a score
-above :math:`-(s/2 - W)`. It then has a right value on either side and, if it is an answer, is a
-right one; where the window lies does not matter (`sourdine.adaptive.robust.median`, which also
-says when looks end). Sum over the steps. Since
-:math:`\mathrm{kl}(b \,\|\, Q) \ge b \ln(1/Q) - \ln 2`, this is sharper than the form
-:math:`p \le (k T \varrho + \ln 2) / (k\,\mathrm{kl}(a \,\|\, p_0) - \ln T)`. *Checked by*
-``test_the_sharper_form_implies_the_printed_one``. ∎
-
-References
-----------
-.. [1] A. Beimel, H. Kaplan, Y. Mansour, K. Nissim, T. Saranurak, U. Stemmer, "Dynamic algorithms
-   against an adaptive adversary: generic constructions and lower bounds", STOC 2022.
-.. [2] M. Bun, T. Steinke, "Concentrated differential privacy: simplifications, extensions, and
-   lower bounds", TCC 2016 (mutual information under independent records).
-"""
+"""What is proved of many copies and a private median, and the copies it takes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import ceil, exp, expm1, inf, log, log1p, sinh, tanh
+from math import ceil, exp, expm1, inf, log, log1p, sinh, sqrt, tanh
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine.adaptive.information import largest
 from sourdine.adaptive.ledger.dependence import coin_divergence
-from sourdine.adaptive.thresholds import largest
 from sourdine.errors import ParameterError
-from sourdine.exact import given, integer, number, positive
-from sourdine.release import Sheet, Shown
+from sourdine.exact import at_least, given, integer, number, one_of, positive
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
     Floats = NDArray[np.float64]
 
-__all__ = ["ENDLESS", "Proof", "certified_steps", "step_divergence", "stray"]
+
+# ---- How many copies a proof needs, and what a step then costs -----------------------------------
+#
+# *Copies.* Let each of :math:`T` looks be a count of copies above a threshold with Gaussian noise
+# of deviation :math:`\sigma`, or a choice of the exponential mechanism among 20 cells. With
+# :math:`\rho = T/2\sigma^2` or :math:`T\varepsilon_0^2/8`, the looks say :math:`\rho k` nats of the
+# seeds, and half of :math:`\beta` each goes to
+#
+# .. math:: \frac{\rho k + \ln 2}{k\,\mathrm{kl}(a \,\|\, p_0) - \ln T} \le \frac{\beta}{2}, \qquad
+#           \sigma z_{\beta/2T} \le \bigl(\tfrac12 - a\bigr) k \quad\text{or}\quad
+#           \frac{2}{\varepsilon_0} \ln\frac{20\,T}{\beta/2} \le \bigl(\tfrac12 - a\bigr) k,
+#
+# that at some step a share :math:`a` of the copies is wrong, and that noise hides the rest. This is
+# :math:`k \approx 75 \text{ to } 105 \sqrt T` with counts: the lecture's :math:`\sqrt T` times a
+# hundred. Switching takes a copy for each change of the answer, so it is cheaper up to about
+# 11 000 changes. *Checked by* ``test_copies_needed_are_those_of_the_research`` and
+# ``test_privacy_pays_from_eleven_thousand_changes_on``.
+
+
+CELLS = 20
+_MOST = 10**12
+MOST_STEPS = 10**15
+_SHARES = tuple(np.linspace(0.02, 0.48, 93).tolist())
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    r"""How many copies, and the noise that goes with them.
+
+    Parameters
+    ----------
+    copies
+        :math:`k`.
+    noise
+        :math:`\sigma` of the counts, or :math:`\varepsilon_0` of the exponential mechanism.
+    share
+        :math:`a`, the share of wrong copies that is withstood.
+    """
+
+    copies: int
+    noise: float
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """Whether a number of copies is enough."""
+
+    t: int
+    p0: float
+    beta: float
+    gaussian: bool
+
+    def share(self, k: int) -> float | None:
+        """Return the least share of wrong copies for which they are; None if they are not."""
+        return next((a for a in _SHARES if a > self.p0 and self._enough(k, a)), None)
+
+    def noise(self, k: int, a: float) -> float:
+        r"""Return the least :math:`\sigma`, or largest :math:`\varepsilon_0`, that is quiet enough.
+
+        It is infinite, or 0, if nothing may be said.
+        """
+        apart = k * coin_divergence(a, self.p0) - log(self.t)
+        rho = (self.beta / 2 * apart - log(2)) / k
+        if self.gaussian:
+            return sqrt(self.t / (2 * rho)) if rho > 0 else inf
+        return sqrt(8 * rho / self.t) if rho > 0 else 0.0
+
+    def _enough(self, k: int, a: float) -> bool:
+        from scipy.special import ndtri
+
+        noise, room = self.noise(k, a), (0.5 - a) * k
+        if self.gaussian:
+            return noise * -float(ndtri(self.beta / 2 / self.t)) <= room
+        return noise > 0 and 2 / noise * log(CELLS * self.t / (self.beta / 2)) <= room
+
+
+def plan_copies(
+    steps: int, *, wrong: Number = 0.01, beta: Number = 0.05, method: str = "gaussian"
+) -> Copies:
+    r"""Return the fewest copies for which :math:`T` adaptive looks are proved right.
+
+    Parameters
+    ----------
+    steps
+        :math:`T`.
+    wrong
+        :math:`p_0`, the chance that a copy is wrong at a step fixed in advance.
+    beta
+        The chance, at most, that any answer is wrong.
+    method
+        ``"gaussian"`` counts or ``"exponential"``, the median of
+        `sourdine.adaptive.robust.wrapper.Robust`, whose `certificate` confirms the plan.
+
+    Examples
+    --------
+    >>> plan = plan_copies(100, method="exponential")
+    >>> plan.copies, round(plan.noise, 4)
+    (2598, 0.0305)
+    """
+    t = integer(steps, "steps", least=1, most=MOST_STEPS)
+    p0 = float(number(wrong, "wrong", above=0, most=1, example=0.01))
+    failure = float(number(beta, "beta", above=0, most=1))
+    one_of(method, "method", "gaussian", "exponential")
+    question = _Question(t, p0, failure, gaussian=method == "gaussian")
+    low, high = 0, 1
+    while question.share(high) is None:
+        if high > _MOST:
+            raise ParameterError(
+                "wrong",
+                "be well below 1/2 for anything to be proved",
+                given(wrong),
+                "Type {wrong}.",
+                wrong=0.01,
+            )
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if question.share(middle) else (middle, high)
+    share = question.share(high)
+    assert share is not None  # noqa: S101 - high suffices
+    return Copies(high, question.noise(high, share), share)
+
+
+def copies_needed(
+    steps: int, *, wrong: Number = 0.01, beta: Number = 0.05, method: str = "gaussian"
+) -> int:
+    """Return the number of copies of `plan_copies`.
+
+    Examples
+    --------
+    >>> [copies_needed(10**i) for i in (2, 3, 4)]
+    [825, 2949, 10405]
+    """
+    return plan_copies(steps, wrong=wrong, beta=beta, method=method).copies
+
+
+def crossover(*, wrong: Number = 0.01, beta: Number = 0.05, method: str = "gaussian") -> int:
+    """Return the number of changes from which on privacy needs fewer copies than switching.
+
+    Examples
+    --------
+    >>> crossover()
+    10912
+    """
+    low, high = 1, 2
+    while copies_needed(high, wrong=wrong, beta=beta, method=method) > high:
+        low, high = high, 2 * high
+    while high - low > max(1, high // 1000):
+        middle = (low + high) // 2
+        dearer = copies_needed(middle, wrong=wrong, beta=beta, method=method) > middle
+        low, high = (middle, high) if dearer else (low, middle)
+    return high
+
+
+def cost(
+    steps: int,
+    *,
+    t_init: Number,
+    t_update: Number,
+    t_query: Number,
+    copies: int,
+    sample: int,
+) -> float:
+    r"""Return the time of a step, averaged over a phase: :math:`k t_i/T + k t_u + s t_q`.
+
+    A phase of :math:`T` steps makes :math:`k` copies, hands each update to all of them and asks
+    :math:`s` in each step.
+
+    Examples
+    --------
+    >>> cost(10_000, t_init=1.0, t_update=1e-6, t_query=1e-6, copies=100, sample=25)
+    0.010125
+    """
+    t_i, t_u, t_q = _times(t_init, t_update, t_query)
+    k, s = integer(copies, "copies", least=1), integer(sample, "sample", least=1)
+    return k * t_i / integer(steps, "steps", least=1) + k * t_u + s * t_q
+
+
+def _times(*times: Number) -> tuple[float, ...]:
+    names = ("t_init", "t_update", "t_query")
+    return tuple(float(at_least(t, name, 0)) for name, t in zip(names, times, strict=True))
+
+
+# ---- What is proved of many copies and a private median: a number of adaptive steps --------------
+#
+# The setting is that of Stemmer's lecture 9, part (c). There are :math:`k` copies with independent
+# seeds, each wrong with probability :math:`p_0` at most at any step of a sequence of updates that
+# was
+# *fixed in advance*. In each of :math:`T` steps, which are *looks*, :math:`s` copies are drawn and
+# the exponential mechanism with :math:`\varepsilon_0` picks one of :math:`m` public cells. A cell
+# with two edges is an answer; after one without, the window moves to it and the copies, on the same
+# input, are looked at again. Whoever chooses the updates has seen all cells so far.
+#
+# *Theorem.* With probability :math:`1 - \beta` all answers given in :math:`T` looks are right,
+# however far the value moves between them, if for some number :math:`w` of wrong copies, with
+# :math:`a = w/k > p_0`,
+#
+# .. math:: b = \beta - T\,\mathrm{E}\min\bigl(1, (m - 1)\,e^{-\varepsilon_0 (s/2 - W)/2}\bigr),
+#           \qquad \mathrm{kl}(b \,\|\, Q) \ge k T \varrho, \qquad
+#           b \ge Q = T e^{-k\,\mathrm{kl}(a \,\|\, p_0)},
+#
+# where :math:`W` is hypergeometric (:math:`s` drawn of :math:`k`, of which :math:`w - 1` are
+# wrong), :math:`\mathrm{kl}` is the divergence of two coins, and :math:`\varrho` that of one step
+# (`step_divergence`).
+#
+# *Proof.* Let the adversary be deterministic: condition on its coins. Replace the seed of one copy:
+# the law of the whole transcript moves by a divergence of :math:`T \varrho` at most, by the chain
+# rule; the transcript is the cells of all looks, and says when updates come and the next window.
+# The seeds are independent, so :math:`I(\text{seeds}; \text{transcript}) \le k T \varrho`. Were
+# transcript and seeds independent, the inputs would be fixed for the seeds, and some step would
+# have
+# :math:`w` wrong copies with probability :math:`Q` at most, by Chernoff's bound. The true
+# probability
+# :math:`p` satisfies :math:`\mathrm{kl}(p \,\|\, Q) \le I` by data processing; so :math:`p \le b`.
+# In
+# a step with fewer wrong copies the sample, which is drawn afresh, holds :math:`W` of them. Cells
+# tile the line, so one has score 0, and but for the chance in :math:`b` the cell picked has a score
+# above :math:`-(s/2 - W)`. It then has a right value on either side and, if it is an answer, is a
+# right one; where the window lies does not matter (`sourdine.adaptive.robust.wrapper`, which also
+# says when looks end). Sum over the steps. Since
+# :math:`\mathrm{kl}(b \,\|\, Q) \ge b \ln(1/Q) - \ln 2`, this is sharper than the form
+# :math:`p \le (k T \varrho + \ln 2) / (k\,\mathrm{kl}(a \,\|\, p_0) - \ln T)`. *Checked by*
+# ``test_the_sharper_form_implies_the_printed_one``. ∎
+#
+# References
+# ----------
+# .. [1] A. Beimel, H. Kaplan, Y. Mansour, K. Nissim, T. Saranurak, U. Stemmer, "Dynamic algorithms
+#    against an adaptive adversary: generic constructions and lower bounds", STOC 2022.
+# .. [2] M. Bun, T. Steinke, "Concentrated differential privacy: simplifications, extensions, and
+#    lower bounds", TCC 2016 (mutual information under independent records).
+
 
 ENDLESS = (1 << 63) - 1
 """The number of steps where no step is one too many."""
 
-_SHARES = 96
+_PROOF_SHARES = 96
 _SLACK = 1e-6
 _LOUD = 50.0
 
@@ -168,7 +356,7 @@ def stray(sample: int, copies: int, wrong_copies: int, epsilon0: float, *, cells
     >>> f"{stray(25, 200, 0, 2.0, cells=25):.1e}", f"{stray(25, 200, 40, 2.0, cells=25):.1e}"
     ('8.9e-05', '6.6e-02')
     """
-    from scipy.special import gammaln  # noqa: PLC0415 - scipy is loaded late
+    from scipy.special import gammaln
 
     def ways(n: int, r: Floats) -> Floats:
         return np.asarray(gammaln(n + 1.0) - gammaln(r + 1.0) - gammaln(n - r + 1.0))
@@ -184,7 +372,7 @@ def stray(sample: int, copies: int, wrong_copies: int, epsilon0: float, *, cells
     return float(chance @ np.exp(np.minimum(miss, 0.0))) * (1 + _SLACK)
 
 
-def certified_steps(  # noqa: PLR0913 - the arguments are the theorem's
+def certified_steps(
     copies: int,
     *,
     sample: int,
@@ -234,7 +422,7 @@ def certified_steps(  # noqa: PLR0913 - the arguments are the theorem's
     least, most = ceil(p0 * k) + 1, (k + 1) // 2
     if least > most:
         return 0
-    shares = np.unique(np.linspace(least, most, _SHARES).round().astype(int)).tolist()
+    shares = np.unique(np.linspace(least, most, _PROOF_SHARES).round().astype(int)).tolist()
     terms = [(stray(s, k, w - 1, eps, cells=m), k * coin_divergence(w / k, p0)) for w in shares]
 
     def proved(steps: int) -> bool:

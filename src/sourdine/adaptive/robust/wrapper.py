@@ -1,29 +1,474 @@
-r"""Any dynamic algorithm, made to withstand updates that depend on its answers.
-
-An *oblivious* algorithm is right, with high probability, on updates fixed in advance. Who sees its
-answers learns of its random bits and can then steer it off. `Robust` runs many copies with secret
-seeds and answers so that the answers say little of any one seed: Stemmer's lecture 9, part (c), or
-sketch switching.
-"""
+"""`Robust`: copies of a dynamic algorithm behind a private median or switching."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from math import exp, floor, isfinite, log
+from typing import TYPE_CHECKING, Any, Protocol
 
-from sourdine.adaptive.robust.methods import ByMedian, BySwitching, Dynamic, Method, RobustTerms
-from sourdine.adaptive.robust.proof import Proof
-from sourdine.errors import BudgetExceededError, ParameterTypeError
-from sourdine.exact import at_least, integer, kind, number, one_of, positive
-from sourdine.noise import SYSTEM, uniform_below
-from sourdine.release import beta_of
+import numpy as np
+
+from sourdine.adaptive.robust.proof import ENDLESS, Proof, certified_steps, stray
+from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.exact import at_least, given, integer, kind, number, one_of, positive
+from sourdine.mechanisms import Exponential
+from sourdine.noise import SYSTEM, Source, uniform_below
+from sourdine.results.release import beta_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from fractions import Fraction
 
-    from sourdine.exact.parameters import Number
-    from sourdine.noise import Source
+    from numpy.typing import NDArray
 
-__all__ = ["Robust"]
+    from sourdine.exact import Number
+
+    Values = NDArray[np.float64]
+    Scores = NDArray[np.int64]
+
+
+# ---- The private median of the copies' values, on a public window of a geometric grid ------------
+#
+# Cells have the ratio :math:`r = 1 + \alpha/4`: cell 0 holds all below ``least`` and is answered as
+# 0, cell :math:`j \ge 1` holds :math:`[r^{j-1}, r^j)` times ``least`` and is answered by its
+# geometric middle. Candidates are the :math:`2h + 1` cells around the last one chosen; values
+# beyond them count in the first or the last. These two have no outer edge and are no answer (but
+# for cell 0, which has one): where one of them is chosen, the window moves to it and the values are
+# looked at again. With :math:`L` values below a cell, :math:`H` below its upper edge and :math:`s`
+# in all, its score is
+#
+# .. math:: -\max\bigl(0,\ L - \tfrac{s}{2},\ \tfrac{s}{2} - H\bigr),
+#
+# how far :math:`s/2` is from the ranks that the cell holds. A score by the edge alone,
+# :math:`-|H - s/2|`, would not tell the cells apart when all values share one. *Checked by*
+# ``test_values_that_agree_are_found``.
+#
+# *Claim.* One value changes the score by 1 at most, so a choice by the exponential mechanism is
+# :math:`\varepsilon_0`-private. *Checked by* ``test_one_copy_moves_a_score_by_one``.
+#
+# *Claim.* Let :math:`W` values be wrong, the others within :math:`3\alpha/4` of the truth :math:`f`
+# and not below ``least``, or else all 0 with :math:`f`. Wherever the window is, a cell of score
+# above
+# :math:`-(s/2 - W)` that is an answer is within :math:`\alpha` of :math:`f`. *Proof.* Such a cell
+# has
+# both its edges, so that :math:`L` and :math:`H` count what truly lies below them. :math:`H > W`,
+# so
+# a right value lies below the upper edge; :math:`s - L > W`, so one lies at or above the lower. For
+# cell 0 the first says that :math:`f = 0`. Else the middle is a factor :math:`\sqrt{r} \le 1 +
+# \alpha/8` from either edge, and :math:`(1 + 3\alpha/4)(1 + \alpha/8) \le 1 + \alpha`,
+# :math:`(1 - 3\alpha/4)/(1 + \alpha/8) \ge 1 - \alpha` for :math:`\alpha \le 1`. ∎ *Checked by*
+# ``test_a_good_score_is_a_right_answer``.
+#
+# *Claim.* Let :math:`r^{h-1} \ge (1 + 3\alpha/4)/(1 - 3\alpha/4)`. While the truth stays and only
+# cells of such scores are chosen, the window moves one way, by :math:`h` cells or more, to an
+# answer.
+# *Proof.* Let the last cell be chosen. It has a right value at or above its lower edge, so all
+# right
+# values lie at or above :math:`r^{1-h}` times that edge, above the first cell of the next window,
+# which then is not chosen. Likewise downwards. ∎ *Checked by* ``test_a_leap_is_followed_one_way``.
+
+
+LARGEST = 1e300
+
+
+class PrivateMedian:
+    r"""Looks at private values, one after the other, each near their median.
+
+    Parameters
+    ----------
+    epsilon0
+        What one look may spend, of the values it is given.
+    error
+        :math:`\alpha`, which sets the ratio of the cells.
+    window
+        :math:`h`, how many cells there are on either side of the last one chosen.
+    least
+        Values below it count as 0, as negative ones and NaN do; above 1e300 they count as that.
+    start
+        Where the first window is centred.
+
+    Examples
+    --------
+    >>> from sourdine.noise import SYSTEM
+    >>> median = PrivateMedian(epsilon0=10, error=0.25, window=12, least=1.0, start=100.0)
+    >>> round(median.look(np.full(100, 120.0), SYSTEM), 1)
+    116.6
+    >>> looks = [median.look(np.full(100, 500.0), SYSTEM) for _ in range(3)]
+    >>> looks[:2], round(looks[2], 1)
+    ([None, None], 499.7)
+    """
+
+    __slots__ = ("_cell", "_least", "_mechanism", "_ratio", "_window")
+
+    def __init__(
+        self,
+        *,
+        epsilon0: Fraction | float,
+        error: float,
+        window: int,
+        least: float,
+        start: float,
+    ) -> None:
+        self._mechanism = Exponential(
+            epsilon=epsilon0, candidates=2 * window + 1, sensitivity=2, relation="substitute"
+        )
+        self._ratio = log(1 + error / 4)
+        self._window = window
+        self._least = least
+        self._cell = 0 if start < least else 1 + floor(log(start / least) / self._ratio)
+
+    @property
+    def first(self) -> int:
+        """The first cell of the window; public, for cells that were released alone move it."""
+        return max(0, self._cell - self._window)
+
+    def middle(self, cell: int) -> float:
+        """Return the answer that a cell stands for."""
+        if not cell:
+            return 0.0
+        return exp(min(log(self._least) + self._ratio * (cell - 0.5), log(LARGEST)))
+
+    def answer(self, place: int) -> float | None:
+        """Return what the window's cell at a place is answered as; None if it lacks an edge."""
+        edgeless = place == 2 * self._window or (place == 0 and self.first > 0)
+        return None if edgeless else self.middle(self.first + place)
+
+    def scores(self, values: Values) -> Scores:
+        """Return the doubled scores of the window's cells: whole numbers, of sensitivity 2."""
+        held = np.bincount(self._places(values), minlength=2 * self._window + 1)
+        below_upper = held.cumsum()
+        below = below_upper - held
+        s = len(values)
+        off = np.maximum(2 * below - s, s - 2 * below_upper)
+        return np.asarray(-np.maximum(0, off), np.int64)
+
+    def look(self, values: Values, source: Source) -> float | None:
+        """Choose a cell, move the window to it, and return its answer, if it is one."""
+        place = int(self._mechanism.release(self.scores(values), source=source).value)
+        answer = self.answer(place)
+        self._cell = self.first + place
+        return answer
+
+    def _places(self, values: Values) -> Scores:
+        """Return the cell of each value, counted from the window's first."""
+        seen = np.minimum(np.nan_to_num(values, nan=0.0, neginf=0.0), LARGEST)
+        logs = np.log(np.maximum(seen, self._least)) - log(self._least)
+        cells = 1 + np.floor(logs / self._ratio)
+        cells[seen < self._least] = 0
+        return np.asarray(np.clip(cells - self.first, 0, 2 * self._window), np.int64)
+
+
+# ---- Sketch switching: show one copy's answer until the next copy disagrees ----------------------
+#
+# *Theorem* (Ben-Eliezer, Jayaram, Woodruff, Yogev 2020). Let each copy be within :math:`\alpha/4`
+# of
+# the truth at every step of a stream fixed in advance, but for a chance :math:`p`. Then all answers
+# are within :math:`\alpha` for as long as copies last, but for :math:`k p`. *Proof.* While an
+# answer
+# stands, the adversary learns nothing but that it stands: what it does next is fixed by the copies
+# that were shown, so the stream up to the next change is fixed for the active copy. Shown
+# :math:`z` and active :math:`y` are within a factor :math:`1 + \alpha/2`, and
+# :math:`(1 + \alpha/4)(1 + \alpha/2) \le 1 + \alpha`,
+# :math:`(1 - \alpha/4)/(1 + \alpha/2) \ge 1 - \alpha` for :math:`\alpha \le 1`. A copy whose value
+# was shown is never asked again. ∎ *Checked by* ``test_switching_stays_right_while_copies_last``.
+
+
+class Switching:
+    """The answer on show, and whether a value has left it.
+
+    Parameters
+    ----------
+    error
+        The answer stands while the value is within a factor ``1 + error / 2`` of it.
+    least
+        Values below it count as 0.
+    start
+        The answer before the first.
+
+    Examples
+    --------
+    >>> shown = Switching(error=0.25, least=1.0, start=0.0)
+    >>> [shown.left_by(y) for y in (0.0, 100.0, 110.0, 113.0)]
+    [False, True, False, True]
+    >>> shown.answer
+    113.0
+    """
+
+    __slots__ = ("_factor", "_least", "answer")
+
+    def __init__(self, *, error: float, least: float, start: float) -> None:
+        self._factor = 1 + error / 2
+        self._least = least
+        self.answer = self._read(start)
+
+    def left_by(self, value: float) -> bool:
+        """Return whether the value has left the answer, which then becomes the value."""
+        y = self._read(value)
+        if self.answer <= y * self._factor and y <= self.answer * self._factor:
+            return False
+        self.answer = y
+        return True
+
+    def _read(self, value: float) -> float:
+        y = float(value)
+        return y if isfinite(y) and y >= self._least else 0.0
+
+
+# ---- The two ways to answer from many copies: by a private median, and by switching --------------
+
+
+WIDEST = 1 << 20
+"""A window has at most so many cells on either side."""
+
+
+class Dynamic(Protocol):
+    """A dynamic algorithm: it is told of changes and can be asked for a value."""
+
+    def update(self, *change: Any) -> object:
+        """Take a change in."""
+
+    def query(self) -> float:
+        """Return the value after all changes so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RobustTerms:
+    """What both ways are told; `sourdine.adaptive.robust.wrapper.Robust` explains and checks it."""
+
+    copies: int
+    steps: int | None
+    error: float
+    start: float
+    least: float
+    wrong: float
+    beta: float
+
+
+class Method(Protocol):
+    """A way to answer."""
+
+    terms: RobustTerms
+
+    @property
+    def stray(self) -> float:
+        """The chance, at most, that noise alone takes an answer astray though all copies agree."""
+
+    def look(self, live: list[Dynamic], source: Source) -> float | None:
+        """Ask some of the copies and answer; None if they have to be looked at once more.
+
+        Copies that may not be asked again are dropped.
+        """
+
+    def proof(self) -> Proof:
+        """Return what is proved and on which grounds."""
+
+    def ran_out(self) -> tuple[str, str]:
+        """Return of which parameter what must hold for one more look."""
+
+    def __str__(self) -> str:
+        """Return the parameters, as they were typed."""
+
+
+class ByMedian:
+    """The private median of a sample of the copies, as in the lecture."""
+
+    def __init__(
+        self, terms: RobustTerms, *, sample: int | None, epsilon0: Number | None, window: int
+    ) -> None:
+        if epsilon0 is None or terms.steps is None:
+            raise ParameterTypeError(
+                "epsilon0" if epsilon0 is None else "steps",
+                "be given for the method 'dp-median'",
+                "none",
+                "Type {epsilon0} and {steps}.",
+                epsilon0=2,
+                steps=10_000,
+            )
+        self.terms = terms
+        self.steps = terms.steps
+        self.sample = terms.copies if sample is None else integer(sample, "sample", least=1)
+        if self.sample > terms.copies:
+            raise ParameterError(
+                "sample",
+                f"be at most the number of copies ({terms.copies})",
+                given(self.sample),
+                "Type {sample}.",
+                sample=terms.copies,
+            )
+        self.window = integer(window, "window", least=1, most=WIDEST)
+        self.cells = 2 * self.window + 1
+        needed = 4 * log(self.cells - 1) / self.sample
+        ample = float(f"{max(40 / self.sample, 2 * needed):.3g}")
+        self.epsilon0 = positive(epsilon0, "epsilon0", example=ample)
+        if self.stray >= 1:
+            raise ParameterError(
+                "epsilon0",
+                f"be above {needed:.3g} for a median of {self.sample} copies on {self.cells} "
+                "cells to be more than noise",
+                given(epsilon0),
+                "Type {epsilon0}, or a larger sample.",
+                epsilon0=ample,
+            )
+        self._median = PrivateMedian(
+            epsilon0=self.epsilon0,
+            error=terms.error,
+            window=self.window,
+            least=terms.least * (1 - 0.75 * terms.error),
+            start=terms.start,
+        )
+
+    @property
+    def stray(self) -> float:
+        """The chance, at most, that noise alone takes an answer astray though all copies agree."""
+        return stray(self.sample, self.terms.copies, 0, float(self.epsilon0), cells=self.cells)
+
+    @property
+    def reach(self) -> float:
+        r"""By what factor the value may move from answer to answer and be answered by one look.
+
+        The cell last answered has a right value on either side, so :math:`f(1 - 3\alpha/4)` lies
+        below its upper edge. Now right values are at most :math:`f'(1 + 3\alpha/4)`, and
+        :math:`h - 1` cells lie between that edge and the last cell. Likewise downwards. Below 1,
+        not even a value that stands still need be. *Checked by*
+        ``test_what_is_in_reach_takes_one_look``.
+        """
+        off = 0.75 * self.terms.error
+        return self._ratio ** (self.window - 1) * (1 - off) / (1 + off)
+
+    @property
+    def _ratio(self) -> float:
+        return 1 + self.terms.error / 4
+
+    def look(self, live: list[Dynamic], source: Source) -> float | None:
+        """Draw copies, ask them, and answer near their median, if it lies within the window."""
+        drawn = drawn_of(len(live), self.sample, source)
+        values = np.array([live[i].query() for i in drawn], dtype=np.float64)
+        return self._median.look(values, source)
+
+    def proof(self) -> Proof:
+        """Return the steps that `certified_steps` proves."""
+        terms = self.terms
+        if self.reach < 1:
+            narrow = f"a window of {self.window} cells may never settle on an answer; widen it"
+            return Proof(0, terms.beta, narrow)
+        steps = certified_steps(
+            terms.copies,
+            sample=self.sample,
+            epsilon0=self.epsilon0,
+            cells=self.cells,
+            wrong=terms.wrong,
+            beta=terms.beta,
+            limit=self.steps,
+        )
+        if not steps:
+            few = f"{terms.copies} copies are too few for epsilon0 {float(self.epsilon0):g} on a "
+            return Proof(0, terms.beta, few + f"sample of {self.sample}; see copies_needed")
+        return Proof(
+            steps,
+            terms.beta,
+            "privacy of the seeds, if a copy is off by more than "
+            f"{0.75 * terms.error:g} with probability {terms.wrong:g} at most at a step fixed "
+            "in advance; a step is a look, and an answer takes one while the value moves by a "
+            f"factor {self.reach:.3g} at most, one more for each factor "
+            f"{self._ratio**self.window:.3g} that it leaps",
+        )
+
+    def ran_out(self) -> tuple[str, str]:
+        """Return of which parameter what must hold for one more look."""
+        return "steps", f"be above {self.steps} for one more look at these copies"
+
+    def __str__(self) -> str:
+        """Return the parameters, as they were typed."""
+        return (
+            f"method='dp-median', copies={self.terms.copies}, sample={self.sample}, "
+            f"epsilon0={float(self.epsilon0):g}, steps={self.steps}, "
+            f"error={self.terms.error:g}"
+        )
+
+
+class BySwitching:
+    """One copy after the other, each until the answer shown has to change."""
+
+    stray = 0.0
+
+    def __init__(self, terms: RobustTerms, *, sample: int | None, epsilon0: Number | None) -> None:
+        if sample is not None or epsilon0 is not None:
+            raise ParameterTypeError(
+                "sample" if epsilon0 is None else "epsilon0",
+                "be left out for the method 'switching'",
+                given(sample if epsilon0 is None else epsilon0),
+                "Leave {sample} and {epsilon0} out: one copy serves each change of the answer.",
+                sample=LEFT_OUT,
+                epsilon0=LEFT_OUT,
+            )
+        self.terms = terms
+        least = terms.least * (1 - terms.error / 4)
+        self._shown = Switching(error=terms.error, least=least, start=terms.start)
+
+    def look(self, live: list[Dynamic], source: Source) -> float | None:
+        """Ask the active copy, and drop it if the answer becomes its value."""
+        del source
+        if self._shown.left_by(live[0].query()):
+            del live[0]
+        return self._shown.answer
+
+    def proof(self) -> Proof:
+        """Return that no number of steps is too large, if the copies are good enough."""
+        copies, wrong = self.terms.copies, self.terms.wrong
+        if copies * wrong > self.terms.beta:
+            return Proof(
+                0,
+                self.terms.beta,
+                f"{copies} copies that fail with probability {wrong:g} each may fail together more "
+                f"often than {self.terms.beta:g}; take copies with wrong="
+                f"{self.terms.beta / copies:g}",
+            )
+        return Proof(
+            ENDLESS if self.terms.steps is None else self.terms.steps,
+            copies * wrong,
+            f"sketch switching, while the answer changes {copies} times at most, if a copy is ever "
+            f"off by more than {self.terms.error / 4:g} on a stream fixed in advance with "
+            f"probability {wrong:g} at most",
+        )
+
+    def ran_out(self) -> tuple[str, str]:
+        """Return of which parameter what must hold for one more answer."""
+        limit = "" if self.terms.steps is None else f", and steps above {self.terms.steps},"
+        return "copies", f"be above {self.terms.copies}{limit} for one more answer"
+
+    def __str__(self) -> str:
+        """Return the parameters, as they were typed."""
+        steps = "" if self.terms.steps is None else f", steps={self.terms.steps}"
+        return f"method='switching', copies={self.terms.copies}{steps}, error={self.terms.error:g}"
+
+
+def drawn_of(copies: int, sample: int, source: Source = SYSTEM) -> list[int]:
+    """Draw ``sample`` of ``copies`` places, each set as likely as any other.
+
+    The first steps of Fisher's and Yates's shuffle. *Checked by*
+    ``test_every_sample_is_as_likely_as_another``.
+
+    Examples
+    --------
+    >>> sorted(drawn_of(5, 5)), len(set(drawn_of(5, 3)))
+    ([0, 1, 2, 3, 4], 3)
+    """
+    places = list(range(copies))
+    if sample == copies:
+        return places
+    jumps = uniform_below(np.arange(copies, copies - sample, -1), source=source)
+    for i, jump in enumerate(jumps.tolist()):
+        places[i], places[i + jump] = places[i + jump], places[i]
+    return places[:sample]
+
+
+# ---- Any dynamic algorithm, made to withstand updates that depend on its answers -----------------
+#
+# An *oblivious* algorithm is right, with high probability, on updates fixed in advance. Who sees
+# its answers learns of its random bits and can then steer it off. `Robust` runs many copies with
+# secret seeds and answers so that the answers say little of any one seed: Stemmer's lecture 9, part
+# (c), or sketch switching.
+
 
 SEEDS = 1 << 128
 
@@ -110,7 +555,7 @@ class Robust:
     (True, 0)
     """
 
-    def __init__(  # noqa: PLR0913 - the lecture's symbols
+    def __init__(
         self,
         factory: Callable[[int], Dynamic],
         *,
@@ -161,12 +606,12 @@ class Robust:
         """The chance, at most, that noise alone takes a look astray though all copies agree."""
         return self._method.stray
 
-    def update(self, *change: Any) -> None:  # noqa: ANN401
+    def update(self, *change: Any) -> None:
         """Hand a change to every copy."""
         for copy in self._live:
             copy.update(*change)
 
-    def update_many(self, *changes: Any) -> None:  # noqa: ANN401
+    def update_many(self, *changes: Any) -> None:
         """Hand many changes at once to every copy, which must have ``update_many`` too."""
         for copy in self._live:
             copy.update_many(*changes)  # type: ignore[attr-defined]

@@ -1,18 +1,14 @@
-r"""The tug-of-war sketch of the second moment :math:`F_2 = \sum_x f_x^2`.
-
-:math:`f_x` is the sum of the weights that item :math:`x` was given, negative ones included. The
-square root of :math:`F_2` is the length of the vector; over a stream of single items it is the size
-of a self-join.
-"""
+"""`AmsSketch`: the tug-of-war sketch of the second moment, with secret signs."""
 
 from __future__ import annotations
 
-from math import sqrt
-from typing import TYPE_CHECKING, Protocol
+import struct
+from hashlib import shake_128
+from math import isnan, nan, sqrt
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeGuard, Union
 
 import numpy as np
 
-from sourdine.adaptive.sketches.signs import Signs
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind, number
 
@@ -21,10 +17,124 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.sketches.items import Item
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
-__all__ = ["AmsSketch", "F2Sketch", "tail"]
+
+# ---- Items as bytes: equal where they are the same item, different where they are not ------------
+#
+# A canonical encoding starts with a letter for the kind, so no two kinds ever meet: ``1``, ``1.0``,
+# ``"1"``, ``b"1"`` and ``True`` are five items. NumPy's scalars count as the Python values they
+# hold (``np.int64(1)`` is ``1``, ``np.str_("a")`` is ``"a"``); dates are refused, since what number
+# they hold depends on their unit. Floats count by value: ``-0.0`` is ``0.0``, and all NaNs are one
+# item. Text is taken as it is, without Unicode normalisation: a person who wants ``"é"`` in one
+# form says so before. A tuple is the list of its parts, each with its length, so ``("ab", "c")``
+# and ``("a", "bc")`` differ.
+
+
+Item: TypeAlias = Union[int, str, bytes, float, bool, "tuple[Item, ...]", None]
+
+
+def is_whole(item: object) -> TypeGuard[int]:
+    """Return whether an item is a whole number, in Python's or NumPy's dress."""
+    return isinstance(item, (int, np.integer)) and not isinstance(item, bool)
+
+
+def encoded(item: Item) -> bytes:  # noqa: PLR0911 - one return for each kind
+    r"""Return the canonical bytes of an item.
+
+    Examples
+    --------
+    >>> encoded(258), encoded("été"), encoded(None)
+    (b'i\x02\x01', b's\xc3\xa9t\xc3\xa9', b'n')
+    >>> encoded(0.0) == encoded(-0.0), encoded(1.0) == encoded(1), encoded(np.int8(1)) == encoded(1)
+    (True, False, True)
+    """
+    match item:
+        case str():
+            return b"s" + item.encode("utf-8", "surrogatepass")
+        case bytes() | bytearray() | memoryview():
+            return b"b" + bytes(item)
+        case bool() | np.bool():
+            return b"t" if item else b"f"
+        case int() | np.integer():
+            whole = int(item)
+            return b"i" + whole.to_bytes(whole.bit_length() // 8 + 1, "little", signed=True)
+        case float() | np.floating():
+            return b"d" + struct.pack("<d", nan if isnan(item) else float(item) + 0.0)
+        case None:
+            return b"n"
+        case tuple():
+            parts = [encoded(part) for part in item]
+            return b"l" + b"".join(len(p).to_bytes(8, "little") + p for p in parts)
+    raise ParameterTypeError(
+        "an item",
+        "be a number, a text, bytes, None or a tuple of these",
+        kind(item),
+        "Type keyed.update(repr(item)) for anything else.",
+    )
+
+
+# ---- Secret signs: a long row of :math:`\pm 1` for every item, from one key ----------------------
+
+
+KEY_BITS = 128
+
+
+class Signs:
+    r"""The signs :math:`s_1(x), \ldots, s_r(x)` of any item :math:`x`, as bits (1 means +).
+
+    The bits of an item are the output of SHAKE128 [1]_ on the key followed by the item's canonical
+    bytes. Whoever does not know the key cannot tell them from independent fair coins unless
+    SHAKE128 is broken; every statement below about independent signs stands on that.
+
+    Parameters
+    ----------
+    width
+        How many signs an item has.
+    seed
+        The secret key, from 0 to :math:`2^{128} - 1`.
+
+    References
+    ----------
+    .. [1] NIST, "SHA-3 standard: permutation-based hash and extendable-output functions",
+       FIPS 202, 2015.
+
+    Examples
+    --------
+    >>> Signs(8, seed=1).bits("apple").tolist()
+    [1, 0, 1, 1, 1, 1, 1, 1]
+    """
+
+    __slots__ = ("_digest_bytes", "_keyed", "seed", "width")
+
+    def __init__(self, width: int, seed: int) -> None:
+        self.width = integer(width, "width", least=1, most=1 << 30)
+        self.seed = integer(seed, "seed", least=0)
+        if self.seed >> KEY_BITS:
+            raise ParameterError(
+                "seed",
+                f"be below 2**{KEY_BITS}",
+                "a larger one",
+                "Type secrets.randbits(128), or a small number such as {seed} for an experiment.",
+                seed=1,
+            )
+        self._keyed = shake_128(self.seed.to_bytes(KEY_BITS // 8, "little"))
+        self._digest_bytes = -(-self.width // 8)
+
+    def bits(self, item: Item) -> NDArray[np.uint8]:
+        """Return the signs of an item, 1 for + and 0 for -."""
+        stream = self._keyed.copy()
+        stream.update(encoded(item))
+        digest = np.frombuffer(stream.digest(self._digest_bytes), np.uint8)
+        return np.unpackbits(digest, count=self.width)
+
+
+# ---- The tug-of-war sketch of the second moment :math:`F_2 = \sum_x f_x^2` -----------------------
+#
+# :math:`f_x` is the sum of the weights that item :math:`x` was given, negative ones included. The
+# square root of :math:`F_2` is the length of the vector; over a stream of single items it is the
+# size of a self-join.
+
 
 HEAVIEST = 1 << 61
 """The weights of one sketch may add up to so much, signs aside: no counter can overflow."""
@@ -73,7 +183,7 @@ class AmsSketch:
     off by more than `error(beta)` with probability ``beta`` at most. *Checked by*
     ``test_plain_error_bound_holds``.
 
-    For a vector that depends on earlier answers nothing holds: `sourdine.adaptive.attacks.f2`
+    For a vector that depends on earlier answers nothing holds: `sourdine.adaptive.attacks`
     halves the estimate of a sketch of 20 000 counters in 10 000 questions.
     ``test_probes_break_a_plain_sketch``.
 

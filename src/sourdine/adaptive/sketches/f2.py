@@ -1,30 +1,200 @@
-r"""A sketch of the second moment for streams that react to its answers."""
+"""`RobustF2`: a second-moment sketch for adaptive streams, and its proof."""
 
 from __future__ import annotations
 
 from fractions import Fraction
-from math import sqrt
+from math import exp, log, log1p, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sourdine import noise as samplers
+from sourdine.adaptive.information import largest
 from sourdine.adaptive.robust.proof import Proof
-from sourdine.adaptive.sketches.ams import AmsSketch, F2Sketch
-from sourdine.adaptive.sketches.f2_steps import HIGH, LOW, proved_looks, survived_answers
-from sourdine.adaptive.sketches.signs import KEY_BITS
+from sourdine.adaptive.sketches.ams import KEY_BITS, AmsSketch
+from sourdine.errors import ParameterError
 from sourdine.exact import at_least, integer, number
 from sourdine.noise import SYSTEM
-from sourdine.release import beta_of
+from sourdine.results.release import beta_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from sourdine.adaptive.sketches.items import Item
-    from sourdine.exact.parameters import Number
+    from sourdine.adaptive.sketches.ams import Item
+    from sourdine.exact import Number
     from sourdine.noise import Source
 
-__all__ = ["AmsSketch", "F2Sketch", "RobustF2"]
+
+# ---- How long a `RobustF2` bears an adversary: what is proved, and what attacks leave standing ---
+#
+# A *look* is one noisy reading of the rows; an answer takes one look, or a few where the second
+# moment has just changed much. Two numbers must not be mixed:
+#
+# `proved_looks`
+#     holds against everybody, by the theorem below; 0 but for very many rows.
+# `survived_answers`
+#     comes from the strongest attack that this library has (`sourdine.adaptive.attacks`). A
+#     better one would lower it.
+#
+# *Theorem*. Let all signs be independent, :math:`c` the clip, :math:`\sigma` the noise, :math:`r`
+# the rows, :math:`\kappa = c/2`, :math:`b = 4e^{-\kappa/2}`. Let an analyst choose each vector with
+# all earlier answers in hand. Over :math:`T` looks, all answers are within
+# :math:`\epsilon + b + \tau(1 + \epsilon)/(0.8 - \tau)` of the truth, relatively, with
+# :math:`\tau = t\sigma`, but for probability :math:`2Te^{-t^2/2} + p`, where :math:`p` is the root
+# above :math:`q` of
+#
+# .. math:: p\ln\frac{p}{q} + (1-p)\ln\frac{1-p}{1-q} = \frac{c^2 T}{2\sigma^2 r},
+#           \qquad q = T\bigl(e^{-r(\epsilon^2/4 - \epsilon^3/6)} + e^{-r\epsilon^2/6}\bigr),
+#
+# provided :math:`2(1 - b - \epsilon) > 1.25 + \tau` and :math:`\tau < 1/2`.
+#
+# *Proof*. (i) *One vector, fixed in advance.* A row's :math:`z` is a sum of independent signed
+# weights, :math:`P(z^2 > v) \le 2e^{-v/2F_2}`, so :math:`E(z^2 - \kappa F_2)_+ \le bF_2`. The mean
+# of
+# the :math:`z_i^2` passes :math:`(1 + \epsilon)F_2` with the first term of :math:`q/T`. The mean
+# :math:`V_\kappa` of the :math:`\min(z_i^2, \kappa F_2)`, each non-negative with second moment at
+# most :math:`3F_2^2`, falls :math:`\epsilon F_2` below its expectation with the second. Otherwise
+# the vector is *good*. (ii) *Adaptive vectors.* A look adds up terms in :math:`[0, cm]`, one from
+# each row, and adds discrete Gaussian noise of deviation :math:`\sigma m r`; :math:`m` is known
+# from
+# earlier looks. So it is :math:`c^2/2\sigma^2r^2`-zCDP in one row [1]_, and as rows are independent
+# the looks together tell at most :math:`c^2T/2\sigma^2r` nats about them [2]_. Were they
+# independent
+# of what is told, some vector would not be good with probability :math:`q` at most; as it is, with
+# probability :math:`p` at most, by the data processing of relative entropy. (iii) *A good vector,
+# noise within* :math:`\tau m`. Let the reading :math:`a` be accepted, :math:`0.8m \le a \le 1.25m`.
+# If the clip :math:`cm` were below :math:`\kappa F_2`, then
+# :math:`\min(z^2, cm) \ge (cm/\kappa F_2)\min(z^2, \kappa F_2)` would give
+# :math:`a \ge 2m(1 - b - \epsilon) - \tau m > 1.25m`. So the clipped mean lies between
+# :math:`(1 - b - \epsilon)F_2` and :math:`(1 + \epsilon)F_2`, and
+# :math:`m \le (1+\epsilon)F_2/(0.8 - \tau)`. At :math:`m = 1` the same proviso leaves
+# :math:`F_2 \in \{0, 1\}`, where every row reads :math:`F_2` itself and rounding removes the noise.
+#
+# *Checked by* ``test_proved_looks_follow_the_theorem`` and ``test_nothing_is_proved_by_default``.
+#
+# References
+# ----------
+# .. [1] C. Canonne, G. Kamath, T. Steinke, "The discrete Gaussian for differential privacy",
+#    NeurIPS 2020.
+# .. [2] M. Bun, T. Steinke, "Concentrated differential privacy: simplifications, extensions, and
+#    lower bounds", TCC 2016.
+
+
+LOW, HIGH = 0.8, 1.25
+"""A reading between these multiples of the scale is accepted; else the scale follows it."""
+
+LATTICE_STEPS = 2.0**24
+"""Steps of the lattice below the clip, at least: rounding adds less than one to an error."""
+
+MOST_LOOKS = MOST_WIDTH = 1 << 50
+
+
+def proved_looks(*, width: int, noise: float, clip: float, error: float, beta: float) -> int:
+    r"""Return the most looks for which all answers are within ``error``, but for ``beta``.
+
+    Examples
+    --------
+    >>> proved_looks(width=20_000, noise=0.06, clip=20, error=0.25, beta=0.05)
+    0
+    """
+
+    def holds(looks: int) -> bool:
+        return any(
+            _holds(looks, width, noise, clip, error, beta * share / 16, beta * (1 - share / 16))
+            for share in range(1, 16)
+        )
+
+    return largest(holds, MOST_LOOKS)
+
+
+def width_to_prove(
+    looks: int,
+    *,
+    noise: float = 0.013,
+    clip: float = 20,
+    error: float = 0.25,
+    beta: float = 0.05,
+) -> int:
+    """Return the width that proves ``looks`` answers, to three digits; noise must be small.
+
+    Examples
+    --------
+    >>> width_to_prove(1000)
+    3240000
+    """
+    width = 1
+    while proved_looks(width=width, noise=noise, clip=clip, error=error, beta=beta) < looks:
+        width *= 2
+        if width > MOST_WIDTH:
+            raise ParameterError(
+                "noise",
+                f"leave room within the error for {looks} answers",
+                f"{noise:g}",
+                "Type a smaller one, such as {noise}.",
+                noise=0.01,
+            )
+    unit = int(10 ** max(len(str(width)) - 3, 0))
+    low, high = width // 2 // unit, -(-width // unit)
+    while high - low > 1:
+        middle = (low + high) // 2
+        enough = looks <= proved_looks(
+            width=middle * unit, noise=noise, clip=clip, error=error, beta=beta
+        )
+        low, high = (low, middle) if enough else (middle, high)
+    return high * unit
+
+
+def _holds(
+    looks: int, width: int, noise: float, clip: float, alpha: float, beta_noise: float, p: float
+) -> bool:
+    tau = noise * sqrt(2 * log(2 * looks / beta_noise))
+    b = 4 * exp(-clip / 4)
+    if tau >= 1 / 2:
+        return False
+    stretch = tau / (LOW - tau)
+    epsilon = min((alpha - clip / LATTICE_STEPS - b - stretch) / (1 + stretch), 1.0)
+    if epsilon <= 0 or 2 * (1 - b - epsilon) <= HIGH + tau:
+        return False
+    log_q = log(2 * looks) - width * min(epsilon**2 / 4 - epsilon**3 / 6, epsilon**2 / 6)
+    if log_q >= log(p):
+        return False
+    divergence = p * (log(p) - log_q) + (1 - p) * (log1p(-p) - log1p(-exp(log_q)))
+    return clip**2 * looks / (2 * noise**2 * width) <= divergence
+
+
+GAIN = 1.276
+r"""What growing the vector while probing gains: :math:`\max_y 2(1 - e^{-y})/\sqrt{y}`."""
+
+ONE_SIDED = 1.645
+
+
+def survived_answers(*, width: int, noise: float, error: float) -> int:
+    r"""Return after how many answers one stays within ``error``, at 95 %, under attack.
+
+    The attack is `sourdine.adaptive.attacks.probe`. What a probe tells about a fresh item has
+    deviation :math:`1/\sqrt{r}`, and its noise :math:`\sigma/1.25` at the least, so after
+    :math:`T` probes the vector reads too low or too high by
+
+    .. math:: 1.276\sqrt{\frac{T}{r(1 + r\sigma^2/1.25^2)}}
+
+    at the most. What that leaves of ``error`` must hold the noise of one answer, which is
+    relative to what the answer is driven to. *Checked by*
+    ``test_robust_sketch_survives_its_declared_steps`` and, at full size, ``benchmarks/f2.py``.
+
+    Examples
+    --------
+    >>> survived_answers(width=20_000, noise=0.06, error=0.25)
+    10743
+    """
+    noisy = ONE_SIDED * sqrt(noise**2 + 2 / width)
+    room = (error - noisy) / (1 + noisy)
+    if room <= 0:
+        return 0
+    return int((room / GAIN) ** 2 * width * (1 + width * (noise / HIGH) ** 2))
+
+
+# ---- A sketch of the second moment for streams that react to its answers -------------------------
+
 
 TICKS = 1 << 24
 """The parts of the clip in which a row's square, clipped, is read."""
@@ -103,7 +273,7 @@ class RobustF2:
         "noise",
     )
 
-    def __init__(  # noqa: PLR0913 - two sizes, the rest keyword-only
+    def __init__(
         self,
         width: int = 20_000,
         noise: Number = 0.06,

@@ -7,12 +7,3 @@
 ``first``         a question of which something is found first: ``bounds`` or ``rows``
 ================  ==================================================================================
 """
-
-from sourdine.central.finding.bounds import BoundsFirst
-from sourdine.central.finding.candidates import Candidates
-from sourdine.central.finding.centre import Centre
-from sourdine.central.finding.first import FoundFirst
-from sourdine.central.finding.rows import RowsFirst
-from sourdine.central.finding.search import OutwardSearch
-
-__all__ = ["BoundsFirst", "Candidates", "Centre", "FoundFirst", "OutwardSearch", "RowsFirst"]

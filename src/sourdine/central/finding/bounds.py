@@ -1,66 +1,213 @@
-r"""Bounds that nobody knows, found privately.
-
-====================  ==========================================================================
-count                 :math:`\varepsilon/50`, where the number of records is private and a centre
-                      may be worth while
-centre                :math:`64/\hat n` (`Centre`); from 640 records times epsilon on, below that
-                      the search starts at 0 and nothing is spent
-bounds                :math:`3\varepsilon/10` (`OutwardSearch`), outward from the centre; below 100
-                      records times epsilon :math:`3\varepsilon/5`
-the statistic         the rest, :math:`0.58\varepsilon` to :math:`0.70\varepsilon`, or
-                      :math:`0.38\varepsilon` of few records
-====================  ==========================================================================
-
-A search stops where some :math:`20/\varepsilon` records are left (:math:`10/\varepsilon` at the
-larger share), so of few records it would cut off most. Under substitution 128, 1280 and 200 take
-the place of 64, 640 and 100. Sums start at 0 always, as their noise
-follows the larger bound, not the width; where one side is declared the search starts there.
-Adaptive composition adds the parts up to :math:`\varepsilon`: each is chosen from the answers
-before it.
-"""
+"""Bounds found privately, for one column or several."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor, inf, ldexp, nextafter
 from typing import TYPE_CHECKING, Any
 
 import attrs
+import numpy as np
 
-from sourdine.central.column_types import EXAMPLES
-from sourdine.central.finding.candidates import MOST_CELLS, Candidates
-from sourdine.central.finding.candidates import settled as settled_bounds
-from sourdine.central.finding.centre import Centre
-from sourdine.central.finding.first import FoundFirst
-from sourdine.central.finding.search import OutwardSearch
-from sourdine.central.quantiles.order_statistics import Reader
-from sourdine.central.target import rounded
+from sourdine.central.finding.search import Centre, OutwardSearch
+from sourdine.central.finding.two_stage import FoundFirst
+from sourdine.central.groups import ByGroup
+from sourdine.central.mean import Mean
+from sourdine.central.parameters import EXAMPLES
+from sourdine.central.quantiles.points import Reader
+from sourdine.central.statistic import rounded
+from sourdine.central.sum import Sum
 from sourdine.exact import rational
+from sourdine.frames.cells import HIGHEST, Edges, Octaves, Ticks
+from sourdine.frames.memory import DATES
 from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
-from sourdine.presentation.numbers import shown
+from sourdine.parameters import converters
+from sourdine.parameters.kinds import spelled
+from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee, Part
 from sourdine.privacy.accounting import of_any_shift, of_promise
-from sourdine.privacy.printing import shown as epsilon_shown
-from sourdine.question import sought
-from sourdine.question.kinds import spelled
-from sourdine.question.question import plain_parameter
-from sourdine.tally import Ticks
-from sourdine.tally.column import DATES
-from sourdine.tally.octaves import Octaves
+from sourdine.privacy.guarantee import shown as epsilon_shown
+from sourdine.results.formatting import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
+
+    from numpy.typing import NDArray
 
     from sourdine.central.statistic import Statistic
+    from sourdine.central.table import Table
     from sourdine.errors import PythonWording
-    from sourdine.release import Release
-    from sourdine.tally import Frame
+    from sourdine.frames.frame import Frame
+    from sourdine.results.release import Release
 
     Span = tuple[Fraction, Fraction]
 
-__all__ = ["BoundsFirst", "moved"]
+
+# ---- Which bounds a search may name: public numbers outward from a centre, and the cells between -
+#
+# From the centre m the candidates are m itself and :math:`m \pm h \cdot 1, \tfrac32, 2, 3, 4, 6, 8,
+# \ldots`, two in each octave, up to the ends of the lattice; h is the lattice's spacing at m.
+
+
+MOST_CELLS = 1 << 21
+"""Found bounds have at most so many steps between them: a declared step is doubled until then."""
+UP, DOWN = 1, -1
+
+
+@dataclass(frozen=True)
+class Candidates:
+    """The candidates of each side that is searched, outward from a centre.
+
+    Parameters
+    ----------
+    lattice
+        Where values may lie.
+    centre
+        The signed number of the centre on the lattice; None to start from the end that is declared.
+    lower, upper
+        The ends that are declared; None where there is none.
+
+    Examples
+    --------
+    >>> whole = Candidates(Octaves(step=1), 0, None, Fraction(10))
+    >>> [float(u) for u in whole.sides[UP]], len(whole.sides[DOWN])
+    ([0.0, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0, 10.0], 130)
+    """
+
+    lattice: Octaves
+    centre: int | None
+    lower: Fraction | None
+    upper: Fraction | None
+
+    @cached_property
+    def start(self) -> Fraction:
+        """The value that the search starts from."""
+        if self.centre is not None:
+            return Fraction(self.lattice.point(self.centre))
+        declared = self.lower if self.upper is None else self.upper
+        assert declared is not None  # noqa: S101 - one end is declared where there is no centre
+        return declared
+
+    @cached_property
+    def spacing(self) -> Fraction:
+        """How far the first candidate is from the start."""
+        number = self.lattice.number(float(self.start))
+        return self.lattice.spacing(number)
+
+    @cached_property
+    def sides(self) -> dict[int, tuple[Fraction, ...]]:
+        """The candidates of each side that is searched, upward first."""
+        open_sides = {UP: self.upper, DOWN: self.lower}
+        if self.centre is None:
+            open_sides = {side: end for side, end in open_sides.items() if end is None}
+        return {side: tuple(self._outward(side, end)) for side, end in open_sides.items()}
+
+    def _outward(self, side: int, end: Fraction | None) -> Iterator[Fraction]:
+        start = float(self.start)
+        last = side * ldexp(1.0, HIGHEST) if end is None else float(end)
+        yield self.start
+        for candidate in self._steps(start, side):
+            if side * candidate >= side * last:
+                break
+            yield Fraction(candidate)
+        if side * last > side * start:
+            yield Fraction(last)
+
+    def _steps(self, start: float, side: int) -> Iterator[float]:
+        offset = float(self.spacing)
+        while True:
+            yield start + side * offset
+            yield start + side * 1.5 * offset
+            offset *= 2
+
+    @cached_property
+    def edges(self) -> list[Fraction]:
+        """The inner edges of the cells, rising: values at or beyond one have passed a candidate."""
+        down = [_first_below(u) for u in self.sides.get(DOWN, ())]
+        up = [_first_above(u) for u in self.sides.get(UP, ())]
+        small = Fraction(ldexp(1.0, self.lattice.lowest))
+        if self.start == 0:  # what is smaller than all octaves is 0
+            if up and all(u >= small for u in self.sides[UP][1:]):
+                up[0] = small
+            if down and all(u <= -small for u in self.sides[DOWN][1:]):
+                down[0] = _first_above(-small)
+        return [*reversed(down), *up]
+
+    def cell(self, column: str | None) -> Edges:
+        """Return the cells of a column."""
+        inner = self.edges
+        return Edges(column, [floor(inner[0]) - 1, *inner, ceil(inner[-1]) + 1])
+
+    def outward(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Return counts of the cells as a search takes them: side after side, outward."""
+        below = len(self.sides.get(DOWN, ()))
+        parts = {UP: counts[below + 1 :], DOWN: counts[:below][::-1]}
+        return np.concatenate([parts[side] for side in self.sides])
+
+    def published(self, named: tuple[int, ...]) -> Span:
+        """Return the bounds: the next candidate further out, unless nothing is beyond the start."""
+        ends = {UP: self.start, DOWN: self.start}
+        for (side, listed), i in zip(self.sides.items(), named, strict=True):
+            ends[side] = listed[min(i + 1, len(listed) - 1)] if i else listed[0]
+        return ends[DOWN], ends[UP]
+
+
+def settled_bounds(
+    bounds: Span, step: Fraction | None, spacing: Fraction
+) -> tuple[Span, Fraction | None]:
+    """Return bounds on multiples of a lattice's step, outward, and the step.
+
+    Bounds that are one number get a width; a declared step is doubled while it leaves more than
+    `MOST_CELLS` points.
+
+    Examples
+    --------
+    >>> settled_bounds((Fraction(1, 3), Fraction(5)), Fraction(2), Fraction(1))
+    ((Fraction(0, 1), Fraction(6, 1)), Fraction(2, 1))
+    >>> low, high = settled_bounds((Fraction(3), Fraction(3)), None, Fraction(1, 4))[0]
+    >>> float(low), float(high)
+    (3.0, 3.25)
+    """
+    low, high = bounds
+    if low == high:
+        high = low + (spacing if step is None else step)
+    unit = Grid(low, high).step if step is None else step
+    while step is not None and (high - low) / unit > MOST_CELLS:
+        unit *= 2
+    low, high = floor(low / unit) * unit, ceil(high / unit) * unit
+    return (low, high), None if step is None else unit
+
+
+def _first_above(u: Fraction) -> Fraction:
+    return Fraction(nextafter(float(u), inf))
+
+
+def _first_below(u: Fraction) -> Fraction:
+    """Return the edge below which values are beyond u: u itself."""
+    return Fraction(float(u))
+
+
+# ---- Bounds that nobody knows, found privately ---------------------------------------------------
+#
+# count                 :math:`\varepsilon/50`, where the number of records is private and a centre
+#                       may be worth while
+# centre                :math:`64/\hat n` (`Centre`); from 640 records times epsilon on, below that
+#                       the search starts at 0 and nothing is spent
+# bounds                :math:`3\varepsilon/10` (`OutwardSearch`), outward from the centre; below
+#                       100 records times epsilon :math:`3\varepsilon/5`
+# the statistic         the rest, :math:`0.58\varepsilon` to :math:`0.70\varepsilon`, or
+#                       :math:`0.38\varepsilon` of few records
+#
+# A search stops where some :math:`20/\varepsilon` records are left (:math:`10/\varepsilon` at the
+# larger share), so of few records it would cut off most. Under substitution 128, 1280 and 200 take
+# the place of 64, 640 and 100. Sums start at 0 always, as their noise
+# follows the larger bound, not the width; where one side is declared the search starts there.
+# Adaptive composition adds the parts up to :math:`\varepsilon`: each is chosen from the answers
+# before it.
+
 
 COUNTING, SEARCHING = Fraction(1, 50), Fraction(3, 10)
 ENOUGH, SPENT = 640, 64
@@ -110,7 +257,7 @@ class BoundsFirst(FoundFirst):
 
     def check(self) -> None:
         """Refuse early whatever a settled question would refuse."""
-        sought.check_step(self._step, getattr(self.question, "bounds"))  # noqa: B009
+        converters.check_step(self._step, getattr(self.question, "bounds"))  # noqa: B009
         _ = self.like, self.search((1, 1)), self.extremes
 
     @cached_property
@@ -133,7 +280,7 @@ class BoundsFirst(FoundFirst):
     @cached_property
     def ends(self) -> tuple[Fraction | None, Fraction | None]:
         """The ends that are declared."""
-        return sought.ends(getattr(self.question, "bounds"))  # noqa: B009 - those that have some
+        return converters.ends(getattr(self.question, "bounds"))  # noqa: B009 - those that have some
 
     @cached_property
     def lattice(self) -> Octaves:
@@ -354,3 +501,141 @@ def _exact(x: Fraction) -> int | float | str:
     if x.denominator == 1:
         return int(x)
     return float(x) if Fraction(float(x)) == x else str(x)
+
+
+# ---- Bounds of several columns of a table, each found once and used by all that is asked of it ---
+#
+# A column of which k of m statistics are asked is searched as a mean with epsilon :math:`k/m` of
+# the whole would be (`BoundsFirst`), or as a sum if one is asked. Its search spends at most two
+# thirds of that; all that is left is shared by the statistics of the table.
+
+
+SHARED = "What is left of epsilon is shared so that the largest relative error is smallest."
+
+
+@dataclass(frozen=True, kw_only=True)
+class ColumnsFirst(FoundFirst):
+    """A table, the bounds of some of whose columns are sought.
+
+    Notes
+    -----
+    *Claim*: all parts together cost what the question says. *Checked by*
+    ``test_whole_tables_hold_on_neighbours``. *Claim*: no data make it fail. *Checked by*
+    ``test_nothing_in_the_data_makes_a_table_raise``.
+
+    Examples
+    --------
+    >>> from sourdine.central import Table
+    >>> asked = Table(of={"age": ["mean"], "*": ["count"]}, bounds="find", epsilon=1)
+    >>> asked.drawer.shares(100_000)
+    'bounds of age 0.16064, table 0.83936'
+    >>> release = asked.release({"age": [20, 30, 40] * 1000})
+    >>> abs(release.value["mean of age"] - 30) < 2
+    True
+    """
+
+    question: Table
+
+    @property
+    def what(self) -> str:
+        """What is found."""
+        return "bounds"
+
+    @cached_property
+    def searches(self) -> dict[str, BoundsFirst]:
+        """What finds the bounds of each column."""
+        table, asked = self.question, dict(self.question.of)
+        all_of = sum(map(len, asked.values()))
+        return {
+            column: BoundsFirst(question=self._one(column, Fraction(len(asked[column]), all_of)))
+            for column in table.searched
+        }
+
+    def _one(self, column: str, share: Fraction) -> Mean | Sum:
+        """Return the question whose bounds are found: that of the statistic which needs most."""
+        table = self.question
+        kind = Sum if "sum" in dict(table.of)[column] else Mean
+        names = ("n", "relation", "unit", "rows", "by", "keys", "other", "source")
+        own: dict[str, Any] = {name: getattr(table, name) for name in names}
+        own |= {"bounds": dict(table.bounds)[column], "step": dict(table.steps).get(column)}
+        if table.finds:
+            own["delta"] = table.delta
+        return kind(column=column, epsilon=table.epsilon * share, **own).of_private_number()
+
+    @cached_property
+    def like(self) -> Table:
+        """The table on bounds of width 1, with what is left at least."""
+        return self._settled({c: first.like for c, first in self.searches.items()}, LEAST)
+
+    def check(self) -> None:
+        """Refuse early whatever a settled table would refuse."""
+        self.question.check_columns()
+        for first in self.searches.values():
+            first.check()
+        _ = self.like
+        for extremes in zip(*(first.extremes for first in self.searches.values()), strict=True):
+            self._settled(dict(zip(self.searches, extremes, strict=True)), LEAST)
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """One promise: what the table may spend follows from what was found."""
+        return of_promise(self.question.cost)
+
+    def find(self, data: Frame) -> dict[str, Any]:
+        """Find the bounds of one column after the other."""
+        found = {column: first.find(data) for column, first in self.searches.items()}
+        spent = {f"bounds of {column}": _spent(own) for column, own in found.items()}
+        return {"spent": {name: plain_parameter(x) for name, x in spent.items()}, "found": found}
+
+    def left(self, drawn: Mapping[str, Any]) -> Fraction:
+        """Return the epsilon that finding has left."""
+        return self.question.epsilon - sum(map(_spent, drawn["found"].values()))
+
+    def settled(self, drawn: Mapping[str, Any]) -> Table:
+        """Return the table with the bounds found and the epsilon left."""
+        own = {c: first.settled(drawn["found"][c]) for c, first in self.searches.items()}
+        return self._settled(own, self.left(drawn) / self.question.epsilon)
+
+    def _settled(self, own: Mapping[str, Any], share: Fraction) -> Table:
+        table = self.question
+        bounds = dict(table.bounds) | {column: one.bounds for column, one in own.items()}
+        stepped = {c: one.step for c, one in own.items() if c in dict(table.steps)}
+        steps = dict(table.steps) | stepped
+        return table.changed(bounds=bounds, steps=steps, epsilon=table.epsilon * share)
+
+    def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
+        """Return the bounds of each column."""
+        firsts = self.searches.items()
+        each = (f"{column}: {first.found(drawn['found'][column])[1]}" for column, first in firsts)
+        return "bounds", ". ".join(each)
+
+    def findings(self, release: Release) -> list[tuple[str, str]]:
+        """Return what was found and spent, by column and by statistic."""
+        drawer: Any = self.part(release).mechanism
+        table: Any = drawer.part if isinstance(drawer, ByGroup) else drawer
+        return [*super().findings(release), ("shares", f"epsilon: {table.spending}")]
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        return (*moved(self.like), SHARED, *self.like.explained(set(self.searches)))
+
+    def _parts(self, n: int | None) -> dict[str, Fraction]:
+        firsts = self.searches.items()
+        return {f"bounds of {c}": sum(first.costs(n).values(), Fraction(0)) for c, first in firsts}
+
+    def shares(self, n: int | None) -> str:
+        """Return what each part will cost."""
+        parts = self._parts(n)
+        left = {self.question.kind: self.question.epsilon - sum(parts.values())}
+        return ", ".join(f"{name} {epsilon_shown(x)}" for name, x in {**parts, **left}.items())
+
+    def planned(self, beta: Fraction, n: int | None) -> float:
+        """Return the largest relative error, of widths that are found."""
+        left = self.question.epsilon - sum(self._parts(n).values())
+        return self.like.at(left).error(beta, n=n)
+
+
+def _spent(found: Mapping[str, Any]) -> Fraction:
+    """Return what finding the bounds of one column has cost."""
+    return sum((rational(spelled(x), "epsilon") for x in found["spent"].values()), Fraction(0))

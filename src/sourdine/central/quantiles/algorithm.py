@@ -1,52 +1,224 @@
-r"""What every quantile algorithm is: a mechanism from records on a grid to ticks.
-
-The orders :math:`q_1 < \ldots < q_m` are public rationals; the input is a `Points`, the output
-:math:`m` ticks. Under ``SUBSTITUTE`` a value may also become missing, so a neighbour over the
-present values replaces one record, or adds one, or removes one.
-"""
+"""The interface of a quantile algorithm: totals, targets and expected rank errors."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from itertools import combinations_with_replacement, islice, pairwise, product
+from math import ceil, expm1, floor, log
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import field, frozen
 
-from sourdine.central.quantiles.order_statistics import read_together
-from sourdine.central.quantiles.points import NotReadError, Points
+from sourdine import noise
+from sourdine.central.quantiles.chain import Targets
+from sourdine.central.quantiles.points import NotReadError, Points, read_together
 from sourdine.errors import ParameterError
 from sourdine.exact import given as got
 from sourdine.exact import integer, rational
-from sourdine.mechanisms import parameters as read
-from sourdine.mechanisms.mechanism import Mechanism
-from sourdine.mechanisms.transcript import CURRENT
+from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms.mechanism import CURRENT, Mechanism
 from sourdine.noise import SYSTEM
-from sourdine.noise.lazy import remembered
+from sourdine.noise.source import remembered
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
-from sourdine.release import Release
+from sourdine.results.release import Release
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.central.quantiles.order_statistics import Reader
-    from sourdine.exact.parameters import Number
+    from sourdine.central.quantiles.points import Reader
+    from sourdine.exact import Number
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
+    Floats = NDArray[np.float64]
     Drawn = Sequence[int] | NDArray[np.int64]
 
-__all__ = [
-    "FLOATS", "QuantileMechanism", "demand_floats", "is_one", "read_orders", "read_windows",
-    "release_from",
-]  # fmt: skip
+
+# ---- The totals that quantile targets are set by -------------------------------------------------
+#
+# Targets :math:`T_j = q_j N` need a total :math:`N`. The number of records is private, so either
+# :math:`N` is *free*, a coordinate of the draw with values :math:`0, h, 2h, \ldots`, or it is
+# given: the number of records itself, or a total known from elsewhere.
+
+
+FEW = 3
+"""So few quantiles err hardly more where totals lie twice as far apart, and draw faster."""
+
+
+def rounded_goals(orders: Sequence[Fraction], total: int) -> list[int]:
+    r"""Return :math:`\lfloor q_j N + \tfrac12 \rfloor`."""
+    pairs = ((q.numerator, q.denominator) for q in orders)
+    return [(2 * a * total + b) // (2 * b) for a, b in pairs]
+
+
+def spacing(m: int) -> int:
+    """Return how far apart the totals of m quantiles are, in units of 1/c."""
+    return (2 if m <= FEW else 1) * (m + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class FreeTotal:
+    r"""Totals :math:`N = hk`, :math:`k = 0, 1, 2, \ldots`; targets are rounded to whole ranks."""
+
+    orders: tuple[Fraction, ...]
+    h: int
+    offsets: tuple[int, ...] = ()
+
+    @property
+    def m(self) -> int:
+        """How many quantiles there are."""
+        return len(self.orders)
+
+    def goals(self, k: int) -> list[int]:
+        r"""Return :math:`\lfloor q_j hk + \tfrac12\rfloor`, moved by the offsets in 0 to hk."""
+        total = self.h * k
+        goals = rounded_goals(self.orders, total)
+        if not self.offsets:
+            return goals
+        moved = zip(goals, self.offsets, strict=True)
+        return [min(max(goal + offset, 0), total) for goal, offset in moved]
+
+    def targets(self, n: int, ks: Sequence[int]) -> Targets:
+        """Return the targets of some totals, in order, a row each."""
+        rows = [[*sorted(self.goals(k)), self.h * k] for k in ks]
+        return Targets(n, np.array(rows, np.int64))
+
+    def inside(self, n: int, distance: float) -> tuple[int, int]:
+        """Return the first and the last total within a distance of the number of records."""
+        first = max(0, ceil((n - distance) / self.h))
+        return first, max(first, floor((n + distance) / self.h))
+
+    def log_rows(self, distance: Floats, c: float) -> Floats:
+        r"""Bound :math:`\ln \sum_k e^{-c(|n - hk| - D)^+}`: how many totals a shell has."""
+        return np.asarray(np.log(2 * distance / self.h + 1 + 2 / -np.expm1(-c * self.h)))
+
+    def away(self, n: int) -> int:
+        """Return about how far the nearest total is from the number of records."""
+        del n
+        return 0
+
+    @property
+    def stray(self) -> int:
+        """How far, rounding apart, a target can be from its part of the total."""
+        return max((abs(offset) for offset in self.offsets), default=0)
+
+    def beyond(self, n: int, last: int) -> int:
+        r"""Return the total from which on each weighs :math:`e^{-ch}` times the one before.
+
+        There every gap's target either is at least all records or no longer grows.
+        """
+        ends = sorted({Fraction(0), *self.orders, Fraction(1)})
+        least = min(b - a for a, b in pairwise(ends))
+        return max(last + 1, ceil((n + 1 + 2 * self.stray) / (self.h * least)))
+
+    def log_tail(self, c: float) -> float:
+        r"""Return :math:`\ln \sum_{i \ge 0} e^{-chi}`."""
+        return -log(-expm1(-c * self.h))
+
+    def further(self, c: float, source: Source) -> int:
+        r"""Draw :math:`i \ge 0` with a probability proportional to :math:`e^{-chi}`."""
+        logs, i = np.array([-c * self.h, log(-expm1(-c * self.h))]), 0
+        while noise.by_log_weight(logs, source=source) == 0:
+            i += 1
+        return i
+
+
+@dataclass(frozen=True, slots=True)
+class OfRecords:
+    """One total, the number of records: targets are not rounded, for that would cost privacy."""
+
+    orders: tuple[Fraction, ...]
+
+    @property
+    def m(self) -> int:
+        """How many quantiles there are."""
+        return len(self.orders)
+
+    def targets(self, n: int, ks: Sequence[int]) -> Targets:
+        """Return the only row, with what rounding left of each gap's target."""
+        del ks
+        exact = [Fraction(0), *(q * n for q in self.orders), Fraction(n)]
+        whole = [floor(t + Fraction(1, 2)) for t in exact]
+        shift = [
+            float(exact[j] - exact[j - 1] - whole[j] + whole[j - 1]) for j in range(1, len(exact))
+        ]
+        return Targets(n, np.array([whole[1:]], np.int64), np.array(shift))
+
+    def inside(self, n: int, distance: float) -> tuple[int, int]:
+        """Return the only total."""
+        del n, distance
+        return 0, 0
+
+    def away(self, n: int) -> int:
+        """Return 0: the total is the number of records."""
+        del n
+        return 0
+
+    def log_rows(self, distance: Floats, c: float) -> Floats:
+        """Return the logarithm of one row."""
+        del c
+        return np.zeros_like(distance)
+
+    def beyond(self, n: int, last: int) -> int:
+        """Return the end of the totals."""
+        del n
+        return last + 1
+
+    def log_tail(self, c: float) -> float:
+        """Return that no total is left."""
+        del c
+        return -np.inf
+
+    def further(self, c: float, source: Source) -> int:
+        """Return 0: there is one total."""
+        del c, source
+        return 0
+
+    @property
+    def stray(self) -> int:
+        """Targets are their part of the total."""
+        return 0
+
+
+@dataclass(frozen=True, slots=True)
+class Fixed(OfRecords):
+    """Whole targets that are known, not read: those of a slice between two published quantiles."""
+
+    goals: tuple[int, ...] = ()
+
+    def targets(self, n: int, ks: Sequence[int]) -> Targets:
+        """Return the only row."""
+        del ks
+        return Targets(n, np.array([self.goals], np.int64))
+
+    def away(self, n: int) -> int:
+        """Return how far the total is from the number of records: no tuple is nearer."""
+        return abs(n - self.goals[-1])
+
+    @classmethod
+    def of(cls, goals: Sequence[int]) -> Fixed:
+        """Take cumulative targets, the last of which is the total."""
+        total = max(goals[-1], 1)
+        return cls(tuple(Fraction(goal, total) for goal in goals[:-1]), tuple(goals))
+
+
+Lattice = FreeTotal | OfRecords | Fixed
+
+
+# ---- What every quantile algorithm is: a mechanism from records on a grid to ticks ---------------
+#
+# The orders :math:`q_1 < \ldots < q_m` are public rationals; the input is a `Points`, the output
+# :math:`m` ticks. Under ``SUBSTITUTE`` a value may also become missing, so a neighbour over the
+# present values replaces one record, or adds one, or removes one.
+
 
 FLOATS = Fraction(1, 1 << 12)
 """This part of epsilon pays for the rounding of float weights."""
@@ -204,7 +376,7 @@ class QuantileMechanism(Mechanism[Points]):
             return self.published(self.one(x, source))
         return np.array([self.published(drawn) for drawn in self.many(x, size, source)])
 
-    def outcome(self, release: Release) -> Any:  # noqa: ANN401
+    def outcome(self, release: Release) -> Any:
         """Return the row of `support` at which what was drawn stands."""
         return int(self.outcomes_of([release])[0])
 
@@ -308,3 +480,147 @@ def _windows(mechanism: QuantileMechanism, reach: int, n: int) -> list[tuple[int
     """Return windows with some room, ``reach`` times their own width more on each side."""
     windows = mechanism.windows(n)
     return [(a - ROOM - reach * (b - a), b + ROOM + reach * (b - a)) for a, b in windows]
+
+
+# ---- What rank errors to expect of an algorithm, before anything is paid -------------------------
+#
+# Where records lie densely around the quantiles, the gaps' errors of a joint draw are independent
+# Laplace variables of scale :math:`1/c`, and a quantile's rank errs by
+#
+# .. math:: b_j = \sum_{l \le j} d_l - q_j \sum_{l=1}^{m+1} d_l .
+#
+# A free total is one of :math:`0, h, 2h, \ldots`, so :math:`\sum_l d_l` is the number of records
+# modulo :math:`h`: a number between two totals errs more than one at a total. The law of
+# :math:`\max_j |b_j|` has no simple form; it is sampled once, with a fixed seed, in units of
+# :math:`1/c`, and the worst remainder is planned for. Two levels add up, the second tied to the
+# ends of its slice. *Checked by* ``test_planned_errors_are_those_of_draws``.
+
+
+SAMPLES = 60_000
+OF_MANY = 600
+"""How often many levels are sampled: thousands of quantiles each time."""
+REMAINDERS = 12
+SAFETY = 1.05
+"""Planned errors are a twentieth above the sampled ones: data is never quite even."""
+USUAL = 0.05
+
+
+def one_error(beta: float) -> float:
+    r"""Return the :math:`1-\beta` quantile of a Laplace variable's size, in units of 1/c."""
+    return log(1 / beta)
+
+
+@lru_cache(64)
+def joint_error(orders: tuple[Fraction, ...], beta: float) -> float:
+    r"""Return the :math:`1 - \beta` quantile of :math:`\max_j |b_j|`, in units of 1/c.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> deciles = tuple(Fraction(i, 10) for i in range(1, 10))
+    >>> 5.5 < joint_error(deciles, 0.05) < 6.5
+    True
+    """
+    errors, rest = _bridge(orders, np.random.default_rng(0), SAMPLES)
+    return SAFETY * _worst(np.abs(errors).max(axis=1), rest, beta)
+
+
+@lru_cache(64)
+def two_level_error(orders: tuple[Fraction, ...], stride: int, beta: float) -> float:
+    r"""Return the same for two levels, every ``stride``-th quantile being drawn first."""
+    rng, samples = np.random.default_rng(0), SAMPLES // 4
+    first = orders[stride - 1 :: stride]
+    inner, rest = _bridge(first, rng, samples)
+    ends = np.concatenate((np.zeros((samples, 1)), inner, np.zeros((samples, 1))), axis=1)
+    worst = np.abs(ends).max(axis=1)
+    for i in range(len(first) + 1):
+        within = orders[i * stride : (i + 1) * stride - 1]
+        if not within:
+            continue
+        left = first[i - 1] if i else 0
+        right = first[i] if i < len(first) else 1
+        at = tuple((q - left) / (right - left) for q in within)
+        share = np.array([float(q) for q in at])
+        line = ends[:, [i]] * (1 - share) + ends[:, [i + 1]] * share
+        errors = np.abs(line + _bridge(at, rng, samples)[0]).max(axis=1)
+        worst = np.maximum(worst, errors)
+    return SAFETY * _worst(worst, rest, beta)
+
+
+@lru_cache(16)
+def many_level_error(orders: tuple[Fraction, ...], strides: tuple[int, ...], beta: float) -> float:
+    r"""Return the same for more levels, with the stride of each but the last."""
+    rng, q = np.random.default_rng(0), np.array([float(order) for order in orders])
+    ends = np.zeros((OF_MANY, 1))
+    worst = _nested(q, (0.0, 1.0), (ends, ends), strides, rng)
+    return SAFETY * float(np.quantile(worst, 1 - beta))
+
+
+def _nested(
+    q: Floats,
+    ends: tuple[float, float],
+    errors: tuple[Floats, Floats],
+    strides: tuple[int, ...],
+    rng: np.random.Generator,
+) -> Floats:
+    """Sample the greatest error of quantiles between two ends that err themselves."""
+    (left, right), stride = ends, strides[0] if strides else 1
+    drawn = q[stride - 1 :: stride]
+    if not len(drawn):
+        return _nested(q, ends, errors, strides[1:], rng) if len(q) else np.zeros(OF_MANY)
+    share = (drawn - left) / (right - left)
+    walk = np.cumsum(rng.laplace(size=(OF_MANY, len(drawn) + 1)), axis=1)
+    bridge = walk[:, :-1] - share * walk[:, -1:]
+    own = errors[0] * (1 - share) + errors[1] * share + bridge
+    worst = np.abs(own).max(axis=1)
+    if stride == 1:
+        return np.asarray(worst)
+    places = [left, *drawn.tolist(), right]
+    off = np.concatenate((errors[0], own, errors[1]), axis=1)
+    for i in range(len(drawn) + 1):
+        inner = q[i * stride : (i + 1) * stride - 1]
+        between = off[:, [i]], off[:, [i + 1]]
+        found = _nested(inner, (places[i], places[i + 1]), between, strides[1:], rng)
+        worst = np.maximum(worst, found)
+    return np.asarray(worst)
+
+
+@lru_cache(256)
+def bracket_error(aims: tuple[Fraction, ...], own: tuple[int, ...], beta: float) -> float:
+    r"""Return how far out brackets must aim so that all hold with probability 1 - beta.
+
+    Of the aims beside an order, the one below may not err upward by more than the offset, the one
+    above not downward. In units of 1/c.
+
+    Parameters
+    ----------
+    aims
+        The orders of everything drawn, in order; brackets have the order that they belong to.
+    own
+        Which of them are published.
+    beta
+        The probability with which some interval may fail.
+    """
+    errors, rest = _bridge(aims, np.random.default_rng(0), SAMPLES // 2)
+    below, above = (np.clip(np.array(own) + side, 0, len(aims) - 1) for side in (-1, 1))
+    worst = np.maximum(errors[:, below].max(axis=1), -errors[:, above].min(axis=1))
+    return _worst(worst, rest, beta)
+
+
+def _bridge(
+    orders: tuple[Fraction, ...], rng: np.random.Generator, samples: int
+) -> tuple[Floats, Floats]:
+    r"""Sample the :math:`b_j`, and the part of :math:`h` by which the records pass a total."""
+    m = len(orders)
+    d = rng.laplace(size=(samples, m + 1))
+    q = np.array([float(order) for order in orders])
+    walk = np.cumsum(d, axis=1)
+    return walk[:, :-1] - q * walk[:, -1:], walk[:, -1] / spacing(m) % 1
+
+
+def _worst(errors: Floats, rest: Floats, beta: float) -> float:
+    """Return the quantile of errors for the worst remainder; its excess is that at 0.05."""
+    group = np.minimum((REMAINDERS * rest).astype(int), REMAINDERS - 1)
+    usual = [np.quantile(errors[group == i], 1 - USUAL) for i in range(REMAINDERS)]
+    excess = float(max(usual)) / float(np.quantile(errors, 1 - USUAL))
+    return max(excess, 1.0) * float(np.quantile(errors, 1 - beta))

@@ -11,8 +11,7 @@ import numpy as np
 from attrs import frozen
 
 from sourdine import noise
-from sourdine.central.quantiles.algorithm import QuantileMechanism
-from sourdine.central.quantiles.expected import one_error
+from sourdine.central.quantiles.algorithm import QuantileMechanism, one_error
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta
@@ -22,26 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.central.quantiles.points import Points
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.noise import Source
 
-__all__ = [
-    "FAR",
-    "LEAST",
-    "ROUNDING",
-    "QExp",
-    "by_part",
-    "cell_logs",
-    "decay",
-    "distances",
-    "near_law",
-    "rank_bound",
-    "reach",
-    "read_share",
-    "sensitivity",
-    "tick_near",
-    "window",
-]
 
 FAR = 1 << 26
 """Rank errors beyond this many records count as this many."""
@@ -239,7 +221,7 @@ def tick_near(points: Points, t: Fraction, c: float, source: Source) -> int:
             return whole.cell(rank, source=source)[0]
 
 
-def _outside(  # noqa: PLR0913, PLR0917
+def _outside(
     points: Points, t: Fraction, c: float, inner: tuple[int, int], log_bound: float, source: Source
 ) -> int | None:
     """Draw a rank outside of the window, or None in the part of the bound that is not filled."""

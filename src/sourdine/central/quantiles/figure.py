@@ -6,26 +6,25 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.presentation import figures
-from sourdine.presentation.dates import date_axis, places
-from sourdine.presentation.figures import dots, gaps, legend
-from sourdine.presentation.small_multiples import (
-    FEW as FEW_GROUPS,
-)
-from sourdine.presentation.small_multiples import (
+from sourdine.results import charts
+from sourdine.results.charts import FEW as FEW_GROUPS
+from sourdine.results.charts import (
     SERIES,
     Panels,
     beside_lines,
+    dots,
+    gaps,
     groups_of,
+    legend,
     lines,
     true_of,
 )
+from sourdine.results.formatting import date_axis, places
 
 if TYPE_CHECKING:
     from sourdine.central.quantiles.statistic import Quantiles
-    from sourdine.release import Release
+    from sourdine.results.release import Release
 
-__all__ = ["curve"]
 
 FEW = 25
 """Up to so many quantiles have a dot and a bar each; more are a line in a band."""
@@ -35,10 +34,10 @@ def curve(
     statistic: Quantiles,
     release: Release,
     *,
-    truth: Any = None,  # noqa: ANN401
+    truth: Any = None,
     path: str | None = None,
     title: str | None = None,
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Draw the quantiles over their orders, with their intervals; those of a group are a line.
 
     Parameters
@@ -63,41 +62,41 @@ def curve(
     sides = (columns.values, columns.lower or columns.values, columns.upper or columns.values)
     values, low, high = (np.asarray(places(list(side)), np.float64) for side in sides)
     percent = 100 * orders
-    figure, axes = figures.canvas()
+    figure, axes = charts.canvas()
     few = len(orders) <= FEW
     if few:
         _bars(axes, percent, low, high)
     else:
-        axes.fill_between(percent, low, high, color=figures.PALE, linewidth=0)
+        axes.fill_between(percent, low, high, color=charts.PALE, linewidth=0)
     axes.plot(
         percent, values, "-o" if few else "-",
-        color=figures.BLUE, linewidth=1.4, markersize=6, label="released",
+        color=charts.BLUE, linewidth=1.4, markersize=6, label="released",
     )  # fmt: skip
     if truth is not None:
         known = np.array(places(np.asarray(truth).tolist()))
         axes.plot(
             percent, known, "_" if few else "--",
-            color=figures.RED, markersize=13, markeredgewidth=2, linewidth=1.2, label="truth",
+            color=charts.RED, markersize=13, markeredgewidth=2, linewidth=1.2, label="truth",
         )  # fmt: skip
         legend(axes)
     axes.set_xlim(0, 100)
     axes.set_ylim(*_view(values, low, high))
-    axes.set_xticks(percent if len(orders) <= figures.MANY else np.arange(0, 101, 10))
+    axes.set_xticks(percent if len(orders) <= charts.MANY else np.arange(0, 101, 10))
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
-    axes.set_xlabel("part of the records at or below", color=figures.INK)
+    axes.set_xlabel("part of the records at or below", color=charts.INK)
     (date_axis if statistic.lasting else gaps)(axes.yaxis)
-    axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
-    return figures.finished(figure, axes, release, title=title, path=path)
+    axes.grid(axis="y", color=charts.RULE, linewidth=0.8)
+    return charts.finished(figure, axes, release, title=title, path=path)
 
 
 def _of_groups(
     statistic: Quantiles,
     release: Release,
-    truth: Any,  # noqa: ANN401
+    truth: Any,
     *,
     path: str | None,
     title: str | None,
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Draw a line in its band for each group: together if they are few, else in panels."""
     columns = release.columns()
     groups = groups_of(columns)
@@ -113,7 +112,7 @@ def _of_groups(
     ]
     percent = 100 * np.array([float(q) for q in statistic.orders])
     if len(groups) <= FEW_GROUPS:
-        figure, axes = figures.canvas()
+        figure, axes = charts.canvas()
         for group, own, true, colour in zip(groups, numbers, known, SERIES, strict=False):
             lines(axes, percent, own, colour, label=group.name)
             if true is not None:
@@ -121,16 +120,16 @@ def _of_groups(
         ends = [float(own["value"][-1]) for own in numbers]
         beside_lines(axes, sorted(range(len(ends)), key=lambda i: -ends[i]))
         _dress_lines(axes, statistic, numbers, percent)
-        axes.set_xlabel("part of the records at or below", color=figures.INK)
-        return figures.finished(figure, axes, release, title=title, path=path)
+        axes.set_xlabel("part of the records at or below", color=charts.INK)
+        return charts.finished(figure, axes, release, title=title, path=path)
     panels = Panels(groups)
     for i, (axes, group) in enumerate(zip(panels.axes, panels.groups, strict=True)):
         for other in numbers[: len(panels.groups)]:
-            axes.plot(percent, other["value"], color=figures.RULE, linewidth=0.8, zorder=1)
-        lines(axes, percent, numbers[i], figures.BLUE, label=group.name)
+            axes.plot(percent, other["value"], color=charts.RULE, linewidth=0.8, zorder=1)
+        lines(axes, percent, numbers[i], charts.BLUE, label=group.name)
         if known[i] is not None:
-            axes.plot(percent, known[i], "--", color=figures.RED, linewidth=1)
-        axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
+            axes.plot(percent, known[i], "--", color=charts.RED, linewidth=1)
+        axes.grid(axis="y", color=charts.RULE, linewidth=0.8)
     for axes in panels.axes[:1]:  # they share their axes
         _dress_lines(axes, statistic, numbers[: len(panels.groups)], percent, small=True)
     return panels.finished(
@@ -140,10 +139,10 @@ def _of_groups(
 
 
 def _dress_lines(
-    axes: Any,  # noqa: ANN401
+    axes: Any,
     statistic: Quantiles,
     numbers: list[dict[str, Any]],
-    percent: Any,  # noqa: ANN401
+    percent: Any,
     *,
     small: bool = False,
 ) -> None:
@@ -152,7 +151,7 @@ def _dress_lines(
     axes.set_ylim(min(low for low, _ in views), max(high for _, high in views))
     axes.set_xlim(0, 100)
     even = np.array([20, 50, 80]) if small else np.arange(0, 101, 10)
-    axes.set_xticks(percent if len(percent) <= (3 if small else figures.MANY) else even)
+    axes.set_xticks(percent if len(percent) <= (3 if small else charts.MANY) else even)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
     if statistic.lasting:
         date_axis(axes.yaxis, small=small)
@@ -160,18 +159,18 @@ def _dress_lines(
         if small:
             axes.locator_params(axis="y", nbins=4)
         gaps(axes.yaxis)
-    axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
+    axes.grid(axis="y", color=charts.RULE, linewidth=0.8)
 
 
 def _name(order: float) -> str:
     return "median" if order == 0.5 else f"{100 * order:g} % quantile"
 
 
-def _bars(axes: Any, percent: Any, low: Any, high: Any) -> None:  # noqa: ANN401
-    axes.vlines(percent, low, high, color=figures.PALE, linewidth=8, capstyle="round")
+def _bars(axes: Any, percent: Any, low: Any, high: Any) -> None:
+    axes.vlines(percent, low, high, color=charts.PALE, linewidth=8, capstyle="round")
 
 
-def _view(values: Any, low: Any, high: Any) -> tuple[float, float]:  # noqa: ANN401
+def _view(values: Any, low: Any, high: Any) -> tuple[float, float]:
     """Return what the axis shows: the values, and of the intervals what is not far beyond."""
     spread = float(values[-1] - values[0]) or float(high.max() - low.min()) or 1.0
     lowest, highest = max(low.min(), values[0] - spread), min(high.max(), values[-1] + spread)

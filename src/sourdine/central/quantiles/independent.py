@@ -1,32 +1,47 @@
-"""Quantiles drawn one by one at an equal share of epsilon; IndExp draws each by QExp."""
+"""Quantiles drawn one by one: IndExp, inverse sensitivity, and RecExp."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from itertools import product
-from typing import TYPE_CHECKING
+from math import ceil, inf, log
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from attrs import frozen
+from attrs import field, frozen
 
+from sourdine import noise
 from sourdine.central.quantiles.algorithm import QuantileMechanism
-from sourdine.central.quantiles.exponential import QExp, rank_bound
+from sourdine.central.quantiles.exponential import (
+    QExp,
+    decay,
+    near_law,
+    rank_bound,
+    read_share,
+    tick_near,
+)
+from sourdine.central.quantiles.points import Points
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import integer
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import read_beta
+from sourdine.mechanisms.mechanism import read_beta, settle
 from sourdine.privacy import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from fractions import Fraction
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.central.quantiles.points import Points
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.noise import Source
 
-__all__ = ["IndExp", "Independent", "rank_errors"]
+    Ints = NDArray[np.int64]
+
+
+# ---- Quantiles drawn one by one at an equal share of epsilon; IndExp draws each by QExp ----------
 
 
 @frozen(kw_only=True)
@@ -148,3 +163,402 @@ def rank_errors(
     """Return each row's largest distance from a target to the ranks of what was drawn for it."""
     t = np.asarray(targets, np.float64)
     return np.asarray(np.maximum(np.maximum(below - t, t - up_to), 0.0).max(axis=1))
+
+
+# ---- The inverse sensitivity mechanism: how many records must change to make a cell the quantile -
+
+
+FINEST_ORDER = 1 << 24
+
+
+def _rho(x: int) -> int:
+    return integer(x, "rho", least=0)
+
+
+@frozen(kw_only=True)
+class InverseSensitivity(Independent):
+    r"""Draw a cell with weight :math:`e^{-c\,\mathrm{len}_\rho(v)}`, each quantile on its own.
+
+    :math:`\mathrm{len}(v)` is how far the cell is from being the quantile. With :math:`L` records
+    below and :math:`f` records in the cell:
+
+    .. math::
+
+        \mathrm{len}(v) = \max(0,\; L - k + 1,\; k - L - f), \quad k = \lceil qn \rceil, \quad
+        c = \frac{\varepsilon}{2} \qquad \text{(substitution)}
+
+        \mathrm{len}(v) = \max(0,\; L - qn,\; qn - L - f), \quad
+        c = \frac{\varepsilon}{2 \max(q, 1-q)} \qquad \text{(add/remove)}
+
+    The first is the number of records to change so that record number :math:`k` lies in the cell.
+    The second is in units of rank: one record added or removed covers :math:`\max(q, 1-q)` of it at
+    most. Smoothing takes the least over the cells within :math:`\rho` ticks. Each quantile gets
+    :math:`\varepsilon/m`. No tie needs care: a cell of many records is a good answer as a whole.
+
+    Parameters
+    ----------
+    rho
+        The public resolution :math:`\rho`, in ticks: cells that close to a good one are as good.
+
+    Notes
+    -----
+    *Claim*: :math:`\varepsilon`-differential privacy. Substitution: if a record is replaced,
+    :math:`k` stays and :math:`L`, :math:`L + f` move by at most 1 each. If one is added (a missing
+    value was filled), :math:`k` stays or becomes :math:`k + 1`. If it stays, :math:`L - k + 1`
+    grows by 0 or 1 and :math:`k - L - f` falls by 0 or 1; otherwise the first falls and the second
+    grows by 0 or 1. So len moves by at most 1. Add/remove: :math:`L - qn` and :math:`qn - L - f`
+    move by :math:`q` or :math:`1 - q`. The least of functions that move by at most :math:`s` moves
+    by at most :math:`s`. Weights are exact, so no part of epsilon goes to rounding. *Checked by*
+    ``test_inverse_sensitivity_worst_case`` and
+    ``test_inverse_sensitivity_ten_percent_too_weak_is_rejected``.
+
+    *Claim*: len is what it says. *Checked by* ``test_len_is_the_number_of_records_to_change``.
+
+    *Claim*: with probability :math:`1 - \beta` a cell within :math:`\rho` ticks has a rank error of
+    at most `smooth_error`: some cell has len 0, all with len above :math:`e` weigh
+    :math:`B e^{-ce}` at most, and the rank error is at most len. *Checked by*
+    ``test_inverse_sensitivity_error_bound``.
+
+    References
+    ----------
+    .. [1] H. Asi, J. Duchi, "Near instance-optimality in differential privacy", 2020.
+
+    Examples
+    --------
+    >>> median = InverseSensitivity(epsilon=1, q=[0.5], cells=101, rho=2)
+    >>> round(median.smooth_error(0.05), 1)
+    7.6
+    """
+
+    rho: int = field(default=0, converter=_rho)
+
+    def check(self) -> None:
+        """Count a resolution wider than the grid as the grid."""
+        settle(self, rho=min(self.rho, self.cells))
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""So many draws of range :math:`\varepsilon/m`.
+
+        *Checked by* ``test_whole_curve[quantiles.inverse_sensitivity.add_remove]`` and
+        ``[quantiles.inverse_sensitivity.substitute]``.
+        """
+        return (Part.range(self.share, len(self.orders)),)
+
+    def order(self, j: int) -> Fraction:
+        """Return an order as near as its multiples by counts fit 64 bits."""
+        return self.orders[j].limit_denominator(FINEST_ORDER)
+
+    def decay(self, j: int) -> Fraction:
+        """Return c for the j-th quantile."""
+        q = self.order(j)
+        moves = 1 if self.substitutes else max(q, 1 - q)
+        return self.share / (2 * moves * self.rows)
+
+    def unit(self, j: int) -> int:
+        """Return how many units of distance one rank is."""
+        return 1 if self.substitutes else self.order(j).denominator
+
+    def runs(self, x: Points, j: int) -> Runs:
+        """Return the cells as runs of equal distance, smoothed."""
+        return Runs.of(x.complete(), self.order(j), whole=self.substitutes).smoothed(self.rho)
+
+    def single(self, x: Points, j: int, source: Source) -> int:
+        """Draw a run, then a cell of it."""
+        runs = self.runs(x, j)
+        length = np.diff(runs.start, append=self.cells)
+        decay = self.decay(j) / self.unit(j)
+        i = noise.choose_run(length, runs.distance, decay, source=source)
+        return int(runs.start[i]) + noise.uniform_below(int(length[i]), source=source)
+
+    def single_law(self, x: Points, j: int) -> Law:
+        """Return the law over the ticks, a piece for each run."""
+        runs = self.runs(x, j)
+        length = np.diff(runs.start, append=self.cells)
+        some = length > 0
+        logs = -float(self.decay(j) / self.unit(j)) * runs.distance[some]
+        return Law.of(runs.start[some], length[some], logs, np.zeros(len(logs)))
+
+    def error(self, beta: Number = 0.05, n: int | None = None) -> float:
+        """Return `smooth_error` without smoothing, infinity with it: it may pass any records."""
+        del n
+        return inf if self.rho else self.smooth_error(beta)
+
+    def smooth_error(self, beta: Number = 0.05) -> float:
+        r"""Return :math:`\ln(mB/\beta)/c`, in ranks, up to :math:`\rho` ticks."""
+        slowest = min(self.decay(j) for j in range(len(self.orders)))
+        return log(len(self.orders) * self.cells / read_beta(beta)) / float(slowest)
+
+    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the largest rank error of an output, each tick moved by at most rho at will."""
+        ticks = np.sort(self.support()[y], axis=-1)
+        worst = np.zeros(len(ticks))
+        for j in range(len(self.orders)):
+            runs = Runs.of(x, self.order(j), whole=False).smoothed(self.rho)
+            at = runs.start.searchsorted(ticks[:, j], side="right") - 1
+            worst = np.maximum(worst, runs.distance[at] / self.order(j).denominator)
+        return worst
+
+
+class Runs(NamedTuple):
+    """Where each run of cells begins, and its distance; a run may be empty."""
+
+    start: Ints
+    distance: Ints
+    cells: int
+
+    @staticmethod
+    def of(points: Points, q: Fraction, *, whole: bool) -> Runs:
+        """Return the atoms and the gaps between them, with their len in units of 1/denominator."""
+        atoms = points.windows[0]
+        size = len(atoms.ticks)
+        start = np.zeros(2 * size + 1, np.int64)
+        start[1::2], start[2::2] = atoms.ticks, atoms.ticks + 1
+        up_to = np.zeros(2 * size + 1, np.int64)
+        up_to[1::2], up_to[2::2] = atoms.ends, atoms.ends
+        below = up_to.copy()
+        below[1::2] -= atoms.counts
+        if whole:
+            k = ceil(q * points.n)
+            high, low = below - (k - 1), k - up_to
+        else:
+            high = q.denominator * below - q.numerator * points.n
+            low = q.numerator * points.n - q.denominator * up_to
+        distance = np.maximum(np.maximum(high, low), 0)
+        return Runs(start, distance, points.cells)
+
+    def smoothed(self, rho: int) -> Runs:
+        """Return each cell's least distance within ``rho`` ticks.
+
+        Distances fall up to the best cells and rise after them, so what lies before the first of
+        the best moves down by rho, what lies after the last of them moves up.
+        """
+        end = np.append(self.start[1:], self.cells)
+        best = np.flatnonzero(self.distance == self.distance[end > self.start].min())
+        best = best[end[best] > self.start[best]]
+        first, last = int(best[0]), int(best[-1])
+        start = self.start.copy()
+        start[: first + 1] -= rho
+        start[last + 1 :] += rho
+        return Runs(np.clip(start, 0, self.cells), self.distance, self.cells)
+
+
+# ---- RecExp: the middle quantile first, then each side on its own records ------------------------
+
+
+FINEST = 50
+MOST_DITHERS = 20_000
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """One draw of the recursion: the quantile, which others lie left and right, order and decay."""
+
+    middle: int
+    first: int
+    end: int
+    order: Fraction
+    c: float
+
+
+def _dither(x: int | None) -> int:
+    """Return the number of sub-ticks; 0 where it was left out."""
+    return 0 if x is None else integer(x, "dither", least=1)
+
+
+@frozen(kw_only=True)
+class RecExp(QuantileMechanism):
+    r"""Draw the middle quantile by `QExp`, split the records there, and go on in both slices.
+
+    A slice between the orders :math:`q_a` and :math:`q_b` looks for its middle quantile :math:`q_j`
+    at the rank :math:`q' n'`, with :math:`n'` its own records and
+    :math:`q' = (q_j - q_a)/(q_b - q_a)`. The :math:`D = \lfloor \log_2 m \rfloor + 1` levels get
+    :math:`\varepsilon/D` each, and a draw the decay
+
+    .. math:: c = \frac{\varepsilon/D}{2\max(q', 1-q')} \text{ (add/remove)}, \qquad
+              c = \frac{\varepsilon/D}{4\max(q', 1-q')} \text{ (substitution)},
+
+    and :math:`(\varepsilon/D)/2` for the first draw under substitution.
+
+    Records equal to a drawn tick go right, all of them, and both slices keep the tick as a
+    possible answer. So that a large tie does not go right as one, every record first gets a place
+    of its own in its cell: one of ``dither`` sub-ticks, uniformly and independently. Sub-ticks are
+    never published.
+
+    Parameters
+    ----------
+    dither
+        Into how many sub-ticks a cell is cut; as many as fit :math:`2^{50}` for the grid if left
+        out, 1 for none.
+
+    Notes
+    -----
+    *Claim*: :math:`\varepsilon`-differential privacy. Fix the sub-ticks of the common records.
+    Given the draws of the levels above, the slices of a level are disjoint sets of sub-ticks, so
+    one record added changes one slice by one record, at :math:`2 c \max(q', 1-q') = \varepsilon/D`
+    (see `QExp`). A record replaced changes two slices by one record each, at
+    :math:`\varepsilon/2D` each, or one slice by a replacement, at
+    :math:`2c \le \varepsilon/D` since :math:`\max(q', 1-q') \ge 1/2`; the first level has one slice
+    alone. The levels add up, and averaging over sub-ticks, then forgetting them, keeps the bound.
+    *Checked by* ``test_recexp_worst_case``, ``test_recexp_dithered_worst_case`` and
+    ``test_recexp_ten_percent_too_weak_is_rejected``. *Claim*: `error` holds. *Checked by*
+    ``test_recexp_error_bound``.
+
+    References
+    ----------
+    .. [1] H. Kaplan, S. Schnapp, U. Stemmer, "Differentially private approximate quantiles",
+       ICML 2022.
+
+    Examples
+    --------
+    >>> deciles = RecExp(epsilon=1, q=[j / 10 for j in range(1, 10)], cells=1000)
+    >>> deciles.depth, deciles.dither == 2**40
+    (4, True)
+    """
+
+    dither: int = field(default=None, converter=_dither)
+
+    def check(self) -> None:
+        """Choose the sub-ticks, or refuse too many; refuse an epsilon too small for floats."""
+        fit = 1 << max(FINEST - (self.cells - 1).bit_length(), 0)
+        if self.dither > fit:
+            raise ParameterError(
+                "dither",
+                f"be at most {fit} for {self.cells} cells",
+                str(self.dither),
+                "Leave {dither} out.",
+                dither=LEFT_OUT,
+            )
+        if not self.dither:
+            settle(self, dither=fit)
+        _ = self.nodes
+
+    @cached_property
+    def nodes(self) -> tuple[Node, ...]:
+        """The draws, parents before children."""
+        return tuple(self._nodes(0, len(self.orders), Fraction(0), Fraction(1)))
+
+    @property
+    def depth(self) -> int:
+        """The number of levels."""
+        return len(self.orders).bit_length()
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        r"""A draw of range :math:`\varepsilon/D` for each level, the sub-ticks being told first.
+
+        *Checked by* ``test_whole_curve[quantiles.recursive.add_remove]`` and
+        ``[quantiles.recursive.dithered.add_remove]``.
+        """
+        return (Part.range(self.epsilon / self.depth, self.depth),)
+
+    def _nodes(self, first: int, end: int, low: Fraction, high: Fraction) -> Iterator[Node]:
+        if first >= end:
+            return
+        middle = (first + end) // 2
+        q = self.orders[middle]
+        order = (q - low) / (high - low)
+        share = read_share(self.epsilon / self.depth)
+        moves = max(order, 1 - order)
+        if self.substitutes:
+            moves = Fraction(1) if end - first == len(self.orders) else 2 * moves
+        yield Node(middle, first, end, order, decay(share, self.rows * moves))
+        yield from self._nodes(first, middle, low, q)
+        yield from self._nodes(middle + 1, end, q, high)
+
+    def one(self, x: Points, source: Source) -> list[int]:
+        """Draw all quantiles, from the middle outwards."""
+        atoms, cut = x.complete().windows[0], self.dither
+        ticks = np.repeat(atoms.ticks * cut, atoms.counts)
+        if cut > 1:
+            ticks += noise.uniform_below(cut, len(ticks), source=source)
+        slices = {(0, len(self.orders)): (0, Points.of(ticks, self.cells * cut))}
+        out = [0] * len(self.orders)
+        for node in self.nodes:
+            offset, points = slices.pop((node.first, node.end))
+            v = tick_near(points, node.order * points.n, node.c, source)
+            out[node.middle] = (offset + v) // cut
+            slices[node.first, node.middle] = (offset, _part(points, 0, v, v + 1))
+            right = _part(points, v, points.cells, points.cells - v)
+            slices[node.middle + 1, node.end] = (offset + v, right)
+        return out
+
+    def law(self, x: Points) -> Law:
+        """Return the law over ascending ticks: the mean over all sub-ticks of the records."""
+        ticks, cut = np.array(list(x), np.int64) * self.dither, self.dither
+        if cut ** len(ticks) > MOST_DITHERS:
+            raise ParameterError(
+                "a law",
+                "be asked of few records and sub-ticks",
+                f"{cut} sub-ticks",
+                "Type {dither}.",
+                dither=1,
+            )
+        if cut == 1:
+            logs = self._logs(Points.of(ticks, self.cells), self.support())
+            return Law.finite(logs, slack=self._slack(x.n))
+        fine = QuantileMechanism.support(_finer(self))
+        rows = self.indices((fine // cut).tolist())
+        mass = np.zeros(len(self.support()))
+        for dither in product(range(cut), repeat=len(ticks)):
+            logs = self._logs(Points.of(ticks + dither, self.cells * cut), fine)
+            np.add.at(mass, rows, np.exp(logs))
+        return Law.finite(np.log(mass), slack=self._slack(x.n))
+
+    def _slack(self, n: int) -> float:
+        return len(self.nodes) * (2.0**-43 + max(node.c for node in self.nodes) * n * 2.0**-48)
+
+    def _logs(self, points: Points, support: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the log probability of each ascending tuple: a product over the nodes."""
+        logs = np.zeros(len(support))
+        for node in self.nodes:
+            low = support[:, node.first - 1] * 0 if node.first == 0 else support[:, node.first - 1]
+            last = node.end == len(self.orders)
+            high = low * 0 + points.cells - 1 if last else support[:, node.end]
+            drawn = support[:, node.middle]
+            for a, b in set(zip(low.tolist(), high.tolist(), strict=True)):
+                here = (low == a) & (high == b)
+                part = _part(points, a, points.cells if last else b, b - a + 1)
+                law = near_law(part, node.order * part.n, node.c)
+                logs[here] += law.log_pmf(drawn[here] - a)
+        return logs
+
+    def error(self, beta: Number = 0.05, n: int | None = None) -> float:
+        r"""Return a bound on the worst rank error for ``n`` records; infinity without ``n``.
+
+        A slice's target is off by the errors of the two draws that bound it, weighted by
+        :math:`1-q'` and :math:`q'`, so by the greater at most; its own error comes on top, and the
+        records that share a sub-tick with it: fewer than :math:`k` everywhere, with probability
+        :math:`1 - \beta/2`, as soon as :math:`\binom nk T^{1-k} \le \beta/2`.
+        """
+        half = read_beta(beta) / 2
+        if n is None or n >= self.dither:
+            return inf
+        k, log_chance = 1, log(max(n, 1))
+        while log_chance > log(half):
+            k += 1
+            log_chance += log(max(n - k + 1, 1)) - log(k) - log(self.dither)
+        bounds = [
+            rank_bound(self.cells * self.dither, node.c, half / len(self.nodes), n)
+            for node in self.nodes
+        ]
+        return self.depth * (max(bounds) + k)
+
+
+def _part(points: Points, first: int, end: int, cells: int) -> Points:
+    """Return the records at ticks from ``first`` up to ``end``, on that many cells of their own."""
+    atoms = points.windows[0]
+    i, j = atoms.ticks.searchsorted([first, end])
+    return Points.counted(atoms.ticks[i:j] - first, atoms.counts[i:j], cells)
+
+
+def _finer(mechanism: RecExp) -> RecExp:
+    """Return the mechanism on the grid of sub-ticks."""
+    return RecExp(
+        epsilon=mechanism.epsilon,
+        q=mechanism.q,
+        cells=mechanism.cells * mechanism.dither,
+        relation=mechanism.relation,
+        rows=mechanism.rows,
+        dither=1,
+    )

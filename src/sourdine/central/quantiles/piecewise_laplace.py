@@ -24,7 +24,7 @@ from sourdine.central.quantiles.independent import Independent
 from sourdine.central.quantiles.points import Window
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
-from sourdine.laws.geometric import log_sum
+from sourdine.laws.pieces import log_sum
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.privacy import Part
 
@@ -32,10 +32,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.central.quantiles.points import Points
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.noise import Source
 
-__all__ = ["PiecewiseLaplace", "Stretch"]
 
 WIDEST = 1 << 52
 

@@ -1,37 +1,52 @@
-r"""The order statistics of a column, as far as they were read.
-
-Present values are ticks :math:`0 \ldots B-1`. An *atom* is a tick :math:`v` with :math:`f \ge 1`
-records, :math:`L` of all records lying below it. A position on the line has *rank* :math:`r` if
-:math:`r` records lie below it. The :math:`f` records of an atom are spread evenly over their cell,
-so rank :math:`r` has the mass (cells, or fractions of them)
-
-.. math::
-
-    \mu(r) = \frac{1}{f+1} \quad (L < r < L+f), \qquad
-    \mu(L+f) = \frac{1}{f+1} + (w - v - 1) + \frac{1}{f'+1}
-
-where :math:`w` is the next atom, of :math:`f'` records. The masses of all ranks add up to
-:math:`B`. Algorithms look at a few windows of ranks; the rest of the data need not be sorted.
-"""
+"""Order statistics of a column, as far as an algorithm needs them."""
 
 from __future__ import annotations
 
 from bisect import bisect_right
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from functools import cached_property
+from math import ceil, floor, sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sourdine import noise
+from sourdine.errors import ParameterError
+from sourdine.frames.cells import Ticks, joined
+from sourdine.frames.grouped import between_each
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
+    from sourdine.frames.engine import Tally
+    from sourdine.frames.frame import Frame
+    from sourdine.grid import Grid
     from sourdine.noise import Source
 
-__all__ = ["NotReadError", "Points", "Window"]
+    Values = NDArray[Any]
+    Ranges = list[tuple[int, int]]
+    Stretch = tuple[int, int, int]
+    Outline = tuple[Values, NDArray[np.int64], float]
+    Found = tuple[Values, list[Stretch], Outline]
+    Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
+
+
+# ---- The order statistics of a column, as far as they were read ----------------------------------
+#
+# Present values are ticks :math:`0 \ldots B-1`. An *atom* is a tick :math:`v` with :math:`f \ge 1`
+# records, :math:`L` of all records lying below it. A position on the line has *rank* :math:`r` if
+# :math:`r` records lie below it. The :math:`f` records of an atom are spread evenly over their
+# cell, so rank :math:`r` has the mass (cells, or fractions of them)
+#
+# .. math::
+#
+#     \mu(r) = \frac{1}{f+1} \quad (L < r < L+f), \qquad
+#     \mu(L+f) = \frac{1}{f+1} + (w - v - 1) + \frac{1}{f'+1}
+#
+# where :math:`w` is the next atom, of :math:`f'` records. The masses of all ranks add up to
+# :math:`B`. Algorithms look at a few windows of ranks; the rest of the data need not be sorted.
 
 
 class NotReadError(LookupError):
@@ -81,7 +96,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         *("cells", "n", "windows"),
     )
 
-    def __init__(  # noqa: PLR0913 - a few are for the rest of the data
+    def __init__(
         self,
         n: int,
         cells: int,
@@ -295,3 +310,309 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         right_tick = ticks[np.minimum(j, len(ticks) - 1)] + self._blur
         at_right = np.where(inside, np.minimum(right_tick, self.cells - 1), self.cells - 1)
         return (at_right - at_left + 1).astype(np.float64)
+
+
+# ---- Windows of ranks from an unsorted array, without sorting it ---------------------------------
+#
+# The snap to the grid is monotone, so it can wait until the few values that are needed are found.
+# How a window is found depends on the data, and so does the time it takes; what is found does not.
+
+
+SMALL = 20_000
+"""Below this many values a sort is quickest."""
+COARSE = 1 << 16
+"""Up to this many cells, counting all is quickest."""
+LARGEST_SHARE = 0.3
+"""Windows that hold more of the values than this are not worth finding."""
+BINS = 4096
+CHUNK = 1 << 15
+
+
+def points_of_array(
+    values: Values, grid: Grid, windows: Callable[[int], Ranges] | None = None
+) -> Points:
+    """Return the order statistics of an array, at least in some windows of ranks.
+
+    Parameters
+    ----------
+    values
+        Numbers, none of them NaN.
+    grid
+        The lattice they are snapped to.
+    windows
+        Gives, for the number of values, the half-open ranges of records that are needed; all are
+        read without it.
+    """
+    n = len(values)
+    if windows is None or n < SMALL or grid.size <= COARSE:
+        return _all(values, grid)
+    wanted = windows_within(windows(n), n)
+    if sum(b - a for a, b in wanted) > LARGEST_SHARE * n:
+        return _all(values, grid)
+    found = _one(values, *wanted[0]) if len(wanted) == 1 else _several(values, wanted)
+    if found is None:
+        return _all(values, grid)
+    gathered, pieces, (marks, below, width) = found
+    outline, blur = (grid.ticks(marks), below), 0
+    if width:
+        blur = 1 + int((grid.ticks(marks + width) - grid.ticks(marks - width)).max())
+    parts = _whole_atoms(grid.ticks(gathered), pieces, n)
+    return Points(
+        n, grid.size, parts, outline=outline, blur=blur, reload=lambda: _all(values, grid)
+    )
+
+
+def windows_within(ranges: Ranges, n: int) -> Ranges:
+    """Return windows of n records, each of one record at least, in order and disjoint."""
+    starts = ((min(max(0, a), n - 1), b) for a, b in ranges)
+    return joined(((a, max(b, a + 1)) for a, b in starts), n)
+
+
+def _all(values: Values, grid: Grid) -> Points:
+    if grid.size <= COARSE:
+        counts = np.bincount(grid.ticks(values), minlength=grid.size)
+        return Points.counted(np.arange(grid.size), counts, grid.size)
+    ticks = grid.ticks(np.sort(values))
+    return Points(len(ticks), grid.size, _whole_atoms(ticks, [(0, 0, len(ticks))], len(ticks)))
+
+
+def _whole_atoms(ticks: NDArray[np.int64], pieces: list[Stretch], n: int) -> list[Window]:
+    """Return, for each stretch of sorted ticks, its atoms that are certainly whole.
+
+    A stretch is where it begins and ends among the ticks, and how many records are below it.
+    """
+    if n == 0:
+        return [Window(ticks, ticks, 0)]
+    new = np.ones(len(ticks), bool)
+    np.not_equal(ticks[1:], ticks[:-1], out=new[1:])
+    new[[begin for _, begin, _ in pieces]] = True
+    first = np.flatnonzero(new)
+    atoms, counts = ticks[first], np.diff(first, append=len(ticks))
+    windows = []
+    for start, begin, end in pieces:
+        i, j = (int(k) for k in first.searchsorted((begin, end)))
+        i, j = i + (start > 0), j - (start + end - begin < n)
+        if i < j:
+            windows.append(Window(atoms[i:j], counts[i:j], start + int(first[i]) - begin))
+    return windows
+
+
+def _one(x: Values, a: int, b: int) -> Found | None:
+    """Find one window between two values of a sample: two comparisons, one compress."""
+    n = len(x)
+    s = int(min(max(2000, 2 * n**0.6), n // 4))
+    sample = np.sort(x[:: max(1, n // s)])
+    s = len(sample)
+    p, q = a / n, b / n
+    i = floor(p * s - 4 * sqrt(s * p * (1 - p))) - 2
+    j = ceil(q * s + 4 * sqrt(s * q * (1 - q))) + 2
+    if i < 0 and j >= s:
+        return None
+    keep = x >= sample[i] if i >= 0 else np.ones(n, bool)
+    start = n - int(np.count_nonzero(keep))
+    if j < s:
+        keep &= x <= sample[j]
+    y = x[keep]
+    if start > a or start + len(y) < b:
+        return None
+    if len(y) > 3 * (b - a):
+        y.partition([a - start, b - start - 1])
+        y, start = y[a - start : b - start], a
+    y.sort()
+    outline = (y[[0, -1]], np.array([start, start + len(y) - 1]), 0.0)
+    return y, [(start, 0, len(y))], outline
+
+
+def _several(x: Values, wanted: Ranges) -> Found | None:
+    """Find several windows by linear bins: count the bins, gather and sort those that matter."""
+    n = len(x)
+    sample = np.sort(x[:: max(1, n // 2048)])
+    low, high = float(sample[4]), float(sample[-5])
+    bins = BINS if len(wanted) < 40 else 4 * BINS
+    if not (np.isfinite(low) and np.isfinite(high) and high > low):
+        return None
+    scale = (bins - 2) / (high - low)
+    if not (np.isfinite(scale) and scale > 0 and np.isfinite(1 / scale)):
+        return None
+    code = _codes(x, low - 1 / scale, scale, bins)
+    counts = np.bincount(code, minlength=bins)
+    below = np.concatenate(([0], np.cumsum(counts)))
+    needed = np.zeros(bins, bool)
+    for a, b in wanted:
+        i = max(int(below.searchsorted(a, side="right")) - 1, 0)
+        needed[max(i - 1, 0) : max(int(below.searchsorted(b, side="left")), i + 1) + 1] = True
+    if counts[needed].sum() > 0.5 * n:
+        return None
+    y = x.take(np.flatnonzero(needed.take(code)))
+    y.sort()
+    edges = np.flatnonzero(np.diff(np.concatenate(([False], needed, [False])).view(np.int8)))
+    starts, stops = below[edges[0::2]], below[edges[1::2]]
+    at = np.concatenate(([0], np.cumsum(stops - starts)))
+    ends = zip(starts.tolist(), at[:-1].tolist(), at[1:].tolist(), strict=True)
+    pieces = [(start, begin, end) for start, begin, end in ends if end > begin]
+    marks = low + (np.arange(bins + 1) - 1) / scale
+    # one bin, and what a float cannot tell, for the rounding of a code
+    width = 1 / scale + 4 * float(np.spacing(max(abs(low), abs(high))))
+    return y, pieces, (marks[1:-1], below[1:-1], width)
+
+
+def _codes(x: Values, low: float, scale: float, bins: int) -> NDArray[np.intp]:
+    """Return each value's bin, clamped to the ends; a monotone function of the value."""
+    code = np.empty(len(x), np.intp)
+    buffer = np.empty(min(CHUNK, len(x)))
+    most = bins - 0.5
+    with np.errstate(over="ignore"):
+        for i in range(0, len(x), CHUNK):
+            v = x[i : i + CHUNK]
+            t = buffer[: len(v)]
+            np.subtract(v, low, out=t, dtype=np.float64)
+            t *= scale
+            np.maximum(t, 0.0, out=t)
+            np.minimum(t, most, out=t)
+            code[i : i + CHUNK] = t
+    return code
+
+
+# ---- From a frame to the order statistics that an algorithm needs, and no further ----------------
+
+
+OUTLINE = 1 << 16
+"""A first pass over data that is not in memory counts about this many blocks of cells."""
+WHOLE = 1 << 49
+"""From here on whole numbers and floats are snapped differently."""
+
+
+class Reader:
+    """A column on a grid, read as far as is asked for.
+
+    Parameters
+    ----------
+    frame, column
+        The data.
+    grid
+        The lattice its values are snapped to.
+    """
+
+    def __init__(self, frame: Frame, column: str, grid: Grid) -> None:
+        self._frame, self._cell = frame, Ticks(column, grid)
+        values = frame.array(column) if grid.points is None else None
+        if values is not None and values.dtype.kind == "f" and _rounds(grid):
+            values = None  # whole numbers beside a missing one were made floats
+        if values is not None and values.dtype.kind == "f" and len(values):
+            with np.errstate(invalid="ignore"):
+                some = np.isnan(values.min())
+            values = values[~np.isnan(values)] if some else values
+        self._values: NDArray[Any] | None = values
+        self._last: Points | None = None
+        self._found: dict[tuple[tuple[int, int], ...], Counted] = {}
+
+    def foresee(self, windows: Callable[[int], Ranges] | None = None) -> None:
+        """Say what will be read: the outline, or else some windows of ranks."""
+        if self._values is not None:
+            return
+        if windows is None:
+            self._frame.foresee(self._blocks)
+        elif (wanted := self.ranges(windows)) is not None:
+            self._frame.foresee(self._cell, ranges=wanted)
+
+    @property
+    def n(self) -> int:
+        """How many values are there."""
+        return int(self._below[-1]) if self._values is None else len(self._values)
+
+    @cached_property
+    def _block(self) -> int:
+        return -(-self._cell.grid.size // OUTLINE)
+
+    @cached_property
+    def _below(self) -> NDArray[np.int64]:
+        """How many values lie below each block of cells; the number of all at the end."""
+        return np.concatenate(([0], np.cumsum(self._outline.counts[:-1])))
+
+    @property
+    def _blocks(self) -> Ticks:
+        return Ticks(self._cell.column, self._cell.grid, block=self._block)
+
+    @cached_property
+    def _outline(self) -> Tally:
+        """The counts of all blocks."""
+        return self._frame.tally(self._blocks)
+
+    def between(self, edges: list[int]) -> NDArray[np.int64]:
+        """Return how many values lie in each stretch between edges: below, between, above."""
+        points = self.points(None) if self._last is None else self._last
+        below = [points.below(min(edge, self._cell.grid.size)) for edge in edges]
+        ends = np.array([0, *below, points.n], np.int64)
+        return ends[1:] - ends[:-1]
+
+    def points(self, windows: Callable[[int], Ranges] | None) -> Points:
+        """Return the order statistics, at least in the windows of ranks that are asked for."""
+        self._last = self._read(windows)
+        return self._last
+
+    def _read(self, windows: Callable[[int], Ranges] | None) -> Points:
+        if self._values is not None:
+            return points_of_array(self._values, self._cell.grid, windows)
+        wanted = self.ranges(windows)
+        if wanted is None:
+            tally = self._outline if self._block == 1 else self._frame.tally(self._cell)
+            ticks, counts = np.asarray(tally.ticks), np.asarray(tally.tallied)
+            return Points.counted(ticks, counts, self._cell.grid.size)
+        return self._windows(wanted)
+
+    def ranges(self, windows: Callable[[int], Ranges] | None) -> Ranges | None:
+        """Return the ranges of ticks that hold the records wanted; None if all are to be read."""
+        if windows is None or self._values is not None or self._block == 1 or self.n == 0:
+            return None
+        below, block, size = self._below, self._block, self._cell.grid.size
+        ranges = []
+        for a, b in windows_within(windows(self.n), self.n):
+            first = max(int(below.searchsorted(a, side="right")) - 1, 0)
+            last = max(int(below.searchsorted(b, side="left")), first + 1)
+            ranges.append((first * block, min(last * block, size)))
+        return joined(ranges, size)
+
+    def read_with(self, planned: Sequence[tuple[Reader, Ranges]]) -> None:
+        """Read what was planned for readers of the same column and grid, together."""
+        engines = [reader._frame.engine for reader, _ in planned]  # noqa: SLF001
+        name = self._frame.resolve(self._cell.column)
+        found = between_each(engines, name, self._cell, [wanted for _, wanted in planned])
+        for (reader, wanted), own in zip(planned, found, strict=True):
+            reader._found = {tuple(wanted): own}  # noqa: SLF001
+
+    def _windows(self, apart: Ranges) -> Points:
+        """Read only the blocks of cells that hold the records wanted."""
+        below, block, size = self._below, self._block, self._cell.grid.size
+        found = self._found.pop(tuple(apart), None)
+        ticks, counts = self._frame.between(self._cell, apart) if found is None else found
+        parts = []
+        for a, b in apart:
+            i, j = ticks.searchsorted((a, b))
+            if counts[i:j].sum() != below[-(-b // block)] - below[a // block]:
+                raise _moved()
+            if j > i:
+                parts.append(Window(ticks[i:j], counts[i:j], int(below[a // block])))
+        outline = np.arange(len(below) - 1) * block, below[:-1]
+        return Points(self.n, size, parts, outline=outline, reload=lambda: self._read(None))
+
+
+def _moved() -> ParameterError:
+    return ParameterError(
+        "data",
+        "stay as they are while they are read",
+        "other rows in a second pass",
+        "Write them to a file or a table that nobody changes, and read that.",
+    )
+
+
+def read_together(readers: Sequence[Reader], windows: Sequence[Callable[[int], Ranges]]) -> None:
+    """Read the windows of several readers of one column: in one query, if they are its groups."""
+    planned = [(r, r.ranges(own)) for r, own in zip(readers, windows, strict=True)]
+    some = [(reader, wanted) for reader, wanted in planned if wanted is not None]
+    if some:
+        some[0][0].read_with(some)
+
+
+def _rounds(grid: Grid) -> bool:
+    """Return whether a whole number may have another tick as a float."""
+    return grid.integral and max(abs(grid.lower), abs(grid.lower + grid.last * grid.step)) >= WHOLE

@@ -1,4 +1,4 @@
-"""Quantiles of a column: the statistic that a person asks for."""
+"""`Quantiles`, `Quantile` and `Median`: the statistics that a person asks for."""
 
 from __future__ import annotations
 
@@ -7,57 +7,104 @@ from fractions import Fraction
 from functools import cached_property
 from math import ceil, log, sqrt
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.groups import each
-from sourdine.central.lattice import GaussianReady
-from sourdine.central.quantiles.algorithm import demand_floats, foresee, read_windows, release_from
-from sourdine.central.quantiles.brackets import Brackets
-from sourdine.central.quantiles.certificates import certified, noise_reach
-from sourdine.central.quantiles.curve import Curve
-from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
-from sourdine.central.quantiles.order_statistics import Reader
-from sourdine.central.quantiles.sampling_error import (
+from sourdine.central.quantiles.algorithm import (
+    demand_floats,
+    foresee,
+    is_one,
+    read_orders,
+    read_windows,
+    release_from,
+)
+from sourdine.central.quantiles.intervals import (
     INDEPENDENT,
     OF_NUMBER,
+    Brackets,
+    certified,
     most_records,
+    noise_reach,
     population_reach,
 )
-from sourdine.central.quantiles.typed import (
-    AUTO,
-    read_interval,
-    read_method,
-    read_population,
-    read_q,
-    read_spread,
-)
-from sourdine.central.stages import finished
-from sourdine.central.statistic import CHECK
+from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
+from sourdine.central.quantiles.points import Reader
+from sourdine.central.quantiles.tree import Curve
+from sourdine.central.statistic import CHECK, GaussianReady, finished
 from sourdine.errors import LEFT_OUT, ParameterError
-from sourdine.exact import given
+from sourdine.exact import given, one_of, positive
 from sourdine.mechanisms import Laplace
+from sourdine.parameters import converters as read
+from sourdine.parameters import kinds
+from sourdine.parameters.converters import duration
+from sourdine.parameters.kinds import WHAT, says
+from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting import widest
-from sourdine.question import WHAT, kinds, says
-from sourdine.question.question import plain_parameter
-from sourdine.release import SHOWN
+from sourdine.results.release import SHOWN
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from sourdine.calendar import Duration
     from sourdine.central.quantiles.algorithm import QuantileMechanism
-    from sourdine.central.stages import Stages
+    from sourdine.central.statistic import Stages
     from sourdine.errors import PythonWording
+    from sourdine.exact import Number
+    from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.release import Release
-    from sourdine.tally import Frame
+    from sourdine.results.release import Release
 
-__all__ = ["Quantiles"]
+
+# ---- What a person may type for quantiles, and what it means -------------------------------------
+
+
+AUTO = "auto"
+"""The default of interval: 0.95, where the method has intervals that hold for any data."""
+
+
+def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ...]:
+    """Return the orders, ascending; of a single one, not in a list, the order itself."""
+    if x is None:
+        raise ParameterError(
+            "q", "be an order, or several", "none", "Type {q}; 50 % is 0.5.", q=[0.25, 0.5, 0.75]
+        )
+    orders = read_orders(x)
+    return orders[0] if is_one(x) else orders
+
+
+def read_method(x: str) -> str:
+    """Return the name of an algorithm."""
+    return one_of(x, "method", *METHODS)
+
+
+def read_interval(x: Number | Literal["auto", "none"] | None) -> Fraction | str | None:
+    """Return the confidence of intervals that are paid for, None without, or the word auto."""
+    if x is None or (isinstance(x, str) and x == AUTO):
+        return x
+    return read.between_0_and_1(x, "interval", 0.95)
+
+
+def read_spread(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
+    """Return the guess of a standard deviation: a number, or how long dates lie apart."""
+    if x is None:
+        return None
+    lasting = duration(x, "spread")
+    return positive(x, "spread") if lasting is None else lasting
+
+
+def read_population(x: bool) -> bool:  # noqa: FBT001
+    """Return whether the population is asked about."""
+    return read.flag(x, "population")
+
+
+# ---- Quantiles of a column: the statistic that a person asks for ---------------------------------
+
 
 COUNTING = Fraction(1, 50)
 """This part of epsilon pays for a count, where the choice of method gains from one."""
@@ -223,7 +270,7 @@ class Quantiles(GaussianReady):
         """The orders."""
         return (self.q,) if isinstance(self.q, Fraction) else self.q
 
-    def _shown(self, ticks: NDArray[np.int64]) -> Any:  # noqa: ANN401
+    def _shown(self, ticks: NDArray[np.int64]) -> Any:
         """Return the lattice points of ticks: an array, or a number where one order was given."""
         values = self.grid.values(ticks)
         return values[0].item() if isinstance(self.q, Fraction) else values
@@ -411,7 +458,7 @@ class Quantiles(GaussianReady):
         drawn |= {"method": "Curve", **curve.draw(reader, self.source)}
         return {**drawn, "ticks": curve.knots(drawn).quantiles(self.orders)}
 
-    def value(self, drawn: Mapping[str, Any]) -> Any:  # noqa: ANN401
+    def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the quantiles: an array, or a number where one order was given."""
         return self._shown(np.asarray(drawn["ticks"], np.int64))
 
@@ -493,7 +540,7 @@ class Quantiles(GaussianReady):
         half = None if self.spread is None else self.planned_interval(n)
         if half is None or self.spread is None:
             return None
-        from scipy.special import ndtri  # noqa: PLC0415 - costs time to import, needed here only
+        from scipy.special import ndtri
 
         q = np.array([float(order) for order in self.orders])
         ends = ndtri(np.clip(q + half, 0, 1)) - ndtri(np.clip(q - half, 0, 1))
@@ -584,8 +631,60 @@ class Quantiles(GaussianReady):
         del release
         return {"q": [float(q) for q in self.orders]}
 
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+    def plot(self, release: Release, **options: Any) -> Any:
         """Draw the quantiles over their orders, with intervals."""
-        from sourdine.central.quantiles import figure  # noqa: PLC0415 - matplotlib is loaded there
+        from sourdine.central.quantiles import figure
 
         return figure.curve(self, release, **options)
+
+
+# ---- One quantile, and the median: `Quantiles` with a single order -------------------------------
+
+
+@frozen(slots=False)
+class Quantile(Quantiles):
+    """One quantile; everything else as in `Quantiles`.
+
+    Examples
+    --------
+    >>> release = Quantile(0.9, bounds=(0, 1000), step=1, epsilon=1).release(list(range(1000)))
+    >>> abs(release.value - 900) < 40
+    True
+    """
+
+    kind: ClassVar[str] = "quantile"
+    text: ClassVar[str] = "One quantile of a column."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv -c salary --bounds 0 500000 --step 1 --q 0.9 --epsilon 0.5",
+        "--bounds 0 500000 --q 0.9 --n 100000 --error 0.005",
+    )
+
+    def check(self) -> None:
+        """Refuse several orders."""
+        if not isinstance(self.q, Fraction):
+            raise ParameterError(
+                "q", "be a single order", f"{len(self.q)} in a list", "Type {q}.", q=0.9
+            )
+        super().check()
+
+
+@frozen(slots=False)
+class Median(Quantiles):
+    """The median; everything else as in `Quantiles`.
+
+    Examples
+    --------
+    >>> release = Median(bounds=(0, 1000), step=1, epsilon=1).release(list(range(1000)))
+    >>> abs(release.value - 500) < 40
+    True
+    """
+
+    kind: ClassVar[str] = "median"
+    required: ClassVar[tuple[str, ...]] = ("bounds",)
+    text: ClassVar[str] = "The median of a column."
+    examples: ClassVar[tuple[str, str]] = (
+        "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 0.5",
+        "--bounds 0 500000 --n 100000 --error 0.005",
+    )
+
+    q: Fraction | tuple[Fraction, ...] = field(init=False, default=Fraction(1, 2))

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError
 from sourdine.exact import given, integer
-from sourdine.local.categorical.hadamard import HadamardResponse
-from sourdine.local.categorical.hashing import CELLS, LocalHashing
+from sourdine.local.categorical.hashing import CELLS, HadamardResponse, LocalHashing
 from sourdine.local.categorical.subset import SubsetSelection
 from sourdine.local.categorical.unary import UnaryEncoding
 from sourdine.mechanisms.randomized_response import RandomizedResponse
@@ -19,11 +18,10 @@ from sourdine.mechanisms.randomized_response import RandomizedResponse
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
 
     Chosen = RandomizedResponse | UnaryEncoding | LocalHashing | HadamardResponse | SubsetSelection
 
-__all__ = ["best_oracle", "oracles"]
 
 SLACK = 1.05
 """A variance this much above the least is worth a shorter report."""

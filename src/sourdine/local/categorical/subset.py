@@ -14,10 +14,8 @@ from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import exp_neg, given, integer
 from sourdine.laws import Law
-from sourdine.local.categorical.oracle import Oracle, share
-from sourdine.local.categorical.rows import BitRows, people_at_once
-from sourdine.mechanisms.mechanism import settle
-from sourdine.mechanisms.registry import Specimen, register
+from sourdine.local.categorical.oracle import BitRows, Oracle, people_at_once, share
+from sourdine.mechanisms.mechanism import Specimen, register, settle
 from sourdine.noise.coins import bernoulli_bits
 
 if TYPE_CHECKING:
@@ -26,7 +24,6 @@ if TYPE_CHECKING:
     from sourdine.exact import Real
     from sourdine.noise import Source
 
-__all__ = ["SubsetSelection"]
 
 FEWEST = 1 << 14
 """People whose sets are mended together: fewer would not be worth a round."""

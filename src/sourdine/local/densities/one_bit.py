@@ -13,21 +13,19 @@ import numpy as np
 from sourdine import noise
 from sourdine.exact import exp_neg, integer, positive
 from sourdine.laws import Law
+from sourdine.local.densities.density import DensityProtocol
 from sourdine.local.densities.dubois import paper_levels, rebuilt
-from sourdine.local.densities.protocol import DensityProtocol
 from sourdine.local.densities.wavelets import DEEPEST, UNIT, Basis, Level, Wavelet
-from sourdine.mechanisms.mechanism import Report, read_beta, settle
-from sourdine.mechanisms.registry import Specimen, register
+from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register, settle
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.grid import Grid
     from sourdine.noise import Source
 
-__all__ = ["OneBit", "SignedLevel"]
 
 SPAN = 2
 """By default the levels reach so far below the finest."""

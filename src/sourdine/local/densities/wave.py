@@ -9,20 +9,19 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import given, integer, one_of
-from sourdine.local.densities.protocol import DensityProtocol
-from sourdine.local.estimators.bayes import em
+from sourdine.local.densities.density import DensityProtocol
+from sourdine.local.estimators.distribution import em
 from sourdine.local.numeric.sliding import SlidingWindow, square_wave
 from sourdine.mechanisms.mechanism import settle
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.grid import Grid
     from sourdine.noise import Source
     from sourdine.privacy import Guarantee
 
-__all__ = ["Wave"]
 
 FRESH = 12
 EARLY = 0.03
@@ -45,7 +44,7 @@ class Wave(DensityProtocol):
 
     Notes
     -----
-    The report is `sourdine.local.numeric.square_wave`, whose claim
+    The report is `sourdine.local.numeric.sliding.square_wave`, whose claim
     ``test_exact_worst_case[number.square-wave]`` checks. The spread is that of the estimate from
     fresh reports, were the estimate the truth.
 

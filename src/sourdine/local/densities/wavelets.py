@@ -19,14 +19,13 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import given, integer
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from types import ModuleType
 
     from numpy.typing import NDArray
 
-__all__ = ["UNIT", "Basis", "Level", "Wavelet"]
 
 UNIT = 1 << 16
 """Values of wavelets are whole multiples of 1/UNIT."""

@@ -28,8 +28,8 @@ import numpy as np
 
 from sourdine.errors import ParameterTypeError
 from sourdine.exact import kind
-from sourdine.laws.normal import gaussian_quantile
-from sourdine.local.numeric import UnbiasedReport
+from sourdine.laws.law import gaussian_quantile
+from sourdine.local.numeric.sliding import UnbiasedReport
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
 
 if TYPE_CHECKING:
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Numeric = UnbiasedReport | BoundedLaplace | BoundedStaircase
 
-__all__ = ["Channel", "Score", "channel", "solve"]
 
 NODES = 512
 """About how many ticks, and how many groups of reports, stand for all."""
@@ -184,7 +183,7 @@ def channel(report: Numeric) -> Channel:
 
     Examples
     --------
-    >>> from sourdine.local.numeric import square_wave
+    >>> from sourdine.local.numeric.sliding import square_wave
     >>> c = channel(square_wave(1, 20))
     >>> c.rows.shape, c.every
     ((21, 31), True)

@@ -1,38 +1,195 @@
-"""Quantiles and shares of a number that people reported by a randomiser."""
+"""Quantiles and shares of a number from reports."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
+from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
 from sourdine.exact import integer, one_of, probability
-from sourdine.local.estimators.bayes import em
-from sourdine.local.estimators.channel import channel
-from sourdine.local.estimators.numeric import NumericEstimate, read_tally
-from sourdine.local.estimators.ramps import ramps
-from sourdine.release import SHOWN, read_confidence
+from sourdine.local.estimators.channel import TYPICAL, Channel, Score, channel, solve
+from sourdine.local.estimators.means import NumericEstimate, read_tally
+from sourdine.results.release import SHOWN, read_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
     from sourdine.grid import Grid
-    from sourdine.local.estimators.channel import Numeric, Score
-    from sourdine.release import Release
+    from sourdine.local.estimators.channel import Numeric
+    from sourdine.results.release import Release
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
 
-__all__ = [
-    "DistributionEstimate",
-    "QuantileEstimate",
-    "distribution",
-    "quantiles",
-]
+
+# ---- Certain statements about a distribution function, from reports of a number ------------------
+#
+# A step cannot be read off noisy reports, a ramp can. With the nodes numbered, let :math:`R_k(x)`
+# be 1 up to node :math:`k`, fall by :math:`1/\delta` from a node to the next and be 0 from node
+# :math:`k + \delta` on. Its mean over the people is between two values of their distribution
+# function, :math:`F(t_k) \le E R_k \le F(t_{k+\delta}-)`, and is estimated with a known bias
+# (`sourdine.local.estimators.channel`). The length :math:`\delta` is chosen from the number of
+# reports alone: a longer ramp has less noise and tells less exactly where.
+
+
+LENGTHS = 12
+"""How many lengths are tried."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Ramps:
+    """The scores of all ramps of one length.
+
+    Parameters
+    ----------
+    length
+        The length of a ramp, in nodes.
+    score
+        One column for each ramp, from ``1 - length`` to the last but one node.
+    """
+
+    channel: Channel
+    length: int
+    score: Score
+
+    def scores(self, k: NDArray[np.int64]) -> Floats:
+        """Return the scores of ramps, those that are 0 or 1 everywhere included."""
+        inside = np.clip(k + self.length - 1, 0, self.score.g.shape[1] - 1)
+        g = self.score.g[:, inside]
+        return np.where(k <= -self.length, 0.0, np.where(k >= len(self.channel.nodes) - 1, 1.0, g))
+
+    def bias(self, k: NDArray[np.int64]) -> Floats:
+        """Return the bias of ramps."""
+        inside = np.clip(k + self.length - 1, 0, self.score.g.shape[1] - 1)
+        sure = (k <= -self.length) | (k >= len(self.channel.nodes) - 1)
+        return np.where(sure, 0.0, self.score.bias[inside])
+
+    def differences(self, k: NDArray[np.int64], less: NDArray[np.int64]) -> Score:
+        """Return the scores of differences of ramps: bumps."""
+        g = self.scores(k) - self.scores(less)
+        found = self.channel.score(g, self.channel.rows @ g, 0.0)
+        bias = self.bias(k) + self.bias(less)
+        return Score(g=g, bias=bias, least=found.least, most=found.most, skew=found.skew)
+
+
+@lru_cache(4)
+def ramps(report: Numeric, n: int) -> Ramps:
+    """Return the ramps that serve ``n`` reports best, where answers are evenly spread."""
+    c = channel(report)
+    d = len(c.nodes) - 1
+    gap = report.last / d
+
+    def tried(length: int) -> tuple[float, int, float]:
+        middle = _ramps(d, length, np.array([(d - length) // 2]))[:, 0]
+        score, tau = solve(c, middle, n, 1 / (length * gap))
+        noise = TYPICAL * sqrt(float(score.most) / max(n, 1)) + float(score.bias)
+        return noise + length / d, length, tau
+
+    lengths = sorted({round(v) for v in np.geomspace(1, max(d / 2, 1), LENGTHS)})
+    _, length, tau = min(tried(length) for length in lengths)
+    h = _ramps(d, length, np.arange(1 - length, d))
+    return Ramps(channel=c, length=length, score=c.score(c.path(h, tau), h, 1 / (length * gap)))
+
+
+def _ramps(d: int, length: int, k: NDArray[np.int64]) -> Floats:
+    """Return ramps at the nodes, a column each."""
+    return np.clip((k + length - np.arange(d + 1)[:, None]) / length, 0.0, 1.0)
+
+
+# ---- Iterative Bayes: the frequencies under which the reports at hand are most likely ------------
+
+
+def em(
+    matrix: ArrayLike,
+    counts: ArrayLike,
+    *,
+    smooth: bool = False,
+    change: float = 1e-3,
+    most: int = 10_000,
+) -> NDArray[np.float64]:
+    r"""Return the frequencies of the inputs, from counts of the reports, by EM.
+
+    Each step splits every count :math:`c_y` over the inputs by Bayes' rule [1]_:
+
+    .. math:: f_x \leftarrow f_x \sum_y \frac{c_y}{n} \frac{M_{yx}}{\sum_{x'} M_{yx'} f_{x'}}
+
+    It starts from equal frequencies, which keeps what the reports cannot tell apart equal, and the
+    likelihood never falls. With ``smooth`` each step ends with a mean of neighbours of weights 1/4,
+    1/2, 1/4, the end cells being their own outer neighbours: EMS of [2]_, for ordered cells.
+
+    Parameters
+    ----------
+    matrix
+        :math:`M_{yx} = P(y \mid x)`, a row for each report; columns sum to 1.
+    counts
+        :math:`c_y`, how often each report occurred.
+    smooth
+        Average neighbouring cells at each step.
+    change
+        Stop once a step changes the log likelihood of all reports together by less.
+    most
+        The number of steps to stop after.
+
+    Returns
+    -------
+    array
+        Frequencies that are not negative and sum to 1; equal ones if there are no reports.
+
+    Notes
+    -----
+    *Claim*: without ``smooth`` the likelihood rises to its maximum. *Checked by*
+    ``test_em_finds_the_most_likely_frequencies``. *Claim*: nothing a report holds, empty cells
+    and reports that no input could have caused among it, makes a step fail. *Checked by*
+    ``test_em_takes_any_counts``.
+
+    References
+    ----------
+    .. [1] R. Agrawal, R. Srikant, "Privacy-preserving data mining", SIGMOD 2000 (the steps); D.
+       Agrawal, C. Aggarwal, "On the design and quantification of privacy preserving
+       data mining algorithms", PODS 2001 (that they are EM).
+    .. [2] Z. Li, T. Wang, M. Lopuhaä-Zwakenberg, N. Li, B. Škorić, "Estimating numerical
+       distributions under local differential privacy", SIGMOD 2020.
+
+    Examples
+    --------
+    >>> em([[0.75, 0.25], [0.25, 0.75]], [60, 40], change=1e-12).round(3).tolist()
+    [0.7, 0.3]
+    >>> em([[0.75, 0.25], [0.25, 0.75]], [90, 10], change=1e-12).round(3).tolist()
+    [1.0, 0.0]
+    """
+    whole, c = np.asarray(matrix, np.float64), np.asarray(counts, np.float64)
+    f = np.full(whole.shape[1], 1 / whole.shape[1])
+    seen = (c > 0) & (whole.max(axis=1) > 0)
+    if not seen.any():
+        return f
+    m, c = np.ascontiguousarray(whole[seen]), c[seen]
+    n, before = c.sum(), -np.inf
+    for _ in range(most):
+        chance = np.maximum(m @ f, np.finfo(np.float64).tiny)
+        likelihood = c @ np.log(chance)
+        if abs(likelihood - before) < change:
+            break
+        before = likelihood
+        f = f * (m.T @ (c / (n * chance)))
+        f = _smoothed(f) if smooth else f
+        f /= f.sum()
+    return f
+
+
+def _smoothed(f: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return the mean of each cell with its neighbours; the sum stays."""
+    wide = np.concatenate([f[:1], f, f[-1:]])
+    return np.asarray(wide[:-2] / 4 + f / 2 + wide[2:] / 4)
+
+
+# ---- Quantiles and shares of a number that people reported by a randomiser -----------------------
+
 
 Method = Literal["ems", "em", "raw"]
 MANY = 64
@@ -170,9 +327,9 @@ class QuantileEstimate(NumericEstimate):
         del release
         return {"q": self.q}
 
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+    def plot(self, release: Release, **options: Any) -> Any:
         """Draw the quantiles against their orders."""
-        from sourdine.local.estimators import figures  # noqa: PLC0415 - matplotlib, late
+        from sourdine.local.estimators import figures
 
         return figures.steps(self, release, **options)
 
@@ -258,9 +415,9 @@ class DistributionEstimate(NumericEstimate):
         del release
         return {"begins at": self.edges[:-1].tolist()}
 
-    def plot(self, release: Release, **options: Any) -> Any:  # noqa: ANN401
+    def plot(self, release: Release, **options: Any) -> Any:
         """Draw the shares as bars with their intervals."""
-        from sourdine.local.estimators import figures  # noqa: PLC0415 - matplotlib, late
+        from sourdine.local.estimators import figures
 
         return figures.bars(self, release, **options)
 

@@ -6,28 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.presentation.figures import (
-    BLUE,
-    INK,
-    MANY,
-    PALE,
-    RED,
-    RULE,
-    canvas,
-    finished,
-    gaps,
-    legend,
-)
-from sourdine.presentation.numbers import shown
+from sourdine.results.charts import BLUE, INK, MANY, PALE, RED, RULE, canvas, finished, gaps, legend
+from sourdine.results.formatting import shown
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from sourdine.local.estimators.distribution import DistributionEstimate, QuantileEstimate
     from sourdine.local.estimators.frequencies import Frequencies
-    from sourdine.release import Release
-
-__all__ = ["bars", "shares", "steps"]
+    from sourdine.results.release import Release
 
 
 def steps(
@@ -37,7 +24,7 @@ def steps(
     truth: ArrayLike | None = None,
     path: str | None = None,
     title: str | None = None,
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Draw quantiles with their intervals, the order upwards.
 
     Parameters
@@ -70,7 +57,7 @@ def bars(
     truth: ArrayLike | None = None,
     path: str | None = None,
     title: str | None = None,
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Draw the shares of bins with their intervals; the parameters are those of `steps`."""
     low, high = release.interval()
     edges, share = estimate.edges, np.asarray(release.value, np.float64)
@@ -104,7 +91,7 @@ def shares(
     truth: ArrayLike | None = None,
     path: str | None = None,
     title: str | None = None,
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Draw the shares in the order given; of more than 40, the largest.
 
     Parameters

@@ -1,28 +1,157 @@
-"""The mean of a number that people reported by a randomiser."""
+"""Means of a number from reports."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from abc import abstractmethod
+from dataclasses import dataclass, fields
+from fractions import Fraction
 from functools import lru_cache
 from math import hypot, log, sqrt
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from sourdine.errors import ParameterError
+from sourdine.exact import fraction
+from sourdine.grid import Grid
 from sourdine.local.estimators.channel import TAUS, channel, solve
-from sourdine.local.estimators.numeric import NumericEstimate, read_tally
-from sourdine.local.numeric import UnbiasedReport
+from sourdine.local.numeric.duchi import Duchi, HybridReport
+from sourdine.local.numeric.sliding import SlidingWindow, UnbiasedReport, on_grid
+from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
+from sourdine.results.answer import plain
+from sourdine.results.release import Drawer, Release
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Self
+
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.grid import Grid
     from sourdine.local.estimators.channel import Numeric, Score
-    from sourdine.release import Release
+    from sourdine.privacy import Guarantee
 
     Floats = NDArray[np.float64]
 
-__all__ = ["MeanEstimate", "mean", "scores_of_share"]
+
+# ---- What every estimate from reports is: public facts that explain a release --------------------
+
+
+class Estimate(Drawer):
+    """What reports tell. It says what a reader must know, and keeps its value in what was drawn."""
+
+    __slots__ = ()
+
+    @property
+    @abstractmethod
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know: a function of public facts."""
+
+    def value(self, drawn: Mapping[str, Any]) -> Any:
+        """Return the estimate: a number, or an array of them."""
+        found = drawn["estimate"]
+        return found if isinstance(found, float) else np.asarray(found)
+
+    def release(
+        self, cost: Guarantee, drawn: Mapping[str, Any], grid: Grid | None = None
+    ) -> Release:
+        """Return the release of what was drawn."""
+        return Release(
+            value=self.value(drawn),
+            cost=cost,
+            mechanism=self,
+            caveats=self.caveats,
+            drawn=drawn,
+            grid=grid,
+        )
+
+
+# ---- What the estimates from reports of a number share -------------------------------------------
+
+
+RANDOMISERS = {
+    c.__name__: c for c in (BoundedLaplace, BoundedStaircase, Duchi, HybridReport, SlidingWindow)
+}
+PARAMETERS = ("epsilon", "last", "slide", "width", "method", "minimise")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NumericEstimate(Estimate):
+    """An estimate from the tally of reports: public parameters that explain a release.
+
+    Parameters
+    ----------
+    report
+        The randomiser.
+    grid
+        The lattice of the numbers.
+    """
+
+    report: Numeric
+    grid: Grid
+
+    def __post_init__(self) -> None:
+        on_grid(self.report, self.grid)
+
+    @property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know: a function of the parameters alone."""
+        if isinstance(self.report, (BoundedLaplace, BoundedStaircase)):
+            name = type(self.report).__name__
+            return (f"{name} tells little of a number: ask with HybridReport or square_wave.",)
+        return ()
+
+    def number(self, share: float) -> float:
+        """Return the number at a share of the range."""
+        return float(self.grid.lower) + share * float(self.grid.step * self.grid.last)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public parameters as JSON knows them."""
+        shown = [name for name in PARAMETERS if hasattr(self.report, name)]
+        report = {name: _plain(getattr(self.report, name)) for name in shown}
+        bounds = [str(Fraction(v)) for v in (self.grid.lower, self.grid.upper, self.grid.step)]
+        own = plain({f.name: getattr(self, f.name) for f in fields(self)[2:]})
+        return {"statistic": self.kind, "randomiser": type(self.report).__name__, **own} | {
+            "report": report,
+            "grid": bounds,
+        }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the estimate that wrote these facts."""
+        given = {**facts["report"], "epsilon": fraction(facts["report"]["epsilon"])}
+        report: Any = RANDOMISERS[facts["randomiser"]](**given)
+        own = {f.name: facts[f.name] for f in fields(cls)[2:]}
+        own = {name: tuple(v) if isinstance(v, list) else v for name, v in own.items()}
+        return cls(report=report, grid=Grid(*map(fraction, facts["grid"])), **own)
+
+    def counted(self, tally: NDArray[np.int64], estimate: Any, **more: object) -> Release:
+        """Return the release of an estimate from a tally."""
+        drawn = {"tally": tally, "reports": int(tally.sum()), "estimate": estimate, **more}
+        return self.release(self.report.guarantee, drawn, self.grid)
+
+    def __str__(self) -> str:
+        return f"{self.kind}, {self.report}"
+
+
+def read_tally(report: Numeric, tally: ArrayLike) -> NDArray[np.int64]:
+    """Return a tally as whole numbers, refusing one of another length."""
+    counts = np.asarray(tally)
+    if counts.shape != (report.cells,) or counts.dtype.kind not in "iu":
+        raise ParameterError(
+            "tally",
+            f"be {report.cells} counts of reports",
+            f"{counts.dtype} of the shape {counts.shape}",
+            "Pass what report.tally(reports) returned.",
+        )
+    return counts.astype(np.int64)
+
+
+def _plain(value: Any) -> Any:
+    return str(value) if isinstance(value, Fraction) else value
+
+
+# ---- The mean of a number that people reported by a randomiser -----------------------------------
+
 
 CAUTION = 1.0
 """The noise is taken to be this many standard errors larger than its estimate."""
@@ -56,7 +185,7 @@ def mean(report: Numeric, tally: ArrayLike, grid: Grid) -> Release:
     Examples
     --------
     >>> from sourdine.grid import Grid
-    >>> from sourdine.local.numeric import Duchi
+    >>> from sourdine.local.numeric.duchi import Duchi
     >>> ages = Grid(0, 120, step=1)
     >>> release = mean(Duchi(epsilon=1, last=120), [600, 400], ages)
     >>> round(release.value, 1), [round(end, 1) for end in release.interval()]
@@ -160,7 +289,7 @@ def _of_bits(report: Numeric, counts: NDArray[np.int64], beta: float) -> tuple[f
     their mean (W. Hoeffding, "On the distribution of the number of successes in independent
     trials", Ann. Math. Statist. 27, 1956), so the ends hold for a sample too.
     """
-    from scipy.special import betaincinv  # noqa: PLC0415 - late, as everywhere
+    from scipy.special import betaincinv
 
     zeros, ones = (int(c) for c in counts)
     low = betaincinv(ones, zeros + 1, beta / 2) if ones else 0.0

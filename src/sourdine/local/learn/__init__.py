@@ -1,6 +1,6 @@
 """Learning from randomised tables, for scikit-learn (``pip install '.[learn]'``)."""
 
-from sourdine.presentation.figures import MissingExtraError
+from sourdine.results.charts import MissingExtraError
 
 try:
     import sklearn as _sklearn
@@ -12,8 +12,7 @@ except ImportError as error:
         "In the checkout, type pip install '.[learn]'.",
     ) from error
 
-from sourdine.local.learn.naive_bayes import NoisyGaussianNB
-from sourdine.local.learn.transformers import Sanitizer
+from sourdine.local.learn.naive_bayes import NoisyGaussianNB, Sanitizer
 
 __all__ = ["NoisyGaussianNB", "Sanitizer"]
 

@@ -1,14 +1,10 @@
-r"""A randomised number as a channel: how likely each report is, given the truth.
-
-The truth is a number of the column's lattice, of which up to 128 evenly spaced *nodes* stand for
-all; reports are put into up to 1024 *groups* of neighbours. A classifier needs no more of the noise
-than the matrix of these :math:`P(y \mid x)`.
-"""
+"""Randomised numbers as channels, and Gaussian classes behind them."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from math import log, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -19,13 +15,19 @@ from sourdine.laws import alone
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.local.table import Schema
     from sourdine.local.table.part import ColumnPart
+    from sourdine.local.table.schema import Schema
     from sourdine.mechanisms.mechanism import Report
 
     Floats = NDArray[np.float64]
 
-__all__ = ["BLANK", "GROUPS", "Feature", "Label", "features", "matrix"]
+
+# ---- A randomised number as a channel: how likely each report is, given the truth ----------------
+#
+# The truth is a number of the column's lattice, of which up to 128 evenly spaced *nodes* stand for
+# all; reports are put into up to 1024 *groups* of neighbours. A classifier needs no more of the
+# noise than the matrix of these :math:`P(y \mid x)`.
+
 
 NODES, GROUPS = 128, 1024
 BLANK = -1
@@ -91,7 +93,7 @@ class Feature:
         return float(self._grid.step * self._grid.last)
 
     @property
-    def _grid(self) -> Any:  # noqa: ANN401
+    def _grid(self) -> Any:
         column: Any = self.part.column
         return column.grid
 
@@ -162,3 +164,172 @@ def features(schema: Schema, label: str | None) -> dict[str, Feature]:
                 label=name,
             )
     return {name: Feature(part) for name, part in parts.items()}
+
+
+# ---- Gaussian classes behind two channels: that of a feature and that of the label ---------------
+#
+# A person of the class :math:`c` has the feature :math:`z \sim N(\mu_c, \sigma_c^2)`, clamped and
+# snapped to a node :math:`x` of the lattice (with probability :math:`f_c(x)`), reports :math:`y`
+# with :math:`P(y \mid x)`, and reports the label :math:`l` with :math:`R(l \mid c)`. So
+#
+# .. math:: P(l, y) = \sum_c \pi_c R(l \mid c) \sum_x f_c(x) P(y \mid x)
+#
+# and the counts :math:`N(l, y)` are all that the rows say of a feature: the work does not grow with
+# their number. `fitted` maximises the likelihood of the counts times a weak prior, by Fisher's
+# scoring, and takes the uncertainty that is left from the same matrix.
+
+
+CENTRE, SPREAD = (1 / 2, 1 / 3), (log(1 / 6), 0.7)
+"""The prior of the mean and of the log standard deviation, the range being 1: six deviations."""
+APART, UNLIKE = 1 / 12, 0.05
+"""The prior of how classes differ: by half a deviation in the mean, by 5 % in the deviation."""
+EVEN, STEPS = 0.01, 10
+"""A share of answers that are spread evenly, and the steps by which the laws are loosened."""
+ROUNDS, CLOSE = 60, 1e-5
+LEAST = 1e-300
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Gaussians:
+    """The classes' laws of one feature, the range being 1.
+
+    Parameters
+    ----------
+    mean, variance
+        Of the feature in each class.
+    error
+        The variance that is left in each estimated mean.
+    """
+
+    mean: Floats
+    variance: Floats
+    error: Floats
+
+
+def cells(mean: Floats, deviation: Floats, nodes: Floats) -> tuple[Floats, Floats, Floats]:
+    r"""Return :math:`f_c(x)` and its derivatives by :math:`\mu_c` and :math:`\ln\sigma_c`.
+
+    What lies beyond the bounds is clamped, so the first and the last node have the tails.
+
+    Examples
+    --------
+    >>> f, _, _ = cells(np.array([0.5]), np.array([0.25]), np.array([0, 0.5, 1]))
+    >>> f.round(4).tolist()
+    [[0.1587, 0.6827, 0.1587]]
+    """
+    from scipy.special import ndtr
+
+    z = ((nodes[1:] + nodes[:-1]) / 2 - mean[:, None]) / deviation[:, None]
+    bell = np.exp(-z * z / 2) / sqrt(2 * pi)
+    none, one = np.zeros((len(mean), 1)), np.ones((len(mean), 1))
+    f = np.diff(np.hstack([none, ndtr(z), one]))
+    by_mean = -np.diff(np.hstack([none, bell, none])) / deviation[:, None]
+    return f, by_mean, -np.diff(np.hstack([none, z * bell, none]))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Problem:
+    """The counts of a feature, and all that is known of the noise."""
+
+    counts: Floats  # N[l, y]
+    joint: Floats  # pi_c R(l | c), [l, c]
+    channel: Floats  # P(y | x), [x, y]
+    nodes: Floats
+
+    @property
+    def classes(self) -> int:
+        return len(self.joint)
+
+    def prior(self) -> tuple[Floats, Floats]:
+        """Return the mean and the precision of means and log deviations."""
+        k = self.classes
+        same, unlike = np.full((k, k), 1 / k**2), np.eye(k) - 1 / k
+        precision = np.zeros((2 * k, 2 * k))
+        precision[:k, :k] = same / CENTRE[1] ** 2 + unlike / APART**2
+        precision[k:, k:] = same / SPREAD[1] ** 2 + unlike / UNLIKE**2
+        return np.repeat([CENTRE[0], SPREAD[0]], k), precision
+
+    def chances(self, theta: Floats) -> Floats:
+        """Return P(l, y)."""
+        k = self.classes
+        f, _, _ = cells(theta[:k], np.exp(theta[k:]), self.nodes)
+        return np.maximum(self.joint @ (f @ self.channel), LEAST)
+
+    def value(self, theta: Floats) -> float:
+        """Return the log posterior."""
+        centre, precision = self.prior()
+        off = theta - centre
+        return float((self.counts * np.log(self.chances(theta))).sum() - off @ precision @ off / 2)
+
+    def slope(self, theta: Floats) -> tuple[Floats, Floats]:
+        """Return the log posterior's gradient and its expected curvature."""
+        k = self.classes
+        centre, precision = self.prior()
+        f, by_mean, by_spread = cells(theta[:k], np.exp(theta[k:]), self.nodes)
+        moved = np.vstack([by_mean, by_spread]) @ self.channel
+        each = np.hstack([self.joint, self.joint]).T[:, :, None] * moved[:, None, :]
+        p = np.maximum(self.joint @ (f @ self.channel), LEAST)
+        flat = (each / np.sqrt(p)).reshape(2 * k, -1)
+        gradient = (each * (self.counts / p)).sum(axis=(1, 2)) - precision @ (theta - centre)
+        return gradient, self.counts.sum() * flat @ flat.T + precision
+
+    def solve(self) -> Floats:
+        """Return the parameters of the highest posterior, by Fisher's scoring."""
+        k = self.classes
+        theta = self.prior()[0]
+        value = self.value(theta)
+        for _ in range(ROUNDS):
+            gradient, curvature = self.slope(theta)
+            step = np.linalg.solve(curvature, gradient)
+            for part in 0.5 ** np.arange(12):
+                new = theta + part * step
+                new = np.hstack([np.clip(new[:k], -0.5, 1.5), np.clip(new[k:], log(0.005), 1)])
+                found = self.value(new)
+                if found >= value:
+                    break
+            else:
+                return theta
+            moved = np.abs(new - theta).max()
+            theta, value = new, found
+            if moved < CLOSE:
+                break
+        return theta
+
+    def loosened(self, f: Floats) -> Floats:
+        """Return the laws after some steps of EM that may leave the Gaussian form."""
+        f = (1 - EVEN) * f + EVEN / f.shape[1]
+        for _ in range(STEPS):
+            ratio = self.counts / np.maximum(self.joint @ (f @ self.channel), LEAST)
+            f = f * (self.joint.T @ ratio @ self.channel.T + LEAST)
+            f /= f.sum(axis=1, keepdims=True)
+        return f
+
+
+def fitted(counts: Floats, joint: Floats, channel: Floats, nodes: Floats) -> Gaussians:
+    r"""Estimate the classes' laws of one feature.
+
+    The Gaussian fit is loosened by ten steps of EM on free laws :math:`f_c`, a few of the answers
+    being spread evenly at the start. The means and the common variance are those of the free laws,
+    the ratios of the classes' deviations those of the fit. Where reports say much, ten steps lead
+    to the moments of the data, of whatever form; where they say little, nothing moves. A Gaussian
+    fit alone takes the tail of a long-tailed feature for noise, at large epsilon.
+
+    Parameters
+    ----------
+    counts
+        Reports, by noisy label and group.
+    joint
+        :math:`\pi_c R(l \mid c)`, a row for each label.
+    channel
+        :math:`P(y \mid x)`, a row for each node.
+    nodes
+        The nodes :math:`x`, from 0 to 1.
+    """
+    problem = _Problem(counts, joint, channel, nodes)
+    theta, k, shares = problem.solve(), problem.classes, joint.sum(axis=0)
+    left: Floats = np.linalg.inv(problem.slope(theta)[1]).diagonal()[:k].astype(np.float64)
+    f = problem.loosened(cells(theta[:k], np.exp(theta[k:]), nodes)[0])
+    mean = f @ nodes
+    common = shares @ (f @ nodes**2 - mean**2) / shares.sum()
+    unlike = theta[k:] - shares @ theta[k:] / shares.sum()
+    return Gaussians(mean=mean, variance=common * np.exp(2 * unlike), error=left)

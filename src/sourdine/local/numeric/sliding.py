@@ -1,11 +1,12 @@
-"""A window that slides with the truth: Square Wave and Piecewise are two of them."""
+"""Square Wave and Piecewise: a window that slides with the truth."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import exp, expm1
-from typing import TYPE_CHECKING
+from math import exp, expm1, log1p
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,21 +14,103 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, given, integer, positive
 from sourdine.laws import Law
-from sourdine.local.numeric.unbiased import UnbiasedReport, log_mixed
-from sourdine.mechanisms.bounded_laplace import read_last
-from sourdine.mechanisms.mechanism import read_beta, settle
-from sourdine.mechanisms.registry import Specimen, register
+from sourdine.mechanisms.bounded import read_last
+from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register, settle
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number
+    from sourdine.grid import Grid
     from sourdine.noise import Source
 
     Floats = NDArray[np.float64]
 
-__all__ = ["FINEST", "SlidingWindow", "piecewise", "square_wave"]
+
+# ---- What the randomisers of a number share whose reports can be averaged ------------------------
+
+
+class UnbiasedReport(Report):
+    r"""One person's tick :math:`x` of 0 to :math:`m`, as a report whose mean is a line in it.
+
+    So a line through the reports, `estimates`, has the mean :math:`x`: its average over many people
+    is an unbiased estimate of theirs, whatever they answered. Between neighbouring `nodes` the law
+    itself is linear in :math:`x`, so what holds there for a linear function holds for every tick.
+    """
+
+    __slots__ = ()
+
+    last: int
+
+    @property
+    def top(self) -> int:
+        """The highest tick, m."""
+        return self.last
+
+    @abstractmethod
+    def estimates(self, reports: ArrayLike) -> Floats:
+        """Return an unbiased estimate, in ticks, of each reporter's tick."""
+
+    @abstractmethod
+    def variance(self, x: ArrayLike) -> Floats:
+        """Return the variance of `estimates` for a tick."""
+
+    @abstractmethod
+    def nodes(self) -> Floats:
+        """Return the positions between which the law is linear, from 0 to m."""
+
+    @abstractmethod
+    def rows(self) -> Floats:
+        """Return the probabilities of all reports, a row for each of the nodes."""
+
+    def values(self, reports: ArrayLike, grid: Grid) -> Floats:
+        """Return an unbiased estimate of each reporter's number; it may lie far outside the grid.
+
+        Parameters
+        ----------
+        reports
+            What `randomise` drew.
+        grid
+            The column's lattice, whose highest tick is ``last``.
+        """
+        on_grid(self, grid)
+        return float(grid.lower) + float(grid.step) * self.estimates(reports)
+
+    def loss(self, x: int, y: NDArray[np.int64]) -> Floats:
+        """Return how far the estimate from one report is from the truth, in ticks."""
+        return np.abs(self.estimates(y) - x)
+
+    def farthest(self) -> float:
+        """Return how far the estimate from one report can be from any tick."""
+        ends = self.estimates([0, self.codes - 1])
+        return float(max(np.abs(ends - self.last).max(), np.abs(ends).max()) * (1 + 1e-12))
+
+
+def log_mixed(share: float, epsilon: float) -> float:
+    r"""Return :math:`\ln(1 - t + te^{-\varepsilon})`, the weight of two levels mixed.
+
+    Examples
+    --------
+    >>> round(log_mixed(0.5, 1.0), 4), log_mixed(1.0, 2000.0)
+    (-0.3799, -2000.0)
+    """
+    return -epsilon if share >= 1 else log1p(share * expm1(-epsilon))
+
+
+def on_grid(report: Any, grid: Grid) -> None:
+    """Refuse a grid on which the reports were not drawn."""
+    if grid.last != report.last:
+        raise ParameterError(
+            "grid",
+            f"have the highest tick {report.last} of the reports",
+            str(grid.last),
+            "Type the grid that the answers were read with.",
+        )
+
+
+# ---- A window that slides with the truth: Square Wave and Piecewise are two of them --------------
+
 
 FINEST = 512
 """The builders let the window slide over this many cells; finer ticks are rounded at random."""

@@ -2,33 +2,223 @@
 
 from __future__ import annotations
 
+import json
+import os
+import tempfile
+from hashlib import file_digest
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
+from zipfile import BadZipFile
 
 import numpy as np
 
-from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import kind, one_of
-from sourdine.local.reports import storing
-from sourdine.local.reports.form import Form
-from sourdine.local.reports.pairs import joint_tally, read_pairs
-from sourdine.local.reports.reasons import Reason, Sieve
-from sourdine.local.reports.receipts import Receipt
-from sourdine.local.reports.schemas import form_of
-from sourdine.local.reports.seen import Seen
-from sourdine.local.reports.sources import read
-from sourdine.tally.opening import is_spark
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, kind, listed, one_of
+from sourdine.frames.frame import is_spark
+from sourdine.local.reports.records import Form, Reason, Receipt, Seen, Sieve
+from sourdine.local.reports.sources import form_of, read
 
 if TYPE_CHECKING:
-    import os
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from io import BufferedRandom
 
     from numpy.typing import NDArray
 
     from sourdine.local.reports.records import Records
-    from sourdine.local.table import Schema
-    from sourdine.local.table.estimating.estimates import Estimates
+    from sourdine.local.table.estimates import Estimates
+    from sourdine.local.table.schema import Schema
+    from sourdine.mechanisms.mechanism import Report
+    from sourdine.mechanisms.randomized_response import FrequencyOracle
 
-__all__ = ["Aggregator"]
+
+# ---- Arrays on the disk: written whole or not at all, and checked when they are read -------------
+#
+# A file is a line that names the format, a line with the SHA-256 of the rest, and a NumPy archive.
+# It is written under another name, forced to the disk and then renamed, so whoever is interrupted
+# leaves the old file or the new one. *Checked by* ``test_a_failed_save_leaves_the_old_file``.
+
+
+HEAD = b"sourdine aggregate 1\n"
+DIGITS = 64
+FACTS = "facts"
+
+
+def write(path: str | os.PathLike[str], facts: object, arrays: Mapping[str, NDArray[Any]]) -> None:
+    """Put facts, as JSON knows them, and arrays into a file that replaces the one there."""
+    target = Path(path)
+    handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
+    try:
+        with os.fdopen(handle, "w+b") as file:
+            _fill(file, facts, arrays)
+            file.flush()
+            os.fsync(file.fileno())
+        Path(name).replace(target)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    if os.name == "posix":
+        _settle(target.parent)
+
+
+def _fill(file: BufferedRandom, facts: object, arrays: Mapping[str, NDArray[Any]]) -> None:
+    file.write(HEAD + b"0" * DIGITS + b"\n")
+    text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+    np.savez(file, **{FACTS: text}, **arrays)  # type: ignore[arg-type]
+    file.seek(len(HEAD) + DIGITS + 1)
+    digest = file_digest(file, "sha256").hexdigest().encode()
+    file.seek(len(HEAD))
+    file.write(digest)
+
+
+def _settle(folder: Path) -> None:
+    """Force the new name to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def read_arrays(path: str | os.PathLike[str]) -> tuple[Any, dict[str, NDArray[Any]]]:
+    """Return the facts and the arrays of a file, or say that it is damaged."""
+    with Path(path).open("rb") as file:
+        head = file.read(len(HEAD))
+        if not head.startswith(HEAD[: HEAD.rindex(b" ")]):
+            raise refused("another kind of file")
+        if head != HEAD:
+            raise refused("one of a version that is not known here")
+        written = file.read(DIGITS + 1).strip()
+        start = file.tell()
+        if file_digest(file, "sha256").hexdigest().encode() != written:
+            raise refused("a damaged file")
+        file.seek(start)
+        try:
+            with np.load(file, allow_pickle=False) as archive:
+                arrays = dict(archive)
+            return json.loads(arrays.pop(FACTS).tobytes()), arrays
+        except (ValueError, KeyError, BadZipFile, OSError) as error:
+            raise refused("a damaged file") from error
+
+
+def refused(got: str) -> ParameterError:
+    """Return the error for a file that cannot be used."""
+    return ParameterError(
+        "path",
+        "be a file that Aggregator.save wrote",
+        got,
+        "Restore it from a copy, or add the reports again.",
+    )
+
+
+# ---- Joint tallies of two columns that the same people answered for ------------------------------
+#
+# A report :math:`r` of a mechanism adds 1 to some cells of its tally, :math:`t(r)`; the joint tally
+# of two columns is :math:`\sum_i t(r_i)\,t(s_i)^\top` over the people. An estimator that is a
+# linear function of each tally is then one of the joint tally.
+
+
+LARGEST = 1 << 24
+"""A joint tally has at most this many cells."""
+
+FINEST = 1 << 20
+"""The first column has at most this many different reports."""
+
+
+def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int, int], ...]:
+    """Return the numbers of the columns of each pair."""
+    pairs = listed(pairs, "pairs", pairs=[(form.names[0], form.names[-1])])
+    if pairs and form.sampled:
+        raise ParameterError(
+            "pairs",
+            "be left out under the method 'sample', where nobody answers for two columns",
+            f"{len(pairs)}",
+            "Leave {pairs} out, or make the schema with the method 'split'.",
+            pairs=LEFT_OUT,
+        )
+    for names in pairs:
+        if not _are_two(names, form.randomisers):
+            raise ParameterError(
+                "pairs",
+                "be of two different columns of the schema",
+                repr(names) if isinstance(names, tuple) else given(names),
+                "Type {pairs}.",
+                pairs=[(form.names[0], form.names[-1])],
+            )
+        one, other = (form.randomisers[name] for name in names)
+        finest = 0 if form.widths[form.names.index(names[0])] else one.codes
+        if one.cells * other.cells > LARGEST or finest > FINEST:
+            raise ParameterError(
+                "pairs",
+                "have at most 2**24 cells, and the first column 2**20 reports",
+                f"{names!r} with {one.cells} x {other.cells} cells",
+                "Type a coarser step, or fewer categories.",
+            )
+    return tuple((form.names.index(a), form.names.index(b)) for a, b in pairs)
+
+
+def _are_two(names: object, known: Mapping[str, object]) -> bool:
+    if not isinstance(names, (tuple, list)) or len(names) != 2:
+        return False
+    one, other = names
+    return one != other and all(isinstance(x, str) and x in known for x in names)
+
+
+def joint_tally(
+    one: Report, reports: NDArray[Any], other: Report, others: NDArray[Any]
+) -> NDArray[np.int64]:
+    """Return the joint tally of two columns, a row for each cell of the first."""
+    counts = np.zeros((one.cells, other.cells), np.int64)
+    for cell, rows in _members(one, reports):
+        counts[cell] += other.tally(others[rows])
+    return counts
+
+
+def _members(mechanism: Report, reports: NDArray[Any]) -> Iterator[tuple[int, NDArray[np.intp]]]:
+    """Yield each cell that some of the reports count in, with the rows of those."""
+    if reports.ndim > 1:
+        for cell in range(mechanism.cells):
+            rows = np.flatnonzero(reports[:, cell >> 3] & (1 << (cell & 7)))
+            if rows.size:
+                yield cell, rows
+        return
+    sizes = mechanism.tally(np.arange(mechanism.codes))
+    cells = np.searchsorted(np.cumsum(sizes), reports, side="right")
+    order = np.argsort(cells, kind="stable")
+    found, starts = np.unique(cells[order], return_index=True)
+    yield from zip(found.tolist(), np.split(order, starts[1:]), strict=True)
+
+
+# ---- What one invented report can do -------------------------------------------------------------
+
+
+def influence(oracle: FrequencyOracle) -> float:
+    r"""Return how many people's answers one invented report can outweigh, for one category.
+
+    A report that is well formed counts, whoever wrote it. It supports a category or not, so in
+    place of an honest one it moves the share of a category by
+
+    .. math:: \frac{1}{n\,(p - q)}
+
+    at most: as much as if :math:`1/(p - q)` of the :math:`n` people had answered otherwise. A
+    fraction :math:`\beta` of invented reports moves it by :math:`\beta/(p - q)` at most
+    (``test_influence_is_the_largest_move``).
+
+    References
+    ----------
+    .. [1] A. Cheu, A. Smith, J. Ullman, "Manipulation attacks in local differential privacy",
+       IEEE S&P 2021.
+
+    Examples
+    --------
+    >>> from sourdine.mechanisms import RandomizedResponse
+    >>> round(influence(RandomizedResponse(epsilon=1, categories=10)), 2)
+    6.82
+    """
+    p, q = oracle.chances
+    return float(np.max(1 / (np.asarray(p) - np.asarray(q))))
+
+
+# ---- `Aggregator`: adds up reports as they arrive ------------------------------------------------
 
 
 class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
@@ -71,7 +261,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
     --------
     >>> from sourdine.mechanisms import RandomizedResponse
     >>> from sourdine.noise import SeededSource
-    >>> from sourdine.local.reports import Form, Records, to_lines
+    >>> from sourdine.local.reports.records import Form, Records, to_lines
     >>> vote = RandomizedResponse(epsilon=1, categories=3)
     >>> form = Form(
     ...     randomisers={"vote": vote},
@@ -161,7 +351,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
 
     def _add_frame(self, frame: object) -> Receipt:
         """Count the reports of a Spark frame: only tallies come here."""
-        from sourdine.local.spark.counting import count_reports  # noqa: PLC0415
+        from sourdine.local.spark.counting import count_reports
 
         if self.remember == "ids":
             raise ParameterError(
@@ -301,23 +491,23 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         """
         dropped = {reason.name: n for reason, n in self.receipt.dropped.items()}
         facts = self._terms() | {"accepted": self.receipt.accepted, "dropped": dropped}
-        storing.write(path, facts, self._arrays())
+        write(path, facts, self._arrays())
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], schema: Schema | Form) -> Aggregator:
         """Return what `save` wrote; the schema must be the one that it was made for."""
-        facts, arrays = storing.read(path)
+        facts, arrays = read_arrays(path)
         try:
             return cls._restored(facts, arrays, schema)
         except (KeyError, TypeError, AttributeError, ValueError) as error:
             if isinstance(error, ParameterError):
                 raise
-            raise storing.refused("facts that no aggregator wrote") from None
+            raise refused("facts that no aggregator wrote") from None
 
     @classmethod
     def _restored(
         cls,
-        facts: Any,  # noqa: ANN401
+        facts: Any,
         arrays: dict[str, NDArray[Any]],
         schema: Schema | Form,
     ) -> Aggregator:
@@ -338,7 +528,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
             found = arrays[key]
             same = found.dtype == new.dtype and (key == "ids" or found.shape == new.shape)
             if not same or (key != "ids" and (found < 0).any()):
-                raise storing.refused("tallies that no aggregator wrote")
+                raise refused("tallies that no aggregator wrote")
         total._counts = arrays["counts"]
         total._tallies = [arrays[f"tally{i}"] for i in range(len(total._tallies))]
         total._joint = [arrays[f"joint{i}"] for i in range(len(total._joint))]
@@ -374,7 +564,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
 
     def estimate(self) -> Estimates:
         """Estimate the columns of the schema; see `sourdine.local.Estimates`."""
-        from sourdine.local.table.estimating.estimates import Estimates  # noqa: PLC0415
+        from sourdine.local.table.estimates import Estimates
 
         if isinstance(self.schema, Form):
             raise ParameterTypeError(

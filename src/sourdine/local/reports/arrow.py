@@ -14,27 +14,24 @@ from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.local.reports.json_lines import ROWS, VERSION
-from sourdine.local.reports.reasons import Reason, Sieve
-from sourdine.local.reports.records import ID, Records
+from sourdine.local.reports.records import ID, ROWS, VERSION, Reason, Records, Sieve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from numpy.typing import NDArray
 
-    from sourdine.local.reports.form import Form
+    from sourdine.local.reports.records import Form
 
-__all__ = ["from_arrow", "from_batches", "from_file", "to_arrow", "to_ipc", "to_parquet"]
 
 VERSION_KEY, MARK_KEY = b"sourdine.version", b"sourdine.schema"
 
 Read = tuple[Records, Counter[Reason]]
 
 
-def to_arrow(records: Records) -> Any:  # noqa: ANN401
+def to_arrow(records: Records) -> Any:
     """Return records as an Arrow table."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     form = records.form
     columns = {"id": _binary(records.id_bytes())}
@@ -52,7 +49,7 @@ def to_arrow(records: Records) -> Any:  # noqa: ANN401
 
 def to_ipc(records: Records) -> bytes:
     """Return records as the bytes of an Arrow file."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     table, out = to_arrow(records), BytesIO()
     with pa.ipc.new_file(out, table.schema) as writer:
@@ -62,7 +59,7 @@ def to_ipc(records: Records) -> bytes:
 
 def to_parquet(records: Records) -> bytes:
     """Return records as the bytes of a Parquet file."""
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow.parquet as pq
 
     out = BytesIO()
     pq.write_table(to_arrow(records), out)
@@ -79,7 +76,7 @@ def from_batches(form: Form, batches: Iterable[Any]) -> Iterator[Read]:
 
     What cannot be read counts as one malformed report, and ends the reading.
     """
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     try:
         for batch in batches:
@@ -89,8 +86,8 @@ def from_batches(form: Form, batches: Iterable[Any]) -> Iterator[Read]:
 
 
 def _batches(file: IO[bytes]) -> Iterator[Any]:
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.parquet as pq  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.parquet as pq
 
     parquet = file.read(4) == b"PAR1"
     file.seek(0)
@@ -105,13 +102,13 @@ def _batches(file: IO[bytes]) -> Iterator[Any]:
         yield from map(reader.get_batch, range(reader.num_record_batches))
 
 
-def from_arrow(form: Form, table: Any) -> Read:  # noqa: ANN401
+def from_arrow(form: Form, table: Any) -> Read:
     """Read a table or a record batch: the records, and how many rows were dropped and why.
 
     Where the table as a whole is wrong, say in its metadata or its columns, every row is dropped
     for that reason; a table that contradicts itself counts as one malformed report.
     """
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     try:
         table.validate(full=True)
@@ -139,7 +136,7 @@ def _names(form: Form) -> list[str]:
     return ["id", *["c"] * form.sampled, *(f"a{i}" for i in range(len(form.names)))]
 
 
-def _wrong(form: Form, schema: Any) -> Reason | None:  # noqa: ANN401
+def _wrong(form: Form, schema: Any) -> Reason | None:
     """Return what is wrong with a table as a whole, before anything of its length is made.
 
     A column of ids needs memory for each row, so whoever has one cannot claim rows for nothing.
@@ -156,9 +153,9 @@ def _wrong(form: Form, schema: Any) -> Reason | None:  # noqa: ANN401
     return None if _holds(schema.field("id").type, ID.itemsize) else Reason.MALFORMED
 
 
-def _holds(kind: Any, width: int) -> bool:  # noqa: ANN401
+def _holds(kind: Any, width: int) -> bool:
     """Return whether a type can hold ``width`` bytes a row."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     if pa.types.is_fixed_size_binary(kind):
         return bool(kind.byte_width == width)
@@ -166,7 +163,7 @@ def _holds(kind: Any, width: int) -> bool:  # noqa: ANN401
 
 
 def _answers(
-    column: Any,  # noqa: ANN401
+    column: Any,
     width: int,
     asked: NDArray[np.bool_] | None,
     sieve: Sieve,
@@ -179,32 +176,32 @@ def _answers(
     return reports[here]
 
 
-def _whole(bits: int) -> Any:  # noqa: ANN401
+def _whole(bits: int) -> Any:
     """Return the smallest type that holds whole numbers of ``bits`` bits."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     sizes = ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()))
     return next((kind for size, kind in sizes if bits <= size), pa.int64())
 
 
-def _binary(rows: NDArray[np.uint8]) -> Any:  # noqa: ANN401
-    import pyarrow as pa  # noqa: PLC0415
+def _binary(rows: NDArray[np.uint8]) -> Any:
+    import pyarrow as pa
 
     n, width = rows.shape
     buffer = pa.py_buffer(np.ascontiguousarray(rows))
     return pa.Array.from_buffers(pa.binary(width), n, [None, buffer])
 
 
-def _joined(column: Any) -> Any:  # noqa: ANN401
+def _joined(column: Any) -> Any:
     """Return the chunks of a column as one array."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
-def _numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:  # noqa: ANN401
+def _numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
     """Return whole numbers, and which could be read; beyond 63 bits they become negative."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     if not pa.types.is_integer(column.type):
         return np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
@@ -212,10 +209,10 @@ def _numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:  # noq
     return numbers.astype(np.int64), np.asarray(column.is_valid())
 
 
-def _rows(column: Any, width: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:  # noqa: ANN401
+def _rows(column: Any, width: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
     """Return rows of ``width`` bytes, and which could be read."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
     if not _holds(column.type, width):
         return np.zeros((len(column), width), np.uint8), np.zeros(len(column), np.bool_)

@@ -12,23 +12,3 @@
 ``planning``        which intervals so many people give
 ==================  ===============================================================================
 """
-
-from sourdine.local.rounds.costs import RoundCosts
-from sourdine.local.rounds.hashing import MemoisedHashing
-from sourdine.local.rounds.histories import Histories
-from sourdine.local.rounds.planning import SurveyPlan, plan
-from sourdine.local.rounds.respondent import Panel, Respondent
-from sourdine.local.rounds.response import PermanentResponse
-from sourdine.local.rounds.series import Series
-
-__all__ = [
-    "Histories",
-    "MemoisedHashing",
-    "Panel",
-    "PermanentResponse",
-    "Respondent",
-    "RoundCosts",
-    "Series",
-    "SurveyPlan",
-    "plan",
-]

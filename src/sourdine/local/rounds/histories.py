@@ -1,8 +1,10 @@
-"""`Histories`: all reports of one person over several rounds, as one mechanism with one law."""
+"""What several rounds cost a person, and the law of a whole history."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from fractions import Fraction
+from functools import lru_cache
 from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
@@ -10,27 +12,276 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import given, integer, kind, one_of, positive
+from sourdine.exact import exp_neg, given, integer, kind, one_of, positive
 from sourdine.laws import Law
-from sourdine.local.rounds.hashing import MemoisedHashing
-from sourdine.local.rounds.losses import BETWEEN, alike, any_two, stays
-from sourdine.local.rounds.memoised import Memoised
-from sourdine.local.rounds.response import PermanentResponse
+from sourdine.local.rounds.memoised import Memoised, MemoisedHashing, PermanentResponse
 from sourdine.mechanisms.inputs import read_ticks
-from sourdine.mechanisms.mechanism import Mechanism, read_beta, settle
-from sourdine.mechanisms.registry import Specimen, register
+from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, register, settle
 from sourdine.privacy import ALIKE, LOCAL, Guarantee
+from sourdine.privacy.guarantee import shown
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from numpy.typing import NDArray
 
-    from sourdine.exact.parameters import Number
+    from sourdine.exact import Number, Real
+    from sourdine.local.table.schema import Schema
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
 
-__all__ = ["Histories", "pattern"]
+    Floats = NDArray[np.float64]
+
+
+# ---- What the reports of several rounds tell of one person, by between which histories one asks --
+#
+# Write :math:`s = r^t` with :math:`r = q_2/p_2` of the response that is drawn anew each round. A
+# person whose hashed answer is the same in :math:`t` rounds loses
+#
+# .. math:: L(t) = \ln \frac{e^{\varepsilon_\infty} + (g-1)s}{1 + (e^{\varepsilon_\infty} + g -
+# 2)s},
+#           \qquad L(1) = \varepsilon_1, \qquad L(\infty) = \varepsilon_\infty .
+#
+# between      which histories                     the loss over :math:`T` rounds
+# ``stays``    any two answers that never change   :math:`L(T) < \varepsilon_\infty`
+# ``alike``    any two that change in the same     the largest :math:`\sum_{c \le g} L(t_c)` with
+#              rounds, hashed                      :math:`\sum t_c = T`; below
+#                                                  :math:`g\varepsilon_\infty`
+# ``any``      any two                             grows with :math:`T`: *when* an answer changes
+#                                                  is not hidden
+#
+# The proofs are in ``docs/mathematics/rounds.md``.
+
+
+BETWEEN = ("stays", "alike", "any")
+MOST_ROUNDS = 520
+"""Up to so many rounds the loss between any two histories is found exactly, for two values."""
+UP = Fraction(10**12 + 1, 10**12)
+"""Sums of floats are rounded up by this."""
+
+
+@lru_cache(1024)
+def stays(oracle: Memoised, rounds: int) -> Fraction:
+    """Return the loss of a person whose answer never changes, rounded up.
+
+    *Checked by* ``test_exact_worst_case[rounds.hashing.stays]``.
+
+    Examples
+    --------
+    >>> from sourdine.local.rounds.memoised import MemoisedHashing
+    >>> hours = MemoisedHashing(epsilon=0.4, permanent=1, categories=96)
+    >>> [round(float(stays(hours, t)), 3) for t in (1, 2, 5, 52)]
+    [0.4, 0.694, 0.976, 1.0]
+    """
+    if rounds == 1:
+        return Fraction(oracle.epsilon)
+    g, b, left = oracle.answers, exp_neg(Fraction(oracle.permanent)), _power(_drop(oracle), rounds)
+    found = ((1 + (g - 1) * b * left) / (b + (1 + (g - 2) * b) * left)).log().above()
+    return min(found, Fraction(oracle.permanent))
+
+
+@lru_cache(256)
+def alike(oracle: Memoised, rounds: int) -> Fraction:
+    """Return the loss between histories whose hashed answers change in the same rounds.
+
+    *Checked by* ``test_exact_worst_case[rounds.response.alike]``.
+
+    Examples
+    --------
+    >>> from sourdine.local.rounds.memoised import MemoisedHashing
+    >>> hours = MemoisedHashing(epsilon=0.4, permanent=1, categories=96)
+    >>> [round(float(alike(hours, t)), 3) for t in (1, 2, 5, 52)]
+    [0.4, 0.8, 1.556, 2.0]
+    """
+    if rounds == 1:
+        return Fraction(oracle.epsilon)
+    one = np.array([0.0, *(float(stays(oracle, t)) for t in range(1, rounds + 1))])
+    best = one
+    for _ in range(min(oracle.answers, rounds) - 1):
+        best = np.array([(best[: t + 1] + one[t::-1]).max() for t in range(rounds + 1)])
+    return min(Fraction(float(best[rounds])) * UP, oracle.total)
+
+
+@lru_cache(256)
+def any_two(oracle: Memoised, rounds: int) -> Fraction:
+    r"""Return the loss between any two histories: exact for two values, else an upper bound.
+
+    A report's law depends on the numbers :math:`m_{cy}` of rounds with the hashed answer :math:`c`
+    and the report :math:`y` alone, through :math:`\prod_c \sum_m G_{cm} \prod_y I_{my}^{m_{cy}}`.
+    For two values all such numbers are tried. For more, a round tells at most what its own response
+    does, :math:`T \ln(p_2/q_2)` in all. *Checked by* ``test_exact_worst_case[rounds.hashing.any]``.
+
+    Examples
+    --------
+    >>> from sourdine.local.rounds.memoised import MemoisedHashing
+    >>> hours = MemoisedHashing(epsilon=0.4, permanent=1, categories=96)
+    >>> [round(float(any_two(hours, t)), 3) for t in (1, 2, 5, 52)]
+    [0.4, 0.8, 1.893, 23.342]
+    """
+    if rounds == 1:
+        return Fraction(oracle.epsilon)
+    if oracle.answers > 2 or rounds > MOST_ROUNDS:
+        return rounds * (1 / _drop(oracle)).log().above()
+    kept, told = _two(oracle.spared), _two(oracle.told)
+    worst = max(_spread(kept, told, zeros, rounds - zeros) for zeros in range(rounds // 2 + 1))
+    return Fraction(worst) * UP
+
+
+def _spread(kept: tuple[float, float], told: tuple[float, float], n0: int, n1: int) -> float:
+    """Return how far apart histories are under reports with so many zeros and ones."""
+    a, b = np.arange(n0 + 1)[:, None], np.arange(n1 + 1)
+    chance = _weight(kept, told, a, b) + _weight(kept, told, n1 - b, n0 - a)
+    return float(chance.max() - chance.min())
+
+
+def _weight(
+    kept: tuple[float, float], told: tuple[float, float], same: NDArray[np.int64], other: object
+) -> Floats:
+    """Return the log chance of reports in the rounds of one hashed answer: it, and the other."""
+    true, lie = told
+    right, wrong = np.asarray(same), np.asarray(other)
+    kept_true = kept[0] + right * true + wrong * lie
+    kept_lie = kept[1] + right * lie + wrong * true
+    return np.asarray(np.logaddexp(kept_true, kept_lie))
+
+
+def _two(spared: Real) -> tuple[float, float]:
+    """Return the log chances of the truth and of the other of two values."""
+    return -float((2 / (1 + spared)).log()), -float((2 / (1 - spared)).log())
+
+
+def _drop(oracle: Memoised) -> Real:
+    """Return the odds r of another value against the permanent response, in one round."""
+    told = oracle.told
+    return (1 - told) / (1 + (oracle.answers - 1) * told)
+
+
+def _power(x: Real, n: int) -> Real:
+    """Return the n-th power."""
+    if n == 1:
+        return x
+    half = _power(x, n // 2)
+    return half * half * x if n % 2 else half * half
+
+
+# ---- `RoundCosts`: what rounds cost a person, by between which histories one asks ----------------
+
+
+NOT_HIDDEN = (
+    "in which rounds a (hashed) answer changed: between any two histories {rounds} cost up to "
+    "epsilon {any}"
+)
+KEPT = (
+    "by the person alone, in secret: a hash and a response for each column. To lose it and begin "
+    "anew costs all again"
+)
+SENT = (
+    "each round the hash and one randomised answer for each column; by the hash, reports of one "
+    "person may be told to be of one person"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RoundCosts(Shown):
+    """What a survey of several rounds costs one person, all columns together.
+
+    Parameters
+    ----------
+    schema
+        What is asked.
+    rounds
+        How many rounds have been answered.
+    one
+        One round: between any two answers.
+    stays
+        All these rounds, for a person whose answers never change.
+    alike
+        All these rounds, between two histories whose hashed answers change in the same rounds.
+    any
+        All these rounds, between any two histories; *when* an answer changes can be seen, so it
+        grows with the rounds.
+    """
+
+    schema: Schema
+    rounds: int
+    one: Guarantee
+    stays: Guarantee
+    alike: Guarantee
+    any: Guarantee
+
+    def sheet(self) -> Sheet:
+        """Return what is printed: the columns, the costs, what is kept and what is sent."""
+        parts = self.schema.parts("report")
+        lines = [
+            (name, part.column.kind, shown(part.epsilon), str(part.memoised))
+            for name, part in parts.items()
+        ]
+        total = shown(self.schema.epsilon)
+        rounds = f"{self.rounds} rounds"
+        notes = [
+            ("one round", f"{self.one}"),
+            (rounds, f"{self.alike}; {total} at most, in however many rounds"),
+            ("stays", f"epsilon {_short(self.stays)}, if the answers never change"),
+            ("not hidden", NOT_HIDDEN.format(rounds=rounds, any=_short(self.any))),
+            ("kept", KEPT),
+            ("sent", SENT),
+        ]
+        if self.schema.method == "sample":
+            notes.append(
+                ("asked", "each person reports one column, drawn at random, in every round")
+            )
+        return Sheet(heads=("column", "kind", "one round", "method"), lines=lines, notes=notes)
+
+
+def costs(schema: Schema, rounds: int | None = None) -> RoundCosts:
+    """Return what so many rounds of a survey cost; all of its own if left out.
+
+    Examples
+    --------
+    >>> from sourdine.local.table.columns import Flag
+    >>> from sourdine.local.table.schema import Schema
+    >>> spent = costs(Schema(smokes=Flag(), epsilon=2, rounds=52), 4)
+    >>> [shown(g.epsilon) for g in (spent.one, spent.stays, spent.alike, spent.any)]
+    ['0.5', '0.979352', '1.61156', '2.03439']
+    """
+    most = several(schema).rounds or 1
+    t = most if rounds is None else integer(rounds, "rounds", least=1, most=most)
+    oracles = [part.memoised for part in schema.parts("report").values() if part.memoised]
+
+    def whole(loss: Callable[[Memoised, int], Fraction], times: int) -> Fraction:
+        each = [loss(oracle, times) for oracle in oracles]
+        return max(each) if schema.method == "sample" else sum(each, Fraction(0))
+
+    return RoundCosts(
+        schema=schema,
+        rounds=t,
+        one=Guarantee(whole(stays, 1), 0, LOCAL),
+        stays=Guarantee(whole(stays, t), 0, LOCAL),
+        alike=Guarantee(whole(alike, t), 0, ALIKE),
+        any=Guarantee(whole(any_two, t), 0, LOCAL),
+    )
+
+
+def several(schema: Schema) -> Schema:
+    """Return a schema if it is that of all rounds of a survey."""
+    if getattr(schema, "rounds", None) is None:
+        raise ParameterError(
+            "schema",
+            "be that of a survey of several rounds",
+            "one of a single round",
+            "Type Schema(..., {rounds}).",
+            rounds=52,
+        )
+    return schema
+
+
+def _short(promise: Guarantee) -> str:
+    return shown(promise.exact_epsilon())
+
+
+# ---- `Histories`: all reports of one person over several rounds, as one mechanism with one law ---
+
 
 MOST_OUTCOMES = 1 << 20
 """The law is written down for this many sequences of reports at most, hashes included."""
@@ -47,7 +298,7 @@ class Histories(Mechanism[History]):
 
     The input is a history, a category for each round; the output the hash and all reports, as one
     number whose last digits are the reports. It is small, and there for audits: devices answer
-    round by round (`sourdine.local.rounds.Respondent`).
+    round by round (`sourdine.local.rounds.respondent.Respondent`).
 
     Parameters
     ----------
@@ -198,12 +449,12 @@ def _response(spared: float, g: int) -> NDArray[np.float64]:
     return spared * np.eye(g) + (1 - spared) / g
 
 
-def _hashing(epsilon: Any) -> MemoisedHashing:  # noqa: ANN401
+def _hashing(epsilon: Any) -> MemoisedHashing:
     lasting = 2 * positive(epsilon, "epsilon")
     return MemoisedHashing(epsilon=epsilon, permanent=lasting, categories=3)
 
 
-def _response_of(epsilon: Any, categories: int = 2) -> PermanentResponse:  # noqa: ANN401
+def _response_of(epsilon: Any, categories: int = 2) -> PermanentResponse:
     lasting = 2 * positive(epsilon, "epsilon")
     return PermanentResponse(epsilon=epsilon, permanent=lasting, categories=categories)
 

@@ -2,7 +2,7 @@
 
 A memory is drawn before the first answer and depends on none. It is a secret: whoever holds one can
 tell from what was sent nearly what was answered. It never leaves the device; what is sent each
-round is a record as any other (`sourdine.local.reports.json_lines`), made for that round alone.
+round is a record as any other (`sourdine.local.reports.records`), made for that round alone.
 """
 
 from __future__ import annotations
@@ -15,13 +15,14 @@ import numpy as np
 from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind
-from sourdine.local.reports import Records, form_of, to_lines
-from sourdine.local.rounds.costs import several
+from sourdine.frames.frame import Frame
+from sourdine.local.reports.records import Records, to_lines
+from sourdine.local.reports.sources import form_of
+from sourdine.local.rounds.histories import several
 from sourdine.local.rounds.memoised import KeptResponses
-from sourdine.local.table.answers import demand_answers
-from sourdine.local.table.sanitizing.blocks import ROWS, demand_missing, demand_types, matched
+from sourdine.local.table.blocks import ROWS, demand_missing, demand_types, matched
+from sourdine.local.table.columns import demand_answers
 from sourdine.noise import SYSTEM
-from sourdine.tally import Frame
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
 
-__all__ = ["Panel", "Respondent"]
 
 VERSION = 1
 MOST_PEOPLE = 1 << 27
@@ -63,7 +63,8 @@ class Panel:
 
     Examples
     --------
-    >>> from sourdine.local.table import Choice, Schema
+    >>> from sourdine.local.table.columns import Choice
+    >>> from sourdine.local.table.schema import Schema
     >>> survey = Schema(vote=Choice("yes", "no", missing=True), epsilon=2, rounds=3)
     >>> people = Panel(survey, 4)
     >>> sent = people.reports({"vote": ["yes", "no", "no", None]})
@@ -98,8 +99,8 @@ class Panel:
         Parameters
         ----------
         frame
-            A row for each person, in the order of the panel; anything that `sourdine.tally.Frame`
-            takes.
+            A row for each person, in the order of the panel; anything that
+            `sourdine.frames.frame.Frame` takes.
         round
             Which round, later than all that were answered. Rounds may be left out.
         source
@@ -171,7 +172,8 @@ class Respondent:
 
     Examples
     --------
-    >>> from sourdine.local.table import Flag, Schema
+    >>> from sourdine.local.table.columns import Flag
+    >>> from sourdine.local.table.schema import Schema
     >>> survey = Schema(smokes=Flag(), epsilon=2, rounds=52)
     >>> me = Respondent(survey)
     >>> line = me.answer(smokes=True)            # to be sent

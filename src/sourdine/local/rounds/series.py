@@ -1,28 +1,215 @@
-"""`Series`: what the reports of a survey tell, round by round."""
+"""`Series`: estimates round by round, their chart and their plan."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from itertools import groupby
+from math import ceil, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.exact import given
-from sourdine.local.reports import Aggregator
-from sourdine.local.rounds.costs import several
-from sourdine.presentation.numbers import row
-from sourdine.release import SHOWN, Sheet, Shown
-from sourdine.release.columns import end_heads, framed
+from sourdine.exact import given, integer, number
+from sourdine.laws.law import gaussian_quantile
+from sourdine.local.reports.aggregator import Aggregator, influence
+from sourdine.local.rounds.histories import several
+from sourdine.privacy.guarantee import shown
+from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, SOFT, canvas, headed, saved
+from sourdine.results.formatting import row
+from sourdine.results.release import SHOWN, read_confidence
+from sourdine.results.tables import Sheet, Shown, end_heads, framed
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from sourdine.local.reports import Receipt
-    from sourdine.local.table import Estimates
+    from sourdine.exact import Number
+    from sourdine.local.reports.records import Receipt
+    from sourdine.local.table.estimates import Estimates
     from sourdine.local.table.schema import Schema
-    from sourdine.release import Release
+    from sourdine.results.release import Release
 
-__all__ = ["Series"]
+
+# ---- The picture of a survey of several rounds: a line for each category -------------------------
+
+
+COLOURS = (BLUE, RED, INK, SOFT, GREY, "#7a8f3c")
+
+
+def lines(
+    series: Series,
+    rows: Sequence[tuple[Any, ...]],
+    truth: Mapping[Any, Sequence[float]] | None,
+    *,
+    path: str | None,
+    title: str,
+) -> Any:
+    """Draw shares over rounds: a line for each category with a band for its intervals.
+
+    Parameters
+    ----------
+    series
+        What the shares are of.
+    rows
+        Column, category, round, share and the ends of its interval, the rounds in order.
+    truth
+        The true shares of some categories, one for each round.
+    path
+        Where to save the picture.
+    title
+        What stands above it.
+    """
+    figure, axes = canvas()
+    known = truth or {}
+    for (category, group), colour in zip(groupby(rows, lambda row: row[1]), COLOURS, strict=False):
+        _, _, at, share, low, high = map(list, zip(*group, strict=True))
+        axes.fill_between(at, low, high, color=colour, alpha=0.18, linewidth=0)
+        axes.plot(at, share, "o-", color=colour, markersize=3, linewidth=1.4, label=str(category))
+        if category in known:
+            axes.plot(at, list(known[category]), "--", color=colour, linewidth=1)
+    axes.set_xlabel("round", color=INK)
+    axes.set_ylabel("share", color=INK)
+    axes.xaxis.get_major_locator().set_params(integer=True)
+    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g} %")
+    axes.grid(axis="y", color=RULE, linewidth=0.8)
+    dashed = ", dashed: the truth" if known else ""
+    said = f"one round: {series.schema.costs().one}\nall: {series.schema.guarantee}"
+    headed(axes, title, f"{said} · 95 % intervals{dashed}")
+    if rows:
+        axes.legend(frameon=False, fontsize=8, labelcolor=INK, loc="upper left",
+                    bbox_to_anchor=(1.01, 1))  # fmt: skip
+    return saved(figure, path, series)
+
+
+# ---- How wide the intervals of a round will be, before anybody answers ---------------------------
+
+
+INVENTED = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SurveyPlan(Shown):
+    """What so many people will tell in each round.
+
+    Parameters
+    ----------
+    schema
+        What is asked.
+    n
+        How many people answer each round.
+    confidence
+        The probability with which intervals hold.
+    halves
+        For each column how far from its estimate the share of a category may be: of a rare one,
+        and of one that half of the people have.
+    moved
+        For each column by how much 1 % of invented records can move a share.
+    """
+
+    schema: Schema
+    n: int
+    confidence: float
+    halves: dict[str, tuple[float, float]]
+    moved: dict[str, float]
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        lines = [
+            (name, f"± {rare:.3f}", f"± {half:.3f}", f"{self.moved[name]:.3f}")
+            for name, (rare, half) in self.halves.items()
+        ]
+        costs = self.schema.costs()
+        notes = [
+            ("people", f"{self.n} in each round, {100 * self.confidence:g} % intervals"),
+            ("one round", str(costs.one)),
+            (f"{costs.rounds} rounds", str(self.schema.guarantee)),
+            ("stays", f"epsilon {shown(costs.stays.exact_epsilon())}, if the answers never change"),
+            ("invented", "by how much 1 % of invented records can move a share; no interval says"),
+        ]
+        return Sheet(
+            heads=("column", "a rare answer", "one of a half", "invented"), lines=lines, notes=notes
+        )
+
+
+def plan(
+    schema: Schema,
+    *,
+    n: int | None = None,
+    error: Number | None = None,
+    confidence: Number = 0.95,
+) -> SurveyPlan:
+    r"""Return which intervals n people give in each round, or how many people an error takes.
+
+    .. math:: z \sqrt{\frac{f p(1-p) + (1-f) q(1-q)}{n (p-q)^2}}
+
+    at the shares :math:`f = 0` and :math:`\frac12`, for all columns; the intervals of a survey come
+    near these for more than some hundred people (``test_the_plan_is_kept``).
+
+    Parameters
+    ----------
+    schema
+        What is asked, with its ``rounds``.
+    n
+        How many people answer each round.
+    error
+        In place of it, how far off a share may be, in every column.
+    confidence
+        The probability with which an interval holds.
+
+    Examples
+    --------
+    >>> from sourdine.local.table.columns import Flag
+    >>> from sourdine.local.table.schema import Schema
+    >>> survey = Schema(smokes=Flag(), epsilon=2, rounds=52)
+    >>> print(plan(survey, n=2000).sheet().text().split("stays")[0].rstrip())
+    column  a rare answer  one of a half  invented
+    smokes        ± 0.087        ± 0.087     0.041
+    people     2000 in each round, 95 % intervals
+    one round  epsilon 0.5, any two inputs of one person
+    52 rounds  epsilon 2, any two histories of one person that change alike
+    >>> plan(survey, error=0.05).n
+    6020
+    """
+    if (n is None) == (error is None):
+        raise ParameterError(
+            "n",
+            "be given, or error in its place",
+            "neither" if n is None else "both",
+            "Type {n} or {error}.",
+            n=1000,
+            error=0.05,
+        )
+    parts, beta = several(schema).parts("report"), read_confidence(confidence)
+    z, weights = gaussian_quantile(beta), schema.weights
+    share = {
+        name: float(weights[name] / sum(weights.values())) if schema.method == "sample" else 1.0
+        for name in parts
+    }
+    spread = {name: _spread(part.answer, share[name]) for name, part in parts.items()}
+    if error is None:
+        people = integer(n, "n", least=1)
+    else:
+        near = float(number(error, "error", above=0, most=1, example=0.05))
+        people = ceil(max(map(max, spread.values())) * (z / near) ** 2)
+    return SurveyPlan(
+        schema=schema,
+        n=people,
+        confidence=1 - beta,
+        halves={c: (z * sqrt(a / people), z * sqrt(b / people)) for c, (a, b) in spread.items()},
+        moved={name: INVENTED * influence(part.answer) for name, part in parts.items()},
+    )
+
+
+def _spread(oracle: Any, asked: float) -> tuple[float, float]:
+    """Return n times the variance of a share of 0, and of a half, if so many are asked."""
+    p, q = oracle.chances
+    rare, own = q * (1 - q), p * (1 - p)
+    scale = asked * (p - q) ** 2
+    return rare / scale, (rare + own) / 2 / scale
+
+
+# ---- `Series`: what the reports of a survey tell, round by round ---------------------------------
+
 
 DRAWN = 6
 """How many categories are printed and drawn, those with the largest shares."""
@@ -49,8 +236,9 @@ class Series(Shown):
 
     Examples
     --------
-    >>> from sourdine.local.rounds import Panel
-    >>> from sourdine.local.table import Choice, Schema
+    >>> from sourdine.local.rounds.respondent import Panel
+    >>> from sourdine.local.table.columns import Choice
+    >>> from sourdine.local.table.schema import Schema
     >>> from sourdine.noise import SeededSource
     >>> survey = Schema(vote=Choice("yes", "no"), epsilon=4, rounds=3, missing="random")
     >>> seeded = SeededSource(1)
@@ -109,9 +297,9 @@ class Series(Shown):
         names = next(iter(releases.values())).columns().labels["category"]
         ends = {number: release.interval(SHOWN) for number, release in releases.items()}
         for i in range(len(names)) if kept is None else kept:
-            for number, release in releases.items():
-                low, high = (float(end[i]) for end in ends[number])
-                yield column, names[i], number, float(release.value[i]), low, high
+            for turn, release in releases.items():
+                low, high = (float(end[i]) for end in ends[turn])
+                yield column, names[i], turn, float(release.value[i]), low, high
 
     def sheet(self) -> Sheet:
         """Return what is printed: the largest shares of each column, round by round."""
@@ -119,8 +307,8 @@ class Series(Shown):
         for column in self.schema.columns if self.rounds else ():
             kept = self._largest(column)
             cut |= len(kept) == DRAWN
-            for name, category, number, share, *ends in self._lines(column, kept):
-                lines.append((name, str(category), str(number), *row(share, ends)))
+            for name, category, turn, share, *ends in self._lines(column, kept):
+                lines.append((name, str(category), str(turn), *row(share, ends)))
         costs = self.schema.costs()
         notes = [
             ("one round", str(costs.one)),
@@ -132,7 +320,7 @@ class Series(Shown):
         heads = ("column", "category", "round", "share", *end_heads(SHOWN))
         return Sheet(heads=heads, lines=lines, notes=notes)
 
-    def to_frame(self, library: str = "pandas") -> Any:  # noqa: ANN401
+    def to_frame(self, library: str = "pandas") -> Any:
         """Return all shares as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``."""
         rows = [line for column in self.schema.columns for line in self._lines(column)]
         heads = ("column", "category", "round", "share", "lower", "upper")
@@ -146,7 +334,7 @@ class Series(Shown):
         truth: Mapping[Any, Sequence[float]] | None = None,
         path: str | None = None,
         title: str | None = None,
-    ) -> Any:  # noqa: ANN401
+    ) -> Any:
         """Draw the shares of a column over the rounds, each with its interval.
 
         Parameters
@@ -160,8 +348,6 @@ class Series(Shown):
         title
             What to write above it.
         """
-        from sourdine.local.rounds.figure import lines  # noqa: PLC0415 - matplotlib, late
-
         name = next(iter(self.schema.columns)) if column is None else column
         kept = self._largest(name) if self.rounds else []
         return lines(self, list(self._lines(name, kept)), truth, path=path, title=title or name)

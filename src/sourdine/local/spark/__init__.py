@@ -14,7 +14,7 @@ Spark repeats tasks: where one failed, where one is slow, where a frame is read 
 the system each run would draw anew, and whoever sees two runs has two reports of each person.
 
 *Claim*: a block of records has one draw, however often it is randomised. Its bytes are a
-pseudorandom function (`sourdine.noise.keyed`) of the partition, of the number of the block and of
+pseudorandom function (`sourdine.noise.source`) of the partition, of the number of the block and of
 all that stands in it, under a key that is drawn for this one call. The same block gives the same
 reports; a block with other contents has bytes of its own, so that no two inputs ever meet the same
 bytes, whose reports together would tell more. *Checked by* ``tests_spark/test_local_once.py``.

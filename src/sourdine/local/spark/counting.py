@@ -10,50 +10,35 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
+from sourdine.frames.cells import Ticks
+from sourdine.frames.reading import STANDARD
+from sourdine.frames.spark.dataframe import functions, in_large_batches, kind_of, require_usable
+from sourdine.frames.spark.executors import mapped
 from sourdine.local.reports.arrow import MARK_KEY, VERSION_KEY, from_arrow, to_arrow
-from sourdine.local.reports.json_lines import VERSION, read_lines
-from sourdine.local.reports.reasons import Reason
-from sourdine.local.reports.receipts import Receipt
-from sourdine.local.reports.records import Records
-from sourdine.local.reports.schemas import form_of
-from sourdine.local.reports.sources import read
-from sourdine.local.spark.adding import added, one_row_each
-from sourdine.local.spark.drawing import AnswerForAll, blocks
-from sourdine.local.spark.placing import handed, settled
-from sourdine.local.table.estimating.counting import TableTally
+from sourdine.local.reports.records import VERSION, Reason, Receipt, Records, read_lines
+from sourdine.local.reports.sources import form_of, read
+from sourdine.local.spark.tasks import AnswerForAll, added, blocks, handed, one_row_each, settled
+from sourdine.local.table.counting import TableTally
 from sourdine.noise import SYSTEM
-from sourdine.noise.keyed import KEY_BYTES
+from sourdine.noise.source import KEY_BYTES
 from sourdine.privacy import LOCAL, Guarantee
-from sourdine.tally import Ticks
-from sourdine.tally.reading import STANDARD
-from sourdine.tally.spark.environment import mapped
-from sourdine.tally.spark.frames import functions, in_large_batches, kind_of, require_usable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sourdine.local.densities.protocol import DensityProtocol
-    from sourdine.local.densities.result import Density
+    from sourdine.frames.reading import Reading
+    from sourdine.local.densities.density import Density, DensityProtocol
     from sourdine.local.reports.aggregator import Aggregator
-    from sourdine.local.reports.form import Form
-    from sourdine.local.spark.placing import Handed
+    from sourdine.local.reports.records import Form
+    from sourdine.local.spark.tasks import Handed
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
-    from sourdine.tally import Reading
 
-__all__ = [
-    "CountReports",
-    "CountTable",
-    "ReadReports",
-    "count_reports",
-    "count_table",
-    "density_of_frame",
-]
 
 Read = tuple[Records, "Counter[Reason]"]
 
 
-def count_table(total: TableTally, frame: Any) -> None:  # noqa: ANN401
+def count_table(total: TableTally, frame: Any) -> None:
     """Count a sanitised Spark frame, in one pass."""
     cells = list(zip(total.schema.columns, total.cells, strict=True))
     rows, how, _ = handed(frame, cells, STANDARD)
@@ -61,7 +46,7 @@ def count_table(total: TableTally, frame: Any) -> None:  # noqa: ANN401
         added(rows, CountTable(total.schema, tuple(total.joint), how), total.numbers)
 
 
-def count_reports(total: Aggregator, frame: Any) -> Receipt:  # noqa: ANN401
+def count_reports(total: Aggregator, frame: Any) -> Receipt:
     """Count a Spark frame of reports: each id once, unless nothing is to be remembered.
 
     One shuffle brings equal ids together. Of two different reports under one id the one that sorts
@@ -88,7 +73,7 @@ def count_reports(total: Aggregator, frame: Any) -> Receipt:  # noqa: ANN401
 
 def density_of_frame(
     rule: DensityProtocol,
-    frame: Any,  # noqa: ANN401
+    frame: Any,
     name: str,
     reading: Reading,
     source: Source,
@@ -106,7 +91,7 @@ def density_of_frame(
     return rule.estimate(tally, int(people[0]), cost=cost)
 
 
-def _demand_one_column(frame: Any) -> None:  # noqa: ANN401
+def _demand_one_column(frame: Any) -> None:
     names = require_usable(frame)
     types = [field.dataType for field in frame.schema.fields]
     held = [t.simpleString() == "binary" or kind_of(t) == "text" for t in types]
@@ -196,7 +181,7 @@ class ReadReports:
 
 def _packed(records: Records, dropped: Counter[Reason]) -> Iterator[Any]:
     """Yield rows of Spark's types."""
-    import pyarrow as pa  # noqa: PLC0415
+    import pyarrow as pa
 
     table = to_arrow(records)
     whole = [pa.int64() if pa.types.is_integer(t) else pa.binary() for t in table.schema.types]
@@ -230,7 +215,7 @@ class CountReports:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield what became of the reports, and the tallies."""
-        from sourdine.local.reports.aggregator import Aggregator  # noqa: PLC0415
+        from sourdine.local.reports.aggregator import Aggregator
 
         remember = "ids" if self.first is None else "none"
         total = Aggregator(self.schema, pairs=self.pairs, remember=remember)
@@ -246,8 +231,8 @@ class CountReports:
 
 def _unpacked(form: Form, batches: Iterator[Any]) -> Iterator[Read]:
     """Yield the records of rows, and what was dropped before."""
-    import pyarrow as pa  # noqa: PLC0415
-    import pyarrow.compute as pc  # noqa: PLC0415
+    import pyarrow as pa
+    import pyarrow.compute as pc
 
     marks = {VERSION_KEY: str(VERSION), MARK_KEY: form.mark}
     for batch in batches:

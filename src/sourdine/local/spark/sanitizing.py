@@ -1,32 +1,134 @@
-"""A Spark frame to a folder of sanitised Parquet files, whole or not at all."""
+"""A Spark frame to a folder of sanitised Parquet files."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from functools import cached_property
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from sourdine.errors import ParameterError
 from sourdine.exact import kind
-from sourdine.local.spark.drawing import Randomise
-from sourdine.local.spark.placing import settled
-from sourdine.local.spark.reported import Reported
-from sourdine.local.table.carried import KEY, mark
-from sourdine.local.table.sanitizing.blocks import demand_types, matched
-from sourdine.noise.keyed import KEY_BYTES
-from sourdine.tally import Frame
-from sourdine.tally.spark.cells import Expressions
-from sourdine.tally.spark.environment import mapped
-from sourdine.tally.spark.frames import condition_of, functions, guarded, in_large_batches
+from sourdine.frames.frame import Frame
+from sourdine.frames.spark.cells import Expressions
+from sourdine.frames.spark.dataframe import condition_of, functions, guarded, in_large_batches
+from sourdine.frames.spark.executors import mapped
+from sourdine.local.spark.tasks import AT_ONCE, Packing, Randomise, settled
+from sourdine.local.table.blocks import arrow, demand_types, matched
+from sourdine.local.table.part import Lattice
+from sourdine.local.table.schema_files import KEY, mark
+from sourdine.noise.source import KEY_BYTES
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from sourdine.local.spark.placing import Settled
+    from numpy.typing import NDArray
+
+    from sourdine.frames.reading import Reading
+    from sourdine.local.spark.tasks import Settled
+    from sourdine.local.table.part import ColumnPart, Written
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
-    from sourdine.tally import Reading
 
-__all__ = ["drawn", "sanitize_frame"]
+
+# ---- Reports on their way to a table of Spark's: small numbers, then what they stand for ---------
+
+
+_TYPES = {"whole": "bigint", "float": "double", "text": "string", "flag": "boolean"}
+_LISTED = 1 << 14
+"""Up to this many values of a column are listed in the query."""
+_BETWEEN = "\r"
+"""What no category may hold."""
+
+
+@dataclass(frozen=True)
+class Reported:
+    """How reports leave Python: packed where Spark can list what they stand for, else as values.
+
+    Parameters
+    ----------
+    schema
+        What was randomised.
+    """
+
+    schema: Schema
+
+    @cached_property
+    def _parts(self) -> list[ColumnPart]:
+        return list(self.schema.parts().values())
+
+    @cached_property
+    def _written(self) -> list[Written]:
+        return [part.written for part in self._parts]
+
+    @cached_property
+    def _few(self) -> list[int]:
+        return [i for i, w in enumerate(self._written) if _length(w) <= _LISTED][:AT_ONCE]
+
+    @cached_property
+    def packing(self) -> Packing:
+        """Where reports stand that are packed."""
+        return Packing(tuple(_length(self._written[i]) for i in self._few))
+
+    @property
+    def types(self) -> list[str]:
+        """The columns that leave, and their types."""
+        words = [f"{word} bigint" for word in self.packing.words]
+        return words + [f"v{i} {_type(self._written[i])}" for i in self._many]
+
+    @property
+    def _many(self) -> list[int]:
+        return [i for i in range(len(self._written)) if i not in self._few]
+
+    def _blank(self, i: int) -> bool:
+        """Return whether there can be blanks in a column."""
+        return self.schema.method == "sample" or self._parts[i].column.blank
+
+    def columns(self, shown: Sequence[NDArray[np.int64]]) -> dict[str, Any]:
+        """Return what leaves for the reports of all columns, -1 for a blank."""
+        words = self.packing.packed([shown[i] for i in self._few])
+        values = {f"v{i}": arrow(self._written[i], shown[i], self._blank(i)) for i in self._many}
+        return {**dict(zip(self.packing.words, words, strict=True)), **values}
+
+    def values(self, e: Expressions) -> dict[str, Any]:
+        """Return what Spark makes of what left, by the names of the schema's columns."""
+        packed = dict(zip(self._few, self.packing.unpacked_there(e), strict=True))
+        return {
+            name: _listed(e, self._written[i], packed[i], self._blank(i))
+            if i in packed
+            else e.functions.col(f"v{i}")
+            for i, name in enumerate(self.schema.columns)
+        }
+
+
+def _length(written: Written) -> int:
+    return len(written.ticks if isinstance(written, Lattice) else written.listed)
+
+
+def _type(written: Written) -> str:
+    """Return Spark's type; whole numbers beyond 64 bits are floats."""
+    floats = written.values(np.zeros(1, np.int64)).dtype == np.float64
+    return "double" if floats else _TYPES[written.kind]
+
+
+def _listed(e: Expressions, written: Written, code: Any, blank: bool) -> Any:  # noqa: FBT001
+    """Return the value of each code, nothing for -1.
+
+    One text lists all values: Spark reads it once, before it begins. Python writes a float so that
+    Java reads the same. A column without blanks says so: Spark writes it faster.
+    """
+    f = e.functions
+    values = written.values(np.arange(_length(written))).tolist()
+    text = _BETWEEN.join(v if isinstance(v, str) else str(v).lower() for v in values)
+    listed = f.split(f.collate(f.lit(text), "UTF8_BINARY"), _BETWEEN)
+    value = f.get(listed.cast(f"array<{_type(written)}>"), code.cast("int"))
+    return value if blank else f.coalesce(value, f.lit(values[0]))
+
+
+# ---- A Spark frame to a folder of sanitised Parquet files, whole or not at all -------------------
+
 
 _WRITTEN = {
     "mapreduce.fileoutputcommitter.algorithm.version": "1",
@@ -40,16 +142,16 @@ _EXISTS, _UNWRITABLE = "PATH_ALREADY_EXISTS", "unwritable"
 _PATTERN = "*?[]{}"
 
 
-def sanitize_frame(  # noqa: PLR0913 - one call does it
+def sanitize_frame(
     schema: Schema,
-    frame: Any,  # noqa: ANN401
+    frame: Any,
     *,
     to: object,
     drop: Iterable[str],
     read: Reading | Mapping[str, Any] | None,
     overwrite: bool,
     source: Source,
-) -> Any:  # noqa: ANN401
+) -> Any:
     """Randomise every record where it is, once, and write the reports.
 
     Parameters
@@ -61,7 +163,7 @@ def sanitize_frame(  # noqa: PLR0913 - one call does it
     to
         The folder to write, wherever Spark can; it must not exist.
     drop, read
-        As in `sourdine.local.table.sanitizing.sanitize`.
+        As in `sourdine.local.table.sanitize`.
     overwrite
         Refused: a folder that is there may be what an interrupted run left.
     source
@@ -117,7 +219,7 @@ def sanitize_frame(  # noqa: PLR0913 - one call does it
     return guarded(lambda: frame.sparkSession.read.parquet(folder))
 
 
-def _is_writable(session: Any, folder: str) -> bool:  # noqa: ANN401
+def _is_writable(session: Any, folder: str) -> bool:
     """Return whether one number, which is no data, can be written where a run has failed.
 
     What a failed run leaves has to be deleted, and this is a part of it.
@@ -129,7 +231,7 @@ def _is_writable(session: Any, folder: str) -> bool:  # noqa: ANN401
     return True
 
 
-def drawn(schema: Schema, placed: Settled, names: tuple[str, ...], key: bytes) -> Any:  # noqa: ANN401
+def drawn(schema: Schema, placed: Settled, names: tuple[str, ...], key: bytes) -> Any:
     """Return the lazy frame of reports: the same key, the same reports.
 
     Parameters
@@ -181,7 +283,7 @@ def _folder(to: object, *, overwrite: bool) -> str:
     return folder
 
 
-def _demand_case(frame: Any, names: tuple[str, ...]) -> None:  # noqa: ANN401
+def _demand_case(frame: Any, names: tuple[str, ...]) -> None:
     """Refuse names that Spark would hold for one."""
     folded = [name.lower() for name in names]
     twice = next((n for n, low in zip(names, folded, strict=True) if folded.count(low) > 1), None)

@@ -1,10 +1,4 @@
-"""The columns of a schema: what may be answered, and by which mechanism it is randomised.
-
-Bounds and categories are declared, never read off the data. An answer outside the bounds counts as
-the nearest bound; one that is empty, unreadable or not listed is *absent*
-(`sourdine.local.table.absence`). A column declares with ``missing`` that answers may be absent;
-what becomes of absent answers of the others is said in `Schema`.
-"""
+"""The columns of a schema: `Flag`, `Choice`, `Choices` and `Number`."""
 
 from __future__ import annotations
 
@@ -18,24 +12,125 @@ import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import flag, given
-from sourdine.grid import Grid
-from sourdine.local.table.absence import AnyAnswer, paid_flag
-from sourdine.local.table.randomisers import CATEGORICAL, NUMERIC, oracle, report, shown_ticks
-from sourdine.local.table.sanitizing.writing import Kind, Lattice, Listed
+from sourdine.frames.cells import BLANK, Codes, Ticked, Ticks
+from sourdine.frames.memory import Column
+from sourdine.frames.reading import read_text
+from sourdine.grid import MISSING, Grid
+from sourdine.local.categorical.unary import MOST_CHOICES, FlippedSet
+from sourdine.local.table.part import AnyAnswer, Kind, Lattice, Listed, paid_flag
+from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
 from sourdine.mechanisms.mechanism import settle
-from sourdine.tally import Codes, Ticks
-from sourdine.tally.number_or_text import read_text
 
 if TYPE_CHECKING:
-    from sourdine.exact.parameters import Number as Numeric
-    from sourdine.local.table.sanitizing.writing import Written
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+    from sourdine.exact import Number as Numeric
+    from sourdine.frames.cells import Cell
+    from sourdine.local.table.part import Written
+    from sourdine.local.table.schema import Schema
     from sourdine.mechanisms.mechanism import Report
-    from sourdine.tally.cells import Cell
+    from sourdine.mechanisms.randomized_response import FrequencyOracle
+
+
+# ---- The mechanisms of a column by their names ---------------------------------------------------
+
+
+NUMERIC = (
+    *("square-wave", "piecewise", "duchi", "hybrid"),
+    *("laplace", "staircase", "truncated-staircase"),
+)
+"""For numbers; the first is the best for most uses."""
+CATEGORICAL = ("response", "unary", "symmetric", "hashing", "hadamard", "subset", "auto")
+"""For categories."""
+
+
+def report(*, epsilon: Fraction, method: str, last: int) -> Report:
+    """Return the mechanism of that name for the ticks 0 to ``last``.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> print(report(epsilon=Fraction(1), method="laplace", last=120))
+    BoundedLaplace(epsilon=1, last=120)
+    """
+    from sourdine.local.numeric.duchi import Duchi, HybridReport
+    from sourdine.local.numeric.sliding import piecewise, square_wave
+
+    make: dict[str, Any] = {
+        "laplace": lambda: BoundedLaplace(epsilon=epsilon, last=last),
+        "staircase": lambda: BoundedStaircase(epsilon=epsilon, last=last),
+        "truncated-staircase": lambda: BoundedStaircase(
+            epsilon=epsilon, last=last, method="truncated"
+        ),
+        "duchi": lambda: Duchi(epsilon=epsilon, last=last),
+        "hybrid": lambda: HybridReport(epsilon=epsilon, last=last),
+        "piecewise": lambda: piecewise(epsilon, last),
+        "square-wave": lambda: square_wave(epsilon, last),
+    }
+    built: Report = make[method]()
+    return built
+
+
+def oracle(*, epsilon: Fraction, method: str | None, categories: int) -> FrequencyOracle:
+    """Return the frequency oracle of that name; by None or ``"auto"`` the best.
+
+    Examples
+    --------
+    >>> from fractions import Fraction
+    >>> print(oracle(epsilon=Fraction(1), method="response", categories=3))
+    RandomizedResponse(epsilon=1, categories=3)
+    """
+    if method == "response":
+        return RandomizedResponse(epsilon=epsilon, categories=categories)
+    from sourdine.local.categorical.choosing import best_oracle
+    from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
+    from sourdine.local.categorical.subset import SubsetSelection
+    from sourdine.local.categorical.unary import UnaryEncoding
+
+    if method is None or method == "auto":
+        return best_oracle(epsilon, categories)
+    make: dict[str, Any] = {
+        "unary": UnaryEncoding,
+        "symmetric": lambda **own: UnaryEncoding(**own, method="symmetric"),
+        "hashing": LocalHashing,
+        "hadamard": HadamardResponse,
+        "subset": SubsetSelection,
+    }
+    built: FrequencyOracle = make[method](epsilon=epsilon, categories=categories)
+    return built
+
+
+def shown_ticks(value: Any, method: str) -> NDArray[np.int64] | range | None:
+    r"""Return the tick at which a table shows each report; None if it shows estimates.
+
+    Laplace and staircase report ticks. A cell of Square Wave is shown at its place: the cell in
+    the middle of the window of :math:`x` at :math:`x`, so some lie outside the bounds. With
+    :math:`S` cells for :math:`m \ge S` steps of the lattice, cell :math:`y` is at the tick nearest
+    to :math:`(y - h)m/S`, :math:`h` being half the window; these are :math:`m/S \ge 1` apart, so
+    each cell has a tick of its own. The mechanisms for means have estimates instead.
+    """
+    if method in {"laplace", "staircase", "truncated-staircase"}:
+        return range(value.last + 1)
+    if method != "square-wave":
+        return None
+    half, m, slide = value.width // 2, value.last, value.slide
+    place = (np.arange(value.codes) - half) * m
+    return np.asarray((2 * place + slide) // (2 * slide), np.int64)
+
+
+# ---- The columns of a schema: what may be answered, and by which mechanism it is randomised ------
+#
+# Bounds and categories are declared, never read off the data. An answer outside the bounds counts
+# as the nearest bound; one that is empty, unreadable or not listed is *absent*
+# (`sourdine.local.table.part`). A column declares with ``missing`` that answers may be absent;
+# what becomes of absent answers of the others is said in `Schema`.
+
 
 WORDS = (("false", "no", "f", "n"), ("true", "yes", "t", "y"))
 """How a flag may be written."""
 
-__all__ = ["NO_ANSWER", "Attribute", "Choice", "Flag", "Number", "Use", "plain"]
 
 NO_ANSWER = "no answer"
 """What the category for absent answers is called unless a `Choice` names it."""
@@ -157,12 +252,12 @@ class Number(Attribute):
             return paid_flag(report, epsilon=epsilon, method=named, last=last)
         return AnyAnswer(answer=report(epsilon=epsilon, method=named, last=last))
 
-    def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
+    def answer(self, mechanism: Any) -> Report:
         """Return the mechanism of a number that is there."""
         value: Report = mechanism.answer
         return value
 
-    def none(self, mechanism: Any) -> int | None:  # noqa: ANN401
+    def none(self, mechanism: Any) -> int | None:
         """Return the report that says that there is no answer."""
         return int(mechanism.none) if self.missing else None
 
@@ -198,7 +293,8 @@ class Choice(Attribute):
     ----------
     categories
         Texts, numbers, booleans or dates, at least two with the one for absent answers; the
-        column of a table keeps their type if they have one. Read as in `sourdine.tally.Codes`.
+        column of a table keeps their type if they have one. Read as in
+        `sourdine.frames.cells.Codes`.
     method
         In a table always ``"response"``, randomised response. In reports also ``"unary"``,
         ``"symmetric"``, ``"hashing"``, ``"hadamard"`` or ``"subset"``; by None (or ``"auto"``)
@@ -221,7 +317,7 @@ class Choice(Attribute):
 
     def __init__(
         self,
-        *categories: Any,  # noqa: ANN401 - whatever the answers are
+        *categories: Any,
         method: str | None = None,
         missing: bool | str | None = None,
     ) -> None:
@@ -276,7 +372,7 @@ class Choice(Attribute):
         value = oracle(epsilon=epsilon, method=named, categories=len(self.listed))
         return value if self.missing is not None else AnyAnswer(answer=value)
 
-    def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
+    def answer(self, mechanism: Any) -> Report:
         """Return the oracle."""
         value: Report = mechanism.answer if isinstance(mechanism, AnyAnswer) else mechanism
         return value
@@ -347,7 +443,7 @@ class Flag(Attribute):
         value = oracle(epsilon=epsilon, method=named, categories=3 if self.missing else 2)
         return value if self.missing else AnyAnswer(answer=value)
 
-    def answer(self, mechanism: Any) -> Report:  # noqa: ANN401
+    def answer(self, mechanism: Any) -> Report:
         """Return the oracle."""
         value: Report = mechanism.answer if isinstance(mechanism, AnyAnswer) else mechanism
         return value
@@ -375,7 +471,7 @@ def _named(method: object, names: tuple[str, ...]) -> str | None:
     raise ParameterError("method", f"be one of {listed}", given(method), hint, method=names[0])
 
 
-def _category(value: object) -> Any:  # noqa: ANN401
+def _category(value: object) -> Any:
     """Return a category as JSON knows it; what JSON does not know, as its text."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -402,3 +498,197 @@ def plain(x: Fraction) -> int | float | str:
 
 def _given(**parameters: object) -> dict[str, Any]:
     return {name: value for name, value in parameters.items() if value is not None}
+
+
+# ---- `Choices`: a question of which a person may tick several answers ----------------------------
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Choices(Attribute):
+    """Any number of some listed choices, in one cell: ``tv;web``.
+
+    An empty cell ticks nothing, and so does a word that is not listed: nobody's answer is absent,
+    and shares are of all people. To tell *none of these* from *no answer*, list a choice for it.
+
+    Parameters
+    ----------
+    choices
+        Texts, from 2 to 16, none of which holds the separator or begins or ends with a blank.
+    separator
+        What stands between them; blanks around it do not matter.
+
+    Notes
+    -----
+    All choices of a person together cost the column's epsilon, whatever else could have been
+    ticked (`sourdine.local.categorical.unary`). A sanitised cell is a set in the order listed;
+    the empty set is written as the separator alone, so that it is not taken for a blank.
+
+    Examples
+    --------
+    >>> media = Choices("tv", "web", "radio")
+    >>> media.cell("media").codes_of(["web; tv", "", "podcast;radio"])
+    [3, 0, 4]
+    >>> media.texts()[:5]
+    [';', 'tv', 'web', 'tv;web', 'radio']
+    """
+
+    choices: tuple[str, ...]
+    separator: str
+    method: None
+    missing: bool
+    kind: ClassVar[str] = "choices"
+
+    def __init__(self, *choices: str, separator: str = ";") -> None:
+        if len(choices) == 1 and isinstance(choices[0], (list, tuple, set)):
+            raise ParameterTypeError(
+                "choices", "be typed one by one", "one list", "Type Choices(*choices)."
+            )
+        if not isinstance(separator, str) or not separator.strip() or "\n" in separator:
+            raise ParameterError(
+                "separator",
+                "be a text that is no blank",
+                given(separator),
+                "Type {separator}.",
+                separator=";",
+            )
+        settle(self, choices=choices, separator=separator, method=None, missing=True)
+        if not 2 <= len(choices) <= MOST_CHOICES:
+            raise ParameterError(
+                "choices",
+                f"be from 2 to {MOST_CHOICES}",
+                f"{len(choices)}",
+                "Type Choices('tv', 'web', 'radio'); group rare ones.",
+            )
+        for choice in choices:
+            if not isinstance(choice, str) or choice.strip() != choice or not choice:
+                raise ParameterTypeError(
+                    "choices",
+                    "be texts without blanks at their ends",
+                    given(choice),
+                    "Type Choices('tv', 'web').",
+                )
+            if set(separator) & set(choice) or set("\r\0") & set(choice):
+                raise ParameterError(
+                    "choices",
+                    f"be without the letters of the separator {separator!r} and control letters",
+                    given(choice),
+                    "Type {separator}.",
+                    separator="|" if separator != "|" else ";",
+                )
+        if len(set(choices)) < len(choices):
+            raise ParameterError("choices", "be different", "one of them twice", "List each once.")
+
+    @property
+    def listed(self) -> tuple[str, ...]:
+        """The choices."""
+        return self.choices
+
+    @property
+    def blank(self) -> bool:
+        """Never: a person who ticked nothing is written as the separator."""
+        return False
+
+    def cell(self, name: str) -> Ticked:
+        """Return the sets that were ticked."""
+        return Ticked(name, self.choices, self.separator)
+
+    def mechanism(self, epsilon: Fraction, use: Use) -> Report:
+        """Return flipped sets, for both uses."""
+        del use
+        return FlippedSet(epsilon=epsilon, categories=len(self.choices))
+
+    def answer(self, mechanism: Report) -> Report:
+        """Return the mechanism."""
+        return mechanism
+
+    def none(self, mechanism: Report) -> int | None:
+        """Return that there is none."""
+        del mechanism
+        return None
+
+    def texts(self) -> list[str]:
+        """Return how each set is written."""
+        found = [""]
+        for choice in self.choices:
+            found += [f"{one}{self.separator if one else ''}{choice}" for one in found]
+        return [self.separator, *found[1:]]
+
+    def written(self, mechanism: Report) -> Written:
+        """Return the sets."""
+        del mechanism
+        return Listed(listed=self.texts(), kind="text")
+
+    def facts(self) -> dict[str, Any]:
+        """Return the parameters as JSON and TOML know them."""
+        own = {} if self.separator == ";" else {"separator": self.separator}
+        return {"kind": self.kind, "choices": list(self.choices), **own}
+
+
+# ---- One person's own answers: whether they can be read, and what they should be -----------------
+#
+# These checks are for a person's own device, where a refused answer can be corrected. Cells of a
+# table are never refused: that would tell somebody about them.
+
+
+def demand_answers(schema: Schema, answers: Mapping[str, Any], whose: str = "") -> None:
+    """Refuse a person's answers if one is absent, or cannot be read, that the schema needs.
+
+    Parameters
+    ----------
+    schema
+        What is asked.
+    answers
+        The answers of one person by name.
+    whose
+        What an error calls the person, after a blank.
+
+    Examples
+    --------
+    >>> from sourdine.local.table.schema import Schema
+    >>> schema = Schema(vote=Choice("yes", "no"), age=Choice("old", "young", missing=True), epsilon=1)
+    >>> demand_answers(schema, {"vote": "yes"})
+    >>> demand_answers(schema, {"age": "old"})
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: the answer to 'vote' must be one of 'yes', 'no', got none. Answer it; the schema declares which questions may be left unanswered.
+    """  # noqa: E501
+    for name in schema.undeclared:
+        question, answer = schema.columns[name], answers.get(name)
+        if answer is None or answer == "" or not is_readable(question, answer):
+            raise ParameterError(
+                f"the answer to {name!r}{whose}",
+                f"be {wanted(question)}",
+                "none" if answer is None or answer == "" else "something else",
+                "Answer it; the schema declares which questions may be left unanswered.",
+            )
+
+
+def is_readable(question: Attribute, answer: str | float) -> bool:
+    """Return whether an answer is one of those asked for; a number may be beyond the bounds.
+
+    Examples
+    --------
+    >>> [is_readable(Choice("yes", "no"), answer) for answer in ("yes", "maybe")]
+    [True, False]
+    >>> [is_readable(Choices("tv", "web"), answer) for answer in ("web; tv", ";", "tv;radio")]
+    [True, True, False]
+    """
+    cell = question.cell("answer")
+    if isinstance(cell, Ticked):
+        words = {word.strip(BLANK) for word in str(answer).split(cell.separator)}
+        return words <= {*cell.words, ""}
+    return bool(cell.slots(Column.of([answer]))[0] != MISSING)
+
+
+def wanted(question: Attribute) -> str:
+    """Return what an answer should be, in words.
+
+    Examples
+    --------
+    >>> wanted(Choice("yes", "no")), wanted(Flag())
+    ("one of 'yes', 'no'", 'yes or no')
+    """
+    if isinstance(question, Choice):
+        return f"one of {', '.join(map(repr, question.listed))}"
+    if isinstance(question, Choices):
+        return f"some of {', '.join(map(repr, question.listed))}"
+    return "yes or no" if isinstance(question, Flag) else f"a {question.kind}"

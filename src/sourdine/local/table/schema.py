@@ -1,43 +1,122 @@
-"""`Schema`: a table whose every record is randomised before anybody sees it."""
+"""`Schema`: a table whose every record is randomised on its own."""
 
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from hashlib import sha256
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
-from sourdine.exact import given, integer, one_of, positive
+from sourdine.exact import given, integer, kind, one_of, positive
+from sourdine.local.table.columns import Attribute
 from sourdine.local.table.part import ColumnPart
-from sourdine.local.table.schema_parameters import (
-    read_columns,
-    read_missing,
-    read_rounds,
-    read_weights,
-)
 from sourdine.noise import SYSTEM
 from sourdine.privacy import ALIKE, LOCAL, Guarantee
-from sourdine.privacy.printing import shown
-from sourdine.release import Sheet, Shown
+from sourdine.privacy.guarantee import shown
+from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
     from fractions import Fraction
     from os import PathLike
 
-    from sourdine.exact.parameters import Number
-    from sourdine.local.reports import Records
-    from sourdine.local.rounds.costs import RoundCosts
+    from sourdine.exact import Number
+    from sourdine.frames.reading import Reading
+    from sourdine.local.reports.records import Records
+    from sourdine.local.rounds.histories import RoundCosts
     from sourdine.local.rounds.respondent import Respondent
-    from sourdine.local.table.columns import Attribute, Use
-    from sourdine.local.table.estimating.estimates import Estimates
-    from sourdine.local.table.sanitizing.blocks import Block
-    from sourdine.local.table.schema_parameters import Asked, Missing
+    from sourdine.local.table.blocks import Block
+    from sourdine.local.table.columns import Use
+    from sourdine.local.table.estimates import Estimates
     from sourdine.noise import Source
-    from sourdine.tally import Reading
 
-__all__ = ["Schema"]
+
+# ---- The parameters of a schema, read: columns, weights, rounds, absent answers ------------------
+
+
+Asked = tuple[Any, Any, int | None]
+"""How many rounds, what one may cost, and which one it is."""
+MOST_ROUNDS = 10_000
+Missing = Literal["random"]
+"""What becomes of an absent answer to a column that does not declare it."""
+
+
+def read_columns(columns: object) -> dict[str, Attribute]:
+    """Return the columns by name, at least one."""
+    if not isinstance(columns, Mapping) or not columns:
+        got = kind(columns) if columns else "none"
+        hint = "Type Schema(age=Number(0, 120, step=1), epsilon=1)."
+        raise ParameterError("columns", "be at least one, by name", got, hint)
+    for name, column in columns.items():
+        if not isinstance(name, str):
+            raise ParameterTypeError(
+                "the name of a column", "be a text", given(name), f"Type {str(name)!r}."
+            )
+        if not isinstance(column, Attribute):
+            raise ParameterTypeError(
+                f"column {name!r}",
+                "be a Number, Choice, Choices or Flag",
+                kind(column),
+                "Type Number(0, 120, step=1).",
+            )
+    return dict(columns)
+
+
+def read_rounds(rounds: object, once: object, turn: int | None) -> dict[str, Any]:
+    """Return how many rounds there are, what one may cost, and which one it is."""
+    if rounds is None and once is not None:
+        raise ParameterError(
+            "once",
+            "be left out of a survey of one round",
+            given(once),
+            "Type {rounds}, or leave {once} out.",
+            rounds=52,
+            once=LEFT_OUT,
+        )
+    return {
+        "rounds": None if rounds is None else integer(rounds, "rounds", least=2, most=MOST_ROUNDS),
+        "once": None if once is None else positive(once, "once"),
+        "turn": turn,
+    }
+
+
+def read_missing(missing: object) -> Missing | None:
+    """Return what becomes of absent answers to columns that do not declare them."""
+    if missing is None or missing == "random":
+        return missing
+    raise ParameterError(
+        "missing",
+        "be 'random' or left out",
+        given(missing),
+        "To estimate how many did not answer declare it in each column, such as Choice('yes', "
+        "'no', missing='no answer'); a column named missing needs Schema.of.",
+    )
+
+
+def read_weights(weights: object, columns: Mapping[str, Attribute]) -> dict[str, Fraction]:
+    """Return the weight of every column."""
+    if weights is not None and not isinstance(weights, Mapping):
+        raise ParameterTypeError(
+            "weights",
+            "be a dict of columns",
+            given(weights),
+            "Type {weights}.",
+            weights={next(iter(columns)): 2},
+        )
+    own = {} if weights is None else dict(weights)
+    for name in own:
+        if name not in columns:
+            listed = ", ".join(map(repr, columns))
+            raise ParameterError(
+                "weights", "be of columns", repr(name), f"The columns are: {listed}."
+            )
+    return {name: positive(own.get(name, 1), f"weights[{name!r}]") for name in columns}
+
+
+# ---- `Schema`: a table whose every record is randomised before anybody sees it -------------------
+
 
 Method = Literal["split", "sample"]
 VERSION = 1
@@ -85,7 +164,7 @@ class Schema(Shown):
 
     Examples
     --------
-    >>> from sourdine.local.table import Choice, Flag
+    >>> from sourdine.local.table.columns import Choice, Flag
     >>> vote = Choice("yes", "no", missing="no answer")
     >>> schema = Schema(smokes=Flag(missing=True), vote=vote, epsilon=2)
     >>> print(schema)
@@ -117,7 +196,7 @@ class Schema(Shown):
     """The SHA-256 of `canonical`: reports with another one were drawn by another schema."""
     _parts: dict[Use, Mapping[str, ColumnPart]]
 
-    def __init__(  # noqa: PLR0913 - each has its own meaning
+    def __init__(
         self,
         *unnamed: object,
         epsilon: Number,
@@ -139,7 +218,7 @@ class Schema(Shown):
         self._settle(columns, epsilon, method, weights, (rounds, once, None), missing)
 
     @classmethod
-    def of(  # noqa: PLR0913 - as the constructor
+    def of(
         cls,
         columns: Mapping[str, Attribute],
         *,
@@ -153,7 +232,7 @@ class Schema(Shown):
         """Return a schema whose columns may have any names."""
         return cls._again(columns, epsilon, method, weights, (rounds, once, None), missing)
 
-    def _settle(  # noqa: PLR0913, PLR0917 - as the constructor
+    def _settle(
         self,
         columns: object,
         epsilon: object,
@@ -190,7 +269,7 @@ class Schema(Shown):
         return Schema._again, (*whole, (self.rounds, self.once, self.turn), self.missing)
 
     @staticmethod
-    def _again(*parts: Any) -> Schema:  # noqa: ANN401
+    def _again(*parts: Any) -> Schema:
         schema = Schema.__new__(Schema)
         schema._settle(*parts)  # noqa: SLF001 - its own
         return schema
@@ -213,7 +292,7 @@ class Schema(Shown):
 
         Examples
         --------
-        >>> from sourdine.local.table import Flag
+        >>> from sourdine.local.table.columns import Flag
         >>> print(Schema(smokes=Flag(), epsilon=2, rounds=52).round(3).guarantee)
         epsilon 0.5, any two inputs of one person
         """
@@ -234,14 +313,14 @@ class Schema(Shown):
         return Schema._again(self.columns, self.epsilon, self.method, self.weights, asked, missing)
 
     def costs(self, rounds: int | None = None) -> RoundCosts:
-        """Return what so many rounds cost, all if left out; see `sourdine.local.rounds.costs`."""
-        from sourdine.local.rounds.costs import costs  # noqa: PLC0415
+        """Return what rounds cost, all of them by default."""
+        from sourdine.local.rounds.histories import costs
 
         return costs(self, rounds)
 
     def respondent(self, memory: str | None = None, *, source: Source = SYSTEM) -> Respondent:
         """Return what answers for one person; see `sourdine.local.rounds.respondent`."""
-        from sourdine.local.rounds.respondent import Respondent  # noqa: PLC0415
+        from sourdine.local.rounds.respondent import Respondent
 
         return Respondent(self, memory, source=source)
 
@@ -250,7 +329,7 @@ class Schema(Shown):
 
         Examples
         --------
-        >>> from sourdine.local.table import Flag
+        >>> from sourdine.local.table.columns import Flag
         >>> print(Schema(smokes=Flag(), epsilon=0.5).cost(times=3))
         epsilon 1.5, any two inputs of one person
         """
@@ -264,7 +343,7 @@ class Schema(Shown):
 
         Examples
         --------
-        >>> from sourdine.local.table import Flag
+        >>> from sourdine.local.table.columns import Flag
         >>> Schema(smokes=Flag(), drinks=Flag(missing=True), epsilon=1).undeclared
         ('smokes',)
         """
@@ -300,7 +379,7 @@ class Schema(Shown):
         return self._parts[use]
 
     def _memoised(self) -> dict[str, ColumnPart]:
-        from sourdine.local.rounds.columns import memoised_part  # noqa: PLC0415
+        from sourdine.local.rounds.memoised import memoised_part
 
         return {name: memoised_part(self, name) for name in self.columns}
 
@@ -315,9 +394,9 @@ class Schema(Shown):
                 rounds=LEFT_OUT,
             )
 
-    def sanitize(  # noqa: PLR0913 - one call does it
+    def sanitize(
         self,
-        frame: Any,  # noqa: ANN401
+        frame: Any,
         *,
         to: str | PathLike[str] | None = None,
         drop: Iterable[str] = (),
@@ -325,9 +404,9 @@ class Schema(Shown):
         overwrite: bool = False,
         source: Source = SYSTEM,
         progress: bool | None = None,
-    ) -> Any:  # noqa: ANN401
-        """Randomise every record; see `sourdine.local.table.sanitizing.sanitize`."""
-        from sourdine.local.table.sanitizing.sanitize import sanitize  # noqa: PLC0415
+    ) -> Any:
+        """Randomise every record; see `sourdine.local.table.sanitize`."""
+        from sourdine.local.table.sanitize import sanitize
 
         self._once_only("sanitize")
         return sanitize(
@@ -345,14 +424,14 @@ class Schema(Shown):
         self, frame: object, *, use: Use = "report", source: Source = SYSTEM
     ) -> Iterator[Block]:
         """Yield the reports of every record, block by block; see `table.sanitizing.blocks`."""
-        from sourdine.local.table.sanitizing.blocks import randomised  # noqa: PLC0415
+        from sourdine.local.table.blocks import randomised
 
         self._once_only("reports")
         return randomised(self, frame, use=use, source=source)
 
     def reports(self, frame: object, *, source: Source = SYSTEM) -> Iterator[Records]:
         """Draw the reports of every record, to be sent; see `sourdine.local.reports.records`."""
-        from sourdine.local.reports import records  # noqa: PLC0415
+        from sourdine.local.reports.sources import records
 
         return records(self, frame, source=source)
 
@@ -360,32 +439,32 @@ class Schema(Shown):
         self, clean: object, *, pairs: Sequence[tuple[str, str]] = (), unmarked: bool = False
     ) -> Estimates:
         """Estimate from a sanitised table; see `table.estimating.counting`."""
-        from sourdine.local.table.estimating.counting import estimate  # noqa: PLC0415
+        from sourdine.local.table.counting import estimate
 
         return estimate(clean, schema=self, pairs=pairs, unmarked=unmarked)
 
     @staticmethod
     def read(path: str | PathLike[str]) -> Schema:
         """Read a schema from a TOML or JSON file; see `sourdine.local.table.schema_files`."""
-        from sourdine.local.table.schema_files import read  # noqa: PLC0415
+        from sourdine.local.table.schema_files import read
 
         return read(path)
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the schema to a TOML or JSON file."""
-        from sourdine.local.table.schema_files import write  # noqa: PLC0415
+        from sourdine.local.table.schema_files import write
 
         write(self, path)
 
     def to_toml(self) -> str:
         """Return the schema as TOML."""
-        from sourdine.local.table.schema_files import to_toml  # noqa: PLC0415
+        from sourdine.local.table.schema_files import to_toml
 
         return to_toml(self)
 
     def facts(self) -> dict[str, Any]:
         """Return the schema as JSON and TOML know it; `table.schema_files` reads it."""
-        from sourdine.local.table.schema_files import facts  # noqa: PLC0415
+        from sourdine.local.table.schema_files import facts
 
         return facts(self)
 

@@ -6,7 +6,8 @@ two certified ends; a `Filter` admits charges one by one, however each is chosen
 
 from sourdine.privacy.accounting.composition import Composition, Ends, compose
 from sourdine.privacy.accounting.filter import Filter, best_order
-from sourdine.privacy.accounting.lists import (
+from sourdine.privacy.accounting.parts import (
+    Part,
     of_any_shift,
     of_promise,
     on_sample,
@@ -15,7 +16,6 @@ from sourdine.privacy.accounting.lists import (
     replaced,
     widest,
 )
-from sourdine.privacy.accounting.part import Part
 
 __all__ = [
     "Composition",

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.exact import at_least, fraction, given, number, positive
-from sourdine.privacy.accounting import prices
-from sourdine.privacy.accounting.lists import plain, read_parts
-from sourdine.privacy.printing import percent, shown
+from sourdine.privacy.accounting import parts as prices
+from sourdine.privacy.accounting.parts import plain, read_parts
+from sourdine.privacy.guarantee import percent, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from sourdine.exact.parameters import Number
-    from sourdine.privacy.accounting.part import Part
+    from sourdine.exact import Number
+    from sourdine.privacy.accounting.parts import Part
 
-__all__ = ["Filter", "best_order"]
 
 GRID = 1 << 256
 DIGITS = 6

@@ -20,19 +20,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from sourdine.privacy import Relation
-    from sourdine.server.columns import PublicColumns
+    from sourdine.server.datasets import PublicColumns
     from sourdine.session import Terms
 
-__all__ = [
-    "FORM",
-    "FormField",
-    "FormStatistic",
-    "FormWording",
-    "column_kinds",
-    "fields",
-    "fields_under",
-    "kinds",
-]
 
 FIXED = ("statistic", "read", "relation", "unit", "rows", "epsilon", "error")
 """What the session says, and what the planner has of its own."""

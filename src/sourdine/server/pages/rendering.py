@@ -1,30 +1,43 @@
-"""Templates and what lies beside them: all texts are escaped, all files are the server's own.
-
-Scripts and styles lie below an address that holds their fingerprint, so that browsers may keep them
-for good. Colours are those of the library's pictures, by light and by dark.
-"""
+"""Templates, static files, and a page as it is asked for."""
 
 from __future__ import annotations
 
+import json
 import re
+from dataclasses import dataclass, replace
 from decimal import ROUND_CEILING, Context, Decimal
 from fractions import Fraction
 from functools import cache
 from hashlib import sha256
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.responses import HTMLResponse, Response
+from starlette.concurrency import run_in_threadpool
+from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from sourdine.presentation.numbers import grouped
-from sourdine.privacy.printing import shown
-from sourdine.session.filing.pictures import COLOURS
+from sourdine.errors import SourdineError
+from sourdine.privacy.guarantee import shown
+from sourdine.reports.rendering import COLOURS
+from sourdine.results.formatting import grouped
+from sourdine.server.auth import visitor
+from sourdine.server.pages.fields import FORM
+from sourdine.server.requests import Incoming, problem, read_body
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from starlette.requests import Request
 
-__all__ = ["exact", "rendered", "static", "stylesheet", "upward"]
+    from sourdine.server.store.base import Dataset
+
+
+# ---- Templates and what lies beside them: all texts are escaped, all files are the server's own --
+#
+# Scripts and styles lie below an address that holds their fingerprint, so that browsers may keep
+# them for good. Colours are those of the library's pictures, by light and by dark.
+
 
 TYPES = {"css": "text/css", "mjs": "text/javascript", "svg": "image/svg+xml"}
 WITHIN = re.compile(r"(?<=\d) (?=[\d%])")
@@ -91,7 +104,7 @@ def _environment() -> Environment:
     return made
 
 
-def rendered(template: str, status: int = 200, **facts: Any) -> Response:  # noqa: ANN401
+def rendered(template: str, status: int = 200, **facts: Any) -> Response:
     """Return a page made from a template."""
     return HTMLResponse(_environment().get_template(template).render(facts), status)
 
@@ -130,3 +143,102 @@ async def static(request: Request) -> Response:
         return Response("There is no such file.", 404, media_type="text/plain")
     kind = TYPES[name.rpartition(".")[2]]
     return Response(data, headers={"cache-control": FOREVER}, media_type=kind)
+
+
+# ---- A page as it is asked for: by whom, with what, and what the API's own operations answer -----
+
+
+NARROWEST, USUAL, WIDEST = 280, 720, 960
+"""Pixels: how wide pictures may be, and are where nothing is said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """What a page is made with.
+
+    Parameters
+    ----------
+    call
+        The request, as operations of the API see it.
+    url
+        Where this server is, as the browser sees it.
+    """
+
+    call: Incoming
+    url: str
+
+    @property
+    def role(self) -> str:
+        """What the person may do."""
+        return self.call.who.person.role
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set in the path, if the person may see it."""
+        return self.call.dataset
+
+    @property
+    def wide(self) -> int:
+        """How many pixels there are for a picture."""
+        text = self.call.query.get("wide", "")
+        asked = int(text) if text.isascii() and text.isdecimal() and len(text) < 6 else USUAL
+        return min(max(asked, NARROWEST), WIDEST)
+
+    def ask(self, operation: Callable[[Incoming], Response], body: object = None) -> Any:
+        """Return what an operation of the API answers to this person."""
+        data = self.call.data if body is None else json.dumps(body).encode()
+        return json.loads(bytes(operation(replace(self.call, data=data)).body))
+
+    def at(self, **path: str) -> Visit:
+        """Return the same visit with another path and no query."""
+        return replace(self, call=replace(self.call, path={**self.call.path, **path}, query={}))
+
+    def shows(self, template: str, **facts: Any) -> Response:
+        """Return a page made from a template."""
+        return rendered(template, person=self.call.who.name, role=self.role, **facts)
+
+
+def page(
+    shows: Callable[[Visit], Response], *, roles: tuple[str, ...] = ()
+) -> Callable[[Request], Awaitable[Response]]:
+    """Return the endpoint of a page; who is not known is sent to log in.
+
+    Parameters
+    ----------
+    shows
+        Makes the page, in a thread.
+    roles
+        Whose page it is; everybody's if left out.
+    """
+
+    async def endpoint(request: Request) -> Response:
+        caller = await visitor(request)
+        if caller is None:
+            return RedirectResponse(f"/login?next={quote(request.url.path)}", 303)
+        visit = Visit(
+            Incoming(
+                state=request.app.state.server,
+                caller=caller,
+                path=request.path_params,
+                query=request.query_params,
+                headers=request.headers,
+                cookies=request.cookies,
+                data=await read_body(request),
+            ),
+            f"{request.url.scheme}://{request.url.netloc}",
+        )
+        if roles and visit.role not in roles:
+            said = f"This page is for {' and '.join(f'{role}s' for role in roles)}."
+            return rendered("refused.html", 403, person=caller.name, role=visit.role, said=said)
+        return await run_in_threadpool(_shown, shows, visit)
+
+    return endpoint
+
+
+def _shown(shows: Callable[[Visit], Response], visit: Visit) -> Response:
+    try:
+        return shows(visit)
+    except SourdineError as error:
+        who = {"person": visit.call.who.name, "role": visit.role}
+        status = problem(error).status_code
+        return rendered("refused.html", status, said=error.said(FORM), **who)

@@ -6,16 +6,15 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from sourdine.server.incoming import OVERSEERS
-from sourdine.server.pages import desk, downloads, holdouts, oversight, surveys
-from sourdine.server.pages.entrance import login
-from sourdine.server.pages.rendering import static
-from sourdine.server.pages.visiting import page
+from sourdine.server.pages import administration, analyst, surveys
+from sourdine.server.pages import guards as holdouts
+from sourdine.server.pages.administration import login
+from sourdine.server.pages.rendering import page, static
+from sourdine.server.requests import OVERSEERS
 
 if TYPE_CHECKING:
     from starlette.routing import BaseRoute
 
-__all__ = ["PAGES"]
 
 DATA, GUARD, SURVEY = "/data/{dataset}", "/guard/{guard}", "/surveys/{survey}"
 OWNER = ("owner",)
@@ -39,19 +38,19 @@ SURVEYS = (
 )
 PAGES: tuple[BaseRoute, ...] = (
     Route("/login", login),
-    Route("/", page(desk.home)),
-    Route("/tokens", page(desk.tokens)),
-    Route("/people", page(oversight.people, roles=OWNER)),
-    Route("/register", page(oversight.register, roles=OWNER)),
-    Route(DATA, page(desk.desk)),
-    Route(f"{DATA}/plan", page(desk.plan), methods=["POST"]),
-    Route(f"{DATA}/together", page(desk.together), methods=["POST"]),
-    Route(f"{DATA}/history", page(desk.history)),
-    Route(f"{DATA}/releases/{{number}}", page(desk.release)),
-    Route(f"{DATA}/releases/{{number}}/{{format}}", page(downloads.download)),
-    Route(f"{DATA}/manage", page(oversight.manage, roles=OWNER)),
-    Route(f"{DATA}/ledger", page(oversight.ledger, roles=OVERSEERS)),
-    Route(f"{DATA}/check", page(oversight.check, roles=OVERSEERS)),
+    Route("/", page(analyst.home)),
+    Route("/tokens", page(analyst.tokens)),
+    Route("/people", page(administration.people_page, roles=OWNER)),
+    Route("/register", page(administration.register, roles=OWNER)),
+    Route(DATA, page(analyst.desk)),
+    Route(f"{DATA}/plan", page(analyst.plan), methods=["POST"]),
+    Route(f"{DATA}/together", page(analyst.together), methods=["POST"]),
+    Route(f"{DATA}/history", page(analyst.history)),
+    Route(f"{DATA}/releases/{{number}}", page(analyst.release)),
+    Route(f"{DATA}/releases/{{number}}/{{format}}", page(analyst.download)),
+    Route(f"{DATA}/manage", page(administration.manage, roles=OWNER)),
+    Route(f"{DATA}/ledger", page(administration.ledger, roles=OVERSEERS)),
+    Route(f"{DATA}/check", page(administration.check, roles=OVERSEERS)),
     *GUARDS,
     *SURVEYS,
     Route("/static/{mark}/{name}", static),

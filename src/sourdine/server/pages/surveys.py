@@ -9,18 +9,16 @@ from markupsafe import Markup
 from starlette.responses import Response
 
 from sourdine.server import surveys
-from sourdine.server.drafts import Draft, origin
+from sourdine.server.surveys import Draft, origin
 from sourdine.survey import page as survey_page
-from sourdine.survey.results import results
-from sourdine.survey.results_page import result_sections
-from sourdine.survey.words import languages, words
+from sourdine.survey.page import languages, words
+from sourdine.survey.results import result_sections, results
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from sourdine.server.pages.visiting import Visit
+    from sourdine.server.pages.rendering import Visit
 
-__all__ = ["check", "draft", "listing", "part", "preview", "survey"]
 
 ALONE = "sandbox allow-scripts; connect-src 'none'; frame-ancestors 'none'"
 """A preview runs its script, keeps nothing and sends nothing."""

@@ -28,26 +28,9 @@ from sourdine.errors import ParameterError, SourdineError
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sourdine.adaptive.holdout import Standing
+    from sourdine.adaptive.holdout.leaderboard import Standing
     from sourdine.session import Call, Terms
 
-__all__ = [
-    "AskedQuestions",
-    "Dataset",
-    "Grant",
-    "Guard",
-    "KeyReusedError",
-    "KeyedRequest",
-    "Meta",
-    "NotGrantedError",
-    "Person",
-    "StoredRelease",
-    "Submission",
-    "SurveyEntry",
-    "TeamGrant",
-    "Token",
-    "fingerprint",
-]
 
 T = TypeVar("T")
 Role = Literal["owner", "analyst", "auditor"]
@@ -184,7 +167,7 @@ class Token:
         Who it stands for.
     kind
         ``"session"`` of a browser, or ``"api"``; a ``"device"`` is a browser that logged in before
-        (`sourdine.server.attempts`), and stands for nobody.
+        (`sourdine.server.auth`), and stands for nobody.
     label
         What the person calls it.
     until

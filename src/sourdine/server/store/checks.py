@@ -1,26 +1,32 @@
-"""Whether a store is sound: every check, every sum, every answer."""
+"""Checks of a store, and the witness that notices an older copy."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Self
 
-from sourdine.database import TablePage
-from sourdine.errors import SourdineError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.server.store.base import KeyedRequest
 from sourdine.server.store.releases import REQUEST
-from sourdine.session.kept_ledgers import CHARGES
+from sourdine.session.ledger import CHARGES
+from sourdine.storage import locks
+from sourdine.storage.table_journal import TablePage
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    import os
+    from collections.abc import Callable, Iterator, Mapping
 
-    from sourdine.append_only import Page
     from sourdine.server.store.datasets import Datasets
     from sourdine.session import Charge
+    from sourdine.storage.journal import Page
 
-__all__ = ["DatasetCheck", "checked"]
+
+# ---- Whether a store is sound: every check, every sum, every answer ------------------------------
+
 
 RELEASES = (
     "SELECT analyst, key, asked, number, count, line, spent, state, answer FROM releases "
@@ -127,3 +133,160 @@ def _strangers(
             yield f"the request {key} of {analyst} is not the one that was charged"
     if missing:
         yield f"the requests of charges {', '.join(map(str, sorted(missing)))} are not there"
+
+
+# ---- `Witness`: how far the ledgers of a store have got, remembered on another disk --------------
+#
+# A store that was put back from an older copy is sound in itself, and lacks what was charged since.
+# Whoever remembers a later line notices. A witness remembers the last line of each ledger, in a
+# small file that is written after each commit, and before any answer that is stored is shown: so no
+# answer was ever sent whose charge the witness does not know. It detects an older copy, and cannot
+# bring back what is lost.
+#
+# A witness is made by a command, ``serve init --witness`` or ``serve add-witness``, never by a
+# server that starts: a file that is missing, as when its disk is not mounted, would be taken for a
+# new one.
+#
+# *Claim*: a store behind its witness is refused. *Checked by* ``test_an_older_copy_is_noticed``.
+# *Claim*: no answer leaves that the witness does not know. *Checked by*
+# ``test_no_answer_leaves_while_the_witness_cannot_be_written``. *Claim*: a witness that is missing
+# is
+# refused. *Checked by* ``test_a_missing_witness_is_refused``.
+
+
+PATIENCE = 60.0
+"""Seconds to wait for another worker that writes."""
+RIGHTS = 0o600
+"""The file mode: another user who could lock a file could stop the server."""
+
+
+class Witness:
+    """The file that remembers, shared by all workers.
+
+    Parameters
+    ----------
+    path
+        The file that `create` made, on another disk than the store.
+    identity
+        Who the store is.
+
+    Raises
+    ------
+    ParameterError
+        The file is missing, is not a witness, or is one of another store.
+    """
+
+    def __init__(self, path: str | os.PathLike[str], identity: str) -> None:
+        self.path, self.identity = Path(path).absolute(), identity
+        self._known: dict[str, int] = {}  # lines that are in the file, as far as this process saw
+        self.heads()
+
+    @classmethod
+    def create(cls, path: str | os.PathLike[str], identity: str) -> Self:
+        """Make the file of a store's witness, which must be a new one."""
+        where = Path(path).absolute()
+        try:
+            locks.write_new(where, _spelled(identity, {}), RIGHTS)
+        except FileExistsError:
+            raise ParameterError(
+                "witness", "be a new file", f"{where}, which exists", "Type another path."
+            ) from None
+        except OSError as error:
+            raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
+        return cls(where, identity)
+
+    def __call__(self, heads: Mapping[str, str]) -> None:
+        """Remember how far ledgers have got: by name, a line's number and its check."""
+        if all(_line(head) <= self._known.get(name, 0) for name, head in heads.items()):
+            return
+        try:
+            lock = self.path.with_name(f"{self.path.name}.lock")
+            with locks.open_locked(lock, RIGHTS, PATIENCE):
+                known = self._read()
+                later = {
+                    name: head
+                    for name, head in heads.items()
+                    if name not in known or _line(known[name]) < _line(head)
+                }
+                if later:
+                    self._write({**known, **later})
+        except FileNotFoundError:
+            raise self._unwritten("no such file") from None
+        except BlockingIOError:
+            raise self._unwritten(f"another process has held it for {PATIENCE:g} seconds") from None
+        except OSError as error:
+            raise self._unwritten(str(error.strerror)) from None
+        self._known |= {name: _line(head) for name, head in {**known, **later}.items()}
+
+    def _unwritten(self, why: str) -> SourdineError:
+        return SourdineError(
+            f"the witness {self.path} could not be written: {why}. "
+            "What was charged stays charged; nothing was released."
+        )
+
+    def heads(self) -> dict[str, str]:
+        """Return the last line of each ledger that was seen."""
+        try:
+            return self._read()
+        except FileNotFoundError:
+            raise ParameterError(
+                "witness",
+                "be a file that is there",
+                f"{self.path} (no such file)",
+                "Mount its disk, or copy the file to this path if it was moved. For a store that "
+                f"never had one, type sourdine serve add-witness {self.path}.",
+            ) from None
+
+    def _read(self) -> dict[str, str]:
+        try:
+            found = json.loads(self.path.read_text("ascii"))
+            heads = {str(name): str(head) for name, head in found["heads"].items()}
+            identity, _ = found["identity"], [_line(head) for head in heads.values()]
+        except (ValueError, LookupError, TypeError, AttributeError):
+            raise ParameterError(
+                "witness",
+                "be a file that Sourdine wrote",
+                str(self.path),
+                "Type another path, or restore it from a copy.",
+            ) from None
+        if identity != self.identity:
+            raise ParameterError(
+                "witness",
+                "be that of this store",
+                f"{self.path}, which is another's",
+                "Type another path.",
+            )
+        return heads
+
+    def require(self, check: Callable[[str, int], str | None]) -> None:
+        """Refuse a store that lacks a line that was seen, or has another in its place.
+
+        Parameters
+        ----------
+        check
+            Returns the check of a line of a ledger; None if it has none.
+        """
+        for name, head in self.heads().items():
+            line, _, seen = head.partition(" ")
+            if check(name, int(line)) != seen:
+                raise ParameterError(
+                    "store",
+                    f"hold line {line} of {name}, which the witness {self.path} has seen",
+                    "an older or another copy",
+                    "Put the latest copy back: what this one lacks was charged, and released.",
+                )
+
+    def _write(self, heads: Mapping[str, str]) -> None:
+        aside = self.path.with_name(f"{self.path.name}.new")
+        aside.unlink(missing_ok=True)  # what a crash left
+        locks.write_new(aside, _spelled(self.identity, heads), RIGHTS)
+        aside.replace(self.path)
+        locks.settle_folder(self.path.parent)
+
+
+def _spelled(identity: str, heads: Mapping[str, str]) -> bytes:
+    return json.dumps({"identity": identity, "heads": dict(heads)}, sort_keys=True).encode("ascii")
+
+
+def _line(head: str) -> int:
+    return int(head.partition(" ")[0])

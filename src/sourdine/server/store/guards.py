@@ -1,29 +1,16 @@
-"""Guards: labels that answer submissions of teams, each charged once and answered once.
-
-The lines of a guard's ledger are a book like that of a data set: its terms, a seal of the labels,
-the step of the leaderboard, then every answer with its charge. A submission is one transaction:
-it looks for its key, reads the book, decides, charges, and writes the answer down. So there is no
-charge without an answer, none that another worker does not know, and nothing is shown that is not
-on the disk. The labels are not in the store.
-
-*Claim*: whenever workers are killed, a key is charged once and has one answer. *Checked by*
-``test_killed_workers_spend_one_question_a_key``. *Claim*: of many that submit at once, through
-several workers, each is answered from what was told to all before it. *Checked by*
-``test_workers_never_answer_from_a_stale_state``.
-"""
+"""Guards: their tables, submissions and checks."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import replace
+from math import isclose
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sourdine.adaptive.holdout import Leaderboard, Standing
-from sourdine.adaptive.holdout.sealed import GUARD, SUBMISSIONS, open_sealed
+from sourdine.adaptive.holdout.leaderboard import Leaderboard, Standing
+from sourdine.adaptive.holdout.sealed import ANSWERS, GUARD, SUBMISSIONS, open_sealed
 from sourdine.adaptive.holdout.store import entry_of
-from sourdine.append_only import now
-from sourdine.database import PageBook, TableBook, begin_book
-from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.server.store.base import (
     Guard,
     KeyedRequest,
@@ -32,16 +19,77 @@ from sourdine.server.store.base import (
     Submission,
     TeamGrant,
 )
+from sourdine.server.store.checks import DatasetCheck
 from sourdine.server.store.datasets import named
+from sourdine.storage.journal import now
+from sourdine.storage.table_journal import PageBook, TableBook, begin_book
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from sourdine.adaptive.holdout.labels import Labels
-    from sourdine.append_only.chain import Row
-    from sourdine.database import SharedDatabase, TablePage, Transaction
+    from sourdine.adaptive.ledger.transaction import Line
+    from sourdine.storage.database import SharedDatabase, Transaction
+    from sourdine.storage.journal import Head, Row
+    from sourdine.storage.table_journal import TablePage
 
-__all__ = ["Guards", "guard_book"]
+
+# ---- The tables of guards, of who may submit to them, and of what was told under which key -------
+
+
+TABLES = (
+    (
+        "guards (name TEXT PRIMARY KEY, source TEXT NOT NULL, label TEXT, secret TEXT NOT NULL, "
+        "text TEXT NOT NULL, state TEXT NOT NULL, opened TEXT NOT NULL)"
+    ),
+    (
+        "team_grants (guard TEXT NOT NULL REFERENCES guards (name), "
+        "team TEXT NOT NULL REFERENCES people (name), submissions BIGINT NOT NULL, "
+        "PRIMARY KEY (guard, team))"
+    ),
+    (
+        "submissions (guard TEXT NOT NULL REFERENCES guards (name), team TEXT NOT NULL, "
+        "key TEXT NOT NULL, asked TEXT NOT NULL, number BIGINT NOT NULL, line BIGINT NOT NULL, "
+        "told TEXT NOT NULL, PRIMARY KEY (guard, team, key))"
+    ),
+)
+
+
+def make_guard_tables(transaction: Transaction) -> None:
+    """Make the tables of guards, in a store that has none of them."""
+    dialect = transaction.dialect
+    statements = [
+        *(f"CREATE TABLE {table}" for table in TABLES),
+        "CREATE UNIQUE INDEX submissions_by_number ON submissions (guard, number)",
+        *dialect.forbidding("submissions", "UPDATE"),
+        *dialect.forbidding("submissions", "DELETE"),
+        *dialect.forbidding("guards", "UPDATE", "OLD.state <> 'open'"),
+        *dialect.forbidding("guards", "DELETE"),
+    ]
+    for statement in statements:
+        transaction.run(statement)
+
+
+def guards_anew(transaction: Transaction) -> None:
+    """Make them in a store of version 1, which had two of another shape that nothing filled."""
+    for table in ("submissions", "team_grants", "guards"):
+        transaction.run(f"DROP TABLE IF EXISTS {table}")
+    make_guard_tables(transaction)
+
+
+# ---- Guards: labels that answer submissions of teams, each charged once and answered once --------
+#
+# The lines of a guard's ledger are a book like that of a data set: its terms, a seal of the labels,
+# the step of the leaderboard, then every answer with its charge. A submission is one transaction:
+# it looks for its key, reads the book, decides, charges, and writes the answer down. So there is no
+# charge without an answer, none that another worker does not know, and nothing is shown that is not
+# on the disk. The labels are not in the store.
+#
+# *Claim*: whenever workers are killed, a key is charged once and has one answer. *Checked by*
+# ``test_killed_workers_spend_one_question_a_key``. *Claim*: of many that submit at once, through
+# several workers, each is answered from what was told to all before it. *Checked by*
+# ``test_workers_never_answer_from_a_stale_state``.
+
 
 T = TypeVar("T")
 FOUND = "SELECT name, source, label, secret, text, state, opened FROM guards"
@@ -276,3 +324,61 @@ def _submission(transaction: Transaction, row: tuple[Any, ...]) -> Submission:
         head=text[CHECK],
         standing=Standing(entry.name, entry.score, entry.bits),
     )
+
+
+# ---- Whether the ledger of a guard is sound: every check, every bit, every answer ----------------
+
+
+KEYS = "SELECT team, number, line FROM submissions WHERE guard = ? ORDER BY number"
+
+
+def guard_checked(guards: Guards, name: str) -> DatasetCheck:
+    """Read the whole ledger of a guard, and compare it with what was told under keys."""
+
+    def compared(book: TableBook, page: TablePage) -> DatasetCheck:
+        lines = page.lines()
+        history = open_sealed(PageBook(book, page)).guard.ledger.history
+        keys = page.transaction.all(KEYS, name)
+        last = lines[-1][2]
+        return DatasetCheck(
+            dataset=guard_book(name),
+            charges=len(history),
+            answers=len(keys),
+            line=last.lines,
+            head=last.chain.decode(),
+            problems=tuple(_problems(lines, list(history), keys)),
+        )
+
+    try:
+        book = guards.book(name)
+        return book.look(lambda page: compared(book, page))
+    except SourdineError as error:
+        return DatasetCheck(dataset=guard_book(name), problems=(str(error),))
+
+
+def _problems(
+    lines: Sequence[tuple[str, Row, Head]],
+    history: Sequence[Line],
+    keys: Sequence[tuple[object, ...]],
+) -> Iterator[str]:
+    told, charged, rung, number = 0.0, 0, -1, 0
+    where: list[tuple[object, ...]] = []
+    for table, row, head in lines:
+        if table == ANSWERS:
+            charged += 1
+        if table != SUBMISSIONS:
+            continue
+        number += 1
+        where.append((row["name"], number, head.lines))
+        bits = history[charged - 1].bits if charged else 0.0
+        if not isclose(row["bits"], bits - told, abs_tol=1e-9):
+            yield f"submission {number} does not cost what it says"
+        told = bits
+        if row["rung"] is not None:
+            if row["rung"] <= rung:
+                yield f"submission {number} leads, and is no better than the leader"
+            rung = row["rung"]
+    if where != list(map(tuple, keys)):
+        yield "what was told under keys is not what the lines say"
+    if charged and not isclose(history[-1].bits, told, abs_tol=1e-9):
+        yield "something was charged that no submission was told"

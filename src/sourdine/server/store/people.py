@@ -1,4 +1,4 @@
-"""People, their tokens, and what analysts may spend."""
+"""People, tokens, grants, and counted attempts to log in."""
 
 from __future__ import annotations
 
@@ -12,10 +12,70 @@ from sourdine.exact import at_least, one_of
 from sourdine.server.store.base import Grant, Person, Token
 
 if TYPE_CHECKING:
-    from sourdine.database import SharedDatabase, Transaction
-    from sourdine.exact.parameters import Number
+    from collections.abc import Mapping
 
-__all__ = ["Grants", "People", "Tokens"]
+    from sourdine.exact import Number
+    from sourdine.storage.database import SharedDatabase, Transaction
+
+
+# ---- Attempts to log in, counted for all workers together ----------------------------------------
+
+
+class Attempts:
+    """How often something was tried in the stretch of time that runs now.
+
+    Parameters
+    ----------
+    database
+        Where they are counted.
+    """
+
+    def __init__(self, database: SharedDatabase) -> None:
+        self._database = database
+
+    def count(self, most: Mapping[str, int], since: int) -> bool:
+        """Count an attempt for each subject, unless one of them has none left; say whether it was.
+
+        Parameters
+        ----------
+        most
+            For each subject, how many attempts it has.
+        since
+            The stretch of time that runs now; what was counted before it is forgotten.
+        """
+
+        def job(transaction: Transaction) -> bool:
+            transaction.run("DELETE FROM attempts WHERE since < ?", since)
+            find = "SELECT number FROM attempts WHERE subject = ? AND since = ?"
+            for subject, limit in most.items():
+                found = transaction.one(find, subject, since)
+                if found is not None and found[0] >= limit:
+                    return False
+            for subject in most:
+                transaction.run(
+                    "INSERT INTO attempts VALUES (?, ?, 1) ON CONFLICT (subject, since) "
+                    "DO UPDATE SET number = attempts.number + 1",
+                    *(subject, since),
+                )
+            return True
+
+        return self._database.write(job)
+
+    def forgive(self, subjects: tuple[str, ...], since: int) -> None:
+        """Take an attempt back that went well."""
+
+        def job(transaction: Transaction) -> None:
+            for subject in subjects:
+                transaction.run(
+                    "UPDATE attempts SET number = number - 1 WHERE subject = ? AND since = ?",
+                    *(subject, since),
+                )
+
+        self._database.write(job)
+
+
+# ---- People, their tokens, and what analysts may spend -------------------------------------------
+
 
 PERSON = "SELECT name, role, password, disabled FROM people"
 TOKEN = "SELECT sha256, who, kind, until, label, revoked FROM tokens"  # noqa: S105 - a query

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Guarantee
-from sourdine.privacy.printing import shown
+from sourdine.privacy.guarantee import shown
 from sourdine.server.store.base import KeyedRequest, KeyReusedError, NotGrantedError, StoredRelease
 from sourdine.session.accounts import SumAccount
 
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from fractions import Fraction
 
-    from sourdine.database import SharedDatabase, TableBook, TablePage, Transaction
     from sourdine.server.store.base import AskedQuestions
     from sourdine.server.store.datasets import Datasets
     from sourdine.server.store.people import Grants
     from sourdine.session import BookLedger, Call
+    from sourdine.storage.database import SharedDatabase, Transaction
+    from sourdine.storage.table_journal import TableBook, TablePage
 
-__all__ = ["REQUEST", "Releases"]
 
 RELEASE = (
     "SELECT r.analyst, r.key, r.dataset, r.asked, r.state, r.number, r.count, r.line, "

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from sourdine.audit import worst_case
-from sourdine.central.quantiles import IndExp, JointExp
+from sourdine.central.quantiles.independent import IndExp
+from sourdine.central.quantiles.joint import JointExp
 from sourdine_lab.claims.audibert.joint_passes import all_tuples, passes
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 

@@ -38,7 +38,7 @@ CURVES: tuple[Setting, ...] = ((20, 1), (20, 10), (50, 1), (50, 10))
 
 
 @cache
-def distances(  # noqa: PLR0913 - what is drawn, and how often
+def distances(
     method: str,
     law: str,
     norm: str,
@@ -53,7 +53,7 @@ def distances(  # noqa: PLR0913 - what is drawn, and how often
 
     Every method meets the same data sets.
     """
-    from scipy.special import betaincinv  # noqa: PLC0415 - late
+    from scipy.special import betaincinv
 
     q = orders(m)
     rng, source = np.random.default_rng(5), SeededSource(5)

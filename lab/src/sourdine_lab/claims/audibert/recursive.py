@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from sourdine.central.quantiles import RecExp
+from sourdine.central.quantiles.independent import RecExp
 from sourdine_lab.claims.audibert.recursive_density import Three, telling
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 

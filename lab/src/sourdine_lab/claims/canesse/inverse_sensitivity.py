@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.audit.exhaustive import worst_case
-from sourdine.central.quantiles.inverse_sensitivity import InverseSensitivity
+from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine_lab import bounds
 from sourdine_lab.claims.canesse.simulated import NINTH, SURE, mean, windows

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.central.quantiles.inverse_sensitivity import InverseSensitivity
+from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.central.quantiles.points import Points
 from sourdine.mechanisms import AboveThreshold
 from sourdine.noise import SeededSource

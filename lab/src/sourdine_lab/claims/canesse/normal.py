@@ -79,7 +79,7 @@ def eta(form: Callable[[float, float], float]) -> Finding:
 
     The form is given the two exponents of the printed eta.
     """
-    from scipy.special import bdtr, bdtrc, ndtr  # noqa: PLC0415 - costs time to import
+    from scipy.special import bdtr, bdtrc, ndtr
 
     worst = 0.0
     for i, n in ((i, n) for i in (6, 7, 8, 9) for n in (10, 100, 1000, 10_000)):
@@ -103,7 +103,7 @@ def mu(form: Callable[[float], float]) -> Finding:
 
     The form is given the printed mu, where it says something.
     """
-    from scipy.special import bdtr, ndtr  # noqa: PLC0415 - costs time to import
+    from scipy.special import bdtr, ndtr
 
     worst = 0.0
     for q, n, gamma in (
@@ -133,7 +133,7 @@ def quantile(form: Callable[[float], float]) -> Finding:
 
 
 def _erfinv(x: float) -> float:
-    from scipy.special import erfinv  # noqa: PLC0415 - costs time to import
+    from scipy.special import erfinv
 
     return float(erfinv(x))
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import numpy as np
 
-from sourdine.central.quantiles.inverse_sensitivity import InverseSensitivity
+from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.central.quantiles.points import Points
 from sourdine.noise import SeededSource
 from sourdine_lab.bounds import histogram_steps
@@ -65,7 +65,7 @@ def uniform_edges(n: int, q: Fraction, epsilon: Fraction, runs: int) -> Floats:
 @cache
 def normal_edges(n: int, q: Fraction, epsilon: Fraction, runs: int, steps: int) -> Floats:
     """Return the same on samples of N(0, 1) and ``steps`` cells of [-5, 5]."""
-    from scipy.special import ndtr  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import ndtr
 
     edges = np.linspace(-5, 5, steps + 1)
     shares = np.diff(ndtr(edges))

@@ -79,7 +79,7 @@ def order_statistics(form: Callable[[float, float], float]) -> Finding:
 
 def density(form: Callable[[np.ndarray, float, float], np.ndarray]) -> Finding:
     """Integrate a density on [0, 1], given up to the constant 1/B(a, b)."""
-    from scipy.special import beta  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import beta
 
     x = (np.arange(100_000) + 0.5) / 100_000
     mass = float(form(x, 3.0, 4.0).mean() / beta(3, 4))
@@ -119,7 +119,7 @@ def expected_far(form: Callable[[int, float, float], float]) -> Finding:
 
 def argument(form: Callable[[float], float]) -> Finding:
     """Find whether I, at 2d for the ninth decile, is defined there and is P(X ≤ 2d), here 1."""
-    from scipy.special import betainc  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import betainc
 
     x = form(1.8)
     defined = 0 <= x <= 1

@@ -66,7 +66,7 @@ def private(sigma: Callable[[Wavelet, Level], float]) -> Finding:
 
 def summed(bound: Callable[[float], float]) -> Finding:
     """Compare the sum of max(j, 1)^-nu over all j >= 0 with a bound in nu."""
-    from scipy.special import zeta  # noqa: PLC0415 - loaded late
+    from scipy.special import zeta
 
     powers = np.linspace(1.02, 8, 400)
     over = float(max((1 + zeta(nu)) - bound(nu) for nu in powers))

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.ledger import Blocks, Iid, stationary
+from sourdine.adaptive.ledger.dependence import Blocks, Iid, stationary
 from sourdine.noise import SeededSource
 from sourdine_lab.answering import Empirical, Splitting, widths
 from sourdine_lab.claims.claim import Claim, Finding, Instead
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.ledger import Dependence
+    from sourdine.adaptive.ledger.dependence import Dependence
     from sourdine_lab.game import Analyst
 
     Rng = np.random.Generator

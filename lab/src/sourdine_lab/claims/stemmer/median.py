@@ -70,7 +70,7 @@ def bits_grow_as(powers: tuple[float, float, float]) -> Finding:
 
 def hoeffding_holds(factor: float) -> Finding:
     """Compare sqrt(c ln(2/beta)/2n) for independent coins with the exact chance to be off."""
-    from scipy.special import bdtr, bdtrc  # noqa: PLC0415 - scipy is loaded late
+    from scipy.special import bdtr, bdtrc
 
     worst = 0.0
     for n in (100, 10_000):
@@ -89,7 +89,7 @@ def width_keeps_its_chance(betahat: Callable[[int, int, float], float]) -> Findi
 
     The chance that some answer is off by more is exact.
     """
-    from scipy.special import bdtr  # noqa: PLC0415 - scipy is loaded late
+    from scipy.special import bdtr
 
     n, chances = 10**6, []
     for k, bits in ((10, 0), (1000, 0), (1000, 10)):

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.attacks.graphs import toggle, weak_vertex
+from sourdine.adaptive.attacks import toggle, weak_vertex
 from sourdine.adaptive.graphs import RobustMinCut, SkeletonMinCut, mincut
-from sourdine.adaptive.robust import copies_needed, cost
+from sourdine.adaptive.robust.proof import copies_needed, cost
 from sourdine.noise import SeededSource
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 from sourdine_lab.lecture import lecture_cost
@@ -18,7 +18,7 @@ from sourdine_lab.lecture import lecture_cost
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sourdine.adaptive.attacks.graphs import MinCutEstimator
+    from sourdine.adaptive.attacks import MinCutEstimator
 
     Graph = frozenset[tuple[int, int]]
 

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.attacks.f2 import probe
-from sourdine.adaptive.robust import Robust, copies_needed, cost
-from sourdine.adaptive.robust.proof import stray
-from sourdine.adaptive.sketches import AmsSketch
+from sourdine.adaptive.attacks import probe
+from sourdine.adaptive.robust.proof import copies_needed, cost, stray
+from sourdine.adaptive.robust.wrapper import Robust
+from sourdine.adaptive.sketches.ams import AmsSketch
 from sourdine.noise import SeededSource
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 from sourdine_lab.experiments.stemmer.copies import ACCURACY, private_median

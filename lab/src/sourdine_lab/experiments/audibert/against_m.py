@@ -35,7 +35,7 @@ def parts(settings: Settings) -> list[Settings]:
     return [{"epsilon": e, "m": m, "runs": settings["runs"]} for e in (1, 10) for m in sizes]
 
 
-def draw_against_m(table: Table, title: str, y: str) -> Any:  # noqa: ANN401 - a figure
+def draw_against_m(table: Table, title: str, y: str) -> Any:
     """Draw the risks against m, a panel an epsilon."""
     figure, axes = look.panels(2, width=11.0, height=4.4)
     for one, (epsilon, part) in zip(axes, table.by("epsilon"), strict=True):

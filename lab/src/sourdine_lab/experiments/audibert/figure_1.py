@@ -92,7 +92,7 @@ def _between(law: Law, edges: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.diff(law.cdf(np.ceil(edges * N).astype(np.int64) - 1))
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the four histograms, Laplace above Gaussian."""
     figure, panels = look.panels(4, rows=2, width=9.5, height=6)
     for axes, ((kind, epsilon), title) in zip(panels, PANELS.items(), strict=True):
@@ -105,7 +105,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _histogram(axes: Any, rows: Table) -> None:  # noqa: ANN401
+def _histogram(axes: Any, rows: Table) -> None:
     """Draw the estimates, their law, and the law with no more noise than it takes."""
     tint = look.colour(rows["kind"][0])
     edges = np.append(rows["low"], rows["high"][-1])

@@ -32,7 +32,7 @@ def compute(part: Part) -> Iterator[Row]:
     yield from risks(part)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw all risks against epsilon."""
     figure, (left, right) = look.panels(2, width=10, height=4.8)
     curves(left, table, "epsilon")

@@ -43,7 +43,7 @@ def compute(part: Part) -> Iterator[Row]:
         yield {"epsilon": part["epsilon"], **row}
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the risks against epsilon."""
     figure, (axes,) = look.panels(1)
     for method, rows in table.by("method"):

@@ -28,7 +28,7 @@ def compute(part: Part) -> Iterator[Row]:
         yield {"epsilon": part["epsilon"], "m": part["m"], **row}
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw a panel an epsilon."""
     return draw_against_m(table, f"U(0, 1), n = {N}", "squared distance, summed over quantiles")
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def compute(part: Part) -> Iterator[Row]:
     """Yield the risk of each method on Beta(2, 2)."""
-    from scipy.special import betaincinv  # noqa: PLC0415 - late
+    from scipy.special import betaincinv
 
     rng, q = part.rng, orders(part["m"])
     found = risks(
@@ -30,7 +30,7 @@ def compute(part: Part) -> Iterator[Row]:
         yield {"epsilon": part["epsilon"], "m": part["m"], **row}
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw a panel an epsilon."""
     return draw_against_m(table, f"Beta(2, 2), n = {N}", "greatest distance of all quantiles")
 

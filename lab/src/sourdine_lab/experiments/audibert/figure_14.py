@@ -49,7 +49,7 @@ def _call(method: str, x: np.ndarray[Any, Any]) -> Callable[[], object]:
     return lambda: mechanism.release(on_grid(x))
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw a histogram an algorithm, on one scale."""
     figure, axes = look.panels(4, rows=4, height=6.0, sharex=True)
     every = table["milliseconds"]

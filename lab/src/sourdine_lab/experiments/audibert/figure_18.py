@@ -42,7 +42,7 @@ def compute(part: Part) -> Iterator[Row]:
                "mean": centre}  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the estimates, a panel an epsilon."""
     figure, axes = look.panels(3, width=11.0, height=3.8)
     for number, one, (epsilon, rows) in zip((18, 19, 20), axes, table.by("epsilon"), strict=True):

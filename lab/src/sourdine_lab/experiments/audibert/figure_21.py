@@ -71,7 +71,7 @@ def _distance(mean: float, epsilon: float, n: int) -> float:
     return float(chances(mean, epsilon, n) @ np.abs(np.arange(n) / n - mean))
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the estimates, and the expected distances with where each must end."""
     figure, (left, right) = look.panels(2, width=11.5, height=4.4, sharey=False)
     _draw_estimates(left, table.where(panel="estimates"))
@@ -79,7 +79,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _draw_estimates(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_estimates(axes: Any, table: Table) -> None:
     for epsilon, rows in table.by("epsilon"):
         if epsilon in SHOWN:
             axes.plot(
@@ -101,7 +101,7 @@ def _draw_estimates(axes: Any, table: Table) -> None:  # noqa: ANN401
     look.titled(axes, "Estimates for one data set", x="possible answers N", y="estimated mean")
 
 
-def _draw_distances(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_distances(axes: Any, table: Table) -> None:
     pink = look.colour("exponential")
     for i, (epsilon, rows) in enumerate(table.by("epsilon")):
         n, y, wide = rows["answers"], rows["distance"], 2 * rows["deviation"]

@@ -43,7 +43,7 @@ def compute(part: Part) -> Iterator[Row]:
         yield {"answers": 0, "at": left, "density": float(high), "draws": part["draws"]}
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the mechanism's densities on the left, the limit's draws on the right."""
     figure, axes = look.panels(2, width=11.0, height=3.8)
     y = np.linspace(LOW, HIGH, 801)

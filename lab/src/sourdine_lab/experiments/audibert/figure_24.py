@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.central.bernoulli import BernoulliMean
+from sourdine.central.mean_methods import BernoulliMean
 from sourdine_lab import look
 from sourdine_lab.bounds import (
     proportion_limit,
@@ -50,7 +50,7 @@ def compute(part: Part) -> Iterator[Row]:
     }  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the loss as the report does, and the loss times n, which shows what is near what."""
     figure, (left, right) = look.panels(2, width=11.0, height=4.4, sharey=False)
     for axes, times, scales in ((left, 1, "x"), (right, table["n"], "xy")):

@@ -65,7 +65,7 @@ def compute(part: Part) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the weight as printed above, the corrected one below."""
     figure, panels = look.panels(6, rows=2, width=10.5, height=5.6, sharey=False)
     cases = [(form, number) for form in SPENT for number in SHOWN]
@@ -81,7 +81,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _histogram(axes: Any, rows: Table) -> None:  # noqa: ANN401
+def _histogram(axes: Any, rows: Table) -> None:
     """Draw the estimates and their law, dotted where it is the printed one."""
     printed = rows["form"][0] == "as printed"
     tint = look.colour("stated" if printed else "qexp")

@@ -94,7 +94,7 @@ def _estimates(part: Part) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the estimates at the three epsilons, and the chance of a large error."""
     figure, panels = look.panels(4, rows=2, width=9.5, height=6, sharey=False)
     for axes, way in zip(panels, WAYS, strict=False):
@@ -103,7 +103,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _histogram(axes: Any, rows: Table, title: str, way: str) -> None:  # noqa: ANN401
+def _histogram(axes: Any, rows: Table, title: str, way: str) -> None:
     tint = look.colour("stated" if way == "stated" else "qexp")
     edges = np.append(rows["low"], rows["high"][-1])
     axes.stairs(rows["estimates"], edges, fill=True, color=tint, alpha=0.35)
@@ -123,7 +123,7 @@ def _short(chance: float) -> str:
     return f"{chance:.2g}" if chance > 1e-3 else f"${digit}\\cdot10^{{{int(power)}}}$"
 
 
-def _chances(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _chances(axes: Any, table: Table) -> None:
     """Draw the chance of an error above the target against epsilon, and the three choices."""
     curve = table.where(way="curve")
     for column, name, dashed in (("missed", "QExp", False), ("printed", "as printed", True)):

@@ -33,7 +33,7 @@ def compute(part: Part) -> Iterator[Row]:
     yield from risks(part)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw all risks against the bound."""
     figure, (axes,) = look.panels(1, width=8.2, height=5)
     curves(axes, table, "top")

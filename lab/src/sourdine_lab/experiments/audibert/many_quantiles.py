@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.central.quantiles import IndExp, JointExp, Points, RecExp
+from sourdine.central.quantiles.independent import IndExp, RecExp
+from sourdine.central.quantiles.joint import JointExp
 from sourdine.central.quantiles.methods import chosen, made
+from sourdine.central.quantiles.points import Points
 from sourdine_lab.experiments.audibert.recexp_unscaled import RecExpUnscaled
 
 if TYPE_CHECKING:
@@ -78,7 +80,7 @@ def largest(apart: Real) -> float:
     return float(np.abs(apart).max())
 
 
-def risks(  # noqa: PLR0913 - what is drawn, how, and how often
+def risks(
     methods: Sequence[str],
     q: Sequence[float],
     epsilon: float,

@@ -84,7 +84,7 @@ def risks(part: Part) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def curves(axes: Any, table: Table, x: str, *, of: str = "") -> None:  # noqa: ANN401
+def curves(axes: Any, table: Table, x: str, *, of: str = "") -> None:
     """Draw the risk of every method against a column; ``of="sample_"`` to the sample's quartile."""
     for name, (tint, label, dashed) in SHOWN.items():
         rows = table.where(method=name)

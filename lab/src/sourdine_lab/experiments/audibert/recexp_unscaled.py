@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from attrs import frozen
 
-from sourdine.central.quantiles import RecExp
 from sourdine.central.quantiles.exponential import decay
+from sourdine.central.quantiles.independent import RecExp
 
 if TYPE_CHECKING:
-    from sourdine.central.quantiles.recursive import Node
+    from sourdine.central.quantiles.independent import Node
 
 __all__ = ["RecExpUnscaled"]
 

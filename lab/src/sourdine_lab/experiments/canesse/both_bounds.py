@@ -42,7 +42,7 @@ def compute(part: Part) -> Iterator[Row]:
         }
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw what is printed beside what holds."""
     figure, axes = look.panels(2, width=11.5, height=4.4)
     for one, ending in zip(axes, ("_printed", ""), strict=True):

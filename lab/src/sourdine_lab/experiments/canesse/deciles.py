@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from sourdine.central.quantiles.inverse_sensitivity import InverseSensitivity
+from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.central.quantiles.naive import NaiveLaplace
 from sourdine.central.quantiles.points import Points
 from sourdine.mechanisms import AboveThreshold
@@ -75,7 +75,7 @@ def counts_below(x: Floats, steps: int) -> NDArray[np.int64]:
     return np.cumsum(np.bincount((x * steps).astype(np.int64), minlength=steps))
 
 
-def first_edges(  # noqa: PLR0913 - a search has these numbers
+def first_edges(
     below: NDArray[np.int64],
     n: int,
     q: Fraction,

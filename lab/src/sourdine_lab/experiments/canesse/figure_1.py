@@ -32,7 +32,7 @@ def compute(part: Part) -> Iterator[Row]:
         yield {"kind": "value", "place": round(value, 4), "below": 0, "n": n}
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the line with its cells, the values, and the count that belongs to each edge."""
     figure, (axes,) = look.panels(1, width=8, height=2.6)
     edges, values = table.where(kind="edge"), table.where(kind="value")

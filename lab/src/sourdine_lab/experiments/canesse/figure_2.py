@@ -54,7 +54,7 @@ def compute(part: Part) -> Iterator[Row]:
     yield row
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the bounds and the errors against n."""
     figure, (axes,) = look.panels(1, width=8)
     n = table["n"]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.central.quantiles.inverse_sensitivity import InverseSensitivity
+from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.central.quantiles.points import Points
 from sourdine_lab import look
 from sourdine_lab.bounds import inverse_sensitivity_error, inverse_sensitivity_error_printed
@@ -73,7 +73,7 @@ def _near_median(x: Floats) -> Floats:
     return np.partition(x, (low, high))[low : high + 1]
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the bounds and the errors against n."""
     figure, (axes,) = look.panels(1, width=8)
     n = table["n"]

@@ -26,7 +26,7 @@ def compute(part: Part) -> Iterator[Row]:
     yield from samples.errors(part, lambda rng, n: rng.random(n), law, width=1)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw both truths, and the report's fits where they belong: to the sample's deciles."""
     figure, axes = samples.draw_panels(table, law="U(0, 1)", unit="")
     n = np.array([table["n"].min(), table["n"].max()])

@@ -29,7 +29,7 @@ def compute(part: Part) -> Iterator[Row]:
     yield from samples.errors(part, draw_normal, law, width=UPPER - LOWER)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw both truths."""
     figure, axes = samples.draw_panels(table, law="N(0, 1)", unit=", standard deviations")
     for one in axes:

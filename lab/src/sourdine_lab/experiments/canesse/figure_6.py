@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.central.quantiles.inverse_sensitivity import InverseSensitivity, Runs
+from sourdine.central.quantiles.independent import InverseSensitivity, Runs
 from sourdine.central.quantiles.points import Points
 from sourdine.laws import Law
 from sourdine_lab import look
@@ -106,7 +106,7 @@ NAMES = {
 """Which noise a search puts on its counts, ε being its ninth of the whole."""
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the moving averages over one run at each epsilon, and the mean of all runs."""
     figure, (axes,) = look.panels(1, width=8, height=4.6)
     for method, rows in table.by("method"):

@@ -88,7 +88,7 @@ def _categories(part: Part) -> Iterator[Row]:
             }  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the three panels."""
     figure, panels = look.panels(3, width=13.5, height=4.2, sharey=False)
     panes = dict(table.by("panel"))
@@ -98,7 +98,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _draw_estimate(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_estimate(axes: Any, table: Table) -> None:
     names = {"fixed": ("today", "who answered: 3/4"), "sampled": ("histogram", "a sample")}
     for population, rows in table.by("population"):
         method, name = names[population]
@@ -113,7 +113,7 @@ def _draw_estimate(axes: Any, table: Table) -> None:  # noqa: ANN401
     look.name_lines(axes)
 
 
-def _draw_coins(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_coins(axes: Any, table: Table) -> None:
     for second, method in zip(SECOND, ("today", "histogram", "laplace"), strict=True):
         rows = table.where(second=second)
         rows = type(table)([row for row in rows.rows if float(row["x"]) < 4])
@@ -130,7 +130,7 @@ def _draw_coins(axes: Any, table: Table) -> None:  # noqa: ANN401
     look.name_lines(axes)
 
 
-def _draw_categories(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_categories(axes: Any, table: Table) -> None:
     for k, rows in table.by("k"):
         look.band(axes, rows["x"], rows["theory"], method=METHODS[k], label=f"k = {k}")
         _dots(axes, rows, METHODS[k])
@@ -139,7 +139,7 @@ def _draw_categories(axes: Any, table: Table) -> None:  # noqa: ANN401
     look.name_lines(axes)
 
 
-def _dots(axes: Any, rows: Table, method: str) -> None:  # noqa: ANN401
+def _dots(axes: Any, rows: Table, method: str) -> None:
     axes.errorbar(
         rows["x"], rows["found"], 2 * rows["error"], fmt="o", color=look.colour(method),
         markersize=3.5, linewidth=1, label="_simulation",

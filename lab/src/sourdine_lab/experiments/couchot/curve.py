@@ -51,7 +51,7 @@ def compute(part: Part) -> Iterator[Row]:
         yield row | {"clean": untouched(table).accuracy[0]}
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw both scores: deviations as on the slides, and standard errors of the means."""
     figure, panels = look.panels(2, width=11.5, height=4.6)
     for axes, (measure, title) in zip(panels, MEASURES.items(), strict=True):
@@ -73,11 +73,11 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _error(rows: Table, measure: str) -> Any:  # noqa: ANN401
+def _error(rows: Table, measure: str) -> Any:
     return rows[f"{measure}_sd"] / rows["runs"] ** 0.5
 
 
-def _true_level(axes: Any, rows: Table, measure: str) -> None:  # noqa: ANN401
+def _true_level(axes: Any, rows: Table, measure: str) -> None:
     axes.plot(
         rows["spent"], rows[measure], "o", color=look.colour("staircase"), markersize=4,
         markerfacecolor="white", label="_at the ε it spends",

@@ -46,7 +46,7 @@ def compute(part: Part) -> Iterator[Row]:
             yield {"law": part["law"], "x": x, "y": y / last, "density": d}
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw bars for the categories, and densities for the numbers."""
     figure, (bars, laplace, stairs) = look.panels(3, width=13.5, height=4.0, sharey=False)
     rows = table.where(law="grr")

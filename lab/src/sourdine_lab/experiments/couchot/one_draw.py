@@ -48,7 +48,7 @@ def compute(part: Part) -> Iterator[Row]:
             yield facts | {"low": low, "high": high, "count": count}
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw a histogram of each score."""
     figure, panels = look.panels(2, width=10.5, height=4.2, sharey=False)
     for axes, (measure, rows) in zip(panels, table.by("measure"), strict=True):
@@ -68,7 +68,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _lines(axes: Any, rows: Table, measure: str, top: float) -> None:  # noqa: ANN401
+def _lines(axes: Any, rows: Table, measure: str, top: float) -> None:
     clean, one = STATED[measure]
     mean, constant = float(rows["mean"][0]), float(rows["constant"][0])
     marks = [
@@ -88,7 +88,7 @@ def _lines(axes: Any, rows: Table, measure: str, top: float) -> None:  # noqa: A
 
 
 def _beside(
-    axes: Any,  # noqa: ANN401
+    axes: Any,
     place: tuple[float, float],
     text: str,
     colour: str,

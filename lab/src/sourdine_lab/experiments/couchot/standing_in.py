@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.presentation.figures import GREY
+from sourdine.results.charts import GREY
 
 if TYPE_CHECKING:
     from sourdine_lab.table import Table
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 __all__ = ["name_data"]
 
 
-def name_data(figure: Any, table: Table) -> None:  # noqa: ANN401
+def name_data(figure: Any, table: Table) -> None:
     """Name the stand-in below the figure; nothing if the data are the Pima table."""
     if table["data"][0] == "Pima":
         text = "Data: Pima diabetes, 768 records, read beside the package"

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.local.densities import Dubois
-from sourdine.local.densities.auto import best_protocol
-from sourdine.local.densities.dubois import rebuilt
+from sourdine.local.densities.call import best_protocol
+from sourdine.local.densities.dubois import Dubois, rebuilt
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.dubois.risks import CELLS, X, noisy
@@ -78,7 +77,7 @@ def _chosen(
     return np.repeat(heights, CELLS // heights.size)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the estimates side by side."""
     figure, panels = look.panels(3, width=12.5, height=4)
     for axes, (way, rows) in zip(panels, table.by("way"), strict=True):

@@ -46,7 +46,7 @@ def compute(part: Part) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw exponents against p, and two of the risks that they come from."""
     figure, (left, right) = look.panels(2, width=12, height=4.8, sharey=False)
     _exponents(left, table)
@@ -54,7 +54,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _exponents(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _exponents(axes: Any, table: Table) -> None:
     p = np.linspace(1, 6, 101)
     many, one = np.full(p.size, dense(S, R)), sparse(S, p, R)
     for kind, theory in (("many", many), ("one", one)):
@@ -83,7 +83,7 @@ def _exponents(axes: Any, table: Table) -> None:  # noqa: ANN401
     look.name_lines(axes)
 
 
-def _risks(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _risks(axes: Any, table: Table) -> None:
     for p, kind in SHOWN:
         rows = table.where(p=p, kind=kind)
         n, risk = rows["size"], rows["risk"]

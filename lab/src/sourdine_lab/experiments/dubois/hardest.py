@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-from sourdine.local.densities import Dubois
+from sourdine.local.densities.dubois import Dubois
 from sourdine.local.densities.wavelets import UNIT, Level
 
 if TYPE_CHECKING:
@@ -39,12 +39,12 @@ def _rule() -> Dubois:
     return Dubois(bounds=(0, 1), epsilon=1, n=10**6, gamma=GAMMA, first=FIRST, last=LAST)
 
 
-def dense(s: Any, r: Any) -> Any:  # noqa: ANN401 - floats, fractions or arrays
+def dense(s: Any, r: Any) -> Any:
     """Return rs/(2s+2), the exponent of the dense zone."""
     return r * s / (2 * s + 2)
 
 
-def sparse(s: Any, p: Any, r: Any) -> Any:  # noqa: ANN401
+def sparse(s: Any, p: Any, r: Any) -> Any:
     """Return r(s-1/p+1/r)/(2(s-1/p)+2), the exponent of the sparse zone."""
     return r * (s - 1 / p + 1 / r) / (2 * (s - 1 / p) + 2)
 

@@ -73,7 +73,7 @@ def compute(part: Part) -> Iterator[Row]:
         }  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the risks of each density, each with a dotted line of the theory's slope."""
     figure, panels = look.panels(4, rows=2, width=11, height=7.4, sharey=False)
     titles = {"triangle": "triangle, smoothness 3/2", "step": "a step"}
@@ -94,7 +94,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _line(axes: Any, way: Way, rows: Table, start: float) -> None:  # noqa: ANN401
+def _line(axes: Any, way: Way, rows: Table, start: float) -> None:
     n, risk, theory = rows["n"].astype(float), rows["risk"], float(rows["theory"][0])
     far = n >= start
     found, _ = slope(n[far], risk[far])

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from sourdine.local.densities import Dubois
-from sourdine.local.densities.dubois import rebuilt
+from sourdine.local.densities.dubois import Dubois, rebuilt
 from sourdine.local.densities.wavelets import UNIT, Basis
 
 if TYPE_CHECKING:

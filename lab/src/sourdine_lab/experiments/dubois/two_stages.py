@@ -96,7 +96,7 @@ def twice(shares: Floats, n: int, epsilon: float, rng: np.random.Generator) -> F
     return fine
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the risk against the number of people, a panel a density."""
     figure, axes = look.panels(2, width=11.0, height=4.4)
     for one, (shape, rows) in zip(axes, table.by("shape"), strict=True):

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.adaptive.robust import Robust
-from sourdine.adaptive.sketches import AmsSketch
+from sourdine.adaptive.robust.wrapper import Robust
+from sourdine.adaptive.sketches.ams import AmsSketch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -65,7 +65,7 @@ class Copy:
         return float(self.bank.estimates()[self.place])
 
 
-def private_median(  # noqa: PLR0913 - the lecture's symbols
+def private_median(
     copies: int, rows: int, *, sample: int, epsilon0: float, start: float, source: Source
 ) -> Robust:
     """Return the lecture's algorithm around so many sketches.

@@ -92,7 +92,7 @@ def _least(part: Part) -> Iterator[Row]:
                "bitset": universe}  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the deletions survived against memory, and the least memory against the universe."""
     figure, (left, right) = look.panels(2, width=12.0, height=4.6, sharey=False)
     _draw_games(left, table.where(panel="games"))
@@ -100,7 +100,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _draw_games(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_games(axes: Any, table: Table) -> None:
     universe = int(table["universe"][0])
     goal, least, lecture = deletions(universe), memory_lower_bound(universe), _lecture(universe)
     for name, own in table.by("sampler"):
@@ -131,7 +131,7 @@ def _lecture(universe: int) -> float:
     return code_size_bits(universe) - 2
 
 
-def _draw_least(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_least(axes: Any, table: Table) -> None:
     adaptive, fixed = table.where(game="adaptive"), table.where(game="fixed")
     n = adaptive["universe"]
     look.band(axes, n, adaptive["bits"], method="coordinates", label="coordinates, adaptive")

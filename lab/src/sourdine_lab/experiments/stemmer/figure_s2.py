@@ -47,7 +47,7 @@ def needed_delta(rate: float, epsilon: float) -> float:
     return max(holding.hockey_stick(no, epsilon).value, no.hockey_stick(holding, epsilon).value)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the epsilons, and the missing delta."""
     figure, (left, right) = look.panels(2, width=12.0, height=4.4, sharey=False)
     q = table["rate"]

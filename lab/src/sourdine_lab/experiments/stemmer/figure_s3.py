@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.adaptive.attacks.f2 import probe
-from sourdine.adaptive.robust import copies_needed, cost
-from sourdine.adaptive.sketches import AmsSketch
+from sourdine.adaptive.attacks import probe
+from sourdine.adaptive.robust.proof import copies_needed, cost
+from sourdine.adaptive.sketches.ams import AmsSketch
 from sourdine.noise import SeededSource
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
@@ -79,7 +79,7 @@ def _costs(part: Part) -> Iterator[Row]:
                "asked": cost(steps, **SKELETON, copies=root, sample=SAMPLE)}  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the error against the number of probes, and the cost against the phase."""
     figure, (left, middle, right) = look.panels(3, width=13.5, height=4.6, sharey=False)
     _draw_probes(left, table.where(panel="probes"))
@@ -93,7 +93,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _draw_probes(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_probes(axes: Any, table: Table) -> None:
     ways = {"one": ("unprotected", True), "plain": ("unprotected", False),
             "robust": ("protected", False)}  # fmt: skip
     for victim, own in table.by("victim"):
@@ -111,7 +111,7 @@ def _draw_probes(axes: Any, table: Table) -> None:  # noqa: ANN401
                 x="adaptive probes", y="relative error of the answer")  # fmt: skip
 
 
-def _draw_costs(axes: Any, table: Table, names: dict[str, str], anew: float) -> None:  # noqa: ANN401
+def _draw_costs(axes: Any, table: Table, names: dict[str, str], anew: float) -> None:
     steps = table["steps"]
     first, second = names
     look.stated(axes, steps, table[first], f"lecture: {names[first]}")

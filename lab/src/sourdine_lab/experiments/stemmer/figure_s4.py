@@ -6,21 +6,15 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.adaptive.attacks.graphs import toggle, weak_vertex
-from sourdine.adaptive.graphs import (
-    ExactMinCut,
-    RobustMinCut,
-    SkeletonMinCut,
-    lazy_mincut,
-    mincut,
-)
+from sourdine.adaptive.attacks import toggle, weak_vertex
+from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut, mincut
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sourdine.adaptive.attacks.graphs import MinCutEstimator
+    from sourdine.adaptive.attacks import MinCutEstimator
     from sourdine.noise import Source
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
@@ -92,7 +86,7 @@ def made(
     return lazy_mincut(n, edges, error=ACCURACY) if name == "lazy" else ExactMinCut(n, edges)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw answers and truths over the questions, a panel an algorithm."""
     figure, axes = look.panels(4, rows=2, width=11.0, height=6.4, sharex=True)
     for one, (name, own) in zip(axes, table.by("algorithm"), strict=True):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.adaptive.ledger import Blocks, Iid, Markov
+from sourdine.adaptive.ledger.dependence import Blocks, Iid, Markov
 from sourdine.noise import SeededSource
 from sourdine_lab import look
 from sourdine_lab.answering import Empirical, Splitting, widths
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.ledger import Dependence
-    from sourdine.exact.parameters import Number
+    from sourdine.adaptive.ledger.dependence import Dependence
+    from sourdine.exact import Number
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
@@ -141,7 +141,7 @@ def _split(rounds: int, rng: Rng) -> Callable[[NDArray[Any]], Splitting]:
     return lambda sample: Splitting(sample, rounds, source=source)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw what is impossible, both failures of splitting, and three kinds of rows."""
     figure, axes = look.panels(6, rows=2, width=15.0, height=8.4, sharey=False)
     _draw_impossible(axes[0], table.where(panel="impossible"))
@@ -155,7 +155,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _draw_impossible(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_impossible(axes: Any, table: Table) -> None:
     alpha = table["alpha"]
     for name, method in zip(ANSWERS, ("unprotected", "no privacy", "protected"), strict=True):
         dashed = method == "no privacy"
@@ -169,7 +169,7 @@ def _draw_impossible(axes: Any, table: Table) -> None:  # noqa: ANN401
                 x=r"accuracy asked for, $\alpha$", y="chance to fail on the worse law")  # fmt: skip
 
 
-def _draw_split(axes: Any, table: Table, x: str, words: str) -> None:  # noqa: ANN401
+def _draw_split(axes: Any, table: Table, x: str, words: str) -> None:
     for rows, method in (("dependent", "unprotected"), ("independent", "protected")):
         own = table.where(rows=rows)
         look.band(axes, own[x], own["error"], own["deviation"], method=method, label=f"{rows} rows")
@@ -180,7 +180,7 @@ def _draw_split(axes: Any, table: Table, x: str, words: str) -> None:  # noqa: A
     look.titled(axes, "", x=words, y="error of the last answer")
 
 
-def _draw_declared(axes: Any, table: Table, sample: str, top: float) -> None:  # noqa: ANN401
+def _draw_declared(axes: Any, table: Table, sample: str, top: float) -> None:
     k, last = table["k"], table.rows[-1]
     look.band(axes, k, table["error"], table["deviation"], method="truth", label="error")
     if sample != "independent":

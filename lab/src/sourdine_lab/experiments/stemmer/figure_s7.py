@@ -64,7 +64,7 @@ def printed(n: int, k: int, universe: int) -> float:
     return float((log(4 * k) / (2 * n)) ** 0.25) + sqrt(log2(universe) * log2(k) ** 2 / sqrt(n))
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the widths against the number of questions, and the corollary against the rows."""
     figure, (left, right) = look.panels(2, width=13.0, height=4.8, sharey=False)
     _draw_questions(left, table.where(panel="questions"))
@@ -72,7 +72,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _draw_questions(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_questions(axes: Any, table: Table) -> None:
     k = table["k"]
     for column, method, words in (
         ("fixed", "no privacy", "fixed beforehand"),
@@ -93,7 +93,7 @@ def _draw_questions(axes: Any, table: Table) -> None:  # noqa: ANN401
                 x="adaptive questions, k", y="half-width")  # fmt: skip
 
 
-def _draw_rows(axes: Any, table: Table) -> None:  # noqa: ANN401
+def _draw_rows(axes: Any, table: Table) -> None:
     n, needed = table["n"], float(table["needed"][0])
     look.stated(axes, n, table["printed"], "lecture, last formula")
     look.band(axes, n, table["total"], method="median mechanism", label="with its constants")

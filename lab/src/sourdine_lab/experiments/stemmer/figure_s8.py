@@ -50,7 +50,7 @@ def compute(part: Part) -> Iterator[Row]:
            "rounding": k * log2(played[0].mechanism.levels)}  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the accuracy against the rows, and the bits against the questions."""
     figure, (left, right) = look.panels(2, width=12.5, height=4.6, sharey=False)
     own = table.where(panel="rows")

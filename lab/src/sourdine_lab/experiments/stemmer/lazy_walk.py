@@ -48,7 +48,7 @@ def _walk(rng: np.random.Generator, stay: float, n: int, runs: int) -> NDArray[n
     return np.asarray(np.take_along_axis(fresh, last, axis=1))
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the chain, the paths, and the deviations."""
     figure, (chain, path, away) = look.panels(3, width=13.5, height=4.0, sharey=False)
     _draw_chain(chain)
@@ -76,7 +76,7 @@ def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
     return figure
 
 
-def _draw_chain(axes: Any) -> None:  # noqa: ANN401
+def _draw_chain(axes: Any) -> None:
     """Draw the two states and the four arrows with their chances."""
     ink = look.colour("truth")
     go = (1 - STAY) / 2

@@ -51,8 +51,8 @@ def compute(part: Part) -> Iterator[Row]:
 
 
 def _formulas(part: Part) -> Iterator[Row]:
-    from sourdine_lab.answering import widths  # noqa: PLC0415
-    from sourdine_lab.answering.compression import concentrated_accuracy  # noqa: PLC0415
+    from sourdine_lab.answering import widths
+    from sourdine_lab.answering.compression import concentrated_accuracy
 
     for k in part["numbers"]:
         found = {
@@ -69,9 +69,9 @@ def _formulas(part: Part) -> Iterator[Row]:
 
 def _attacked(part: Part) -> Iterator[Row]:
     """Let the overfitting analyst question the server, whose surprises set its width."""
-    from sourdine.adaptive.server import QueryServer  # noqa: PLC0415
-    from sourdine_lab.game import Exchange, Overfitting, Transcript  # noqa: PLC0415
-    from sourdine_lab.samples import iid  # noqa: PLC0415
+    from sourdine.adaptive.query_server.server import QueryServer
+    from sourdine_lab.game import Exchange, Overfitting, Transcript
+    from sourdine_lab.samples import iid
 
     rng, numbers = part.rng, set(part["numbers"])
     law = zipf(CELLS, rng)
@@ -95,7 +95,7 @@ def zipf(size: int, rng: np.random.Generator) -> NDArray[np.float64]:
     return rng.permutation(law / law.sum())
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the widths against the number of queries."""
     figure, (axes,) = look.panels(1, width=8.5, height=5.0)
     for way, rows in table.by("way"):

@@ -24,14 +24,14 @@ BOUNDS = (-5, 5)
 
 def compute(part: Part) -> Iterator[Row]:
     """Yield the errors of all methods."""
-    from scipy.special import ndtri  # noqa: PLC0415 - costs time to import, needed here only
+    from scipy.special import ndtri
 
     return deciles_against_n(
         part, lambda rng, n: rng.normal(size=n), ndtri(DECILES), bounds=BOUNDS, step=2**-16
     )
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the errors."""
     return draw_against_n(table, "N(0, 1) in [-5, 5]", lambda _: None)
 

@@ -37,11 +37,11 @@ def compute(part: Part) -> Iterator[Row]:
     )
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the errors, with the document's fits."""
     n = np.unique(table["n"])
 
-    def fits(axes: Any) -> None:  # noqa: ANN401
+    def fits(axes: Any) -> None:
         for name, (factor, power) in FITS.items():
             look.stated(axes, n, factor * n**power, f"stated: {name}")
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.local.densities import DensityProtocol
+    from sourdine.local.densities.density import DensityProtocol
     from sourdine.noise import Source
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
@@ -75,8 +75,9 @@ def compute(part: Part) -> Iterator[Row]:
 
 def _methods(n: int) -> dict[str, Callable[[NDArray[np.int64], Source], Floats]]:
     """Return, for each method, what makes a density out of people's cells."""
-    from sourdine.local.densities import Dubois, OneBit  # noqa: PLC0415 - wavelets are loaded there
-    from sourdine.local.densities.auto import best_protocol  # noqa: PLC0415
+    from sourdine.local.densities.call import best_protocol
+    from sourdine.local.densities.dubois import Dubois
+    from sourdine.local.densities.one_bit import OneBit
 
     unit: dict[str, Any] = {"bounds": (0, 1), "epsilon": EPSILON}
     protocols = {
@@ -110,7 +111,7 @@ def _histogram(people: NDArray[np.int64]) -> Floats:
     return np.repeat(counts * cells / people.size, CELLS // cells)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the errors against the number of people."""
     figure, axes = look.panels(2, width=11.5, height=4.6)
     for one, (shape, rows) in zip(axes, table.by("shape"), strict=True):

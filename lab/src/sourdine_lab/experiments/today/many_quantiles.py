@@ -59,7 +59,7 @@ def compute(part: Part) -> Iterator[Row]:
                "largest_deviation": largest_deviation}  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the mean rank error against m, a panel a law and size."""
     figure, axes = look.panels(3, width=13.5, height=4.6, sharey=False)
     groups = [rows for _, own in table.by("n") for _, rows in own.by("law")]

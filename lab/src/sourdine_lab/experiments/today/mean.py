@@ -36,7 +36,7 @@ def compute(part: Part) -> Iterator[Row]:
     The sum of the records moves by at most 100 steps of 10 when one is replaced. The classic
     Gaussian is left out where the library refuses it, its delta being too small a promise there.
     """
-    from sourdine.mechanisms import Gaussian, Laplace, Staircase  # noqa: PLC0415
+    from sourdine.mechanisms import Gaussian, Laplace, Staircase
 
     made: dict[str, Callable[..., Any]] = {
         "Laplace": Laplace,
@@ -55,7 +55,7 @@ def compute(part: Part) -> Iterator[Row]:
                    "risk": noise + SAMPLING}  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the risk of the noise against epsilon, beside the risk of sampling."""
     figure, (axes,) = look.panels(1, width=8.0, height=4.6)
     for method, rows in table.by("method"):

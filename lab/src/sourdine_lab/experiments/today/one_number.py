@@ -62,9 +62,10 @@ def compute(part: Part) -> Iterator[Row]:
 
 def _made(epsilon: float) -> dict[str, Callable[[], tuple[Any, bool]]]:
     """Return the randomiser of each method, and whether its reports are simply averaged."""
-    from sourdine.local.numeric import Duchi, HybridReport, piecewise, square_wave  # noqa: PLC0415
-    from sourdine.mechanisms import BoundedLaplace, BoundedStaircase  # noqa: PLC0415
-    from sourdine.mechanisms.mechanism import settle  # noqa: PLC0415
+    from sourdine.local.numeric.duchi import Duchi, HybridReport
+    from sourdine.local.numeric.sliding import piecewise, square_wave
+    from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
+    from sourdine.mechanisms.mechanism import settle
 
     def redrawn() -> tuple[Any, bool]:
         report = BoundedStaircase(epsilon=nominal(epsilon), last=LAST)
@@ -99,13 +100,13 @@ def nominal(epsilon: float) -> float:
     return low
 
 
-def errors_of_mean(report: Any, *, averaged: bool) -> tuple[float, float]:  # noqa: ANN401
+def errors_of_mean(report: Any, *, averaged: bool) -> tuple[float, float]:
     """Return bias and standard deviation of the mean of the people's ages.
 
     Between the channel's nodes the law of a report is a mixture of theirs, so moments are linear.
     """
-    from sourdine.local.estimators.channel import channel  # noqa: PLC0415
-    from sourdine.local.estimators.means import scores_of_share  # noqa: PLC0415
+    from sourdine.local.estimators.channel import channel
+    from sourdine.local.estimators.means import scores_of_share
 
     way, share = channel(report), ages()
     score = (
@@ -119,7 +120,7 @@ def errors_of_mean(report: Any, *, averaged: bool) -> tuple[float, float]:  # no
     return float(share @ (mean - ticks)), (variance / PEOPLE) ** 0.5
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the error against epsilon."""
     figure, (axes,) = look.panels(1, width=8.5, height=5.0)
     for method, rows in table.by("method"):

@@ -58,7 +58,7 @@ def compute(part: Part) -> Iterator[Row]:
     Noise on the value itself is about as large as the range: it is drawn on a coarse lattice,
     which makes no difference that could be seen and saves the Gaussian's calibration much time.
     """
-    from sourdine import quantiles  # noqa: PLC0415 - the public call, as a person types it
+    from sourdine import quantiles
 
     n, top, rng, source = part["n"], part["range"], part.rng, part.source
     common = {"bounds": (0, top), "epsilon": part["epsilon"], "relation": "substitute", "n": n}
@@ -80,7 +80,7 @@ def compute(part: Part) -> Iterator[Row]:
                "deviation": deviation}  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the risk against n, the range and epsilon."""
     figure, axes = look.panels(3, width=13.5, height=4.6)
     for one, (axis, rows) in zip(axes, table.by("axis"), strict=True):

@@ -67,20 +67,21 @@ def compute(part: Part) -> Iterator[Row]:
                    "majority": _majority(table)}  # fmt: skip
 
 
-def _schema(way: str, epsilon: float) -> Any:  # noqa: ANN401 - a schema
+def _schema(way: str, epsilon: float) -> Any:
     """Return the schema with the same epsilon for each of the nine columns."""
-    from fractions import Fraction  # noqa: PLC0415
+    from fractions import Fraction
 
-    from sourdine.local.table import Choice, Number, Schema  # noqa: PLC0415
+    from sourdine.local.table.columns import Choice, Number
+    from sourdine.local.table.schema import Schema
 
     numbers = {c.name: Number(c.low, c.high, c.step, method=WAYS[way]) for c in COLUMNS}
     total = (len(COLUMNS) + 1) * Fraction(str(epsilon))
     return Schema.of({**numbers, LABEL: Choice(0, 1)}, epsilon=total)
 
 
-def _accuracy(learnt: Pima, tested: Pima, *, knows: Any) -> float:  # noqa: ANN401
+def _accuracy(learnt: Pima, tested: Pima, *, knows: Any) -> float:
     """Learn from the training rows of one table, and predict the test rows of the other."""
-    from sourdine.local.learn import NoisyGaussianNB  # noqa: PLC0415 - scikit-learn is an extra
+    from sourdine.local.learn import NoisyGaussianNB
 
     model = NoisyGaussianNB(schema=knows, label=LABEL if knows is not None else None)
     model.fit(values(learnt.ticks[learnt.train]), learnt.y[learnt.train])
@@ -93,7 +94,7 @@ def _majority(table: Pima) -> float:
     return max(ones, 1 - ones)
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the accuracies against epsilon."""
     figure, (axes,) = look.panels(1, width=8.5, height=5.0)
     for (way, learning), (colour, dashed, label) in SHOWN.items():

@@ -59,7 +59,7 @@ def spread(m: int) -> tuple[float, ...]:
     return tuple(i / (m + 1) for i in range(1, m + 1))
 
 
-def released(  # noqa: PLR0913 - the terms of a call
+def released(
     method: str,
     x: Floats,
     q: Sequence[float],
@@ -70,9 +70,9 @@ def released(  # noqa: PLR0913 - the terms of a call
     source: Source,
 ) -> Floats:
     """Release the quantiles by one of `METHODS`."""
-    from sourdine import quantiles  # noqa: PLC0415 - the public call, as a person types it
-    from sourdine.central.quantiles.histogram import HistogramMethod  # noqa: PLC0415
-    from sourdine.grid import Grid  # noqa: PLC0415
+    from sourdine import quantiles
+    from sourdine.central.quantiles.naive import HistogramMethod
+    from sourdine.grid import Grid
 
     if method == "histogram":
         grid, steps = Grid(*bounds, step=step), round(1.5 * len(x) / log(len(x)))
@@ -124,9 +124,9 @@ def _distance(a: Floats, b: Floats) -> float:
     return float(np.sqrt(np.mean((a - b) ** 2)))
 
 
-def draw_against_n(table: Table, law: str, fits: Callable[[Any], None]) -> Any:  # noqa: ANN401
+def draw_against_n(table: Table, law: str, fits: Callable[[Any], None]) -> Any:
     """Draw both errors against n, side by side; ``fits`` adds what the document states."""
-    from sourdine_lab import look  # noqa: PLC0415 - matplotlib is loaded there
+    from sourdine_lab import look
 
     figure, axes = look.panels(2, width=11.5, height=4.6)
     columns = (("error", "deviation"), ("law_error", "law_deviation"))

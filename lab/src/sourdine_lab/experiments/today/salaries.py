@@ -51,7 +51,7 @@ def compute(part: Part) -> Iterator[Row]:
                "runs": part["runs"], "error": error, "deviation": deviation}  # fmt: skip
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the errors against epsilon."""
     figure, (axes,) = look.panels(1, width=8.5, height=5.0)
     for method, rows in table.by("method"):

@@ -54,7 +54,8 @@ def compute(part: Part) -> Iterator[Row]:
     category with an equal part of epsilon each, as its budgets add up; for two, one question. Half
     of epsilon a question is enough, since two people's true answers differ in two of them.
     """
-    from sourdine.local.categorical import Warner, best_oracle, oracles  # noqa: PLC0415
+    from sourdine.local.categorical.choosing import best_oracle, oracles
+    from sourdine.mechanisms.randomized_response import Warner
 
     k, epsilon, rng, source = part["k"], part["epsilon"], part.rng, part.source
     shares = zipf(k)
@@ -87,14 +88,16 @@ def exact_error(shares: Floats, p: float, q: float) -> float:
 
 
 def _simulated(
-    oracle: Any,  # noqa: ANN401 - any of the frequency oracles
+    oracle: Any,
     people: NDArray[np.int64],
     runs: int,
-    source: Any,  # noqa: ANN401
+    source: Any,
 ) -> Iterator[tuple[str, float, float]]:
     """Yield the error of real reports, raw and made consistent, with its standard error."""
-    from sourdine.local.estimators.frequencies import frequencies  # noqa: PLC0415
-    from sourdine.local.estimators.simplex import norm_sub  # noqa: PLC0415
+    from sourdine.local.estimators.frequencies import (
+        frequencies,
+        norm_sub,
+    )
 
     truth = np.bincount(people, minlength=oracle.categories) / len(people)
     squares = []
@@ -108,7 +111,7 @@ def _simulated(
         yield name, float(m**0.5), float(e / (2 * m**0.5))
 
 
-def draw(table: Table) -> Any:  # noqa: ANN401 - a figure
+def draw(table: Table) -> Any:
     """Draw the error against k and against epsilon."""
     figure, axes = look.panels(2, width=11.5, height=4.6)
     for one, (axis, rows) in zip(axes, table.by("axis"), strict=True):

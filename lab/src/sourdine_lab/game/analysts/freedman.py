@@ -132,7 +132,7 @@ class FreedmanResult:
         return self.reported - self.fresh
 
 
-def freedman(  # noqa: PLR0913 - the parameters of the experiment
+def freedman(
     n: int,
     d: int,
     *,

@@ -1,0 +1,1 @@
+"""One sample, ten thousand questions, each of which may follow from the answers before it."""

@@ -1,0 +1,624 @@
+"""`QueryServer`: many adaptive questions to one sample."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import floor, log2
+from numbers import Real
+from threading import Lock
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
+from sourdine.adaptive.information import largest
+from sourdine.adaptive.ledger.dependence import Blocks, Dependence, Iid
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.adaptive.ledger.transaction import Spent
+from sourdine.adaptive.query_server.evidence import Cells
+from sourdine.adaptive.query_server.guesses import Parts, Trained, Weights, read_guess
+from sourdine.adaptive.query_server.looks import (
+    Look,
+    LookQuestion,
+    PlainLook,
+    PrivateLook,
+    ToldCells,
+)
+from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
+from sourdine.exact import given, kind, number, positive
+from sourdine.noise import SYSTEM
+from sourdine.results.release import beta_of
+from sourdine.results.tables import Sheet, Shown
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from fractions import Fraction
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from sourdine.adaptive.ledger.transaction import Turn
+    from sourdine.adaptive.queries import Query, Values
+    from sourdine.adaptive.query_server.evidence import Evidence
+    from sourdine.adaptive.query_server.looks import Cell, Ends
+    from sourdine.exact import Number
+    from sourdine.noise import Source
+    from sourdine.privacy import Concentrated, Guarantee
+
+
+# ---- The terms of a server, and which of them go together ----------------------------------------
+
+
+def dependence_of(declared: Dependence | None, ledger: TranscriptLedger | None) -> Dependence:
+    """Return how the rows depend on each other: what is declared, or the ledger's own."""
+    if declared is not None and not isinstance(declared, Dependence):
+        raise ParameterTypeError(
+            "dependence",
+            "be Iid(), Markov(0.5), Blocks(10) or Custom(...)",
+            kind(declared),
+            "Type {dependence}.",
+            dependence=Iid(),
+        )
+    if ledger is None:
+        return Iid() if declared is None else declared
+    if not isinstance(ledger, TranscriptLedger):
+        raise ParameterTypeError(
+            "ledger", "be a TranscriptLedger", kind(ledger), "Leave {ledger} out.", ledger=LEFT_OUT
+        )
+    if declared is not None and declared.facts() != ledger.dependence.facts():
+        raise ParameterError(
+            "dependence",
+            f"be the ledger's, {ledger.dependence.facts()}",
+            f"{declared.facts()}",
+            "Leave {dependence} out.",
+            dependence=LEFT_OUT,
+        )
+    return ledger.dependence
+
+
+def with_groups(
+    dependence: Dependence, groups: Sequence[object] | NDArray[np.generic] | None, declared: object
+) -> Dependence:
+    """Return the dependence of rows in groups: blocks of the largest one if nothing is declared."""
+    if groups is None:
+        return dependence
+    largest = int(np.unique(np.asarray(groups), return_counts=True)[1].max(initial=1))
+    size = dependence.size if isinstance(dependence, Blocks) else 1
+    if size < largest and declared is not None:
+        raise ParameterError(
+            "dependence",
+            f"be Blocks of the largest group at least, {largest} rows",
+            f"{dependence.facts()}",
+            "Type {dependence}, or leave it out.",
+            dependence=Blocks(largest),
+        )
+    return Blocks(max(size, largest))
+
+
+def splits_once(guess: object, training: object, ledger: TranscriptLedger | None) -> None:
+    """Refuse halves drawn anew over rows that a ledger has seen before."""
+    if guess == "split" and training is None and ledger is not None:
+        raise ParameterError(
+            "ledger",
+            "be left out where the guess is 'split', unless {training} is given",
+            "one",
+            "Halves drawn anew would check with rows that have guessed before. Leave {ledger} out, "
+            "or let it be of the other rows.",
+            ledger=LEFT_OUT,
+        )
+
+
+def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> Fraction:
+    """Return the chance of a miss: what is asked for, or the ledger's own."""
+    if ledger is None:
+        return beta_of(0.95 if confidence is None else confidence)
+    if confidence is not None and beta_of(confidence) != ledger.beta:
+        raise ParameterError(
+            "confidence",
+            f"be the ledger's, {float(1 - ledger.beta):g}",
+            given(confidence),
+            "Leave {confidence} out.",
+            confidence=LEFT_OUT,
+        )
+    return ledger.beta
+
+
+def some_rows(n: int) -> int:
+    """Return how many rows check, if any."""
+    if n < 1:
+        raise ParameterError("rows", "be at least one", "none", "Pass the rows to ask about.")
+    return n
+
+
+def counts_these(ledger: TranscriptLedger, n: int) -> None:
+    """Refuse a ledger of other rows."""
+    if ledger.n != n:
+        raise ParameterError(
+            "ledger",
+            f"be of the {n} rows that check",
+            f"one of {ledger.n}",
+            f"Type TranscriptLedger({n}).",
+        )
+
+
+def private_terms(
+    evidence: object, hypothesis: Weights | None, dependence: Dependence, ledger: object
+) -> tuple[Cells, Weights]:
+    """Return what a private look needs, or refuse what does not go with privacy."""
+    if hypothesis is None or not isinstance(evidence, Cells):
+        raise ParameterError(
+            "privacy",
+            "go with the guess 'weights'",
+            "another guess",
+            "Type {universe}, and leave {guess} out.",
+            universe=1000,
+            guess=LEFT_OUT,
+        )
+    if not isinstance(dependence, Iid):
+        raise ParameterError(
+            "dependence",
+            "be Iid() with privacy",
+            dependence.name,
+            "The account of privacy is proved for independent rows. Type {dependence}.",
+            dependence=Iid(),
+        )
+    if ledger is not None:
+        raise ParameterError(
+            "ledger",
+            "be left out with privacy",
+            "one",
+            "The chance of a miss is divided between accounts. Leave {ledger} out, and type "
+            "{confidence} in its place.",
+            ledger=LEFT_OUT,
+            confidence=0.95,
+        )
+    return evidence, hypothesis
+
+
+# ---- What can still be asked ---------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Left(Shown):
+    """How many more questions are sure to be answered; None for any number.
+
+    Parameters
+    ----------
+    surprises
+        If every one is a surprise.
+    nods
+        If none is, but perhaps the last.
+    """
+
+    surprises: int | None
+    nods: int | None
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        surprises, nods = ("any number of" if x is None else x for x in (self.surprises, self.nods))
+        return Sheet(notes=[("left", f"{surprises} surprises, or {nods} nods")])
+
+
+def left_until(error: Fraction, ledger: TranscriptLedger, levels: Callable[[int], int]) -> Left:
+    """Return what can be asked before the next half-width passes an error.
+
+    Parameters
+    ----------
+    error
+        The half-width.
+    ledger
+        What was told so far.
+    levels
+        Given a number of further surprises, among how many levels the last counts at most.
+    """
+    spent = ledger.spent
+
+    def fits(surprises: int, nods: int) -> bool:
+        told = Spent(
+            spent.answers + 2 * surprises + nods,
+            spent.yes + surprises,
+            spent.no + nods,
+            spent.value_bits + surprises * log2(levels(surprises)),
+            spent.claims + 2 * surprises + nods,
+        )
+        return ledger.halfwidth_after(told) <= error
+
+    return Left(
+        largest(lambda m: fits(m, 0) and fits(m - 1, 1)),
+        largest(lambda m: fits(0, m) and fits(1, m - 1)),
+    )
+
+
+# ---- What is proved, and apart from it what was tried --------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class ServerReport(Shown):
+    """What is proved of a server's answers, and apart from it what was tried.
+
+    Parameters
+    ----------
+    certificate
+        What is proved; None before anything was asked.
+    attacks
+        The largest error of an answer under each attack.
+    """
+
+    certificate: Certificate | None
+    attacks: Mapping[str, float]
+
+    def sheet(self) -> Sheet:
+        """Return what is printed."""
+        proved: Sequence[tuple[str, str]] = [("proved", "nothing was asked yet")]
+        if self.certificate is not None:
+            proved = self.certificate.sheet().notes
+        tried = ", ".join(f"{name} {error:.4g}" for name, error in self.attacks.items())
+        return Sheet(
+            notes=[*proved, *([("tried", f"{tried}; this proves nothing")] if tried else [])]
+        )
+
+
+def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> ServerReport:
+    """Return the certificate, and apart from it the error that each attack achieved.
+
+    Parameters
+    ----------
+    server
+        What was asked.
+    attacks
+        The largest error of an answer under each attack that was tried. A small one is no proof:
+        a better attack may do better, up to what is proved.
+
+    Examples
+    --------
+    >>> from sourdine.adaptive.query_server.server import QueryServer
+    >>> server = QueryServer([0, 1, 1, 1], universe=2)
+    >>> print(report(server, {"overfitting": 0.013}))
+    proved  nothing was asked yet
+    tried   overfitting 0.013; this proves nothing
+    """
+    if not isinstance(getattr(server, "answers", None), int):
+        raise ParameterTypeError("server", "be a QueryServer", kind(server), "Type report(server).")
+    if attacks is not None and not _errors(attacks):
+        raise ParameterTypeError(
+            "attacks",
+            "be the largest error by name",
+            kind(attacks),
+            "Type report(server, {'overfitting': 0.013}).",
+        )
+    return ServerReport(server.certificate() if server.answers else None, attacks or {})
+
+
+def _errors(attacks: object) -> bool:
+    return isinstance(attacks, Mapping) and all(isinstance(x, Real) for x in attacks.values())
+
+
+# ---- The query server: ten thousand adaptive questions to one sample, each with ends that hold ---
+#
+# A public guess comes first. If the sample's average is within the threshold :math:`\alpha` of it,
+# the guess is the answer and the sample has only nodded; if not, the average is told to within
+# :math:`\alpha` and the hypothesis behind the guesses learns from it. Nods are cheap in the
+# transcript ledger, surprises are few, and so the ends stay short, whatever the analyst does.
+#
+# *Theorem*. With ``guess="weights"`` and a uniform prior at most :math:`\ln|X| / 2\alpha^2` answers
+# surprise. *Proof*. Let :math:`\Phi_t` be the divergence :math:`\mathrm{KL}(S \| w)` after
+# :math:`t`
+# surprises. The server keeps :math:`\Phi_t \le \ln|X| - 2\alpha^2 t`, and divergence is never
+# negative. It moves the hypothesis until it gives the value told, the middle of the cell, if that
+# keeps the invariant; otherwise, and it says so in the answer, only to the cell's near end, which
+# the theorem of `sourdine.adaptive.query_server.guesses` shows to bring the sample nearer by
+# :math:`2\alpha^2`. *Checked by* ``test_surprises_stay_within_the_bound``. The longer step is the
+# better one on most data, and the entropy of the sample is a stock of slack for it.
+#
+# The hypothesis is a function of the answers alone. So are the ends: of an average known to lie
+# between :math:`a` and :math:`b`, they are the ledger's ends for :math:`a` below and :math:`b`
+# above. *Checked by* ``test_server_says_nothing_but_its_answers`` and
+# ``test_all_answers_hold_their_ends``.
+
+
+MIDDLE = 0.25
+"""From here to one minus this the half-width will do; beyond it the intervals are shorter."""
+
+
+class QueryServer:
+    r"""Answers about the population behind a sample, for questions that follow from answers.
+
+    Parameters
+    ----------
+    data
+        Codes 0, ..., N - 1; or, with a universe of columns, the columns; in any data that
+        `sourdine.Frame` takes. Without a universe, arrays of several dimensions too.
+    universe
+        How many codes there are, or the public categories of each column: ``{"age":
+        range(100), "sex": ["f", "m"]}``; 65 536 cells at most. Queries are then asked of the
+        cells, never of the rows, and a value beyond 0 and 1 is refused. Words and dates have one
+        category more, for what is not listed. See
+        `sourdine.adaptive.query_server.evidence.Universe` for the cell of a row.
+    guess
+        ``"weights"``: a hypothesis over the universe that learns. ``"split"``: half of the rows,
+        drawn by chance, guess for the other half, with or without a universe. A function: it is
+        given the query, and must not know the rows.
+    error
+        :math:`\alpha`, how far an answer may be from the average over the sample: a guess that
+        is as near is near enough. With privacy the noise comes on top.
+    confidence
+        The probability with which all the ends ever given hold; 0.95 if left out.
+    dependence
+        How the rows depend on each other; independent if left out.
+    ledger
+        The ledger of these rows, for one that is kept in a file or shared; its own confidence
+        and dependence count. In memory if left out.
+    prior
+        The public weights that the hypothesis starts from; equal ones if left out.
+    training
+        With ``"split"``: rows that guess, so that all of ``data`` check.
+    groups
+        With ``"split"``: the block of each row, public, where blocks are not runs of equal length;
+        the rows are then `Blocks` of the largest one.
+    privacy
+        `Guarantee` or `Concentrated`: what the whole conversation may cost, under ``SUBSTITUTE``.
+        Needs ``"weights"`` and independent rows.
+    hard
+        With ``privacy``: how many surprises the budget is divided by.
+    source
+        Where chance comes from.
+
+    Examples
+    --------
+    A thousand people, 300 of them in cell 1. The first question surprises, asked again it does not:
+
+    >>> server = QueryServer([0] * 700 + [1] * 300, universe=4, error=0.1)
+    >>> first = server.ask(lambda code: code == 0)
+    >>> print(first.source, round(first.value, 2))
+    data 0.65
+    >>> again = server.ask(lambda code: code == 0)
+    >>> print(again.source, round(again.value, 2))
+    hypothesis 0.65
+    >>> print(server.certificate())
+    proved   all 2 answers within 0.1658 of the truth with probability 0.95
+    grounds  at most 3.58 bits were told before any of them, by the ledger's union
+             bound over transcripts; rows iid
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        universe: object = None,
+        guess: str | Callable[[Any], float] = "weights",
+        error: Number = 0.05,
+        confidence: Number | None = None,
+        dependence: Dependence | None = None,
+        ledger: TranscriptLedger | None = None,
+        prior: ArrayLike | None = None,
+        training: Any = None,
+        groups: Sequence[object] | NDArray[np.generic] | None = None,
+        privacy: Guarantee | Concentrated | None = None,
+        hard: int | None = None,
+        source: Source = SYSTEM,
+    ) -> None:
+        _gives_bytes(source)
+        self.error = float(number(error, "error", above=0, most=1))
+        kind = with_groups(dependence_of(dependence, ledger), groups, declared=dependence or ledger)
+        splits_once(guess, training, ledger)
+        parts = Parts.read(
+            data, universe, guess, dependence=kind, prior=prior, training=training, groups=groups,
+            source=source,
+        )  # fmt: skip
+        self._evidence: Evidence = parts.evidence
+        self._guesser = parts.guesser
+        self.beta = agreed_beta(confidence, ledger)
+        share = self.beta if privacy is None else self.beta / 3
+        self.ledger = ledger or TranscriptLedger(
+            some_rows(parts.evidence.n), confidence=1 - share, dependence=kind
+        )
+        counts_these(self.ledger, parts.evidence.n)
+        hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
+        self._look: Look = PlainLook(parts.evidence, self.error, hypothesis)
+        if privacy is not None or hard is not None:
+            counted = private_terms(parts.evidence, hypothesis, kind, ledger)
+            self._look = PrivateLook(
+                *counted, threshold=self.error, privacy=privacy, hard=hard, beta=self.beta,
+                source=source,
+            )  # fmt: skip
+        self._tally, self._lock = ToldCells(), Lock()
+        self.answers, self.hard = 0, 0
+        self._widest, self._most_bits = 0.0, 0.0
+
+    @property
+    def bits(self) -> float:
+        """The bits told so far, by all who use the ledger."""
+        return self.ledger.bits
+
+    @property
+    def most_hard(self) -> int | None:
+        r"""How many of its own guesses can fail: :math:`\ln|X| / 2\alpha^2`; None if unknown."""
+        if not isinstance(self._guesser, Weights) or isinstance(self._look, PrivateLook):
+            return None
+        return floor(self._guesser.stock / (2 * self.error**2))
+
+    @property
+    def hypothesis(self) -> Values:
+        """The law over the universe that answers so far have led to; of public things alone."""
+        if not isinstance(self._guesser, Weights):
+            raise ParameterError(
+                "guess",
+                "be 'weights' for a hypothesis",
+                "another guess",
+                "Type {guess}.",
+                guess="weights",
+            )
+        return self._guesser.law.copy()
+
+    @property
+    def cost(self) -> Guarantee | Concentrated | None:
+        """What the whole conversation costs in privacy; None without privacy."""
+        return self._look.guarantee if isinstance(self._look, PrivateLook) else None
+
+    def guess(self, query: Query) -> float:
+        """Return the guess of a query; costs nothing, looks at nothing, promises nothing."""
+        return self._guesser.guess(self._evidence.read(query))
+
+    def answer(self, query: Query) -> float:
+        """Return the value of an answer alone."""
+        return self.ask(query).value
+
+    def ask(self, query: Query, *, guess: float | None = None) -> AdaptiveAnswer:
+        """Return an answer, the ends of the truth and what it cost.
+
+        Whether the guess was near is charged, and on the disk if the ledger is, before anything
+        that takes longer or writes more for one answer than for the other.
+
+        Parameters
+        ----------
+        query
+            A vector over the universe, or a function: of the universe's codes or columns, or,
+            without a universe, of the rows. Its values must be between 0 and 1; others are
+            refused, but clipped on rows that check, which are private.
+        guess
+            Your own guess, from 0 to 1; the server's if left out. The hypothesis does not learn
+            from it.
+        """
+        with self._lock:
+            read = self._evidence.read(query)
+            question = LookQuestion(read, self._guess(read, guess), *self._evidence.span(read))
+            self._look.demand()
+            cells = self._look.cells(question)
+            if not cells:
+                return self._certain(question)
+
+            def look(turn: Turn) -> tuple[float, bool, float]:
+                turn.require(self._evidence.n)
+                self._afford(turn, cells)
+                self._most_bits = max(self._most_bits, turn.spent.bits)
+                nats = min(self.ledger.nats_after(turn.spent), self._look.nats(self.answers + 1))
+                surprised = self._look.surprises(question)
+                return nats, surprised, turn.bit(surprised, "surprise")
+
+            nats, surprised, bits = self.ledger.turn(look)
+            cell = None
+            if surprised:
+                cell = self._look.cell(question)
+                levels = self._tally.levels(cell, cells)
+                bits += self.ledger.turn(lambda turn: turn.value(levels, "gap"))
+                self.hard += 1
+                self._tally.add(cell)
+            answer = self._answer(question, cell, nats, bits)
+            if cell is not None and guess is None:
+                self._look.learn(question, cell)
+            return answer
+
+    def certificate(self) -> Certificate:
+        """Return what is proved of all answers so far; attacks they survived prove nothing."""
+        rows = f"rows {self.ledger.dependence.facts()['name']}"
+        if isinstance(self._look, PrivateLook):
+            how = (
+                f"the better of two accounts, bits told and privacy ({self.cost}), a third of the "
+                f"chance each and a third for the noise; {rows}"
+            )
+        else:
+            how = (
+                f"at most {self._most_bits:.3g} bits were told before any of them, by the ledger's "
+                f"union bound over transcripts; {rows}"
+            )
+        return Certificate(self._widest, float(self.beta), self.answers, how)
+
+    @property
+    def remaining(self) -> Left:
+        """How many more questions are sure to be answered, if nobody else asks.
+
+        Where the ledger has no limit of its own, only privacy has an end.
+        """
+        return self._until(self.ledger.error)
+
+    def until(self, error: Number) -> Left:
+        """Return how many are sure to be answered with a half-width of ``error`` at most.
+
+        Examples
+        --------
+        >>> server = QueryServer([0] * 5000 + [1] * 5000, universe=2)
+        >>> print(server.remaining)
+        left  any number of surprises, or any number of nods
+        >>> left = server.until(0.05)
+        >>> left.surprises, left.nods > 80_000
+        (6, True)
+        """
+        return self._until(positive(error, "error"))
+
+    def _until(self, goal: Fraction | None) -> Left:
+        cells, left = self._look.cells(LookQuestion(None, 0.0)), Left(None, None)
+        if goal is not None and cells:
+            left = left_until(goal, self.ledger, lambda more: self._tally.bound(cells, more))
+        if not isinstance(self._look, PrivateLook):
+            return left
+        most = self._look.left
+        surprises = most if left.surprises is None else min(left.surprises, most)
+        return Left(surprises, left.nods if most else 0)
+
+    def __repr__(self) -> str:
+        return (
+            f"QueryServer(n={self.ledger.n}, error={self.error:g}, answers={self.answers}, "
+            f"surprises={self.hard}, bits={self.bits:.4g})"
+        )
+
+    def _guess(self, query: Any, given: float | None) -> float:
+        """Return the guess given, or the server's; what is wrong with a query shows in training."""
+        if given is None:
+            return self._guesser.guess(query)
+        if isinstance(self._guesser, Trained):
+            self._guesser.guess(query)
+        return read_guess(given)
+
+    def _afford(self, turn: Turn, cells: list[Cell]) -> None:
+        """Refuse a look whose dearest answer would not fit, before there is one."""
+        limit = self.ledger.error
+        surprise = turn.spent.bit(True).value(self._tally.dearest(cells))  # noqa: FBT003
+        after = max(map(self.ledger.halfwidth_after, (surprise, turn.spent.bit(False))))  # noqa: FBT003
+        if limit is not None and after > limit:
+            raise BudgetExceededError(
+                "the next half-width",
+                f"stay at most {float(limit):g}",
+                f"{after:.4g} after a surprise",
+                "Nothing was answered: guess(query) still answers, without ends.",
+            )
+
+    def _answer(
+        self, question: LookQuestion, cell: Cell | None, nats: float, bits: float
+    ) -> AdaptiveAnswer:
+        value = self._look.value(question, cell)
+        lower, upper = self._ends(*self._look.known(question, cell), nats)
+        ends = max(lower, question.low), min(upper, question.high)
+        return self._counted(
+            AdaptiveAnswer(value, *ends, bits, "hypothesis" if cell is None else "data")
+        )
+
+    def _certain(self, question: LookQuestion) -> AdaptiveAnswer:
+        """Return the answer to a query that cannot surprise: its range says it all."""
+        return self._counted(
+            AdaptiveAnswer(question.guess, question.low, question.high, 0.0, "hypothesis")
+        )
+
+    def _counted(self, answer: AdaptiveAnswer) -> AdaptiveAnswer:
+        self.answers += 1
+        off = max(answer.value - answer.lower, answer.upper - answer.value)
+        self._widest = max(self._widest, off)
+        return answer
+
+    def _ends(self, low: float, high: float, nats: float) -> Ends:
+        """Return the ends of the truth, given those of the sample's average."""
+        n, dependence = self._evidence.n, self.ledger.dependence
+        if low >= MIDDLE and high <= 1 - MIDDLE:
+            width = dependence.width(n, nats)
+            return low - width, high + width
+        return dependence.interval(low, n, nats)[0], dependence.interval(high, n, nats)[1]
+
+
+def _gives_bytes(source: object) -> None:
+    if not (callable(getattr(source, "bytes", None)) and hasattr(source, "private")):
+        raise ParameterTypeError(
+            "source",
+            "give random bytes",
+            kind(source),
+            "Leave {source} out, or type SeededSource(1) for an experiment.",
+            source=LEFT_OUT,
+        )

@@ -1,0 +1,360 @@
+"""Statistics in two stages: find a parameter privately, then use it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from bisect import bisect
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from sourdine.central.finding.search import OutwardSearch
+from sourdine.errors import ParameterError
+from sourdine.exact import rational
+from sourdine.parameters.kinds import spelled
+from sourdine.parameters.question import plain_parameter
+from sourdine.privacy.accounting import widest
+from sourdine.privacy.guarantee import shown
+from sourdine.results.release import Drawer
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from sourdine.central.statistic import Statistic
+    from sourdine.errors import PythonWording
+    from sourdine.frames.frame import Frame
+    from sourdine.privacy import Part
+    from sourdine.results.release import Release
+    from sourdine.results.tables import Columns
+
+    Drawn = Mapping[str, Any]
+
+
+# ---- A statistic of which something must be found first, privately, for part of its epsilon ------
+
+
+@dataclass(frozen=True, kw_only=True)
+class FoundFirst(Drawer):
+    """Find what the question leaves open, then draw the question that is settled.
+
+    Everything drawn is published: what was found, what each part cost (``spent``) and, as
+    ``answer``, what the settled question drew with the rest of epsilon.
+
+    Parameters
+    ----------
+    question
+        The statistic, with the epsilon of the whole.
+    """
+
+    question: Statistic
+
+    @property
+    @abstractmethod
+    def like(self) -> Statistic:
+        """A settled question of this kind: all that does not depend on what is found."""
+
+    @abstractmethod
+    def find(self, data: Frame) -> dict[str, Any]:
+        """Return everything that is drawn before the answer."""
+
+    @abstractmethod
+    def settled(self, drawn: Drawn) -> Statistic:
+        """Return the question with what was found."""
+
+    @abstractmethod
+    def shares(self, n: int | None) -> str:
+        """Return what each part will cost, before anything is paid."""
+
+    @abstractmethod
+    def planned(self, beta: Fraction, n: int | None) -> float:
+        """Return the error to expect, in `sourdine.central.Statistic.units`."""
+
+    @property
+    @abstractmethod
+    def parts(self) -> tuple[Part, ...]:
+        """What finding and the answer lose, at most."""
+
+    @abstractmethod
+    def check(self) -> None:
+        """Refuse early whatever a settled question would refuse."""
+
+    @abstractmethod
+    def found(self, drawn: Drawn) -> tuple[str, str]:
+        """Return what was found, as a line of a table."""
+
+    @property
+    @abstractmethod
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know: a function of the call alone."""
+
+    @cached_property
+    def _drawer(self) -> Drawer:
+        return self.like.drawer
+
+    def __str__(self) -> str:
+        return f"{self._drawer}, {self.what} found first"
+
+    @property
+    @abstractmethod
+    def what(self) -> str:
+        """What is found."""
+
+    @property
+    def head(self) -> str:
+        """What the numbers are."""
+        return self._drawer.head
+
+    @property
+    def shown(self) -> float:
+        """The confidence of the intervals that are shown."""
+        return self._drawer.shown
+
+    @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return self.question.title
+
+    @property
+    def from_zero(self) -> bool:
+        """Whether a picture's axis begins at 0."""
+        return self._drawer.from_zero
+
+    @property
+    def protected(self) -> str:
+        """What the promise is for."""
+        return self.question.protected
+
+    @property
+    def populations(self) -> bool:
+        """Whether there are intervals for the population too."""
+        return self._drawer.populations
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Which intervals are printed beside those of the sample."""
+        return self._drawer.beside
+
+    @property
+    def intervals(self) -> bool:
+        """Whether the values are numbers."""
+        return self._drawer.intervals
+
+    @property
+    def prints_intervals(self) -> bool:
+        """Whether tables, frames and pictures show the intervals."""
+        return self._drawer.prints_intervals
+
+    def draw(self, data: Frame) -> dict[str, Any]:
+        """Find, settle and draw."""
+        drawn = self.find(data)
+        question = self.settled(drawn)
+        drawn["spent"] |= {self.question.kind: plain_parameter(question.epsilon)}
+        return {**drawn, "answer": question.drawer.draw(self.rows(data, drawn))}
+
+    def rows(self, data: Frame, drawn: Drawn) -> Frame:
+        """Return the rows that the settled question is asked of."""
+        del drawn
+        return data
+
+    def left(self, drawn: Drawn) -> Fraction:
+        """Return the epsilon that finding has left."""
+        parts = drawn["spent"].items()
+        spent = (rational(spelled(x), "epsilon") for name, x in parts if name in PARTS)
+        return self.question.epsilon - sum(spent, Fraction(0))
+
+    def part(self, release: Release) -> Release:
+        """Return the answer alone, with what drew it."""
+        question = self.settled(release.drawn)
+        return replace(
+            release,
+            mechanism=question.drawer,
+            drawn=release.drawn["answer"],
+            grid=getattr(question, "grid", None),
+        )
+
+    def value(self, drawn: Drawn) -> Any:
+        """Return the answer's value."""
+        return self.settled(drawn).drawer.value(drawn["answer"])
+
+    def limits(self, release: Release, beta: float, of: str) -> Any:
+        """Return the answer's ends."""
+        part = self.part(release)
+        return part.mechanism.limits(part, beta, of)
+
+    def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:
+        """Return what tells the numbers apart."""
+        part = self.part(release)
+        return part.mechanism.labels(part)
+
+    def answered(self, release: Release) -> Release:
+        """Return the answer alone, whatever was found before it."""
+        part = self.part(release)
+        return part.mechanism.answered(part)
+
+    def columns(self, release: Release) -> Columns:
+        """Return the answer's numbers, with labels and the ends that are shown."""
+        part = self.part(release)
+        return part.mechanism.columns(part)
+
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the answer's table as it is printed."""
+        part = self.part(release)
+        return part.mechanism.printed(part)
+
+    @property
+    def lead(self) -> int | None:  # type: ignore[override]
+        """How many columns begin each part of a table that is cut to a page."""
+        return self._drawer.lead
+
+    @property
+    def release_kind(self) -> type[Release]:
+        """What its releases are: those of the answer."""
+        return self._drawer.release_kind
+
+    def difference(self, release: Release, first: object, second: object) -> Release:
+        """Return how far one group is above another."""
+        part = self.part(release)
+        return part.mechanism.difference(part, first, second)
+
+    def findings(self, release: Release) -> list[tuple[str, str]]:
+        """Return what was found, what each part cost, and what the answer has to say."""
+        part = self.part(release)
+        spent = release.drawn["spent"].items()
+        told = ", ".join(f"{name} {shown(rational(spelled(x), 'epsilon'))}" for name, x in spent)
+        lines = [self.found(release.drawn), ("spent", f"epsilon: {told}")]
+        return lines + part.mechanism.findings(part)
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
+        """Return what the answer suggests to type."""
+        part = self.part(release)
+        return part.mechanism.remarks(part, words)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question."""
+        return self.question.to_dict()
+
+    def plot(self, release: Release, **options: Any) -> Any:
+        """Draw the answer as it is drawn where nothing is found."""
+        part = self.part(release)
+        return part.mechanism.plot(part, **options)
+
+
+PARTS = ("count", "centre", "bounds", "rows")
+"""What finding is paid for, by name."""
+
+
+# ---- How many rows of a person to keep, found privately ------------------------------------------
+#
+# `OutwardSearch` goes over k = 1, 2, 3, 4, 6, 8, 12, ... for the first that few *people* pass. One
+# person, whatever rows they own or come to own, moves all these counts one way and by at most 1,
+# under either relation, so a person counts as one record of a search on one side.
+
+
+SEARCHING = Fraction(3, 10)
+MOST = 12
+CANDIDATES = (1, *(k << e for e in range(MOST) for k in (2, 3)))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RowsFirst(FoundFirst):
+    """A statistic for persons, the number of whose rows is sought.
+
+    Examples
+    --------
+    >>> from sourdine.central import Count
+    >>> asked = Count(unit="who", rows="find", epsilon=1).drawer
+    >>> asked.candidates[:7], asked.candidates[-1]
+    ((1, 2, 3, 4, 6, 8, 12), 6144)
+    """
+
+    @property
+    def what(self) -> str:
+        """What is found."""
+        return "rows"
+
+    @cached_property
+    def like(self) -> Statistic:
+        """The statistic with one row of each person."""
+        return self._settled(1)
+
+    def check(self) -> None:
+        """Refuse early whatever a settled question would refuse."""
+        _ = self.like, self.search
+
+    @cached_property
+    def candidates(self) -> tuple[int, ...]:
+        """How many rows may be found: all but those that the noise of the answer cannot carry."""
+        return CANDIDATES[: bisect(CANDIDATES, 0, lo=1, key=self._too_many)]
+
+    def _too_many(self, rows: int) -> int:
+        try:
+            self._settled(rows)
+        except ParameterError:
+            return 1
+        return 0
+
+    @cached_property
+    def search(self) -> OutwardSearch:
+        """The search."""
+        question = self.question
+        return OutwardSearch(
+            epsilon=question.epsilon * SEARCHING,
+            sides=[len(self.candidates)],
+            relation=question.relation,
+        )
+
+    @property
+    def parts(self) -> tuple[Part, ...]:
+        """What the search loses, and the answer for whatever number of rows is found."""
+        answers = (self._settled(rows).parts for rows in self.candidates)
+        return (*self.search.parts, *widest(self.like.cost, *answers))
+
+    def find(self, data: Frame) -> dict[str, Any]:
+        """Count the people who own more than each candidate, and search."""
+        assert self.question.unit is not None  # noqa: S101 - checked at construction
+        cells = data.owners(self.question.unit, self.candidates)[1:]
+        (named,) = self.search.release(cells, source=self.question.source).value
+        rows = self.candidates[min(int(named), len(self.candidates) - 1)]
+        return {"rows": rows, "spent": {"rows": plain_parameter(self.search.epsilon)}}
+
+    def rows(self, data: Frame, drawn: Mapping[str, Any]) -> Frame:
+        """Return the rows that are kept."""
+        question = self.question
+        assert question.unit is not None  # noqa: S101 - checked at construction
+        needed = data.only(*question.needs(data))
+        return needed.bound(question.unit, drawn["rows"], source=question.source)
+
+    def settled(self, drawn: Mapping[str, Any]) -> Statistic:
+        """Return the statistic with the rows found and the epsilon left."""
+        return self._settled(drawn["rows"])
+
+    def _settled(self, rows: int) -> Statistic:
+        left = self.question.epsilon * (1 - SEARCHING)
+        return self.question.changed(rows=rows, epsilon=left)
+
+    def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
+        """Return how many rows of each person were kept."""
+        kept = f"at most {drawn['rows']} of each {self.question.unit}"
+        return "rows", f"{kept}; some {self.search.target} may own more"
+
+    @cached_property
+    def caveats(self) -> tuple[str, ...]:
+        """What a reader must know."""
+        whom = self.question.unit
+        kept = (
+            f"The promise is for each {whom}, not for each row. How many rows of each are used was "
+            "found privately; intervals do not cover what that leaves out."
+        )
+        rest = tuple(getattr(self._drawer, "caveats", ()))
+        return (*(text for text in rest if text not in self.like.person), kept)
+
+    def shares(self, n: int | None) -> str:
+        """Return what each part will cost."""
+        del n
+        rows, left = self.search.epsilon, self.like.epsilon
+        return f"rows {shown(rows)}, {self.question.kind} {shown(left)}"
+
+    def planned(self, beta: Fraction, n: int | None) -> float:
+        """Return the error where one row of each person is enough."""
+        return self.like.error(beta, n=n)

@@ -1,0 +1,203 @@
+"""Data that comes in batches: Arrow datasets and Dask frames, one batch in memory at a time.
+
+The engine for data in memory counts each batch, so the counts are its counts by construction. A
+batch is read with the columns that are asked for, and no others.
+"""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import ParameterError
+from sourdine.frames.engine import Engine, require_different
+from sourdine.frames.memory import declared_by_series, memory_of_frame
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.memory import Column, Declared, Memory
+
+
+@dataclass(frozen=True, slots=True)
+class _Source:
+    """What reads: names of columns to native frames, one after the other, or to one of them all."""
+
+    each: Callable[[list[str]], Iterator[Any]]
+    whole: Callable[[list[str]], Any]
+    rows: Callable[[], int]
+
+
+class Batches(Engine):
+    """Rows that are read batch by batch, in order.
+
+    Parameters
+    ----------
+    names
+        The columns.
+    source
+        What reads them.
+    types
+        What their types say.
+    """
+
+    def __init__(
+        self, names: Sequence[str], source: _Source, types: Mapping[str, Declared | None]
+    ) -> None:
+        require_different(names)
+        self._names, self._source, self._types = tuple(names), source, types
+        self._cut: tuple[str, Codes, int] | None = None
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names."""
+        return self._names
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return self._types[name]
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        if self._cut is None:
+            return int(_guarded(self._source.rows))
+        return sum(part.rows() for part in self._parts(()))
+
+    def _parts(self, names: Sequence[str]) -> Iterator[Engine]:
+        """Yield the batches, with some columns."""
+        batches = _guarded(lambda: iter(self._source.each(self._needed(names))))
+        while (frame := _guarded(lambda: next(batches, None))) is not None:
+            yield self._memory(frame)
+
+    def _needed(self, names: Sequence[str]) -> list[str]:
+        key = () if self._cut is None else (self._cut[0],)
+        return list(dict.fromkeys((*names, *key)))
+
+    def _whole(self, names: Sequence[str]) -> Engine:
+        """Read some columns into memory."""
+        return self._memory(_guarded(lambda: self._source.whole(self._needed(names))))
+
+    def _memory(self, frame: Any) -> Engine:
+        import narwhals as nw
+
+        engine: Memory = memory_of_frame(nw.from_native(frame, eager_only=True))
+        engine.reading = self.reading
+        if self._cut is None:
+            return engine
+        name, keys, code = self._cut
+        return engine.split(name, keys)[code]
+
+    def groups(
+        self, cells: Sequence[tuple[str, Cell]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield the slots of each batch."""
+        for part in self._parts([name for name, _ in cells]):
+            yield from part.groups(cells)
+
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of the rows, in their order."""
+        for part in self._parts([name for name, _ in cells]):
+            yield from part.slots(cells, rows)
+
+    def combinations(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+        """Yield the values of each batch."""
+        for part in self._parts(names):
+            yield from part.combinations(names)
+
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return all values of a column."""
+        return self._whole([name]).column(name, strict=strict)
+
+    def only(self, *names: str) -> Engine:
+        """Return some columns alone."""
+        engine = copy(self)
+        engine._names = names  # noqa: SLF001
+        return engine
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key; of rows that are cut already, those in memory."""
+        if self._cut is not None:
+            return self._whole(self._names).split(name, keys)
+        parts: list[Engine] = []
+        for code in range(keys.size):
+            part = copy(self)
+            part._cut = name, keys, code  # noqa: SLF001
+            parts.append(part)
+        return parts
+
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Read all columns into memory and bound them there."""
+        return self._whole(self._names).only(*self._names).bound(unit, rows, key)
+
+
+def _guarded(work: Callable[[], Any]) -> Any:
+    """Read; if that fails, say so without what the library says, which may hold data."""
+    try:
+        return work()
+    except Exception:  # noqa: BLE001 - every library has errors of its own
+        raise ParameterError(
+            "data",
+            "be readable to the end",
+            "batches that cannot be read",
+            "Check that the files are whole and there, and of one schema.",
+        ) from None
+
+
+def is_dataset(data: object) -> bool:
+    """Return whether this is a dataset of PyArrow's."""
+    if type(data).__module__.split(".")[0] != "pyarrow":
+        return False
+    from pyarrow.dataset import Dataset
+
+    return isinstance(data, Dataset)
+
+
+def batches_of_dataset(data: Any) -> Batches:
+    """Return the engine of an Arrow dataset, which streams its files."""
+    import pyarrow as pa
+
+    names = list(data.schema.names)
+    require_different(names)
+
+    def each(columns: list[str]) -> Iterator[Any]:
+        wanted = columns or names[:1]
+        for batch in data.to_batches(columns=wanted):
+            if len(batch):
+                yield pa.Table.from_batches([batch])
+
+    source = _Source(each, lambda columns: data.to_table(columns=columns), data.count_rows)
+    return Batches(names, source, _types(data.schema.empty_table()))
+
+
+def batches_of_dask(data: Any) -> Batches:
+    """Return the engine of a Dask frame: its partitions one after the other."""
+    names = [str(name) for name in data.columns]
+    require_different(names)
+    native = dict(zip(names, data.columns, strict=True))
+
+    def some(columns: list[str]) -> Any:
+        return data[[native[name] for name in columns or names[:1]]]
+
+    def each(columns: list[str]) -> Iterator[Any]:
+        for part in some(columns).to_delayed():
+            yield part.compute()
+
+    source = _Source(each, lambda columns: some(columns).compute(), lambda: len(data))
+    return Batches(names, source, _types(data._meta))  # noqa: SLF001 - an empty frame of its types
+
+
+def _types(empty: Any) -> dict[str, Declared | None]:
+    """Return what the types of a native frame say."""
+    import narwhals as nw
+
+    frame = nw.from_native(empty, eager_only=True)
+    return {str(name): declared_by_series(frame.get_column(name)) for name in frame.columns}

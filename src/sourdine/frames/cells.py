@@ -1,0 +1,660 @@
+"""Cells: how the values of a column fall into public slots."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import pairwise
+from math import ceil, frexp, isnan, ldexp, nextafter
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sourdine.calendar import NOWHERE, read_date, read_instant
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import given, kind, rational
+from sourdine.frames.reading import float_text, read_text
+from sourdine.grid import MISSING, Grid
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import ArrayLike, NDArray
+
+    from sourdine.exact import Number
+    from sourdine.frames.memory import Column
+
+    Ranges = list[tuple[int, int]]
+
+
+# ---- Half-open ranges of whole numbers -----------------------------------------------------------
+
+
+def joined(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
+    """Return ranges cut to 0 to size, in order, those that touch joined, empty ones left out.
+
+    Examples
+    --------
+    >>> joined([(5, 9), (-3, 2), (8, 12), (20, 30), (4, 4)], 25)
+    [(0, 2), (5, 12), (20, 25)]
+    """
+    out: Ranges = []
+    for a, b in sorted((max(int(a), 0), min(int(b), size)) for a, b in ranges):
+        if a >= b:
+            continue
+        if out and a <= out[-1][1]:
+            out[-1] = (out[-1][0], max(out[-1][1], b))
+        else:
+            out.append((a, b))
+    return out
+
+
+def inside(ticks: NDArray[np.int64], ranges: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+    """Return which ticks lie in sorted, disjoint ranges.
+
+    Examples
+    --------
+    >>> inside(np.array([-1, 0, 2, 5, 11, 12]), [(0, 2), (5, 12)]).tolist()
+    [False, True, False, True, True, False]
+    """
+    if not ranges:
+        return np.zeros(len(ticks), np.bool_)
+    starts = np.array([a for a, _ in ranges], np.int64)
+    stops = np.array([b for _, b in ranges], np.int64)
+    place = np.searchsorted(starts, ticks, side="right") - 1
+    return np.asarray((place >= 0) & (ticks < stops[place]), np.bool_)
+
+
+# ---- The public lattice for numbers whose bounds nobody knows: round numbers of every size -------
+#
+# Its points are 0 and :math:`\pm 2^e (1 + f/2^b)` with :math:`0 \le f < 2^b`: in every octave
+# :math:`[2^e, 2^{e+1})` the same number of points, so that each number of the octaves has a point
+# within a part :math:`2^{-b}` of itself. A value goes to the nearest point towards 0; what is
+# smaller than all octaves goes to 0 and what is larger to the last point. That is monotone, exact
+# (a float's exponent and mantissa are read off it) and depends on that value alone.
+
+
+LOWEST, HIGHEST, BITS = -20, 64, 20
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Octaves(Grid):
+    r"""The points of many octaves between two ends, numbered by ticks 0, 1, 2, ...
+
+    Parameters
+    ----------
+    lower, upper
+        Public ends; None where there is none, which means :math:`2^{64}` away.
+    step
+        What values are multiples of: no octave below it is needed, and what is published is
+        rounded to it. None for octaves from :math:`2^{-20}`, about a millionth.
+    bits
+        How many bits of a mantissa are kept.
+
+    Notes
+    -----
+    *Claim*: all engines agree on the ticks. *Checked by* ``test_engines_agree_on_hostile_values``.
+
+    Examples
+    --------
+    >>> every = Octaves()
+    >>> every.size
+    176160769
+    >>> every.values(every.ticks([0.1, -37.5, 1e-9, 51234, float("inf")])).tolist()
+    [0.09999996423721313, -37.5, 0.0, 51234.0, 1.844673527761653e+19]
+    >>> whole = Octaves(0, 1000, step=1, bits=2)
+    >>> whole.values(range(whole.size)).tolist()[:10]
+    [0, 1, 1, 2, 2, 2, 2, 3, 4, 4]
+    """
+
+    lowest: int = field(repr=False)
+    """The exponent of the first octave."""
+    bits: int = field(repr=False)
+    first: int = field(repr=False)
+    """The signed number of the first point: 0 is that of 0, 1 that of the least above it."""
+    rounds: bool = field(repr=False)
+    """Whether points are published as multiples of the step."""
+
+    def __init__(
+        self,
+        lower: Fraction | int | None = None,
+        upper: Fraction | int | None = None,
+        step: Fraction | int | None = None,
+        *,
+        bits: int = BITS,
+    ) -> None:
+        lowest = LOWEST if step is None else frexp(step)[1] - 1
+        settings: dict[str, Any] = {
+            "step": Fraction(2) ** lowest if step is None else Fraction(step),
+            "points": None, "rounds": step is not None, "lowest": lowest, "bits": bits,
+        }  # fmt: skip
+        for name, value in settings.items():
+            object.__setattr__(self, name, value)
+        ends = [
+            self.number(-ldexp(1.0, HIGHEST) if lower is None else float(lower)),
+            self.number(ldexp(1.0, HIGHEST) if upper is None else float(upper)),
+        ]
+        object.__setattr__(self, "first", ends[0])
+        object.__setattr__(self, "last", ends[1] - ends[0])
+        object.__setattr__(self, "lower", Fraction(self.point(ends[0])))
+        object.__setattr__(self, "upper", Fraction(self.point(ends[1])))
+
+    def __str__(self) -> str:
+        ends = f"{float(self.lower):g} to {float(self.upper):g}"
+        least = f"{2.0**self.lowest:g}"
+        return f"{ends}, 2**{self.bits} points to each doubling from {least} on"
+
+    @property
+    def integral(self) -> bool:
+        """Not told by its points: whole numbers are read as floats."""
+        return False
+
+    @property
+    def most(self) -> int:
+        """The number of the last point of the last octave."""
+        return (HIGHEST - self.lowest) << self.bits
+
+    @property
+    def top(self) -> float:
+        """The last point of the last octave."""
+        return self.point(self.most)
+
+    def number(self, x: float) -> int:
+        """Return the signed number of the point that a value goes to."""
+        return int(self._numbers(np.array([x]))[0])
+
+    def _numbers(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
+        with np.errstate(invalid="ignore"):  # a NaN may be signalling
+            size = np.minimum(np.abs(x), self.top)
+        mantissa, exponent = np.frexp(size)
+        within = np.floor((2 * mantissa - 1) * (1 << self.bits)).astype(np.int64)
+        octave = np.maximum(exponent.astype(np.int64) - 1 - self.lowest, 0)
+        small = size < ldexp(1.0, self.lowest)
+        number = np.where(small, 0, (octave << self.bits) + within + 1)
+        return np.where(x < 0, -number, number)
+
+    def point(self, number: int) -> float:
+        """Return the point of a signed number, which a float holds exactly."""
+        octave, within = divmod(abs(number) - 1, 1 << self.bits)
+        if number == 0:
+            return 0.0
+        size = ldexp((1 << self.bits) + within, octave + self.lowest - self.bits)
+        return size if number > 0 else -size
+
+    def spacing(self, number: int) -> Fraction:
+        """Return how far the next point away from 0 is."""
+        octave = max((abs(number) - 1) >> self.bits, 0)
+        fine = Fraction(2) ** (octave + self.lowest - self.bits)
+        return max(fine, Fraction(2) ** self.lowest)
+
+    def _ticks(self, x: NDArray[Any], missing: int) -> NDArray[np.int64]:
+        if x.dtype.kind not in "iufb":
+            x = np.array([_as_float(v) for v in x.ravel()], np.float64).reshape(x.shape)
+        with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, long doubles
+            floats = x.astype(np.float64)
+        none = np.isnan(floats)
+        numbers = self._numbers(np.where(none, 0.0, floats))
+        ticks = np.clip(numbers - self.first, 0, self.last)
+        return np.where(none, missing, ticks)
+
+    def values(self, ticks: ArrayLike) -> NDArray[Any]:
+        """Return the points of ticks, rounded to the step if there is one."""
+        number = np.asarray(ticks, np.int64) + self.first
+        octave, within = np.divmod(np.abs(number) - 1, 1 << self.bits)
+        exponent = (octave + self.lowest - self.bits).astype(np.int32)
+        size = np.ldexp(((1 << self.bits) + within).astype(np.float64), exponent)
+        points = np.where(number == 0, 0.0, np.where(number < 0, -size, size))
+        if not self.rounds:
+            return points
+        if self.step.denominator > 1:
+            step = float(self.step)
+            return np.asarray(np.rint(points / step) * step)
+        step = int(self.step)
+        whole = [round(Fraction(p) / step) * step for p in points.ravel().tolist()]
+        return np.array(whole, np.int64 if _narrow(whole) else np.float64).reshape(points.shape)
+
+    def value(self, tick: int | Fraction) -> Fraction:
+        """Return the point of a tick, exactly."""
+        return Fraction(self.point(int(tick) + self.first))
+
+
+def _narrow(whole: list[int]) -> bool:
+    """Return whether whole numbers fit an array of 64 bits."""
+    return all(-(1 << 63) <= v < 1 << 63 for v in whole)
+
+
+def _as_float(v: Any) -> float:
+    """Read anything as a number; what is none becomes NaN."""
+    try:
+        return float(v)
+    except OverflowError:
+        return float("inf") if v > 0 else float("-inf")
+    except (TypeError, ValueError):
+        return float("nan")
+
+
+# ---- `Present`: whether a value is there at all --------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """One slot, for values that are there: not nothing, not NaN, not the empty text.
+
+    Parameters
+    ----------
+    column
+        The column; None for data that has one.
+
+    Examples
+    --------
+    >>> from sourdine.frames.frame import Frame
+    >>> Frame([3, None, "", "none", 0]).tally(Present(None)).counts.tolist()
+    [3, 2]
+    """
+
+    column: str | None
+    size: ClassVar[int] = 1
+    numeric: ClassVar[bool] = False
+    dated: ClassVar[bool] = False
+
+    def slots(self, column: Column) -> NDArray[np.int64]:
+        """Return 0 for a value that is there."""
+        return np.where(column.present, 0, MISSING)
+
+
+# ---- `Ticked`: cells that hold several listed words ----------------------------------------------
+
+
+BLANK = " \t"
+
+
+@dataclass(frozen=True, slots=True)
+class Ticked:
+    r"""Sets of listed words: the slot of a set is :math:`\sum 2^v` over the words that it holds.
+
+    Words that are not listed are passed over, and a cell that is missing holds none: so no cell is
+    missing.
+
+    Parameters
+    ----------
+    column
+        The column; None for data that has one.
+    words
+        What is listed.
+    separator
+        What stands between words; blanks and tabs around them do not matter.
+
+    Examples
+    --------
+    >>> Ticked("media", ("tv", "web", "radio"), ";").codes_of(["tv;radio", None, "radio ; radio"])
+    [5, 0, 4]
+    """
+
+    column: str | None
+    words: tuple[str, ...]
+    separator: str
+    numeric: ClassVar[bool] = False
+    dated: ClassVar[bool] = False
+
+    @property
+    def size(self) -> int:
+        """How many sets there are."""
+        return 1 << len(self.words)
+
+    def slots(self, column: Column) -> NDArray[np.int64]:
+        """Return the set of each value."""
+        return np.array(self.codes_of(column.texts), np.int64)
+
+    def codes_of(self, texts: Iterable[str | None]) -> list[int]:
+        """Return the set that each text spells."""
+        places = {word: 1 << i for i, word in enumerate(self.words)}
+        return [self._code(text, places) if text else 0 for text in texts]
+
+    def _code(self, text: str, places: dict[str, int]) -> int:
+        code = 0
+        for word in text.split(self.separator):
+            code |= places.get(word.strip(BLANK), 0)
+        return code
+
+
+# ---- Cells: how a column's values fall into public slots -----------------------------------------
+#
+# A cell is fixed before any data is read. It has `size` slots, numbered from 0, and one more, the
+# last, for what is missing. `slots` says where each value goes, with `MISSING` (-1, which indexes
+# the last slot) for a value that is missing; the engines' own expressions for it are in
+# `sourdine.frames.sql` and `sourdine.frames.lazy`, and must agree with it to the last value
+# (``test_engines_agree_on_hostile_values``).
+
+
+_NEAR = 16
+"""Listed numbers are near if they leave fewer than this many gaps for each."""
+_HALF = 31
+"""Sums of numbers below 2**62 are exact as those of their upper and lower halves."""
+
+
+@dataclass(frozen=True, slots=True)
+class Ticks:
+    """The points of a lattice: values clamped to its bounds and snapped to the nearest point.
+
+    Parameters
+    ----------
+    column
+        The column; None for data that has one.
+    grid
+        The lattice.
+    block
+        How many neighbouring points share a slot of a tally; totals and ranges are of single ones.
+
+    Examples
+    --------
+    >>> Ticks("age", Grid(0, 120, step=1)).size
+    121
+    >>> Ticks("age", Grid(0, 120, step=1), block=10).size
+    13
+    """
+
+    column: str | None
+    grid: Grid
+    block: int = 1
+    numeric: ClassVar[bool] = True
+
+    @property
+    def size(self) -> int:
+        """How many slots there are, without the one for missing values."""
+        return -(-self.grid.size // self.block)
+
+    def slots(self, column: Column) -> NDArray[np.int64]:
+        """Return the slot of each value."""
+        ticks = self._ticks(column)
+        return ticks if self.block == 1 else np.where(ticks < 0, ticks, ticks // self.block)
+
+    @property
+    def dated(self) -> bool:
+        """Whether values are read as dates."""
+        return self.grid.points is not None
+
+    def _ticks(self, column: Column) -> NDArray[np.int64]:
+        if self.dated:
+            return self.grid.ticks_of_instants(column.instants, missing=MISSING)
+        x = column.numbers
+        if x.dtype == np.float64 and type(self.grid) is Grid:
+            return self._snapped(x)
+        t = self.grid.ticks(x, missing=MISSING)
+        return t if column.gone is None else np.where(column.gone, MISSING, t)
+
+    def _snapped(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
+        """Return what `Grid.ticks` returns, in place (``test_ticks_snap_like_the_grid``)."""
+        lower = float(self.grid.lower)
+        with np.errstate(invalid="ignore"):  # a NaN may be signalling
+            t = np.clip(x, lower, float(self.grid.upper))
+            t -= lower
+            t /= float(self.grid.step)
+            t += 0.5
+        none = np.isnan(t)
+        some = bool(none.any())
+        if some:
+            t[none] = 0
+        ticks = t.astype(np.int64)
+        np.minimum(ticks, self.grid.last, out=ticks)
+        if some:
+            ticks[none] = MISSING
+        return ticks
+
+    def power_sum(
+        self, ticks: NDArray[np.int64], counts: NDArray[np.int64] | None, power: int
+    ) -> int:
+        """Return the exact sum of powers of ticks that are not missing, however large."""
+        present = ticks >= 0
+        if not power:
+            return int(np.count_nonzero(present) if counts is None else counts[present].sum())
+        t = ticks[present]
+        if self.grid.last**power < 1 << 62 and counts is None:
+            p = t**power
+            return (int((p >> _HALF).sum()) << _HALF) + int((p & ((1 << _HALF) - 1)).sum())
+        n = [1] * len(t) if counts is None else counts[present].tolist()
+        return sum(k * v**power for k, v in zip(n, t.tolist(), strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class Codes:
+    """Listed categories: a value is in the category that reads as the same text.
+
+    So ``3`` stands for the number 3 and for the text ``"3"``, as a CSV file holds it, ``True`` for
+    true and for the texts ``"true"`` and ``"True"``; upper and lower case differ. Anything not
+    listed is counted with what is missing.
+
+    Parameters
+    ----------
+    column
+        The column; None for data that has one.
+    categories
+        Texts, whole numbers, floats, booleans or dates, all different.
+
+    Examples
+    --------
+    >>> Codes("vote", ["yes", "no"]).size
+    2
+    >>> Codes("vote", [1, "1"])
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: categories must differ as texts, got '1' twice. List each once.
+    """
+
+    column: str | None
+    categories: Sequence[Any]
+    codes: dict[str, int] = field(init=False, repr=False, compare=False)
+    numeric: ClassVar[bool] = False
+    dated: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.categories, str) or not hasattr(self.categories, "__iter__"):
+            raise ParameterTypeError(
+                "categories",
+                "be a list",
+                kind(self.categories),
+                "Type a list, such as {categories}.",
+                categories=["yes", "no"],
+            )
+        codes: dict[str, int] = {}
+        categories = tuple(self.categories)
+        for code, category in enumerate(categories):
+            text = read_text(category)
+            if text is None:
+                raise ParameterError(
+                    "categories",
+                    "be texts, numbers or dates",
+                    given(category),
+                    "Leave out what is missing: it is counted anyway.",
+                )
+            if text in codes:
+                raise ParameterError(
+                    "categories", "differ as texts", f"{text!r} twice", "List each once."
+                )
+            codes[text] = code
+        for code, category in enumerate(categories):
+            if isinstance(category, (bool, np.bool_)):
+                codes.setdefault(str(bool(category)), code)
+        object.__setattr__(self, "categories", categories)
+        object.__setattr__(self, "codes", codes)
+
+    @property
+    def size(self) -> int:
+        """How many slots there are, without the one for missing values."""
+        return len(self.categories)
+
+    def whole(self) -> dict[int, int]:
+        """Return the whole numbers that are listed, with their codes."""
+        return {int(t): c for t, c in self.codes.items() if _is_digits(t)}
+
+    def floats(self) -> dict[float, int]:
+        """Return the floats that are listed, with their codes: NaN never is, for it is missing."""
+        read = {t: _float_or_none(t) for t in self.codes}
+        return {
+            x: self.codes[t]
+            for t, x in read.items()
+            if x is not None and not isnan(x) and float_text(x) == t
+        }
+
+    def slots(self, column: Column) -> NDArray[np.int64]:
+        """Return the code of each value."""
+        kind = column.data.dtype.kind
+        if kind not in "iufb":
+            texts = column.texts
+            return np.fromiter((self.codes.get(t, MISSING) for t in texts), np.int64, len(texts))
+        if kind == "b":
+            both = np.array([self.codes.get(t, MISSING) for t in ("false", "true")])
+            slots = both[column.data.astype(np.int8)]
+            return slots if column.gone is None else np.where(column.gone, MISSING, slots)
+        listed: dict[Any, int] = dict(self.floats() if kind == "f" else self.whole())
+        slots = np.full(len(column), MISSING)
+        data: NDArray[Any] = column.data.astype(np.float64) if kind == "f" else column.data
+        if kind != "f":
+            info = np.iinfo(column.data.dtype)
+            listed = {v: c for v, c in listed.items() if info.min <= v <= info.max}
+        if listed:
+            values = np.array(sorted(listed), data.dtype)
+            codes = np.array([listed[v] for v in sorted(listed)], np.int64)
+            if kind != "f" and int(values[-1]) - int(values[0]) <= _NEAR * len(values):
+                slots = _looked_up(data, values, codes)
+            else:
+                place = np.minimum(np.searchsorted(values, data), len(values) - 1)
+                slots = np.where(values[place] == data, codes[place], MISSING)
+        return slots if column.gone is None else np.where(column.gone, MISSING, slots)
+
+
+@dataclass(frozen=True, slots=True)
+class Edges:
+    """Bins between edges: each holds its left edge, the last one its right edge too.
+
+    Values below the first edge are counted in the first bin and values above the last edge in the
+    last one, as if moved to the nearest bound. Comparisons are exact for whole numbers of any size.
+
+    Parameters
+    ----------
+    column
+        The column; None for data that has one.
+    edges
+        At least two numbers, rising. One that is no whole number means the nearest float. Or at
+        least two dates or times, which are then in microseconds.
+
+    Examples
+    --------
+    >>> Edges("wage", [0, 10, 20, 50]).size
+    3
+    """
+
+    column: str | None
+    edges: Sequence[Any]
+    inner: tuple[Fraction, ...] = field(init=False, repr=False, compare=False)
+    dated: bool = field(init=False, repr=False, compare=False)
+    numeric: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        if isinstance(self.edges, str) or not hasattr(self.edges, "__iter__"):
+            raise ParameterTypeError(
+                "edges",
+                "be a list of numbers",
+                kind(self.edges),
+                "Type a list, such as {edges}.",
+                edges=[0, 10, 20],
+            )
+        dates = [read_date(e) for e in self.edges]
+        dated = bool(dates) and all(date is not None for date in dates)
+        edges = (
+            tuple(Fraction(read_instant(date) or 0) for date in dates)
+            if dated
+            else tuple(_edge(e, f"edges[{i}]") for i, e in enumerate(self.edges))
+        )
+        if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
+            raise ParameterError(
+                "edges",
+                "be at least two rising numbers",
+                f"{len(edges)} others",
+                "Type them in order, such as {edges}.",
+                edges=[0, 10, 20],
+            )
+        object.__setattr__(self, "edges", edges)
+        object.__setattr__(self, "inner", edges[1:-1])
+        object.__setattr__(self, "dated", dated)
+
+    @property
+    def size(self) -> int:
+        """How many slots there are, without the one for missing values."""
+        return len(self.edges) - 1
+
+    def whole(self) -> list[int]:
+        """Return the inner edges for whole numbers: the least one in each next bin."""
+        return [ceil(e) for e in self.inner]
+
+    def floats(self) -> list[float]:
+        """Return the inner edges for floats: the least float in each next bin."""
+        return [_float_from(e) for e in self.inner]
+
+    def slots(self, column: Column) -> NDArray[np.int64]:
+        """Return the bin of each value."""
+        if self.dated:
+            instants = column.instants
+            bins = np.searchsorted(np.array(self.whole(), np.int64), instants, side="right")
+            return np.where(instants == NOWHERE, MISSING, bins)
+        x = column.numbers
+        if x.dtype.kind == "O":
+            return self._slots_of_objects(x)
+        if x.dtype.kind == "f":
+            bins = np.searchsorted(np.array(self.floats()), x.astype(np.float64), side="right")
+            return np.where(np.isnan(x), MISSING, bins)
+        info = np.iinfo(x.dtype)
+        low = sum(e <= info.min for e in self.whole())
+        within = [e for e in self.whole() if info.min < e <= info.max]
+        bins = low + np.searchsorted(np.array(within, x.dtype), x, side="right")
+        return bins if column.gone is None else np.where(column.gone, MISSING, bins)
+
+    def _slots_of_objects(self, x: NDArray[Any]) -> NDArray[np.int64]:
+        whole, floats = self.whole(), self.floats()
+        slots = [
+            MISSING if v is None else bisect_right(whole if type(v) is int else floats, v)
+            for v in x
+        ]
+        return np.array(slots, np.int64)
+
+
+Cell = Ticks | Codes | Edges | Ticked | Present
+"""Any of the five."""
+
+
+def _looked_up(
+    data: NDArray[Any], values: NDArray[Any], codes: NDArray[np.int64]
+) -> NDArray[np.int64]:
+    """Return the codes of whole numbers that lie near each other, from a table."""
+    first, last = values[0], values[-1]
+    table = np.full(int(last) - int(first) + 1, MISSING)
+    table[(values - first).astype(np.int64)] = codes
+    near = np.clip(data, first, last)
+    return np.where(near == data, table[(near - first).astype(np.int64)], MISSING)
+
+
+def _is_digits(text: str) -> bool:
+    try:
+        return str(int(text)) == text
+    except ValueError:
+        return False
+
+
+def _float_or_none(text: str) -> float | None:
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def _edge(e: Number, name: str) -> Fraction:
+    value = rational(e, name)
+    return value if value.denominator == 1 else Fraction(float(value))
+
+
+def _float_from(e: Fraction) -> float:
+    """Return the least float that is ``e`` or more."""
+    try:
+        x = float(e)
+    except OverflowError:
+        return float("inf") if e > 0 else float("-inf")
+    return x if Fraction(x) >= e else nextafter(x, float("inf"))

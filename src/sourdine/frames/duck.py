@@ -1,0 +1,519 @@
+"""The DuckDB engine, with unit bounding and Arrow streams."""
+
+from __future__ import annotations
+
+from copy import copy
+from importlib.util import find_spec
+from shutil import rmtree
+from tempfile import mkdtemp
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet, finalize
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.exact import kind
+from sourdine.frames import sql
+from sourdine.frames.cells import inside
+from sourdine.frames.engine import Engine, require_different
+from sourdine.frames.memory import WORDS, Column, memory_of_frame, memory_of_series
+from sourdine.frames.reading import STANDARD
+from sourdine.frames.units import DIGITS, MOST, NARROW
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell, Codes, Ticks
+    from sourdine.frames.memory import Declared
+    from sourdine.frames.reading import Reading
+
+
+# ---- Unit bounding in DuckDB: the rows that `sourdine.frames.units` keeps, by one window
+# ----------
+#
+# One aggregate counts the rows of each person, whose name is hashed once; one window numbers the
+# rows in their order; a join brings both together. Columns of numbers are sorted as they are.
+# DuckDB sorts on disk what memory does not hold. Places are multiplied in 64 bits if few rows are
+# kept, and in 128 otherwise, where :math:`rk + o < 2^{63} \cdot 2^{63}` fits whatever a person owns
+# (``test_many_rows_kept_do_not_overflow``).
+
+
+def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: bytes) -> Any:
+    """Return at most so many rows of each person, with the columns of ``kinds``.
+
+    Parameters
+    ----------
+    relation
+        The rows.
+    kinds
+        The kind of each column that is needed, by its name.
+    unit
+        The column that names the person.
+    rows
+        How many may stay.
+    key
+        What keys the hash.
+    """
+    rows = min(rows, MOST)
+    values = [f"{sql.name(c)} AS v{i}" for i, c in enumerate(kinds)]
+    places = [sql.ordered(c, k) for c, k in kinds.items() if c != unit]
+    terms = ", ".join(f"{term} ASC NULLS FIRST" for own in places for term in own)
+    whole = kinds[unit] in {"integer", "boolean"}
+    person = sql.person(unit, kinds[unit])
+    person = person if whole else f"encode({person})"
+    over = f"PARTITION BY {person}" + (f" ORDER BY {terms}" if terms else "")
+    place = f"row_number() OVER ({over}) - 1 AS place"
+    ranked = relation.project(", ".join([f"{person} AS person", *values, place]))
+
+    owners = relation.project(f"{person} AS owner")
+    counted = owners.aggregate("owner, count(*) AS owned", "owner")
+    name = "encode(CAST(owner AS VARCHAR))" if whole else "owner"
+    digest = f"sha256(CAST('{key.hex()}' AS BLOB) || coalesce({name}, CAST('' AS BLOB)))"
+    number = f"CAST('0x' || left({digest}, {DIGITS}) AS BIGINT)"
+    people = counted.project(f"owner, owned, {number} % owned AS first")
+
+    same = "own.person IS NOT DISTINCT FROM people.owner"
+    joined = ranked.set_alias("own").join(people.set_alias("people"), same)
+    kept = joined.filter(stays(rows))
+    return kept.project(", ".join(f"v{i} AS {sql.name(c)}" for i, c in enumerate(kinds)))
+
+
+def stays(rows: int) -> str:
+    """Return whether a row stays, by its ``place`` and by the rows ``owned`` and the ``first``."""
+    wide = "BIGINT" if rows < NARROW else "HUGEINT"
+    chosen = f"(CAST(place AS {wide}) * {rows} + first) % owned < {rows}"
+    return f"CASE WHEN owned <= {rows} THEN true ELSE {chosen} END"
+
+
+# ---- Data in DuckDB: a relation of the caller, or a file -----------------------------------------
+
+
+OPEN: WeakSet[Any] = WeakSet()
+"""The private connections, whose progress may be asked for."""
+_FETCHED = 1 << 16
+_BIGINT, _HUGEINT = 1 << 62, 1 << 80
+
+
+def guarded(work: Callable[[], Any]) -> Any:
+    """Run a query; if the engine fails, say so without what it says, which may hold data."""
+    import duckdb
+
+    try:
+        return work()
+    except duckdb.InterruptException:
+        raise KeyboardInterrupt from None
+    except duckdb.Error:
+        raise _unreadable() from None
+    except RuntimeError as error:
+        if "interrupted" in str(error):  # so DuckDB tells of Ctrl-C
+            raise KeyboardInterrupt from None
+        raise
+
+
+def progress() -> float | None:
+    """Return which part of the query that runs now is done, if that is known.
+
+    Examples
+    --------
+    >>> progress() is None
+    True
+    """
+    parts = [connection.query_progress() for connection in list(OPEN)]
+    return max((part / 100 for part in parts if part >= 0), default=None)
+
+
+def _unreadable() -> ParameterError:
+    return ParameterError(
+        "data",
+        "be readable to the end",
+        "a file or relation that DuckDB cannot read",
+        "Check that it is whole, that a relation's connection is open and memory is enough.",
+    )
+
+
+def private_connection(without: str) -> Any:
+    """Open a private database in memory that says nothing and spills to a folder of its own.
+
+    What it spills is private data: only the user may read the folder, which goes with the database.
+    """
+    import duckdb
+
+    folder = mkdtemp(prefix="sourdine-")
+    connection = duckdb.connect(
+        ":memory:",
+        config={
+            "temp_directory": folder,
+            "autoinstall_known_extensions": "false",
+            "preserve_insertion_order": "false",
+        },
+    )
+    finalize(connection, rmtree, folder, ignore_errors=True)
+    connection.execute("SET enable_progress_bar = true")
+    connection.execute("SET enable_progress_bar_print = false")
+    OPEN.add(connection)
+    connection.execute(f"SET disabled_optimizers = '{without}'")
+    return connection
+
+
+class Duck(Engine):
+    """A relation; every count is one query on its own connection, and only counts come out.
+
+    Parameters
+    ----------
+    relation
+        The rows.
+    connection
+        Kept open as long as the relation is used.
+    parsed
+        Whether the rows come from text.
+    untyped
+        Columns whose type says nothing, besides those of text that is parsed.
+    """
+
+    def __init__(
+        self,
+        relation: Any,
+        connection: Any = None,
+        *,
+        parsed: bool = False,
+        untyped: Collection[str] = (),
+    ) -> None:
+        require_different(relation.columns)
+        self.parsed = parsed
+        types = zip(relation.columns, relation.types, strict=True)
+        self._types = {c: t for c, t in types if not parsed and c not in untyped}
+        self._part = False
+        kinds = [sql.kind_of(t) for t in relation.types]
+        self._kinds = dict(zip(relation.columns, kinds, strict=True))
+        self._holds = dict(zip(relation.columns, map(sql.holds, relation.types), strict=True))
+        self._connection = connection
+        self._infers = "float" in kinds and connection is None and _reads_parquet(relation)
+        self._held = _with_nan(relation) if self._infers else relation
+
+    def _rows(self) -> Any:
+        """Return the relation."""
+        return self._held
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self._kinds)
+
+    @property
+    def is_file(self) -> bool:
+        """Whether the rows are in a file, not in a relation of the caller."""
+        return self._connection is not None
+
+    def kind(self, name: str) -> str | None:
+        """Return the type of a column; that of text is what its values look like, so none."""
+        return None if self.parsed else self._kinds[name]
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return sql.declared(self._types[name]) if name in self._types else None
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        return int(guarded(self._rows().aggregate("count(*)").fetchall)[0][0])
+
+    def _keys(
+        self,
+        cells: Sequence[tuple[str, Cell]],
+        key: Callable[[Cell, str, str, str, Reading], sql.Key] = sql.key,
+    ) -> tuple[list[sql.Key], Any]:
+        """Return the keys of cells and the relation that has them as k0, k1, ..."""
+        keys = [
+            key(cell, c, self._kinds[c], f"x{i}", self._reading_of(c))
+            for i, (c, cell) in enumerate(cells)
+        ]
+        prepared = {n: e for k in keys for n, e in k.prepared.items()}
+        inside = self._rows().project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
+        outside = ", ".join(f"{k.expression} AS k{i}" for i, k in enumerate(keys))
+        return keys, inside.project(outside)
+
+    def _reading_of(self, column: str) -> Reading:
+        """Return how the texts of a column are read; decimals and the like are no texts."""
+        return self.reading if self._holds[column] == WORDS else STANDARD
+
+    def _slots_of(
+        self, keys: Sequence[sql.Key], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
+    ) -> list[NDArray[np.int64]]:
+        """Return the slots: those that the engine found, or those of the raw values."""
+        found = []
+        for key, (name, cell), column in zip(keys, cells, columns, strict=True):
+            column.reading = self._reading_of(name)
+            found.append(np.asarray(column.data, np.int64) if key.direct else cell.slots(column))
+        return found
+
+    def groups(
+        self, cells: Sequence[tuple[str, Cell]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield the slots that occur, and how often."""
+        keys, relation = self._keys(cells)
+        yield from self._counted(cells, keys, relation)
+
+    def _counted(
+        self,
+        cells: Sequence[tuple[str, Cell]],
+        keys: Sequence[sql.Key],
+        relation: Any,
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        names = ", ".join(f"k{i}" for i in range(len(keys)))
+        counted = relation.aggregate(f"{names}, count(*) AS n", names)
+        if all(k.direct for k in keys):
+            found = guarded(counted.fetchnumpy)
+            slots = [np.asarray(found[f"k{i}"], np.int64) for i in range(len(keys))]
+            yield slots, np.asarray(found["n"], np.int64)
+            return
+        for columns, counts in _batches(counted):
+            yield self._slots_of(keys, cells, columns), counts
+
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of the rows, in the order of the file."""
+        keys, relation = self._keys(cells, sql.slot)
+        self._in_order()
+        for columns in _streamed(relation, self._connection, rows):
+            yield self._slots_of(keys, cells, columns)
+
+    def total(self, name: str, cell: Ticks, power: int) -> int:
+        """Return the exact sum of powers of ticks, added up in 128 bits if that is enough."""
+        (key,), relation = self._keys([(name, cell)])
+        largest = cell.grid.last**power if power <= 8 else _HUGEINT
+        if not key.direct or largest >= _HUGEINT:
+            return super().total(name, cell, power)
+        wide = "BIGINT" if largest < _BIGINT else "HUGEINT"
+        product = " * ".join([f"CAST(1 AS {wide})"] + [f"CAST(k0 AS {wide})"] * power)
+        summed = relation.aggregate(f"sum(CASE WHEN k0 >= 0 THEN {product} END)")
+        return int(guarded(summed.fetchall)[0][0] or 0)
+
+    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
+        """Return the sums of powers of ticks, in one query if the engine itself finds them."""
+        found = self.sums([], (name, cell), most)
+        if found is None:
+            return super().moments(name, cell, most)
+        return found[1][0][1:] if found[1] else [0] * (most + 1)
+
+    def within(
+        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield slots within ranges; the rows of others are left out by their raw values.
+
+        Where DuckDB infers too much (`_with_nan`) it must not see through the filter, and what it
+        lets pass all the same is left out here.
+        """
+        name, cell = cells[-1]
+        engine, raw = self, sql.holding(cell, name, self._kinds[name], ranges)
+        if raw is not None:
+            seen = f"CASE WHEN random() < 2 THEN {raw} ELSE false END" if self._infers else raw
+            engine = self._derived(self._rows().filter(seen))
+        keys, relation = engine._keys(cells)  # noqa: SLF001
+        if raw is None and keys[-1].direct and ranges and not self._infers:
+            last = f"k{len(keys) - 1}"
+            relation = relation.filter(
+                " OR ".join(f"{last} BETWEEN {a} AND {b - 1}" for a, b in ranges)
+            )
+        for slots, counts in engine._counted(cells, keys, relation):  # noqa: SLF001
+            there = inside(slots[-1], ranges)
+            yield [slot[there] for slot in slots], None if counts is None else counts[there]
+
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return all values of a column, in the order of the file."""
+        del strict
+        self._in_order()
+        value = self._rows().project(f"{sql.raw(name, self._kinds[name])} AS k0")
+        column = Column.of_array(guarded(value.fetchnumpy)["k0"])
+        column.holds = None if self.parsed else self._holds[name]
+        column.reading = self._reading_of(name)
+        return column
+
+    def only(self, *names: str) -> Duck:
+        """Return some columns alone."""
+        engine = copy(self)
+        engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
+        return engine
+
+    def _in_order(self) -> None:
+        if self._connection is not None:
+            self._connection.execute("SET preserve_insertion_order = true")
+
+    def combinations(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+        """Yield the values that occur in columns, and how often."""
+        values = [f"{sql.raw(c, self._kinds[c])} AS k{i}" for i, c in enumerate(names)]
+        keys = ", ".join(f"k{i}" for i in range(len(names)))
+        yield from _batches(
+            self._rows().project(", ".join(values)).aggregate(f"{keys}, count(*) AS n", keys)
+        )
+
+    def sums(
+        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
+    ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
+        """Return the sums of each group: rows are added up by raw keys, then looked up."""
+        keys = [] if of is None else self._keys([of])[0]
+        largest = 0 if of is None else of[1].grid.last ** min(most, 8)
+        raw = any(self._kinds[c] == "float" or not cell.size for c, cell in axes)
+        if raw or most > 8 or largest >= _HUGEINT or not all(k.direct for k in keys):
+            return None
+        prepared = {n: e for k in keys for n, e in k.prepared.items()}
+        prepared |= {f"a{i}": sql.raw(c, self._kinds[c]) for i, (c, _) in enumerate(axes)}
+        places = [f"a{i}" for i in range(len(axes))]
+        names, ticks = ", ".join(places), [f"{k.expression} AS t" for k in keys]
+        wide = "BIGINT" if largest < _BIGINT else "HUGEINT"
+        tick = f"CAST(CASE WHEN t >= 0 THEN t END AS {wide})"
+        added = ["count(*) AS n", *(["count_if(t >= 0) AS s0"] if keys else [])]
+        added += [f"sum({' * '.join([tick] * p)}) AS s{p}" for p in range(1, most + 1) if keys]
+        inner = self._rows().project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
+        inner = inner.project(", ".join([*places, *ticks]) or "1")
+        inner = inner.aggregate(", ".join([*places, *added]), names)
+        totals = ["n", *(f"s{p}" for p in range(most + 1) if keys)]
+        codes = [f"{sql.numbered(cell, f'a{i}')} AS a{i}" for i, (_, cell) in enumerate(axes)]
+        outer = inner.project(", ".join([*codes, *totals]))
+        summed = [f"sum({total})" for total in totals]
+        found = guarded(outer.aggregate(", ".join([*places, *summed]), names).fetchall)
+        at = np.array([row[: len(axes)] for row in found], np.int64).reshape(len(found), len(axes))
+        slots = [
+            np.append(np.fromiter(cell.codes.values(), np.int64), -1)[at[:, i]]
+            for i, (_, cell) in enumerate(axes)
+        ]
+        return slots, [[int(x or 0) for x in row[len(axes) :]] for row in found]
+
+    def present(self, name: str) -> int:
+        """Return how many values are not missing, in one count."""
+        there = sql.present(name, self._kinds[name])
+        return int(guarded(self._rows().aggregate(f"count_if({there})").fetchall)[0][0] or 0)
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key."""
+        kind = self._kinds[name]
+        return [
+            self._derived(self._rows().filter(sql.matches(keys, code, name, kind)))
+            for code in range(keys.size)
+        ]
+
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Keep so many rows of each person; see `sourdine.frames.duck`."""
+        return self._derived(bounded(self._rows(), self._kinds, unit, rows, key))
+
+    def _derived(self, relation: Any) -> Duck:
+        engine = copy(self)
+        engine._held = relation  # noqa: SLF001
+        engine._part = True  # noqa: SLF001
+        return engine
+
+
+def _reads_parquet(relation: Any) -> bool:
+    return "PARQUET" in str(guarded(relation.explain)).upper()
+
+
+def _with_nan(relation: Any) -> Any:
+    """Add a branch that may hold NaN but holds no row, so that none is inferred to be absent.
+
+    DuckDB takes the statistics of a Parquet file to exclude NaN, which they do not, and then counts
+    it as a large number. On a connection of our own the inference is turned off; on the caller's
+    it is led to know better. Filters pass through the union and are kept off floats here.
+    """
+    columns = [
+        f"CAST('nan' AS {t}) AS {sql.name(c)}" if sql.kind_of(t) == "float" else sql.name(c)
+        for c, t in zip(relation.columns, relation.types, strict=True)
+    ]
+    nothing = relation.limit(1).project(", ".join(columns)).filter("random() < -1")
+    return relation.union(nothing)
+
+
+def _batches(counted: Any) -> Iterator[tuple[list[Column], NDArray[np.int64]]]:
+    """Yield groups in batches: a column for each key, and the counts."""
+    found = guarded(counted.fetchnumpy)
+    counts = np.asarray(found.pop("n"), np.int64)
+    for start in range(0, len(counts), _FETCHED):
+        batch = slice(start, start + _FETCHED)
+        yield [Column.of_array(keys[batch]) for keys in found.values()], counts[batch]
+
+
+def _streamed(relation: Any, connection: Any, rows: int) -> Iterator[list[Column]]:
+    """Yield the rows of a query as it runs: by Arrow, else as tuples, else all at once."""
+    if find_spec("pyarrow") is not None:
+        reader = guarded(lambda: relation.to_arrow_reader(rows))
+        while (batch := _next_batch(reader)) is not None:
+            for start in range(0, len(batch), rows):
+                yield [_column_of_arrow(c) for c in batch.slice(start, rows).columns]
+    elif connection is not None:
+        cursor = connection.cursor()
+        guarded(lambda: cursor.execute(relation.sql_query()))
+        while found := guarded(lambda: cursor.fetchmany(rows)):
+            yield [Column.of(values) for values in zip(*found, strict=True)]
+    else:
+        whole = [Column.of_array(c) for c in guarded(relation.fetchnumpy).values()]
+        for start in range(0, len(whole[0]) if whole else 0, rows):
+            yield [c[start : start + rows] for c in whole]
+
+
+def _next_batch(reader: Any) -> Any:
+    """Return the next batch, or None after the last."""
+    try:
+        return next(reader, None)
+    except Exception:  # noqa: BLE001 - Arrow hides the engine's kind of error
+        raise _unreadable() from None
+
+
+def _column_of_arrow(values: Any) -> Column:
+    """Read one column of a batch: slots, or the raw values of listed categories."""
+    gone = values.null_count > 0
+    kind = str(values.type)
+    if not gone and kind.startswith(("int", "uint", "float", "double")):
+        return Column.of_array(values.to_numpy(zero_copy_only=False))
+    return Column.of(values.to_pylist())
+
+
+# ---- Data of any library that exports Arrow: ``__arrow_c_stream__`` or ``__arrow_c_array__`` -----
+#
+# PyArrow takes it in where it is installed, otherwise DuckDB. A stream may be read only once, so
+# all of it is read when the frame is made.
+
+
+def exports_arrow(data: object) -> bool:
+    """Return whether an object says that it exports Arrow data."""
+    return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
+
+
+def open_capsule(data: object) -> Engine:
+    """Return the engine of what an object exports: rows of columns, or one column."""
+    has_arrow = find_spec("pyarrow") is not None
+    try:
+        return _in_arrow(data) if has_arrow else _in_duckdb(data)
+    except ParameterError:
+        raise
+    except Exception:  # noqa: BLE001 - what an exporter says may hold data
+        hint = (
+            "Check that the object still holds its data."
+            if has_arrow
+            else "In the checkout, type pip install '.[arrow]', which reads more of them."
+        )
+        raise ParameterError(
+            "data",
+            "export Arrow data that can be read",
+            f"{kind(data)} that does not",
+            hint,
+        ) from None
+
+
+def _in_arrow(data: Any) -> Engine:
+    import narwhals as nw
+    import pyarrow as pa
+
+    column = pa.chunked_array(data)
+    if not pa.types.is_struct(column.type):
+        return memory_of_series(nw.from_native(column, series_only=True))
+    require_different([field.name for field in column.type])
+    return memory_of_frame(nw.from_native(pa.Table.from_struct_array(column), eager_only=True))
+
+
+def _in_duckdb(data: Any) -> Engine:
+    connection = private_connection("statistics_propagation")
+    connection.execute("SET preserve_insertion_order = true")
+    connection.from_arrow(data).create("exported")
+    return Duck(connection.table("exported"), connection)

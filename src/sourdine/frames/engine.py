@@ -1,0 +1,383 @@
+"""The interface of an engine: what it is asked, and the exact counts it returns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.frames.cells import inside
+from sourdine.frames.reading import STANDARD
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell, Codes, Ticks
+    from sourdine.frames.memory import Column, Declared
+    from sourdine.frames.reading import Reading
+
+
+# ---- What an engine is asked: to count rows by cells, or to add up powers of ticks ---------------
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A question to the rows; it is its own name.
+
+    Parameters
+    ----------
+    cells
+        Columns and how their values fall into slots, an axis each.
+    most
+        None to count rows; else sums of powers of the last cell's ticks, up to this one, are asked
+        with the number of rows, for each combination of slots along the other axes.
+    within
+        Sorted, disjoint, half-open ranges of the last cell's ticks, where no others are wanted.
+    """
+
+    cells: tuple[tuple[str, Cell], ...]
+    most: int | None = None
+    within: tuple[tuple[int, int], ...] | None = None
+
+    @property
+    def axes(self) -> tuple[tuple[str, Cell], ...]:
+        """The cells that rows are grouped by."""
+        return self.cells if self.most is None else self.cells[:-1]
+
+
+# ---- What comes out of an engine: whole numbers over public cells --------------------------------
+
+
+DENSE = 10**6
+"""Up to this many public cells are counted in a full table."""
+
+Groups = "tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]"
+"""Slots along each axis, and how many rows each stands for (None: one)."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Tally:
+    """Exact counts; tallies of parts of the data add up to the tally of the whole.
+
+    Parameters
+    ----------
+    sizes
+        How many public slots each axis has.
+    table
+        The counts of all cells, `MISSING` last along each axis; None if there are too many.
+    ticks, tallied, missing
+        For a single axis of more than a million slots: the slots that hold anything, in order, how
+        much they hold, and how many values are missing. Which slots hold anything is private.
+
+    Examples
+    --------
+    >>> one = Tally((2,), np.array([3, 0, 1]))
+    >>> (one + one).counts.tolist()
+    [6, 0, 2]
+    """
+
+    sizes: tuple[int, ...]
+    table: NDArray[np.int64] | None = None
+    ticks: NDArray[np.int64] | None = None
+    tallied: NDArray[np.int64] | None = None
+    missing: int = 0
+
+    def __post_init__(self) -> None:
+        if self.table is not None and self.ticks is None and len(self.sizes) == 1:
+            held = np.flatnonzero(self.table[:-1])
+            object.__setattr__(self, "ticks", held)
+            object.__setattr__(self, "tallied", self.table[held])
+            object.__setattr__(self, "missing", int(self.table[-1]))
+
+    @property
+    def is_dense(self) -> bool:
+        """Whether all cells are in `counts`, empty ones too."""
+        return self.table is not None
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        """The counts of all cells, the missing values last along each axis."""
+        if self.table is None:
+            raise ParameterError(
+                "cells",
+                f"be at most {DENSE} for a full table",
+                f"{self.sizes[0]}",
+                "Read ticks and tallied instead, or use a coarser grid.",
+            )
+        return self.table
+
+    @property
+    def total(self) -> int:
+        """The number of rows, missing ones included."""
+        if self.table is not None:
+            return int(self.table.sum())
+        assert self.tallied is not None  # noqa: S101
+        return int(self.tallied.sum()) + self.missing
+
+    def __add__(self, other: object) -> Tally:
+        if not isinstance(other, Tally):
+            return NotImplemented
+        if self.sizes != other.sizes:
+            raise ParameterError(
+                "tallies",
+                "have the same cells to be added",
+                f"{self.sizes} and {other.sizes}",
+                "Tally both with the same grid.",
+            )
+        if self.table is not None and other.table is not None:
+            return Tally(self.sizes, self.table + other.table)
+        parts = [(t.ticks, t.tallied) for t in (self, other) if t.ticks is not None]
+        ticks, tallied = merge(parts)
+        return Tally(self.sizes, None, ticks, tallied, self.missing + other.missing)
+
+
+def merge(
+    parts: Iterable[tuple[NDArray[np.int64], NDArray[np.int64] | None]],
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    """Add up (slot, count) pairs: the distinct slots in order, and their counts."""
+    listed = list(parts)
+    if not listed:
+        return np.empty(0, np.int64), np.empty(0, np.int64)
+    slots = np.concatenate([slot for slot, _ in listed])
+    if all(count is None for _, count in listed):
+        slots.sort()
+        first = _starts(slots)
+        return slots[first], np.diff(first, append=len(slots))
+    counts = np.concatenate([np.ones(len(s), np.int64) if c is None else c for s, c in listed])
+    order = np.argsort(slots, kind="stable")
+    slots, counts = slots[order], counts[order]
+    first = _starts(slots)
+    return slots[first], np.add.reduceat(counts, first) if len(slots) else counts
+
+
+def _starts(rising: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Return where each distinct value of a sorted array begins."""
+    new = np.ones(len(rising), bool)
+    new[1:] = rising[1:] != rising[:-1]
+    return np.flatnonzero(new)
+
+
+def gather(
+    sizes: tuple[int, ...],
+    groups: Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]],
+) -> Tally:
+    """Make a tally of what an engine counted."""
+    if prod(sizes) <= DENSE:
+        return _table(sizes, groups)
+    if len(sizes) > 1:
+        raise ParameterError(
+            "cells",
+            f"be at most {DENSE} in all for several columns",
+            " x ".join(map(str, sizes)),
+            "Use coarser grids or fewer categories.",
+        )
+    ticks, tallied = merge((slots[0], counts) for slots, counts in groups)
+    missing = int(tallied[ticks < 0].sum())
+    return Tally(sizes, None, ticks[ticks >= 0], tallied[ticks >= 0], missing)
+
+
+def _table(
+    sizes: tuple[int, ...],
+    groups: Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]],
+) -> Tally:
+    shape = tuple(size + 1 for size in sizes)
+    table = np.zeros(prod(shape), np.int64)
+    for slots, counts in groups:
+        flat = np.zeros(len(slots[0]), np.int64)
+        for slot, length in zip(slots, shape, strict=True):
+            flat = flat * length + np.where(slot < 0, length - 1, slot)
+        if counts is None:
+            table += np.bincount(flat, minlength=len(table))
+        else:
+            np.add.at(table, flat, counts)
+    return Tally(sizes, table.reshape(shape))
+
+
+# ---- What an engine does: count exactly, and nothing else ----------------------------------------
+#
+# An engine holds the rows and gives out whole numbers over public cells. Noise never runs in it.
+
+
+def require_different(names: Sequence[str]) -> None:
+    """Refuse no columns at all, and a name that stands twice: which is meant cannot be known.
+
+    Examples
+    --------
+    >>> require_different(["age", "sex", "age"])
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: data must have columns with different names, got 'age' twice. Rename one of them.
+    """  # noqa: E501
+    if not names:
+        raise ParameterError(
+            "data", "have a column", "a table without any", "Pass data of one column or more."
+        )
+    if len(set(names)) < len(names):
+        raise name_twice(next(name for i, name in enumerate(names) if name in names[:i]))
+
+
+def name_twice(name: str | None = None) -> ParameterError:
+    """Return the refusal of columns of one name."""
+    return ParameterError(
+        "data",
+        "have columns with different names",
+        "a name twice" if name is None else f"{name!r} twice",
+        "Rename one of them.",
+    )
+
+
+class Engine(ABC):
+    """Rows of named columns, wherever they are."""
+
+    parsed = False
+    """Whether the rows were read from text, so that what a cell holds can decide if it is a row."""
+    reading: Reading = STANDARD
+    """How numbers are written in texts."""
+    away = False
+    """Whether single rows stay where they are: `slots` and `column` refuse."""
+
+    @property
+    @abstractmethod
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+
+    def kind(self, name: str) -> str | None:  # noqa: ARG002
+        """Return the type that the data itself states, in a word; None if it states none."""
+        return None
+
+    def declared(self, name: str) -> Declared | None:  # noqa: ARG002
+        """Return what the type of a column says; None if it has none, or one that says nothing.
+
+        Values are not looked at: a type is refused regardless of the rows.
+        """
+        return None
+
+    @abstractmethod
+    def rows(self) -> int:
+        """Return how many rows there are."""
+
+    @abstractmethod
+    def groups(
+        self, cells: Sequence[tuple[str, Cell]]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield slots along each cell and how many rows have them (None: one each)."""
+
+    @abstractmethod
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of at most ``rows`` rows at a time, in the order of the rows."""
+
+    @abstractmethod
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return all values of a column, in the order of the rows; see `Frame.column`."""
+
+    @abstractmethod
+    def only(self, *names: str) -> Engine:
+        """Return some columns alone; the others are not read."""
+
+    def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
+        """Yield values of a column and how many rows have them (None: one each)."""
+        for (column,), counts in self.combinations([name]):
+            yield column, counts
+
+    def present(self, name: str) -> int:
+        """Return how many values of a column are not missing."""
+        return sum(
+            int(np.count_nonzero(values.present) if n is None else n[values.present].sum())
+            for values, n in self.values(name)
+        )
+
+    def owned(self, unit: str, most: int) -> dict[int, int]:
+        """Return how many people own each number of rows; ``most`` stands for all larger ones."""
+        found: dict[str | None, int] = {}
+        for column, counts in self.values(unit):
+            n = [1] * len(column) if counts is None else counts.tolist()
+            for text, k in zip(column.texts, n, strict=True):
+                found[text] = found.get(text, 0) + k
+        return dict(Counter(min(own, most) for own in found.values()))
+
+    @abstractmethod
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key."""
+
+    @abstractmethod
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Keep at most ``rows`` rows of each value of ``unit``.
+
+        Rows are put in order by all columns that the engine has: `only` comes before. Which stay
+        is defined in `sourdine.frames.units`.
+        """
+
+    def array(self, name: str) -> NDArray[Any] | None:  # noqa: ARG002
+        """Return the numbers of a column, if they are in memory."""
+        return None
+
+    def total(self, name: str, cell: Ticks, power: int) -> int:
+        """Return the exact sum of powers of ticks."""
+        return sum(
+            cell.power_sum(slots[0], counts, power) for slots, counts in self.groups([(name, cell)])
+        )
+
+    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
+        """Return the exact sums of powers of ticks, from 0 to the highest, in one pass."""
+        sums = [0] * (most + 1)
+        for (ticks,), counts in self.groups([(name, cell)]):
+            for power in range(most + 1):
+                sums[power] += cell.power_sum(ticks, counts, power)
+        return sums
+
+    def sums(
+        self,
+        axes: Sequence[tuple[str, Codes]],  # noqa: ARG002
+        of: tuple[str, Ticks] | None,  # noqa: ARG002
+        most: int,  # noqa: ARG002
+    ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
+        """Return codes along axes, and for each how many rows there are and the powers' sums.
+
+        None where the engine has no better way than to count the ticks of each group.
+        """
+        return None
+
+    def afresh(self) -> Engine:
+        """Return the same rows without what was foreseen of them."""
+        return self
+
+    def foresee(self, asked: Asked) -> None:  # noqa: B027 - most engines answer one by one
+        """Hear what will be asked: what is foreseen together may be answered by one pass."""
+
+    @abstractmethod
+    def combinations(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+        """Yield values of several columns and how many rows have them (None: one each)."""
+
+    def within(
+        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield what `groups` yields of the rows whose last slot lies in ranges, and no others.
+
+        Parameters
+        ----------
+        cells
+            As in `groups`; the last is a `Ticks`.
+        ranges
+            Sorted, disjoint and half-open. How they follow from raw values, which an engine can
+            compare without snapping them, is in `sourdine.frames.sql`.
+        """
+        for slots, counts in self.groups(cells):
+            there = inside(slots[-1], ranges)
+            yield [slot[there] for slot in slots], None if counts is None else counts[there]
+
+    def between(
+        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ticks within sorted, disjoint, half-open ranges, and their counts."""
+        found = self.within([(name, cell)], ranges) if ranges else ()
+        return merge((slots[0], counts) for slots, counts in found)

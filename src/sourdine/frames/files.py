@@ -1,0 +1,410 @@
+"""CSV and Parquet files, and folders of them."""
+
+from __future__ import annotations
+
+import zlib
+from glob import escape, glob, has_magic
+from itertools import groupby
+from os import sep, walk
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.frames import sql
+from sourdine.frames.duck import Duck, guarded, private_connection
+from sourdine.frames.engine import require_different
+from sourdine.frames.frame import CSV, LINES, NAMELESS, PARQUET, is_path
+from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
+from sourdine.frames.reading import STANDARD
+from sourdine.frames.text_files import (
+    BOM,
+    LONGEST,
+    Copy,
+    fixed,
+    header,
+    is_plain,
+    rewritten,
+    strict_column,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.engine import Engine
+    from sourdine.frames.reading import Reading
+    from sourdine.frames.text_files import Header
+
+
+# ---- Folders of files: those of one kind below it, and columns that the names of folders hold ----
+#
+# Names that begin with a point or an underscore (``_SUCCESS``, ``.crc``) are passed over. In a
+# folder ``year=2024`` every row of every file has the text ``2024`` in the column ``year``: it is
+# read as text, so that no folder changes how another is read.
+
+
+NOTHING = "__HIVE_DEFAULT_PARTITION__"
+"""What writers put in the place of a value that is missing."""
+PATH = "path_of_sourdine"
+"""The column that holds a file's path while folders are read."""
+_HIDDEN = (".", "_")
+
+
+def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
+    """Return the files below a folder, in order; all must be of one kind.
+
+    Parameters
+    ----------
+    folder
+        Its path.
+    kinds
+        The endings of each kind.
+    """
+    found: list[list[str]] = [[] for _ in kinds]
+    for place, inner, names in walk(folder):
+        inner[:] = sorted(name for name in inner if not name.startswith(_HIDDEN))
+        for name in sorted(names):
+            path = str(Path(place) / name)
+            for own, endings in zip(found, kinds, strict=True):
+                if not name.startswith(_HIDDEN) and name.lower().endswith(endings):
+                    own.append(path)
+    some = [own for own in found if own]
+    if len(some) != 1:
+        raise ParameterError(
+            "the folder",
+            "hold Parquet files, or CSV files, and nothing else that can be read",
+            f"{folder!r} with {'files of several kinds' if some else 'none'}",
+            "Type a pattern, such as 'folder/*.parquet', for those that are meant.",
+        )
+    return some[0]
+
+
+def root_of(path: str) -> str:
+    """Return the folder from which on the names of folders may hold columns.
+
+    Examples
+    --------
+    >>> root_of("sales/*/*.parquet")
+    'sales'
+    """
+    parts = Path(path).parts
+    magic = next((i for i, part in enumerate(parts) if has_magic(part)), len(parts))
+    return path if Path(path).is_dir() else str(Path(*parts[:magic])) if magic < len(parts) else ""
+
+
+def folder_columns(root: str, files: Sequence[str]) -> dict[str, str]:
+    """Return the columns that folders below a root name, as expressions of a file's `PATH`.
+
+    All files must have the same ones.
+    """
+    keys = [_keys(root, path) for path in files] if root else []
+    if not keys or not any(keys):
+        return {}
+    if any(set(own) != set(keys[0]) for own in keys) or len(set(keys[0])) < len(keys[0]):
+        raise ParameterError(
+            "the folders",
+            "name the same columns for all files, each once",
+            "others",
+            "Read those of one kind, by a pattern such as 'folder/*/*.parquet'.",
+        )
+    below = f"substr({PATH}, {len(root.rstrip(sep)) + 1})"
+    return {key: _value(below, key) for key in keys[0]}
+
+
+def _keys(root: str, path: str) -> list[str]:
+    folders = Path(path).relative_to(root).parts[:-1]
+    return [part.split("=", 1)[0] for part in folders if part.partition("=")[0] != part]
+
+
+def _value(below: str, key: str) -> str:
+    start = sql.string(f"/{key}=")
+    rest = f"substr({below}, strpos({below}, {start}) + {len(key) + 2})"
+    text = f"url_decode(split_part({rest}, '/', 1))"
+    return f"nullif(nullif({text}, {sql.string(NOTHING)}), '')"
+
+
+# ---- Data in files: CSV and Parquet through DuckDB, one value a line, arrays that NumPy saved ----
+#
+# A folder means the files below it (`sourdine.frames.files`).
+#
+# A CSV file is read as text: a cell that does not read as a number is missing, and no record
+# changes how another is read, whatever its bytes (`sourdine.frames.text_files`). Every record is a
+# row, for all that is asked of the file. The first line names the columns and shows the separator;
+# columns of several files are matched by name. What else is to be known of a file is declared
+# (`sourdine.frames.reading`).
+#
+# The statistics in a Parquet file do not say whether a column holds NaN, and DuckDB takes them to
+# say that it does not, so what it infers from them is turned off
+# (``test_nan_hidden_by_statistics``).
+
+
+_SHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
+
+
+def open_file(path: str, reading: Reading = STANDARD) -> Engine:
+    """Return an engine over a file, or over all files of a folder or that a pattern names."""
+    if Path(path).is_dir():
+        files = files_below(path, (PARQUET, CSV, NAMELESS))
+        return _readable(path, files[0].lower(), files, reading)
+    if not is_path(path):
+        raise ParameterError(
+            "the file",
+            "end in .csv, .tsv or .parquet, or in .txt for one value a line or .npy for an array",
+            repr(path),
+            "Save a sheet as CSV from the program that wrote it."
+            if path.lower().endswith(_SHEETS)
+            else "Give a CSV file the ending .csv; read others with pandas or Polars and pass the "
+            "frame.",
+        )
+    files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
+    if not files:
+        raise ParameterError(
+            "the file",
+            "be there",
+            repr(path),
+            f"Check the name and the folder, which is {str(Path.cwd())!r} now.",
+        )
+    return _readable(path, path.lower(), files, reading)
+
+
+def _readable(path: str, ending: str, files: Sequence[str], reading: Reading) -> Engine:
+    try:
+        return _opened(ending, files, reading, folder_columns(root_of(path), files))
+    except (OSError, EOFError, zlib.error) as error:
+        raise _unreadable(path, error) from None
+
+
+def _unreadable(path: str, error: Exception) -> ParameterError:
+    why = getattr(error, "strerror", None) or "not what its ending says"
+    return ParameterError(
+        "the file",
+        "be one that can be read",
+        f"{path!r} ({why})",
+        "Check the file and who may read it.",
+    )
+
+
+def _opened(
+    ending: str, files: Sequence[str], reading: Reading, named: Mapping[str, str]
+) -> Engine:
+    if ending.endswith(PARQUET):
+        connection = private_connection("statistics_propagation")
+        _require_different_columns(connection, files)
+        rows = _scanned(connection, _parquet(files))
+        if named:
+            rows = _with_folders(rows, _scanned(connection, _parquet(files, PATH)), named)
+        engine: Engine = Duck(rows, connection, untyped=named)
+    elif named:
+        raise ParameterError(
+            "the folder",
+            "hold Parquet files where the names of folders hold a column",
+            "others",
+            "Write them as Parquet.",
+        )
+    elif ending.endswith(CSV):
+        return TextFile(files, reading)
+    else:
+        engine = TextLines(files, reading) if ending.endswith(LINES) else _of_arrays(files)
+    engine.reading = reading
+    return engine
+
+
+class TextFile(Duck):
+    """Text files; every record is read, whatever its cells hold.
+
+    Files are looked through when the first row is needed, and those that DuckDB would not read by
+    the rules of `sourdine.frames.text_files` are rewritten for it.
+
+    Parameters
+    ----------
+    files
+        Their paths.
+    reading
+        What is declared of them.
+    anyway
+        Whether a file is opened that has a name twice, for a curator who looks through it.
+    """
+
+    def __init__(self, files: Sequence[str], reading: Reading, *, anyway: bool = False) -> None:
+        self._files = files
+        self._heads = [header(path, reading) for path in files]
+        if any(head.twice for head in self._heads) and not anyway:
+            raise ParameterError(
+                "a CSV file",
+                "name each column once in its first line",
+                "a name that stands twice",
+                "Rename one of them, which sourdine check shows. If the first line is a record, "
+                "name the columns yourself, as header in a Reading or on the command line.",
+            )
+        self._copies: list[Copy] = []
+        self._opened: Any = None
+        names = self._heads[0].names
+        if any(set(head.names) != set(names) for head in self._heads):
+            raise ParameterError(
+                "the files",
+                "have the same columns",
+                "others",
+                "Read those of one kind, or write the same names in their first lines.",
+            )
+        connection = private_connection("statistics_propagation")
+        columns = ", ".join(f"CAST(NULL AS VARCHAR) AS {sql.name(n)}" for n in names)
+        super().__init__(connection.sql(f"SELECT {columns}"), connection, parsed=True)
+        self.reading = reading
+
+    def _rows(self) -> Any:
+        if self._part:
+            return super()._rows()
+        if self._opened is None:
+            scans = [self._scan(*file) for file in zip(self._files, self._heads, strict=True)]
+            self._opened = _scanned(self._connection, _joined(scans))
+        return self._opened
+
+    def _scan(self, path: str, head: Header) -> tuple[str, Header]:
+        try:
+            if is_plain(path, head.layout):
+                return path, head
+            self._copies.append(Copy(rewritten(path, head.layout)))
+        except (OSError, EOFError, zlib.error) as error:
+            raise _unreadable(path, error) from None
+        return self._copies[-1].path, head
+
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return the cells of a column, of all records."""
+        if strict and not self._part:
+            return Column.of(strict_column(self._files, name, self.reading), reading=self.reading)
+        return super().column(name)
+
+
+class TextLines(Memory):
+    """Text files of one value a line, without a header, read into memory.
+
+    What the encoding does not have is replaced. A blank line is a value that is missing.
+
+    Parameters
+    ----------
+    files
+        Their paths.
+    reading
+        What is declared of them.
+    """
+
+    parsed = True
+
+    def __init__(self, files: Sequence[str], reading: Reading) -> None:
+        self._files, self.reading = files, reading
+        column = Column.of([line for path in files for line in _lines(path, reading)])
+        super().__init__({UNNAMED: lambda: column}, len(column))
+
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return the lines; strictly, what is not UTF-8 is refused."""
+        if not strict:
+            return super().column(name)
+        lines: list[str | None] = []
+        for path in self._files:
+            try:
+                lines += _lines(path, self.reading, "strict")
+            except UnicodeDecodeError:
+                raise ParameterError(
+                    Path(path).name,
+                    f"be text in {self.reading.encoding.upper()}",
+                    "other bytes",
+                    "Declare the encoding that it was written in.",
+                ) from None
+            while lines and lines[-1] is None:
+                lines.pop()
+        return Column.of(lines, reading=self.reading)
+
+
+def _lines(path: str, reading: Reading, errors: str = "replace") -> list[str | None]:
+    content = Path(path).read_bytes()
+    text = content.decode(fixed(reading.encoding), errors).removeprefix(BOM)
+    lines = text.removesuffix("\n").split("\n") if text else []
+    return [line.removesuffix("\r") or None for line in lines]
+
+
+def _of_arrays(files: Sequence[str]) -> Memory:
+    arrays = [_array(path) for path in files]
+    types = {declared_by_numpy(array.dtype) for array in arrays}
+    if len({array.dtype for array in arrays}) == 1:
+        column = Column.of_array(np.concatenate(arrays))
+    else:
+        column = Column.of([value for array in arrays for value in array.tolist()])
+    own = types.pop() if len({one and one.holds for one in types}) == 1 else None
+    return Memory({UNNAMED: lambda: column}, len(column), types={UNNAMED: own})
+
+
+def _array(path: str) -> NDArray[Any]:
+    try:
+        array = np.load(path, allow_pickle=False)
+    except OSError:
+        raise
+    except Exception:  # noqa: BLE001 - whatever the file holds
+        array = None
+    if not isinstance(array, np.ndarray) or array.ndim != 1:
+        got = "something else" if array is None else "one of another shape"
+        raise ParameterError(
+            Path(path).name,
+            "be an array of one dimension and no objects",
+            got,
+            "Write it with numpy.save.",
+        )
+    return array
+
+
+def _scanned(connection: Any, scan: str) -> Any:
+    return guarded(lambda: connection.sql(f"SELECT * FROM {scan}"))  # noqa: S608
+
+
+def _listed(files: Sequence[str]) -> str:
+    return "[" + ", ".join(sql.string(escape(f) if has_magic(f) else f) for f in files) + "]"
+
+
+def _require_different_columns(connection: Any, files: Sequence[str]) -> None:
+    """Refuse a Parquet file that has a name twice: DuckDB would give the second another one.
+
+    A schema lists a column and then what it is made of, each with the number of its children.
+    """
+    fields = f"SELECT file_name, name, num_children FROM parquet_schema({_listed(files)})"  # noqa: S608
+    for _, own in groupby(guarded(connection.sql(fields).fetchall), lambda field: field[0]):
+        names, inside = [], 0
+        for _, name, children in list(own)[1:]:
+            if not inside:
+                names.append(name)
+            inside += (children or 0) - bool(inside)
+        require_different(names)
+
+
+def _parquet(files: Sequence[str], path: str | None = None) -> str:
+    named = "" if path is None else f", filename = {sql.string(path)}"
+    return f"read_parquet({_listed(files)}, hive_partitioning = false{named})"
+
+
+def _with_folders(rows: Any, with_path: Any, named: Mapping[str, str]) -> Any:
+    """Add the columns that folders name; they take the place of those that files hold."""
+    own = [sql.name(c) for c in rows.columns if c not in named]
+    added = [f"{value} AS {sql.name(c)}" for c, value in named.items()]
+    return with_path.project(", ".join([*own, *added]))
+
+
+def _joined(scans: Sequence[tuple[str, Header]]) -> str:
+    """Return what scans all files: together where their first lines agree, else one by one."""
+    parts = [_csv([p for p, _ in same], head) for head, same in groupby(scans, lambda s: s[1])]
+    if len(parts) == 1:
+        return parts[0]
+    columns = ", ".join(map(sql.name, scans[0][1].names))
+    return "(" + " UNION ALL ".join(f"SELECT {columns} FROM {part}" for part in parts) + ")"  # noqa: S608
+
+
+def _csv(files: Sequence[str], head: Header) -> str:
+    columns = ", ".join(f"{sql.string(n)}: 'VARCHAR'" for n in head.names)
+    longest = 4 * (LONGEST + len(head.names))
+    options = (
+        f"columns = {{{columns}}}, delim = {sql.string(head.separator)}, "
+        f"header = {str(not head.declared).lower()}, max_line_size = {longest}, "
+        """quote = '"', escape = '"', auto_detect = false, strict_mode = false, """
+        "null_padding = true, ignore_errors = true, parallel = false"
+    )
+    return f"read_csv({_listed(files)}, {options})"

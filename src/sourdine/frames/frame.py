@@ -1,0 +1,640 @@
+"""`Frame`: any data, opened by the right engine, as exact counts over public cells."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from os import PathLike, fspath
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import integer, kind
+from sourdine.frames.cells import Codes, Ticks, joined
+from sourdine.frames.engine import Asked, Engine, gather, name_twice
+from sourdine.frames.grouped import Partition, occurring
+from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
+from sourdine.frames.reading import STANDARD, Reading, read_number
+from sourdine.noise import SYSTEM
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell
+    from sourdine.frames.engine import Tally
+    from sourdine.frames.memory import Declared
+    from sourdine.noise import Source
+
+
+# ---- What to say of a column that is not there ---------------------------------------------------
+
+
+def listed_columns(frame: Frame, wanted: str | None = None) -> str:
+    """Return a sentence on the columns: all of them, or of a text file those like what was typed.
+
+    A text file may have no header, and then its first line is somebody's record. So of names that
+    stand there, and were not declared, none is shown but what resembles the name that was typed.
+
+    Examples
+    --------
+    >>> from sourdine.frames.frame import Frame
+    >>> listed_columns(Frame({"age": [31], "vote": ["yes"]}))
+    "The columns are: 'age', 'vote'."
+    """
+    like = _like(wanted or "", frame.columns)
+    meant = f"Did you mean {' or '.join(map(repr, like))}?" if like else ""
+    if not frame.parsed or frame.reading.header is not None:
+        return f"{meant} The columns are: {', '.join(map(repr, frame.columns))}.".strip()
+    if like:
+        return meant
+    if any(not name or read_number(name) is not None for name in frame.columns):
+        return (
+            "The first line of the file holds numbers. If it is a record and no header, name the "
+            "columns yourself, as header in a Reading or on the command line."
+        )
+    damaged = any("\ufffd" in name for name in frame.columns)
+    encoded = " The file seems to be in another encoding." if damaged else ""
+    return (
+        f"Look at the columns with sourdine check: they are not listed here, as the first line of "
+        f"a file without a header is a record.{encoded}"
+    )
+
+
+def _like(wanted: str, names: Sequence[str]) -> list[str]:
+    """Return the names that resemble another, whatever their case and the blanks around them."""
+    plain = {name.strip().casefold(): name for name in reversed(names)}
+    return [plain[like] for like in get_close_matches(wanted.strip().casefold(), plain, n=3)]
+
+
+# ---- Which engine holds the data -----------------------------------------------------------------
+
+
+CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+PARQUET = (".parquet", ".pq")
+LINES = ".txt"
+NAMELESS = (LINES, ".npy")
+"""Files without names: their one column is called ``value``."""
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text ends as the path of a file does that can be read."""
+    return text.lower().endswith((*CSV, *PARQUET, *NAMELESS))
+
+
+def open_data(data: object, reading: Reading = STANDARD) -> Engine:
+    """Return the engine for some data."""
+    if isinstance(data, Engine):
+        return data
+    if isinstance(data, (str, PathLike)):
+        from sourdine.frames.files import open_file
+
+        return open_file(fspath(data), reading)
+    engine = _of_memory(data)
+    engine.reading = reading
+    return engine
+
+
+def _of_memory(data: object) -> Engine:
+    if isinstance(data, np.ndarray):
+        _require_one_dimension(data)
+        types = {UNNAMED: declared_by_numpy(data.dtype)}
+        return Memory({UNNAMED: lambda: Column.of_array(data)}, len(data), types=types)
+    if isinstance(data, (list, tuple, range)):
+        column, _ = _column(data)  # now: a list may grow
+        return Memory({UNNAMED: lambda: column}, len(column))
+    if isinstance(data, Mapping):
+        return _of_dict(data)
+    return _of_native(data)
+
+
+def _column(values: Any) -> tuple[Column, Declared | None]:
+    """Read one column, a sequence, an array or a series, and what its type says."""
+    if isinstance(values, np.ndarray):
+        _require_one_dimension(values)
+        return Column.of_array(values), declared_by_numpy(values.dtype)
+    if isinstance(values, (list, tuple, range)):
+        _require_values(values)
+        return Column.of(values), None
+    engine = _of_native(values)
+    if len(engine.columns) != 1:
+        raise _no_data(values)
+    (name,) = engine.columns
+    return engine.column(name), engine.declared(name)
+
+
+def _require_values(values: Sequence[Any]) -> None:
+    """Refuse a list of rows, each itself a list or a dict: it has the shape of a table.
+
+    One such element among others is a value like any other, and missing.
+    """
+    if values and all(isinstance(v, (list, tuple, Mapping, np.ndarray)) for v in values):
+        raise ParameterError(
+            "data",
+            "be a list of single values, or a dict of columns",
+            "a list of rows",
+            'Pass one column, or a dict such as {"age": [31, 17]}; pandas.DataFrame(data) makes '
+            "columns of rows.",
+        )
+
+
+def _require_one_dimension(values: NDArray[Any]) -> None:
+    if values.ndim != 1:
+        raise ParameterError(
+            "data",
+            "have one dimension",
+            f"an array of {values.ndim}",
+            "Pass one column, such as data[:, 0], or a dict of columns.",
+        )
+
+
+def _of_dict(data: Mapping[Any, Any]) -> Memory:
+    read = {str(name): _column(values) for name, values in data.items()}
+    columns = {name: column for name, (column, _) in read.items()}
+    lengths = {len(column) for column in columns.values()}
+    if len(lengths) != 1 or len(columns) != len(data):
+        raise ParameterError(
+            "data",
+            "be columns of one length with different names",
+            f"{len(data)} columns of {len(lengths)} lengths",
+            "Give each column as many values as there are rows.",
+        )
+    readers = {name: _known(column) for name, column in columns.items()}
+    return Memory(readers, lengths.pop(), types={name: own for name, (_, own) in read.items()})
+
+
+def _known(column: Column) -> Callable[[], Column]:
+    return lambda: column
+
+
+def _of_native(data: object) -> Engine:
+    if type(data).__module__.split(".")[0] in {"_duckdb", "duckdb"}:
+        from sourdine.frames.duck import Duck
+
+        return Duck(data)
+    if is_spark(data):
+        from sourdine.frames.spark.engine import Spark
+
+        return Spark(data)
+    import narwhals as nw
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        frame: Any = nw.from_native(data, allow_series=True)
+    except TypeError:
+        return _of_batches(data)
+    except DuplicateError:
+        raise name_twice() from None
+    if isinstance(frame, nw.LazyFrame) and frame.implementation.is_dask():
+        from sourdine.frames.batches import batches_of_dask
+
+        return batches_of_dask(data)
+    if isinstance(frame, nw.LazyFrame):
+        from sourdine.frames.lazy import LazyEngine
+
+        return LazyEngine(frame)
+    from sourdine.frames.memory import memory_of_frame, memory_of_series
+
+    return memory_of_series(frame) if isinstance(frame, nw.Series) else memory_of_frame(frame)
+
+
+def is_spark(data: object) -> bool:
+    """Return whether something is a data frame of Spark's, classic or Connect.
+
+    Examples
+    --------
+    >>> is_spark([1, 2])
+    False
+    """
+    kind = type(data)
+    return kind.__module__.startswith("pyspark.sql") and kind.__name__ == "DataFrame"
+
+
+def _of_batches(data: object) -> Engine:
+    from sourdine.frames.batches import batches_of_dataset, is_dataset
+
+    return batches_of_dataset(data) if is_dataset(data) else _of_capsule(data)
+
+
+def _of_capsule(data: object) -> Engine:
+    from sourdine.frames.duck import exports_arrow, open_capsule
+
+    if not exports_arrow(data):
+        raise _no_data(data) from None
+    return open_capsule(data)
+
+
+def _no_data(data: object) -> ParameterTypeError:
+    return ParameterTypeError(
+        "data",
+        "be a list, an array, a frame or a path",
+        kind(data),
+        "Pass a list, a NumPy array, a pandas, Polars, PyArrow, DuckDB or Spark frame, "
+        "or the path of a CSV or Parquet file.",
+    )
+
+
+# ---- Any data to exact counts --------------------------------------------------------------------
+
+
+_KEY_BYTES = 32
+
+
+class Frame:
+    """Rows of named columns: in memory, in a file, or in an engine.
+
+    A frame gives out exact whole numbers only, and the same ones for the same data wherever it is
+    (``test_engines_agree_on_hostile_values``). They are private: a mechanism comes between them
+    and a reader.
+
+    Parameters
+    ----------
+    data
+        A list, tuple or one-dimensional NumPy array; a dict of such columns; a frame or series of
+        pandas, Polars (also lazy), PyArrow, Spark or another library that narwhals knows; a DuckDB
+        relation; anything else that exports Arrow data (``__arrow_c_stream__`` or
+        ``__arrow_c_array__``); or the path of a CSV or Parquet file, ``*`` standing for several, of
+        a text file with one value a line, or of an array that NumPy saved. CSV files, Parquet files
+        and lazy frames are counted where they are and may be larger than memory. Data of one
+        column without a name call it ``value``.
+    read
+        How text is read, a `Reading` or a dict of its parameters: a file's encoding and header,
+        decimal commas, symbols beside numbers.
+
+    Examples
+    --------
+    >>> from sourdine.grid import Grid
+    >>> frame = Frame({"age": [31, 17, None, 999], "vote": ["yes", "no", "no", "?"]})
+    >>> frame.tally(Ticks("age", Grid(0, 120, step=40))).counts.tolist()
+    [1, 1, 0, 1, 1]
+    >>> frame.tally(Codes("vote", ["yes", "no"])).counts.tolist()
+    [1, 2, 1]
+    >>> frame.total(Ticks("age", Grid(0, 120, step=1)))
+    168
+    """
+
+    __slots__ = ("_engine",)
+
+    def __init__(self, data: object, *, read: Reading | Mapping[str, Any] | None = None) -> None:
+        reading = read if isinstance(read, Reading) else Reading.of(read)
+        self._engine = data.engine if isinstance(data, Frame) else open_data(data, reading)
+        if read is not None and reading not in {STANDARD, self._engine.reading}:
+            raise ParameterError(
+                "read",
+                "be left to the frame, which was opened with its own",
+                "another",
+                "Leave {read} out.",
+                read=LEFT_OUT,
+            )
+
+    @property
+    def reading(self) -> Reading:
+        """How text is read."""
+        return self._engine.reading
+
+    @property
+    def engine(self) -> Engine:
+        """What holds the rows."""
+        return self._engine
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names of the columns."""
+        return self._engine.columns
+
+    @property
+    def parsed(self) -> bool:
+        """Whether it was read from text: how many rows there are then depends on their cells."""
+        return self._engine.parsed
+
+    def kind(self, column: str | None = None) -> str | None:
+        """Return the type a file states: integer, float, boolean, text, ...; None if it does not.
+
+        Values are not looked at.
+        """
+        return self._engine.kind(self.resolve(column))
+
+    def declared(self, column: str | None = None) -> Declared | None:
+        """Return what the type of a column says; None where there is none, as in a list.
+
+        Examples
+        --------
+        >>> Frame(np.array(["3", "4"])).declared()
+        Declared(holds='words', dtype='<U1')
+        """
+        return self._engine.declared(self.resolve(column))
+
+    def __len__(self) -> int:
+        """Return the number of rows, missing values included."""
+        return self._engine.rows()
+
+    def __getitem__(self, column: str) -> Frame:
+        """Return one column alone.
+
+        Examples
+        --------
+        >>> Frame({"age": [31, 17], "vote": ["yes", "no"]})["vote"]
+        Frame(columns=['vote'])
+        """
+        return self.only(column)
+
+    def only(self, *columns: str) -> Frame:
+        """Return some columns alone, in their old order; the others are not read.
+
+        Examples
+        --------
+        >>> Frame({"age": [31], "vote": ["yes"], "who": ["ann"]}).only("who", "age")
+        Frame(columns=['age', 'who'])
+        """
+        wanted = {self.resolve(column) for column in columns}
+        return _of(self._engine.only(*(name for name in self.columns if name in wanted)))
+
+    def __repr__(self) -> str:
+        return f"Frame(columns={list(self.columns)})"
+
+    def resolve(self, column: str | None) -> str:
+        """Return the name of a column that exists; None means the only one."""
+        if column is None and len(self.columns) == 1:
+            return self.columns[0]
+        if column is None or column not in self.columns:
+            raise ParameterError(
+                "column",
+                "be one of the columns",
+                "none" if column is None else repr(column),
+                listed_columns(self, column),
+            )
+        return column
+
+    def tally(self, *cells: Cell) -> Tally:
+        """Count the rows in each cell.
+
+        Parameters
+        ----------
+        cells
+            One for each axis. All together may have a million public cells; a single one may have
+            more, and is then counted as a list of the ticks that occur.
+        """
+        return gather(tuple(cell.size for cell in cells), self._engine.groups(self._named(cells)))
+
+    def codes(self, *cells: Cell, chunk: int = 1 << 17) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of the rows in their order, block by block, `MISSING` among them.
+
+        This is for people's own randomisers, which work record by record: what leaves here is as
+        private as the data. Files are read as a stream; while it runs, ask the frame nothing else.
+
+        Parameters
+        ----------
+        cells
+            One for each array of a block. A single cell may have any number of slots.
+        chunk
+            The most rows of a block; an engine may give fewer.
+
+        Examples
+        --------
+        >>> frame = Frame({"age": [31, 17, None, 999], "vote": ["yes", "no", "no", "?"]})
+        >>> from sourdine.grid import Grid
+        >>> cells = Ticks("age", Grid(0, 120, step=40)), Codes("vote", ["yes", "no"])
+        >>> for age, vote in frame.codes(*cells, chunk=3):
+        ...     print(age.tolist(), vote.tolist())
+        [1, 0, -1] [0, 1, 1]
+        [3] [-1]
+        """
+        return self._engine.slots(self._named(cells), integer(chunk, "chunk", least=1))
+
+    def _named(self, cells: Sequence[Cell]) -> list[tuple[str, Cell]]:
+        if not cells:
+            raise ParameterError("cells", "hold at least one", "none", "Type a Ticks or Codes.")
+        return [(self.resolve(cell.column), cell) for cell in cells]
+
+    def total(self, cell: Ticks, power: int = 1) -> int:
+        """Return the exact sum of a power of the ticks, over the values that are not missing."""
+        if type(power) is not int or power < 0:
+            power = integer(power, "power", least=0)
+        return self._engine.total(self.resolve(cell.column), cell, power)
+
+    def moments(self, cell: Ticks, most: int) -> list[int]:
+        """Return how many values are there, the sum of their ticks, of their squares, ...
+
+        Parameters
+        ----------
+        cell
+            The column and its grid.
+        most
+            The highest power.
+
+        Examples
+        --------
+        >>> from sourdine.grid import Grid
+        >>> ages = Ticks("age", Grid(0, 120, step=1))
+        >>> Frame({"age": [20, 30, None]}).moments(ages, 2)
+        [2, 50, 1300]
+        """
+        return self._engine.moments(self.resolve(cell.column), cell, most)
+
+    def between(
+        self, cell: Ticks, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Count the ticks in some ranges only.
+
+        Parameters
+        ----------
+        cell
+            The column and its grid.
+        ranges
+            Half-open: ``(3, 5)`` holds the ticks 3 and 4.
+
+        Returns
+        -------
+        tuple
+            The ticks that occur, in order, and how often.
+        """
+        name = self.resolve(cell.column)
+        return self._engine.between(name, cell, joined(ranges, cell.size))
+
+    def afresh(self) -> Frame:
+        """Return the same rows, for another question: nothing is foreseen or remembered."""
+        return _of(self._engine.afresh())
+
+    def foresee(
+        self, *cells: Cell, most: int | None = None, ranges: Sequence[tuple[int, int]] | None = None
+    ) -> None:
+        """Say what will be asked next, so that what is foreseen together may share a pass.
+
+        Parameters
+        ----------
+        cells
+            Those of a `tally`; none for the number of rows.
+        most
+            For `moments` of a cell: the highest power.
+        ranges
+            For `between`: the ranges.
+        """
+        named = tuple((self.resolve(cell.column), cell) for cell in cells)
+        within = None if ranges is None else tuple(joined(ranges, cells[0].size))
+        self._engine.foresee(Asked(named, most, within))
+
+    def column(self, column: str | None = None, *, strict: bool = False) -> Column:
+        """Return all values of a column, in the order of the rows, each read on its own.
+
+        They are as private as the data, and all in memory. This is for what has to see single
+        records: labels under guard, rows that queries are asked of.
+
+        Parameters
+        ----------
+        column
+            Its name; None for data that has one.
+        strict
+            Whether a text file must be in order: UTF-8, every quote closed, as many fields in each
+            line as in the first. One that is not is refused; otherwise it is read as `codes` does.
+            Blank lines at its end are then none.
+
+        Examples
+        --------
+        >>> Frame({"age": [31, None, "44"]}).column().numbers.tolist()
+        [31, None, 44]
+        """
+        return self._engine.column(self.resolve(column), strict=strict)
+
+    def present(self, column: str | None = None) -> int:
+        """Return how many values of a column are not missing: those that `distinct` counts.
+
+        Nothing, NaN and the empty text are missing; any other value is there, whatever it is.
+
+        Examples
+        --------
+        >>> Frame([3, None, float("nan"), "", "none", 0]).present()
+        3
+        """
+        return self._engine.present(self.resolve(column))
+
+    def distinct(self, column: str | None = None) -> tuple[list[str], NDArray[np.int64]]:
+        """Return the values that occur, as texts in order, and how often.
+
+        Which values occur is private: this is for mechanisms that decide what may be named.
+        """
+        found: dict[str, int] = {}
+        for values, counts in self._engine.values(self.resolve(column)):
+            n = [1] * len(values) if counts is None else counts.tolist()
+            for text, k in zip(values.texts, n, strict=True):
+                if text is not None:
+                    found[text] = found.get(text, 0) + k
+        keys = sorted(found)
+        return keys, np.array([found[k] for k in keys], np.int64)
+
+    def owners(self, unit: str, ends: Sequence[int]) -> NDArray[np.int64]:
+        """Return how many people own up to each number of rows, and how many more than the last.
+
+        Rows without a name belong to one person. Nobody is named.
+
+        Parameters
+        ----------
+        unit
+            The column that names the person.
+        ends
+            Numbers of rows, rising: the first counts those who own up to it, each further one
+            those who own more than the one before.
+
+        Examples
+        --------
+        >>> Frame({"who": ["a", "b", "b", "b", None]}).owners("who", [1, 2]).tolist()
+        [2, 0, 1]
+        """
+        owned = self._engine.owned(self.resolve(unit), max(ends) + 1)
+        sizes, people = np.array(list(owned)), np.array(list(owned.values()), np.int64)
+        found = np.zeros(len(ends) + 1, np.int64)
+        np.add.at(found, np.searchsorted(ends, sizes), people)
+        return found
+
+    def split(self, column: str | None, keys: Sequence[Any]) -> list[Frame]:
+        """Return the rows of each key; rows with no listed key are in none.
+
+        Parameters
+        ----------
+        column
+            The column that holds the keys.
+        keys
+            Public keys, matched as in `Codes`.
+        """
+        name = self.resolve(column)
+        return [_of(part) for part in self._engine.split(name, Codes(name, keys))]
+
+    def groups(
+        self, columns: Sequence[str], keys: Sequence[tuple[Any, ...]], *, other: bool = False
+    ) -> list[Frame]:
+        """Return the rows of each key of one or several columns, to be counted.
+
+        What is asked of one group is counted for all of them in one pass. A group counts and gives
+        out no rows; where single rows are needed, `split` cuts them out.
+
+        Parameters
+        ----------
+        columns
+            The columns that hold the keys.
+        keys
+            Public keys, a tuple each, matched as in `Codes`.
+        other
+            Whether the rows of no key are one more group, the last.
+
+        Examples
+        --------
+        >>> people = Frame({"sex": ["f", "m", "f"], "vote": ["yes", "no", None]})
+        >>> keys = [("f", "yes"), ("m", "yes")]
+        >>> [len(part) for part in people.groups(["sex", "vote"], keys, other=True)]
+        [1, 0, 2]
+        """
+        names = [self.resolve(column) for column in columns]
+        return [_of(part) for part in Partition(self._engine, names, keys, other=other).parts]
+
+    def combinations(self, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
+        """Return the texts that occur together in columns, none of them missing, and how often.
+
+        Which occur is private: this is for mechanisms that decide what may be named.
+
+        Examples
+        --------
+        >>> Frame({"sex": ["f", "m", "f"], "age": [3, 4, None]}).combinations(["sex", "age"])
+        {('f', '3'): 1, ('m', '4'): 1}
+        """
+        names = [self.resolve(column) for column in columns]
+        found: dict[tuple[str, ...], int] = {}
+        for values, counts in self._engine.combinations(names):
+            for key, n in occurring(values, counts).items():
+                found[key] = found.get(key, 0) + n
+        return {key: found[key] for key in sorted(found)}
+
+    def bound(self, unit: str, rows: int, *, source: Source = SYSTEM) -> Frame:
+        """Keep at most ``rows`` rows of each person, so that a promise can be per person.
+
+        Which rows stay is decided by a fresh secret key and by all columns that the frame has
+        (`sourdine.frames.units`): take those that are needed with `only` first.
+        Files, DuckDB relations and Spark frames stay where they are, and the choice is made again,
+        the same way, for each count, which sorts the rows; other lazy frames are read into memory.
+
+        Parameters
+        ----------
+        unit
+            The column that names the person. Rows without a name belong to one person.
+        rows
+            How many may stay.
+        source
+            Where the key comes from; a seeded source repeats the choice, for tests.
+        """
+        rows = integer(rows, "rows", least=1)
+        key = source.bytes(_KEY_BYTES)
+        return _of(self._engine.bound(self.resolve(unit), rows, key))
+
+    def array(self, column: str | None = None) -> NDArray[Any] | None:
+        """Return the numbers of a column as a NumPy array, NaN for what is missing.
+
+        None if the data is not in memory, or if whole numbers beyond 2**53 stand beside missing
+        values, which no NumPy array of numbers can hold.
+        """
+        return self._engine.array(self.resolve(column))
+
+
+def _of(engine: Engine) -> Frame:
+    frame = Frame.__new__(Frame)
+    frame._engine = engine  # noqa: SLF001
+    return frame

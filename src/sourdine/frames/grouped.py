@@ -1,0 +1,456 @@
+"""Counts by group: one pass over the data, however many groups."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from math import prod
+from typing import TYPE_CHECKING, Any, NoReturn
+
+import numpy as np
+
+from sourdine.frames.cells import Codes, Present, Ticks, inside, joined
+from sourdine.frames.engine import Asked, Engine, merge
+from sourdine.frames.memory import Memory
+from sourdine.frames.reading import read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell
+    from sourdine.frames.memory import Column, Declared
+
+    Whole = NDArray[np.int64]
+    Named = tuple[str, Cell]
+    Ranges = list[tuple[int, int]]
+    Counted = tuple[Whole, Whole]
+
+
+# ---- One group of a partition: it takes its own counts of what was counted for all groups at once
+
+
+class GroupRows(Engine):
+    """One group: it counts, and nothing else.
+
+    Parameters
+    ----------
+    whole
+        All groups.
+    i
+        The number of this one.
+    """
+
+    def __init__(self, whole: Partition, i: int) -> None:
+        self.whole, self.place = whole, i
+        self.parsed, self.reading = whole.engine.parsed, whole.engine.reading
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names."""
+        return self.whole.engine.columns
+
+    def kind(self, name: str) -> str | None:
+        """Return the type that the data itself states."""
+        return self.whole.engine.kind(name)
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return self.whole.engine.declared(name)
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        return int(self.whole.rows()[self.place])
+
+    def groups(
+        self, cells: Sequence[tuple[str, Cell]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield the slots that occur, and how often."""
+        yield self.whole.cells(cells)[self.place]
+
+    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
+        """Return the exact sums of powers of ticks."""
+        return self.whole.moments(name, cell, most)[self.place]
+
+    def total(self, name: str, cell: Ticks, power: int) -> int:
+        """Return the exact sum of a power of ticks."""
+        return self.moments(name, cell, power)[power]
+
+    def present(self, name: str) -> int:
+        """Return how many values of a column are not missing."""
+        (slots,), counts = self.whole.cells([(name, Present(name))])[self.place]
+        return int(counts[slots >= 0].sum())
+
+    def between(
+        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the ticks within ranges, and their counts; see `between_each` for all groups."""
+        wanted: list[Ranges] = [[] for _ in range(self.whole.size)]
+        wanted[self.place] = list(ranges)
+        return self.whole.between(name, cell, wanted)[self.place]
+
+    def foresee(self, asked: Asked) -> None:
+        """Hear what will be asked; windows of single groups are not foreseen."""
+        if asked.within is None:
+            self.whole.foresee(asked)
+
+    def array(self, name: str) -> NDArray[Any] | None:
+        """Return the numbers of a column, if they are in memory."""
+        return self.whole.array(name, self.place)
+
+    def _refuse(self, *asked: Any, **options: Any) -> NoReturn:
+        """Refuse: a group counts."""
+        del asked, options
+        raise TypeError("a group counts its rows and gives out none; cut the frame with split")
+
+    slots = column = only = combinations = split = bound = _refuse
+
+
+def between_each(
+    parts: Sequence[Engine], name: str, cell: Ticks, ranges: Sequence[Ranges]
+) -> list[Counted]:
+    """Return the ticks of each part within its own ranges, and their counts.
+
+    Groups of one partition are read in one pass, however many they are.
+    """
+    groups = [part for part in parts if isinstance(part, GroupRows)]
+    if len(groups) < len(parts) or len({id(part.whole) for part in groups}) != 1:
+        both = zip(parts, ranges, strict=True)
+        return [part.between(name, cell, own) for part, own in both]
+    whole = groups[0].whole
+    wanted: list[Ranges] = [[] for _ in range(whole.size)]
+    for part, own in zip(groups, ranges, strict=True):
+        wanted[part.place] = own
+    found = whole.between(name, cell, wanted)
+    return [found[part.place] for part in groups]
+
+
+# ---- Rows by group: every question is one pass over the data, however many groups there are ------
+#
+# A group is a key, of one column or of several, matched as in `Codes`. What is asked of one group
+# is counted for all of them at once (`Partition`), so that ten thousand groups cost little more
+# than one; each group (`GroupRows`) then takes its own counts. They are the counts of the rows that
+# `split` would cut out (``test_parts_count_what_the_split_rows_hold``).
+
+
+BLOCK = 1 << 18
+"""Rows in memory that are looked at together: sums of their halves are exact as floats."""
+TABLE = 1 << 22
+"""Up to so many combinations of codes are looked up in a table."""
+DENSE = 1 << 24
+"""Up to so many cells of all groups together are counted in a full table."""
+_HALF = 31
+_LOW = (1 << _HALF) - 1
+
+
+class Partition:
+    """Rows cut into groups, and counts of all groups from one pass each.
+
+    Parameters
+    ----------
+    engine
+        The rows.
+    names
+        The columns that hold the keys.
+    keys
+        A tuple for each group, with a value of each column.
+    other
+        Whether the rows of no key are a group too, the last.
+    """
+
+    def __init__(
+        self, engine: Engine, names: Sequence[str], keys: Sequence[tuple[Any, ...]], *, other: bool
+    ) -> None:
+        self.engine, self.size, self._other = engine, len(keys) + other, other
+        own = list(zip(*keys, strict=True)) or [()] * len(names)
+        texts = [[read_text(part) for part in parts] for parts in own]
+        listed = [dict(zip(*both, strict=True)) for both in zip(texts, own, strict=True)]
+        self._axes = [
+            (n, Codes(n, list(own.values()))) for n, own in zip(names, listed, strict=True)
+        ]
+        shape = [cell.size for _, cell in self._axes]
+        self._steps = [prod(shape[i + 1 :]) for i in range(len(shape))]
+        places = [{text: i for i, text in enumerate(own)} for own in listed]
+        flat = [
+            sum(
+                step * place[text]
+                for step, place, text in zip(self._steps, places, key, strict=True)
+            )
+            for key in zip(*texts, strict=True)
+        ]
+        self._wide = prod(shape)
+        order = sorted(range(len(flat)), key=flat.__getitem__)
+        self._flat = np.array(
+            [flat[i] for i in order], np.int64 if self._wide < 1 << 62 else object
+        )
+        self._order = np.array(order, np.int64)
+        self._kept: dict[Any, Any] = {}
+        self._foreseen: set[Asked] = set()
+        self._last: tuple[Ticks, tuple[str, int], list[list[int]]] | None = None
+        self._read_last: tuple[tuple[Any, ...], list[Counted]] | None = None
+
+    @property
+    def parts(self) -> list[GroupRows]:
+        """The groups."""
+        return [GroupRows(self, i) for i in range(self.size)]
+
+    @cached_property
+    def _table(self) -> Whole:
+        table = np.full(self._wide, -1, np.int64)
+        table[self._flat.astype(np.int64)] = self._order
+        return table
+
+    def _group(self, slots: Sequence[Whole]) -> Whole:
+        """Return the group of each combination of codes; -1 for none."""
+        gone = slots[0] < 0
+        if not len(self._flat):
+            group = np.full(len(gone), -1)
+        elif len(slots) == 1 and len(self._flat) == self._wide:
+            group = slots[0]
+        else:
+            flat: Any = 0
+            for slot, step in zip(slots, self._steps, strict=True):
+                gone = gone | (slot < 0)
+                flat = flat + slot.astype(self._flat.dtype, copy=False) * step
+            flat = np.where(gone, 0, flat)
+            if self._wide <= TABLE:
+                group = self._table[flat]
+            else:
+                place = np.minimum(np.searchsorted(self._flat, flat), len(self._flat) - 1)
+                group = np.where(self._flat[place] == flat, self._order[place], -1)
+        return np.where(gone | (group < 0), self.size - 1 if self._other else -1, group)
+
+    @cached_property
+    def _of_rows(self) -> Whole:
+        """The group of each row in memory."""
+        found = [self._group(slots) for slots in self.engine.slots(self._axes, BLOCK)]
+        return np.concatenate(found) if found else np.empty(0, np.int64)
+
+    def _read(self, cells: Sequence[Named]) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
+        """Yield groups, -1 for none, slots along each cell, and how many rows have them."""
+        if not isinstance(self.engine, Memory):
+            axes = len(self._axes)
+            for slots, counts in self.engine.groups([*self._axes, *cells]):
+                yield self._group(slots[:axes]), slots[axes:], counts
+        elif not cells:
+            yield self._of_rows, [], None
+        else:
+            for i, slots in enumerate(self.engine.slots(cells, BLOCK)):
+                yield self._of_rows[i * BLOCK : (i + 1) * BLOCK], slots, None
+
+    def counted(self, cells: Sequence[Named]) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
+        """Yield groups, slots along each cell, and how many rows have them (None: one each)."""
+        for group, slots, counts in self._read(cells):
+            inside = group >= 0
+            if inside.all():
+                yield group, slots, counts
+            else:
+                rest = [slot[inside] for slot in slots]
+                yield group[inside], rest, None if counts is None else counts[inside]
+
+    def rows(self) -> Whole:
+        """Return how many rows each group has."""
+        if "rows" not in self._kept:
+            sums = self._sums(None, 0)
+            self._kept["rows"] = np.array([own[0] for own in sums], np.int64)
+        rows: Whole = self._kept["rows"]
+        return rows
+
+    def moments(self, name: str, cell: Ticks, most: int) -> list[list[int]]:
+        """Return the exact sums of powers of ticks of each group, from 0 to the highest."""
+        last = self._last
+        if last is not None and last[0] is cell and last[1] == (name, most):
+            return last[2]  # to hash a cell for each of many groups would take longer than to count
+        asked = (name, cell, most)
+        if asked not in self._kept:
+            sums = self._sums((name, cell), most)
+            self._kept[asked] = [own[1:] for own in sums]
+        self._last = (cell, (name, most), self._kept[asked])
+        return self._last[2]
+
+    def _sums(self, of: tuple[str, Ticks] | None, most: int) -> list[list[int]]:
+        """Return for each group its rows and, of a column, the sums of powers of ticks."""
+        sums = [[0] * (1 if of is None else most + 2) for _ in range(self.size)]
+        found = self.engine.sums(self._axes, of, most)
+        if found is None:
+            return self._added(sums, of, most)
+        slots, values = found
+        group = self._group(slots)
+        for g, own in zip(group.tolist(), values, strict=True):
+            if g >= 0:
+                sums[g] = [a + b for a, b in zip(sums[g], own, strict=True)]
+        return sums
+
+    def _added(
+        self, sums: list[list[int]], of: tuple[str, Ticks] | None, most: int
+    ) -> list[list[int]]:
+        """Add up rows and powers of ticks in halves of 31 bits, so that every sum is exact."""
+        wide = of is not None and of[1].grid.last ** most >= 1 << (2 * _HALF)
+        rows = np.zeros(self.size, np.int64)
+        halves = np.zeros((most + 1, 2, self.size), np.int64)
+        for group, ticks, counts in self.counted([] if of is None else [of]):
+            _add(rows, group, None, counts)
+            if of is None:
+                continue
+            there = ticks[0] >= 0
+            g, t = group[there], ticks[0][there]
+            n = None if counts is None else counts[there]
+            _add(halves[0, 1], g, None, n)
+            for power in range(1, most + 1 if not wide else 1):
+                p = t**power
+                _add(halves[power, 0], g, p >> _HALF, n)
+                _add(halves[power, 1], g, p & _LOW, n)
+            if wide:
+                for i, v, k in zip(
+                    g.tolist(), t.tolist(), [1] * len(g) if n is None else n.tolist(), strict=True
+                ):
+                    for power in range(1, most + 1):
+                        sums[i][power + 1] += k * v**power
+        for i, own in enumerate(sums):
+            own[0] = int(rows[i])
+            for power in range(len(own) - 1):
+                own[power + 1] += (int(halves[power, 0, i]) << _HALF) + int(halves[power, 1, i])
+        return sums
+
+    def cells(self, cells: Sequence[Named]) -> list[tuple[list[Whole], Whole]]:
+        """Return for each group the slots that occur along the cells, and how often."""
+        asked = tuple(cells)
+        if asked not in self._kept:
+            self._kept[asked] = self._tallied(cells)
+        tallied: list[tuple[list[Whole], Whole]] = self._kept[asked]
+        return tallied
+
+    def _tallied(self, cells: Sequence[Named]) -> list[tuple[list[Whole], Whole]]:
+        shape = [cell.size + 1 for _, cell in cells]
+        width = prod(shape)
+
+        def flat() -> Iterator[tuple[Whole, Whole | None]]:
+            for group, slots, counts in self.counted(cells):
+                place = group.astype(object) if self.size * width >= 1 << 62 else group
+                for slot, length in zip(slots, shape, strict=True):
+                    place = place * length + (slot + 1)
+                yield place, counts
+
+        if self.size * width <= DENSE:
+            table = np.zeros(self.size * width, np.int64)
+            for place, counts in flat():
+                _add(table, place, None, counts)
+            places = np.flatnonzero(table)
+            tallied = table[places]
+        else:
+            places, tallied = merge(flat())
+        ends = np.searchsorted(places, [width * i for i in range(self.size + 1)])
+        slots = []
+        rest: Any = places % width
+        for length in reversed(shape):
+            slots.append((rest % length).astype(np.int64) - 1)
+            rest = rest // length
+        slots.reverse()
+        return [
+            ([slot[a:b] for slot in slots], tallied[a:b])
+            for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
+        ]
+
+    def foresee(self, asked: Asked) -> None:
+        """Hear what a group will be asked; it is asked of all of them together, once."""
+        if asked not in self._foreseen:
+            self._foreseen.add(asked)
+            self.engine.foresee(Asked((*self._axes, *asked.cells), asked.most))
+
+    def between(self, name: str, cell: Ticks, ranges: Sequence[Ranges]) -> list[Counted]:
+        """Return for each group the ticks within its own ranges, and their counts: one pass.
+
+        The engine leaves out what is in nobody's range; a group's ranges are looked at here.
+        """
+        if isinstance(self.engine, Memory):
+            found = [(ticks, counts) for (ticks,), counts in self.cells([(name, cell)])]
+        else:
+            every = joined((r for own in ranges for r in own), cell.size)
+            found = self._windows(name, cell, tuple(every))
+        parts = []
+        for (ticks, counts), own in zip(found, ranges, strict=True):
+            there = inside(ticks, own)
+            parts.append((ticks[there], counts[there]))
+        return parts
+
+    def _windows(self, name: str, cell: Ticks, every: tuple[tuple[int, int], ...]) -> list[Counted]:
+        """Return the ticks of each group within ranges; the last answer is kept for others."""
+        asked = (name, cell, every)
+        if self._read_last is None or self._read_last[0] != asked:
+            cells: list[Named] = [*self._axes, (name, cell)]
+            counted = self.engine.within(cells, every) if every else ()
+            self._read_last = asked, self._by_group(counted)
+        return self._read_last[1]
+
+    def _by_group(self, counted: Iterable[tuple[list[Whole], Whole | None]]) -> list[Counted]:
+        """Return the ticks of each group, in order, and their counts."""
+        parts: list[list[tuple[Whole, Whole | None]]] = [[] for _ in range(self.size)]
+        for slots, counts in counted:
+            group = self._group(slots[:-1])
+            order = np.argsort(group, kind="stable")
+            starts = np.searchsorted(group[order], np.arange(self.size + 1)).tolist()
+            for own, a, b in zip(parts, starts[:-1], starts[1:], strict=True):
+                rows = order[a:b]
+                own.append((slots[-1][rows], None if counts is None else counts[rows]))
+        return [merge(own) for own in parts]
+
+    @cached_property
+    def _sorted(self) -> tuple[Whole, Whole]:
+        """The rows in memory in the order of their groups, and where each group begins."""
+        group = self._of_rows
+        order = np.argsort(group.astype(np.int16) if self.size < 1 << 15 else group, kind="stable")
+        return order, np.searchsorted(group[order], np.arange(self.size + 1))
+
+    def array(self, name: str, i: int) -> NDArray[Any] | None:
+        """Return the numbers of a column in a group, if they are in memory."""
+        if not isinstance(self.engine, Memory):
+            return None
+        if ("array", name) not in self._kept:
+            whole = self.engine.array(name)
+            self._kept["array", name] = None if whole is None else whole[self._sorted[0]]
+        ordered, starts = self._kept["array", name], self._sorted[1]
+        return None if ordered is None else ordered[starts[i] : starts[i + 1]]
+
+
+def _add(total: Whole, place: Whole, values: Whole | None, counts: Whole | None) -> None:
+    """Add values, each so often, at their places; of a block of rows as floats, which are exact."""
+    if counts is not None:
+        np.add.at(total, place, counts if values is None else values * counts)
+    elif values is None:
+        total += np.bincount(place, minlength=len(total))
+    else:
+        total += np.bincount(place, values, len(total)).astype(np.int64)
+
+
+def occurring(columns: Sequence[Column], counts: Whole | None) -> dict[tuple[str, ...], int]:
+    """Return the combinations of texts that occur, none of them missing, and how often."""
+    numbered = [_numbered(column) for column in columns]
+    there = np.logical_and.reduce([codes >= 0 for _, codes in numbered])
+    flat = np.zeros(int(there.sum()), np.int64)
+    for texts, codes in numbered:
+        flat = flat * max(len(texts), 1) + codes[there]
+    places, tallied = merge([(flat, None if counts is None else counts[there])])
+    found = {}
+    for place, n in zip(places.tolist(), tallied.tolist(), strict=True):
+        key, rest = [], place
+        for texts, _ in reversed(numbered):
+            rest, code = divmod(rest, max(len(texts), 1))
+            key.append(texts[code])
+        found[tuple(reversed(key))] = n
+    return found
+
+
+def _numbered(column: Column) -> tuple[list[str], Whole]:
+    """Return the texts of a column, and the number of each value's; -1 if it is missing."""
+    if column.data.dtype.kind in "biuf":
+        distinct, which = np.unique(column.data, return_inverse=True)
+        texts = [read_text(v) for v in distinct.tolist()]
+        names = sorted({t for t in texts if t is not None})
+        place = {text: i for i, text in enumerate(names)}
+        codes = np.array([-1 if t is None else place[t] for t in texts], np.int64)[which]
+        return names, codes if column.gone is None else np.where(column.gone, -1, codes)
+    numbers: dict[str, int] = {}
+    codes = np.array(
+        [-1 if t is None else numbers.setdefault(t, len(numbers)) for t in column.texts], np.int64
+    )
+    return list(numbers), codes

@@ -1,0 +1,398 @@
+"""Lazy frames that narwhals knows: they stay lazy.
+
+Each count is one query of its own engine, on expressions that give the slot of
+`Cell.slots`. Where no such expression is safe (texts, decimals, bounds beyond 2**62, more than 64
+edges, octaves, dates but on a lattice in Polars) the engine groups by the raw value and Python
+finds the slots of the distinct ones.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.calendar import DATES, DAY, FIRST, LAST
+from sourdine.errors import ParameterError
+from sourdine.frames.cells import Codes, Octaves, Present, Ticked, Ticks
+from sourdine.frames.engine import Engine, name_twice, require_different
+from sourdine.frames.memory import column_of_series, declared_by_type, is_whole, memory_of_frame
+from sourdine.frames.reading import STANDARD
+from sourdine.frames.sql import exactness
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell, Edges
+    from sourdine.frames.memory import Column, Declared
+    from sourdine.frames.reading import Reading
+    from sourdine.grid import Grid
+
+
+_MANY_EDGES = 64
+_HALF = 1 << 31
+_SAFE = 1 << 62
+
+
+class LazyEngine(Engine):
+    """A lazy narwhals frame: Polars, Ibis and others that run queries.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    reading
+        How numbers are written in texts.
+    """
+
+    def __init__(self, frame: Any, reading: Reading = STANDARD) -> None:
+        self._frame, self.reading = frame, reading
+        self._types = dict(_schema(frame))
+        require_different(tuple(self._types))
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self._types)
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return declared_by_type(self._types[name])
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        import narwhals as nw
+
+        return int(_collected(self._frame.select(n=nw.len())).get_column("n").to_list()[0])
+
+    def _keys(self, cells: Sequence[tuple[str, Cell]]) -> tuple[list[bool], Any]:
+        """Return which keys are slots, and the frame that has them as k0, k1, ..."""
+        polars = self._frame.implementation.is_polars()
+        keys = [_key(cell, name, self._types[name], polars) for name, cell in cells]
+        named = {f"k{i}": expression for i, (expression, _) in enumerate(keys)}
+        return [direct for _, direct in keys], self._frame.select(**named)
+
+    def groups(
+        self, cells: Sequence[tuple[str, Cell]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield the slots that occur, and how often."""
+        direct, frame = self._keys(cells)
+        found, counts = _counted(frame, len(cells))
+        yield self._slots_of(direct, cells, found), counts
+
+    def _slots_of(
+        self, direct: list[bool], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
+    ) -> list[NDArray[np.int64]]:
+        """Return the slots: those that the engine found, or those of the raw values."""
+        found = []
+        for is_slot, (_, cell), column in zip(direct, cells, columns, strict=True):
+            column.reading = self.reading
+            found.append(np.asarray(column.data, np.int64) if is_slot else cell.slots(column))
+        return found
+
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of the rows; Polars gives them in batches, other engines all at once."""
+        direct, frame = self._keys(cells)
+        for batch in _streamed(frame, rows):
+            for start in range(0, len(batch), rows):
+                part = batch[start : start + rows]
+                columns = [column_of_series(part.get_column(f"k{i}")) for i in range(len(cells))]
+                yield self._slots_of(direct, cells, columns)
+
+    def total(self, name: str, cell: Ticks, power: int) -> int:
+        """Return the exact sum of powers of ticks, in two halves of 31 bits."""
+        import narwhals as nw
+
+        (direct,), frame = self._keys([(name, cell)])
+        if not direct or power not in {1, 2} or cell.grid.last**power >= _SAFE:
+            return super().total(name, cell, power)
+        k = nw.col("k0")
+        t = k if power == 1 else k * k
+        low, high = t % _HALF, (t - t % _HALF) // _HALF  # exact even where engines divide as floats
+        halves = frame.filter(k >= 0).select(high=high.sum(), low=low.sum())
+        found = _collected(halves)
+        upper, rest = (int(found.get_column(c).to_list()[0] or 0) for c in ("high", "low"))
+        return upper * _HALF + rest
+
+    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
+        """Return the sums of powers of ticks: a query each, if the engine itself finds them."""
+        (direct,), _ = self._keys([(name, cell)])
+        if not direct:
+            return super().moments(name, cell, most)
+        return [self.total(name, cell, power) for power in range(most + 1)]
+
+    def within(
+        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield slots within ranges; no others leave the engine where it finds them itself."""
+        import narwhals as nw
+
+        direct, frame = self._keys(cells)
+        if not direct[-1] or not ranges:
+            yield from super().within(cells, ranges)
+            return
+        last = nw.col(f"k{len(cells) - 1}")
+        wanted = [last.is_between(a, b, closed="left") for a, b in ranges]
+        kept = frame.filter(nw.any_horizontal(*wanted, ignore_nulls=True))
+        found, counts = _counted(kept, len(cells))
+        yield self._slots_of(direct, cells, found), counts
+
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return all values of a column."""
+        del strict
+        column = column_of_series(_collected(self._frame.select(name)).get_column(name))
+        column.reading = self.reading
+        return column
+
+    def only(self, *names: str) -> Engine:
+        """Return some columns alone."""
+        return LazyEngine(self._frame.select(*names), self.reading)
+
+    def combinations(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+        """Yield the values that occur in columns, and how often."""
+        import narwhals as nw
+
+        named = {f"k{i}": nw.col(name) for i, name in enumerate(names)}
+        yield _counted(self._frame.select(**named), len(names))
+
+    def present(self, name: str) -> int:
+        """Return how many values are not missing: one count where the type allows it."""
+        import narwhals as nw
+
+        there = _there(nw.col(name), self._types[name])
+        if there is None:
+            return super().present(name)
+        counted = _collected(self._frame.filter(there).select(n=nw.len()))
+        return int(counted.get_column("n").to_list()[0])
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key."""
+        import narwhals as nw
+
+        if not (self._frame.implementation.is_polars() or _comes_back(self._types[name])):
+            return self._in_memory().split(name, keys)
+        key = _listed(keys, nw.col(name), self._types[name])
+        series = _collected(self._frame.select(k0=key).unique()).get_column("k0")
+        found: list[list[Any]] = [[] for _ in range(keys.size + 1)]
+        for value, code in zip(series.to_list(), keys.slots(column_of_series(series)), strict=True):
+            found[code].append(value)
+        never = nw.col(name).is_null() & ~nw.col(name).is_null()
+        return [
+            LazyEngine(
+                self._frame.filter(nw.col(name).is_in(values) if values else never), self.reading
+            )
+            for values in found[:-1]
+        ]
+
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Read everything into memory and bound it there."""
+        return self._in_memory().bound(unit, rows, key)
+
+    def _in_memory(self) -> Engine:
+        engine = memory_of_frame(_collected(self._frame.select(self.columns)))
+        engine.reading = self.reading
+        return engine
+
+
+def _schema(frame: Any) -> Any:
+    """Return the types of a frame, whose names must differ."""
+    from narwhals.exceptions import DuplicateError
+
+    try:
+        return frame.collect_schema()
+    except DuplicateError:
+        raise name_twice() from None
+
+
+def _collected(frame: Any) -> Any:
+    """Run a query."""
+    return _guarded(frame.collect)
+
+
+def _guarded(work: Callable[[], Any]) -> Any:
+    """Let an engine work; if it fails, say so without what it says, which may hold data."""
+    try:
+        return work()
+    except Exception:  # noqa: BLE001 - every engine has errors of its own
+        raise ParameterError(
+            "data",
+            "be readable to the end",
+            "a lazy frame whose engine failed",
+            "Collect the frame to see why.",
+        ) from None
+
+
+def _streamed(frame: Any, rows: int) -> Iterator[Any]:
+    """Run a query once and yield its rows in order, in batches if the engine can."""
+    import narwhals as nw
+
+    native = nw.to_native(frame)
+    if not (frame.implementation.is_polars() and hasattr(native, "collect_batches")):
+        yield _collected(frame)
+        return
+    batches = _guarded(lambda: iter(native.collect_batches(chunk_size=rows, maintain_order=True)))
+    while (batch := _guarded(lambda: next(batches, None))) is not None:
+        yield nw.from_native(batch, eager_only=True)
+
+
+def _counted(frame: Any, axes: int) -> tuple[list[Column], NDArray[np.int64]]:
+    """Return the keys that occur and how often."""
+    import narwhals as nw
+
+    names = [f"k{i}" for i in range(axes)]
+    found = _collected(frame.group_by(names).agg(n=nw.len()))
+    counts = np.asarray(found.get_column("n").to_numpy(), np.int64)
+    return [column_of_series(found.get_column(n)) for n in names], counts
+
+
+def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  # noqa: FBT001
+    """Return the key of a cell, and whether it is the slot itself or the raw value."""
+    import narwhals as nw
+
+    c = nw.col(name)
+    if isinstance(cell, Codes):
+        return _listed(cell, c, dtype), False
+    of_octaves = isinstance(cell, Ticks) and isinstance(cell.grid, Octaves)
+    if of_octaves or isinstance(cell, (Ticked, Present)):
+        there = _there(c, dtype) if isinstance(cell, Present) else None
+        return (c, False) if there is None else (_slot_if(there), True)
+    if cell.dated:
+        return _dated(cell, c, dtype, polars)
+    whole = is_whole(dtype)
+    number = whole or dtype.is_float() or dtype == nw.Boolean
+    if number and whole and exactness(cell) is not False:
+        if polars and isinstance(cell, Ticks) and dtype != nw.UInt64 and not _wide(cell.grid):
+            tick = _or_missing(c.cast(nw.Int64), c.is_null(), _integer_tick(cell.grid), 0)
+            return _shared(tick, cell.block), True
+    elif number and (isinstance(cell, Ticks) or len(cell.inner) <= _MANY_EDGES):
+        x = c.cast(nw.Int8).cast(nw.Float64) if dtype == nw.Boolean else c.cast(nw.Float64)
+        none = x.is_null() | x.is_nan() if dtype.is_float() else x.is_null()
+        slot = _float_tick(cell.grid) if isinstance(cell, Ticks) else _bin(cell)
+        found = _or_missing(x, none, slot, 0.0)
+        return (_shared(found, cell.block) if isinstance(cell, Ticks) else found), True
+    return c, False
+
+
+def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, bool]:  # noqa: FBT001
+    """Return the ticks of dates by the whole numbers that stand for them, in Polars; raw elsewhere.
+
+    A number is no date.
+    """
+    import narwhals as nw
+
+    if dtype.is_numeric():
+        return nw.when(c.is_null()).then(nw.lit(-1)).otherwise(nw.lit(-1)).cast(nw.Int64), True
+    if not (polars and isinstance(cell, Ticks) and dtype in (nw.Date, nw.Datetime)):
+        return c, False
+    unit = "D" if dtype == nw.Date else dtype.time_unit
+    size, parts = (1, 1000) if unit == "ns" else ({"D": DAY, "ms": 1000, "us": 1}[unit], 1)
+    x = c.cast(nw.Int64)
+    none = x.is_null()
+    if parts == 1:
+        none |= ~x.is_between(-(-FIRST // size), LAST // size)
+    grid, snapped = cell.grid, _integer_tick(cell.grid)
+
+    def tick(x: Any) -> Any:
+        instant = x * size if parts == 1 else x // parts
+        return snapped(instant // DAY * DAY if grid.points == DATES else instant)
+
+    found = _or_missing(x, none, tick, 0)
+    return _shared(found, cell.block), True
+
+
+def _slot_if(there: Any) -> Any:
+    """Return slot 0 for what is there."""
+    import narwhals as nw
+
+    return nw.when(there).then(nw.lit(0)).otherwise(nw.lit(-1)).cast(nw.Int64)
+
+
+def _comes_back(dtype: Any) -> bool:
+    """Return whether a value that came out of an engine means the same when it is sent back.
+
+    Times are in the zone of a session, decimals and wide numbers are of another type there.
+    """
+    import narwhals as nw
+
+    narrow = dtype.is_integer() and dtype not in {nw.UInt64, nw.Int128, nw.UInt128}
+    return narrow or dtype.is_float() or dtype in (nw.String, nw.Boolean)
+
+
+def _there(c: Any, dtype: Any) -> Any:
+    """Return whether a value is there, where the type allows the engine to say so."""
+    import narwhals as nw
+
+    if dtype.is_float():
+        return ~(c.is_null() | c.is_nan())
+    if dtype == nw.String:
+        return ~c.is_null() & (c != "")
+    return ~c.is_null() if dtype == nw.Boolean or dtype.is_integer() else None
+
+
+def _shared(tick: Any, block: int) -> Any:
+    """Return the block of a tick, by a division without rest; missing stays missing."""
+    import narwhals as nw
+
+    if block == 1:
+        return tick
+    whole = ((tick - tick % block) // block).cast(nw.Int64)
+    return nw.when(tick < 0).then(tick).otherwise(whole)
+
+
+def _or_missing(x: Any, none: Any, slot: Callable[[Any], Any], safe: float) -> Any:
+    import narwhals as nw
+
+    present = nw.when(none).then(nw.lit(safe)).otherwise(x)
+    return nw.when(none).then(nw.lit(-1)).otherwise(slot(present)).cast(nw.Int64)
+
+
+def _wide(grid: Grid) -> bool:
+    return max(abs(grid.lower), abs(grid.upper)) >= _SAFE
+
+
+def _float_tick(grid: Grid) -> Callable[[Any], Any]:
+    """Return what the grid computes; by a constant Polars divides only nearly, hence the column."""
+    import narwhals as nw
+
+    lower, upper, step = (float(v) for v in (grid.lower, grid.upper, grid.step))
+    last = grid.last
+
+    def tick(x: Any) -> Any:
+        near = x.clip(lower, upper) - lower
+        return (near / (near * 0.0 + step) + 0.5).floor().cast(nw.Int64).clip(0, last)
+
+    return tick
+
+
+def _integer_tick(grid: Grid) -> Callable[[Any], Any]:
+    lower, step = int(grid.lower), int(grid.step)
+    top = lower + grid.last * step
+    return lambda v: (v.clip(lower, top) - lower + step // 2) // step
+
+
+def _bin(cell: Edges) -> Callable[[Any], Any]:
+    """Return how many inner edges are the value or less."""
+    import narwhals as nw
+
+    edges = cell.floats()
+    return lambda x: sum(((x >= e).cast(nw.Int64) for e in edges), nw.lit(0))
+
+
+def _listed(cell: Codes, c: Any, dtype: Any) -> Any:
+    """Return the value if it is listed: all others are one group."""
+    import narwhals as nw
+
+    listed: list[Any] = []
+    if dtype == nw.String:
+        listed = list(cell.codes)
+    elif dtype.is_float():
+        c, listed = c.cast(nw.Float64), list(cell.floats())
+    elif is_whole(dtype) and dtype != nw.UInt64:
+        c, listed = c.cast(nw.Int64), [v for v in cell.whole() if -(1 << 63) <= v < 1 << 63]
+    return nw.when(c.is_in(listed)).then(c) if listed else c

@@ -1,0 +1,632 @@
+"""Data in memory: NumPy columns, their declared types, and frames of any library."""
+
+from __future__ import annotations
+
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.calendar import DAY, NOWHERE, counted, instants_of
+from sourdine.frames.cells import Codes
+from sourdine.frames.engine import Engine, require_different
+from sourdine.frames.reading import STANDARD, as_float, float_text, read_text
+from sourdine.frames.units import kept
+from sourdine.grid import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell
+    from sourdine.frames.reading import Reading
+
+
+# ---- Series of dates and times as instants, without a value of Python for each -------------------
+
+
+def instants_of_series(series: Any) -> NDArray[np.int64] | None:
+    """Return the instants of a narwhals series of dates or times; None if they must be read singly.
+
+    The whole numbers that stand for them are read as they are: engines differ in what they make
+    of dates before the year 1 or after the year 9999, and in how they round.
+    """
+    import narwhals as nw
+
+    native, kind = nw.to_native(series), series.implementation
+    unit = "D" if series.dtype == nw.Date else getattr(series.dtype, "time_unit", "")
+    try:
+        if kind.is_polars():
+            physical = nw.from_native(native.to_physical(), series_only=True)
+            whole = physical.cast(nw.Int64).fill_null(NOWHERE)
+            return counted(np.asarray(whole.to_numpy(), np.int64), unit)
+        if kind.is_pyarrow():
+            return _of_arrow(native, unit)
+        return _of_pandas(native, unit) if kind.is_pandas() else None
+    except Exception:  # noqa: BLE001 - every engine has errors of its own
+        return None
+
+
+def _of_arrow(native: Any, unit: str) -> NDArray[np.int64]:
+    import pyarrow as pa
+
+    narrow = pa.types.is_date32(native.type)
+    whole = native.cast(pa.int32()).cast(pa.int64()) if narrow else native.cast(pa.int64())
+    x = np.asarray(whole.fill_null(NOWHERE).to_numpy(), np.int64)
+    if not pa.types.is_date64(native.type):
+        return counted(x, unit)
+    instants = counted(x, "ms")
+    return np.where(instants == NOWHERE, NOWHERE, instants // DAY * DAY)
+
+
+def _of_pandas(native: Any, unit: str) -> NDArray[np.int64]:
+    if hasattr(native.array, "__arrow_array__") and str(native.dtype).endswith("[pyarrow]"):
+        import pyarrow as pa
+
+        return _of_arrow(pa.chunked_array(native.array.__arrow_array__()), unit)
+    plain = native if native.dt.tz is None else native.dt.tz_convert(None)
+    return instants_of(plain.to_numpy())
+
+
+# ---- One column in memory ------------------------------------------------------------------------
+
+
+NUMBERS, WORDS, DATES = "numbers", "words", "dates"
+HOLDS = (NUMBERS, WORDS, DATES)
+_HOLDS = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("UST", WORDS) | {"M": DATES}
+"""What arrays hold, by the letter of their type."""
+_INT64 = 1 << 63
+
+
+class Column:
+    """Values side by side, each read on its own.
+
+    Parameters
+    ----------
+    data
+        Booleans, whole numbers, floats, or objects of any kind.
+    gone
+        Which booleans or whole numbers are missing; None if none are.
+    holds
+        What it holds by its declared type: `NUMBERS`, `WORDS` or `DATES`; None where no type says
+        so, as in a list. Values are not looked at.
+    reading
+        How numbers are written in texts.
+    """
+
+    def __init__(
+        self,
+        data: NDArray[Any],
+        gone: NDArray[np.bool_] | None = None,
+        *,
+        holds: str | None = None,
+        reading: Reading = STANDARD,
+    ) -> None:
+        self.data = data
+        self.gone = gone if gone is not None and gone.any() else None
+        self.holds = holds
+        self.reading = reading
+
+    def __len__(self) -> int:
+        return len(self.data)
+
+    def __getitem__(self, rows: Any) -> Column:
+        gone = None if self.gone is None else self.gone[rows]
+        part = Column(self.data[rows], gone, holds=self.holds, reading=self.reading)
+        for read in ("numbers", "texts", "instants"):
+            if read in vars(self):
+                vars(part)[read] = vars(self)[read][rows]
+        return part
+
+    def read_as(self, *, numbers: bool, dates: bool) -> Column:
+        """Read all values once, so that parts of the column need not."""
+        if dates:
+            _ = self.instants
+        elif self.data.dtype.kind == "O" or self.data.dtype == np.uint64:
+            _ = self.numbers if numbers else self.texts
+        return self
+
+    @classmethod
+    def of(
+        cls, values: Sequence[Any], *, holds: str | None = None, reading: Reading = STANDARD
+    ) -> Column:
+        """Read Python values, one by one: none of them changes how another is read."""
+        kinds = set(map(type, values))
+        if kinds == {float}:
+            return cls(np.array(values, np.float64), holds=holds)
+        if kinds == {bool}:
+            return cls(np.array(values, bool), holds=holds)
+        if kinds == {int} and all(-_INT64 <= v < _INT64 for v in (min(values), max(values))):
+            return cls(np.array(values, np.int64), holds=holds)
+        return cls(_objects(values), holds=holds, reading=reading)
+
+    @classmethod
+    def of_array(cls, array: NDArray[Any]) -> Column:
+        """Read a NumPy array; masked values are missing."""
+        gone = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
+        data = np.asarray(array)
+        holds = _HOLDS.get(data.dtype.kind)
+        if data.dtype.kind == "f":
+            data = data if data.dtype.itemsize <= 8 else data.astype(np.float64)
+            return cls(data if gone is None else np.where(gone, np.nan, data), holds=holds)
+        if data.dtype.kind in "biu":
+            return cls(data, gone, holds=holds)
+        if data.dtype.kind == "M":
+            there = data if gone is None else np.where(gone, np.datetime64("NaT"), data)
+            return Moments(instants_of(there), lambda: _objects(list(there)))
+        objects = _objects(list(data) if data.dtype.kind == "m" else data.tolist())
+        if gone is not None:
+            objects[gone] = None
+        return cls(objects, holds=holds)
+
+    @cached_property
+    def numbers(self) -> NDArray[Any]:
+        """Whole numbers (see `gone`), floats with NaN, or objects: int, float or None each."""
+        if self.data.dtype.kind == "b":
+            x = self.data.astype(np.float64)
+            return x if self.gone is None else np.where(self.gone, np.nan, x)
+        if self.data.dtype == np.uint64 and not (self.data >> np.uint64(63)).any():
+            return self.data.astype(np.int64)
+        if self.data.dtype.kind == "O":
+            return _objects([self.reading.number(v) for v in self.data])
+        return self.data
+
+    @cached_property
+    def instants(self) -> NDArray[np.int64]:
+        """Microseconds from 1970 to each date or time; `NOWHERE` for what is none."""
+        if self.data.dtype.kind != "O":
+            return np.full(len(self), NOWHERE)
+        known: dict[str, int | None] = {}
+        found = np.full(len(self), NOWHERE)
+        for i, v in enumerate(self.data):
+            if type(v) is not str:
+                instant = self.reading.instant(v)
+            elif v in known:
+                instant = known[v]
+            else:
+                instant = known[v] = self.reading.instant(v)
+            if instant is not None:
+                found[i] = instant
+        return found
+
+    @cached_property
+    def texts(self) -> NDArray[Any]:
+        """A text each, or None."""
+        kind = self.data.dtype.kind
+        if kind == "O":
+            return _objects([read_text(v) for v in self.data])
+        distinct, which = np.unique(self.data, return_inverse=True)
+        if kind == "f":
+            written = [None if v != v else float_text(v) for v in distinct.tolist()]  # noqa: PLR0124
+        else:
+            written = [read_text(v) for v in distinct.tolist()]
+        texts = _objects(written)[which]
+        if self.gone is not None:
+            texts[self.gone] = None
+        return texts
+
+    @property
+    def present(self) -> NDArray[np.bool_]:
+        """Which values have a text; none is written to find out."""
+        kind = self.data.dtype.kind
+        if kind == "f":
+            return np.asarray(~np.isnan(self.data), np.bool_)
+        if kind == "O":
+            there = (v != "" if type(v) is str else read_text(v) is not None for v in self.data)
+            return np.fromiter(there, np.bool_, len(self))
+        return np.ones(len(self), np.bool_) if self.gone is None else ~self.gone
+
+    @property
+    def floats(self) -> NDArray[np.float64]:
+        """The numbers as floats, NaN for what is missing."""
+        x = self.numbers
+        if x.dtype.kind == "O":
+            return np.array([np.nan if v is None else as_float(v) for v in x], np.float64)
+        floats = x.astype(np.float64)
+        return floats if self.gone is None else np.where(self.gone, np.nan, floats)
+
+    @property
+    def values(self) -> NDArray[Any]:
+        """The values as they are: NaN or None for what is missing."""
+        if self.gone is None:
+            return self.data
+        if (x := self.array) is not None:
+            return x
+        objects = self.data.astype(object)
+        objects[self.gone] = None
+        return objects
+
+    @property
+    def array(self) -> NDArray[Any] | None:
+        """The values as one NumPy array of numbers; None if floats would lose digits."""
+        x = self.numbers
+        gone = self.gone
+        if x.dtype.kind == "O":
+            lossy = any(type(v) is int and abs(v) > 1 << 53 for v in x)
+            return None if lossy else np.array([np.nan if v is None else v for v in x], np.float64)
+        if gone is None or x.dtype.kind == "f":
+            return x
+        present = x[~gone]
+        if present.size and max(-int(present.min()), int(present.max())) > 1 << 53:
+            return None
+        return np.where(gone, np.nan, x.astype(np.float64))
+
+
+class Moments(Column):
+    """Dates or times by their type: single values are made when they are asked for.
+
+    Parameters
+    ----------
+    instants
+        Microseconds from 1970.
+    values
+        Makes the values.
+    """
+
+    def __init__(self, instants: NDArray[np.int64], values: Callable[[], NDArray[Any]]) -> None:
+        self.gone, self.holds, self.reading = None, DATES, STANDARD
+        self._values = values
+        vars(self)["instants"] = instants
+
+    def __len__(self) -> int:
+        return len(self.instants)
+
+    @cached_property
+    def data(self) -> NDArray[Any]:  # type: ignore[override]
+        """The values, each an object."""
+        return self._values()
+
+    @cached_property
+    def numbers(self) -> NDArray[Any]:
+        """None each."""
+        return np.full(len(self), None)
+
+    def __getitem__(self, rows: Any) -> Column:
+        part = Moments(self.instants[rows], lambda: self.data[rows])
+        part.reading = self.reading
+        return part
+
+
+def _objects(values: Sequence[Any]) -> NDArray[Any]:
+    return np.fromiter(values, object, len(values))
+
+
+# ---- Declared types of columns: what a column can hold, by its type alone ------------------------
+#
+# Types are public: they stand in a schema, not in the rows. So a column whose type cannot hold what
+# is asked for is refused before anything is charged, and no value is looked at for that. Lists,
+# text files and pandas columns of type ``object`` declare no type, and are read value by value.
+
+
+NESTED, OTHER = "nested", "other"
+"""Lists, structs and maps; and what is neither numbers nor text nor dates, such as durations."""
+TEXTS, ANYTHING = "texts", "anything"
+"""What a statistic may need besides `NUMBERS` and `DATES`: values that have a text, or any."""
+_BY_LETTER = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("UST", WORDS) | {"M": DATES}
+_BY_LETTER |= {"m": OTHER, "c": OTHER, "V": NESTED}
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """What the type of a column says.
+
+    Parameters
+    ----------
+    holds
+        `NUMBERS` (true and false among them), `WORDS`, `DATES`, `NESTED` or `OTHER`.
+    dtype
+        The type as its library writes it.
+
+    Examples
+    --------
+    >>> from sourdine.frames.reading import Reading
+    >>> Declared(WORDS, "VARCHAR").fits(NUMBERS, Reading())
+    False
+    >>> Declared(WORDS, "VARCHAR").fits(NUMBERS, Reading(decimal=","))
+    True
+    """
+
+    holds: str
+    dtype: str
+
+    def fits(self, need: str, reading: Reading) -> bool:
+        """Return whether a column of this type can be read as what a statistic needs.
+
+        Text is read as numbers or dates where it is declared how they are written.
+
+        Parameters
+        ----------
+        need
+            `NUMBERS`, `DATES`, `TEXTS` or `ANYTHING`.
+        reading
+            How text is read.
+        """
+        if need == ANYTHING:
+            return True
+        if need == TEXTS:
+            return self.holds != NESTED
+        if self.holds == WORDS:
+            return reading.writes_numbers if need == NUMBERS else reading.date_format is not None
+        return self.holds == need
+
+
+def declared_by_numpy(dtype: np.dtype[Any]) -> Declared | None:
+    """Return what the type of a NumPy array says; objects may be anything.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> declared_by_numpy(np.dtype("datetime64[D]"))
+    Declared(holds='dates', dtype='datetime64[D]')
+    """
+    holds = _BY_LETTER.get(dtype.kind)
+    return None if holds is None else Declared(holds, str(dtype))
+
+
+def declared_by_series(series: Any) -> Declared | None:
+    """Return what the type of a narwhals series says; objects may be anything."""
+    import narwhals as nw
+
+    native = str(getattr(nw.to_native(series), "dtype", ""))
+    if native == "object":  # narwhals looks at the values of these
+        return None
+    if native.startswith("datetime64"):  # also those with a zone that narwhals does not know
+        return Declared(DATES, native)
+    if native.startswith(("period", "interval")):
+        return Declared(OTHER, native)
+    return declared_by_type(series.dtype, native)
+
+
+def declared_by_type(dtype: Any, written: str = "") -> Declared | None:
+    """Return what a type of narwhals says; None for types that it does not know."""
+    import narwhals as nw
+
+    written = written or str(dtype)
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return Declared(NUMBERS, written)
+    if dtype in (nw.String, nw.Categorical, nw.Enum):
+        return Declared(WORDS, written)
+    if dtype in (nw.Date, nw.Datetime):
+        return Declared(DATES, written)
+    if dtype.is_nested():
+        return Declared(NESTED, written)
+    return Declared(OTHER, written) if dtype in (nw.Duration, nw.Time, nw.Binary) else None
+
+
+# ---- Data in memory: NumPy columns, snapped and counted block by block ---------------------------
+
+
+UNNAMED = "value"
+"""The name of a column that has none."""
+BLOCK = 1 << 17
+"""Rows snapped at once: intermediate arrays stay in the processor's cache."""
+
+
+class Memory(Engine):
+    """Columns read when they are first needed.
+
+    Parameters
+    ----------
+    readers
+        For each column, what reads it.
+    rows
+        How many rows there are.
+    part
+        Gives the slots of some rows alone; without it they are cut out of the whole column.
+    types
+        What the types of columns say, of those that have one.
+    """
+
+    def __init__(
+        self,
+        readers: Mapping[str, Callable[[], Column]],
+        rows: int,
+        part: Callable[[str, Cell, slice], NDArray[np.int64]] | None = None,
+        *,
+        types: Mapping[str, Declared | None] | None = None,
+    ) -> None:
+        self._readers = dict(readers)
+        self._read: dict[str, Column] = {}
+        self._rows = rows
+        self._part = part
+        self._types = dict(types or {})
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self._readers)
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        return self._rows
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says."""
+        return self._types.get(name)
+
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return a column."""
+        del strict
+        if name not in self._read:
+            self._read[name] = self._readers[name]()
+            self._read[name].reading = self.reading
+        return self._read[name]
+
+    def groups(
+        self, cells: Sequence[tuple[str, Cell]]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        """Yield the slots of each block of rows."""
+        columns = [
+            self.column(name).read_as(numbers=cell.numeric, dates=cell.dated)
+            for name, cell in cells
+        ]
+        for start in range(0, self._rows, BLOCK):
+            block = slice(start, start + BLOCK)
+            yield (
+                [cell.slots(c[block]) for (_, cell), c in zip(cells, columns, strict=True)],
+                None,
+            )
+
+    def slots(
+        self, cells: Sequence[tuple[str, Cell]], rows: int
+    ) -> Iterator[list[NDArray[np.int64]]]:
+        """Yield the slots of each block of rows; no column is read as a whole for it."""
+        for start in range(0, self._rows, rows):
+            block = slice(start, start + rows)
+            yield [self._slots_of(name, cell, block) for name, cell in cells]
+
+    def _slots_of(self, name: str, cell: Cell, block: slice) -> NDArray[np.int64]:
+        whole = name in self._read or cell.dated or not self.reading.is_standard
+        if self._part is None or whole:
+            return cell.slots(self.column(name)[block])
+        return self._part(name, cell, block)
+
+    def only(self, *names: str) -> Engine:
+        """Return some columns alone."""
+        engine = copy(self)
+        engine._readers = {name: self._readers[name] for name in names}  # noqa: SLF001
+        return engine
+
+    def combinations(
+        self, names: Sequence[str]
+    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+        """Yield the values of columns."""
+        yield [self.column(name) for name in names], None
+
+    def array(self, name: str) -> NDArray[Any] | None:
+        """Return the numbers of a column."""
+        return self.column(name).array
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key."""
+        slots = keys.slots(self.column(name))
+        return [self._take(np.flatnonzero(slots == code)) for code in range(keys.size)]
+
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Keep so many rows of each person; see `sourdine.frames.units`."""
+        columns = [self.column(name) for name in self.columns]
+        return self._take(kept(self.column(unit), columns, rows, key))
+
+    def _take(self, rows: NDArray[np.int64]) -> Memory:
+        def reader(name: str) -> Callable[[], Column]:
+            return lambda: self.column(name)[rows]
+
+        readers = {name: reader(name) for name in self.columns}
+        part = Memory(readers, len(rows), types=self._types)
+        part.parsed, part.reading = self.parsed, self.reading
+        return part
+
+
+# ---- Frames and series in memory that narwhals knows, read into NumPy columns --------------------
+
+
+def memory_of_series(series: Any) -> Memory:
+    """Return the engine of a series."""
+    name = series.name or UNNAMED
+    types = {name: declared_by_series(series)}
+    return Memory({name: lambda: column_of_series(series)}, len(series), types=types)
+
+
+def memory_of_frame(frame: Any) -> Memory:
+    """Return the engine of a frame; a column is read when it is needed."""
+
+    def reader(name: str) -> Callable[[], Column]:
+        return lambda: column_of_series(frame.get_column(name))
+
+    def part(name: str, cell: Cell, rows: slice) -> NDArray[np.int64]:
+        return _slots(frame.get_column(name)[rows], cell)
+
+    require_different(frame.columns)
+    readers = {name: reader(name) for name in frame.columns}
+    types = {name: declared_by_series(frame.get_column(name)) for name in frame.columns}
+    return Memory(readers, len(frame), part, types=types)
+
+
+def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:
+    """Return the slots of a series; texts are looked up by the engine."""
+    import narwhals as nw
+
+    if not (isinstance(cell, Codes) and series.dtype == nw.String):
+        return cell.slots(column_of_series(series))
+    texts, codes = list(cell.codes), list(cell.codes.values())
+    found = series.replace_strict(texts, codes, default=MISSING, return_dtype=nw.Int64)
+    return np.asarray(found.to_numpy(), np.int64)
+
+
+def column_of_series(series: Any) -> Column:
+    """Read a narwhals series."""
+    import narwhals as nw
+
+    dtype = series.dtype
+    declared = declared_by_series(series)
+    holds = declared.holds if declared is not None and declared.holds in HOLDS else None
+    if dtype.is_float():
+        return Column(np.asarray(series.to_numpy(), _float_kind(dtype)), holds=holds)
+    if dtype == nw.Boolean or is_whole(dtype):
+        gone = np.asarray(series.is_null().to_numpy(), bool)
+        filled = (
+            series.fill_null(value=False if dtype == nw.Boolean else 0) if gone.any() else series
+        )
+        return Column(np.asarray(filled.to_numpy()), gone, holds=holds)
+    if dtype in (nw.Categorical, nw.Enum):
+        series = series.cast(nw.String)
+    if holds == DATES and (instants := instants_of_series(series)) is not None:
+        return Moments(instants, lambda: np.fromiter(_values(series), object, len(series)))
+    return Column.of(_values(series), holds=holds)
+
+
+def _values(series: Any) -> list[Any]:
+    """Return the values as Python has them; what Python cannot hold is missing, and only that."""
+    if series.dtype.is_temporal() and series.implementation.is_polars():
+        series = _within_python(series)
+    try:
+        return list(series.to_list())
+    except Exception:  # noqa: BLE001 - every engine has errors of its own
+        return [_value(series, i) for i in range(len(series))]
+
+
+def _value(series: Any, i: int) -> Any:
+    try:
+        return series[i : i + 1].to_list()[0]
+    except Exception:  # noqa: BLE001 - as above
+        return None
+
+
+def _within_python(series: Any) -> Any:
+    """Return a Polars series of times without those before year 1 or after year 9999."""
+    import narwhals as nw
+
+    native = nw.to_native(series)
+    ticks = {"ms": 10**3, "us": 10**6, "ns": 10**9}.get(getattr(series.dtype, "time_unit", ""), 1)
+    day = 1 if series.dtype == nw.Date else 86_400 * ticks
+    low, high = (
+        (-_LONGEST * day, _LONGEST * day)
+        if series.dtype == nw.Duration
+        else (_FIRST_DAY * day, (_LAST_DAY + 1) * day - 1)
+    )
+    if series.dtype == nw.Time:
+        return series
+    inside = native.to_physical().is_between(max(low, -(1 << 63)), min(high, (1 << 63) - 1))
+    return nw.from_native(
+        native.zip_with(inside.fill_null(value=False), native.clear(len(native))), series_only=True
+    )
+
+
+def _float_kind(dtype: Any) -> type:
+    import narwhals as nw
+
+    return np.float32 if dtype == nw.Float32 else np.float64
+
+
+_FIRST_DAY, _LAST_DAY, _LONGEST = -719_162, 2_932_896, 999_999_998
+"""Days from 1970 to the years 1 and 9999, and as many as a duration of Python's holds."""
+
+
+def is_whole(dtype: Any) -> bool:
+    """Return whether a type is one of whole numbers that NumPy has."""
+    import narwhals as nw
+
+    return dtype.is_integer() and dtype not in {nw.Int128, nw.UInt128}

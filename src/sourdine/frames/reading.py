@@ -1,0 +1,427 @@
+"""How text is read as numbers, categories and dates."""
+
+from __future__ import annotations
+
+import codecs
+import datetime as dt
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from decimal import Decimal
+from functools import cached_property
+from math import isnan
+from numbers import Integral, Real
+from typing import Any, Self
+
+import numpy as np
+
+from sourdine.calendar import ISO, DateFormat, read_instant
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.exact import given, kind
+
+# ---- How one value is read, as a number or as a text, the same for every engine ------------------
+#
+# As a number
+#     Whole numbers and floats are what they are, true and false are 1 and 0. A text is a number if
+#     it
+#     is written in decimal digits with an optional sign, point and exponent, or is ``inf`` or
+#     ``infinity``; blanks around it do not matter. Up to 38 digits without point and exponent are a
+#     whole number, exactly; everything else is the nearest float. What is none of this is missing:
+#     nothing, NaN, dates, other texts.
+#
+# As a text
+#     A text is itself, a whole number its digits, a float that is whole the same digits, another
+#     float the shortest decimal that gives it back, a decimal all its digits, true and false are
+#     ``true`` and ``false``, a date its ISO form. Nothing, NaN and the empty text are missing.
+#
+# What becomes of one value depends on that value alone (``test_a_list_is_read_value_by_value``) and
+# no value raises (``test_no_value_raises``).
+
+
+BLANKS = r"[ \t\n\r\f\v]*"
+WRITTEN = (
+    rf"{BLANKS}[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?{BLANKS}"
+    rf"|{BLANKS}[+-]?(?:[iI][nN][fF]|[iI][nN][fF][iI][nN][iI][tT][yY]){BLANKS}"
+)
+"""A number as text: a pattern that Python and the engines understand alike."""
+WHOLE = rf"{BLANKS}[+-]?[0-9]{{1,38}}{BLANKS}"
+"""A whole number as text."""
+
+_LONGEST = 100
+"""More digits than the decimals of any engine have."""
+_WRITTEN, _WHOLE = re.compile(WRITTEN), re.compile(WHOLE)
+
+
+def read_number(v: object) -> int | float | None:
+    """Return what a value is as a number.
+
+    Examples
+    --------
+    >>> [read_number(v) for v in (True, " 12 ", "1e3", "9007199254740993", "-inf")]
+    [1.0, 12, 1000.0, 9007199254740993, -inf]
+    >>> [read_number(v) for v in (None, float("nan"), "nan", "1_000", "12 kg", b"1")]
+    [None, None, None, None, None, None]
+    """
+    if isinstance(v, Decimal):
+        v = _decimal_text(v)
+    if isinstance(v, str):
+        return _written_number(v)
+    if isinstance(v, (bool, np.bool_)):
+        return float(v)
+    if isinstance(v, np.timedelta64) or not isinstance(v, Real):
+        return None
+    if isinstance(v, Integral):
+        return int(v)
+    x = as_float(v)
+    return None if isnan(x) else x
+
+
+def _written_number(text: str) -> int | float | None:
+    if _WHOLE.fullmatch(text):
+        return int(text)
+    return float(text) if _WRITTEN.fullmatch(text) else None
+
+
+def as_float(v: Real) -> float:
+    """Return the nearest float, an infinite one for what is beyond them all."""
+    try:
+        return float(v)
+    except OverflowError:
+        return float("-inf") if v < 0 else float("inf")
+
+
+def read_text(v: object) -> str | None:
+    """Return what a value is as a text.
+
+    Examples
+    --------
+    >>> [read_text(v) for v in ("a", 3, 3.0, 0.1, -0.0, True, dt.date(2024, 2, 29))]
+    ['a', '3', '3', '0.1', '0', 'true', '2024-02-29']
+    >>> [read_text(v) for v in (None, float("nan"), "")]
+    [None, None, None]
+    """
+    if isinstance(v, str):
+        return str(v) or None
+    if isinstance(v, (bool, np.bool_)):
+        return "true" if v else "false"
+    if isinstance(v, (dt.date, np.datetime64)):
+        return _date_text(v)
+    if isinstance(v, Integral) and not isinstance(v, np.timedelta64):
+        return _whole_text(int(v))
+    if isinstance(v, (float, np.floating)):
+        return None if isnan(v) else float_text(float(v))
+    return _other_text(v)
+
+
+def _whole_text(v: int) -> str:
+    return str(v) if abs(v) < 1 << 127 else hex(v)
+
+
+def float_text(x: float) -> str:
+    """Return the digits of a whole float, else the shortest decimal that gives ``x`` back."""
+    return str(int(x)) if abs(x) < 1 << 53 and x == int(x) else repr(x)
+
+
+def _decimal_text(v: Decimal) -> str:
+    """Return all digits of a decimal, as engines write it; beyond theirs, an exponent."""
+    last = v.as_tuple().exponent
+    plain = isinstance(last, int) and last >= -_LONGEST and v.adjusted() < _LONGEST
+    return format(v, "f") if plain else str(v)
+
+
+def _date_text(v: Any) -> str | None:
+    if isinstance(v, np.datetime64):
+        days = v.dtype in {np.dtype("datetime64[D]"), np.dtype("datetime64[M]")}
+        v = v.astype("datetime64[D]" if days else "datetime64[us]").item()
+    if not isinstance(v, dt.date) or v != v:  # noqa: PLR0124 - the pandas date that is none
+        return None if v is None or v != v else str(v)  # noqa: PLR0124
+    if not isinstance(v, dt.datetime):
+        return v.isoformat()
+    if v.tzinfo is not None:
+        try:
+            v = v.astimezone(dt.UTC)
+        except OverflowError:
+            return None
+    return dt.datetime.isoformat(v.replace(tzinfo=None), sep=" ")
+
+
+def _other_text(v: object) -> str | None:
+    if isinstance(v, Decimal):
+        return None if v.is_nan() else _decimal_text(v)
+    if isinstance(v, bytes):
+        return v.decode("utf-8", "replace") or None
+    if v is None or type(v).__name__ in {"NAType", "NaTType"}:
+        return None
+    try:
+        return str(v) or None
+    except Exception:  # noqa: BLE001 - whatever an unknown object does, it is no text
+        return None
+
+
+# ---- How text is read: what a person declares of a file, or of columns of text, before it is
+# opened
+#
+# Nothing of it is guessed from the rows, so that no row can change how another is read.
+
+
+SEPARATORS = (",", ";", "\t", "|")
+_NAMED = {"tab": "\t", "\\t": "\t", "comma": ",", "semicolon": ";", "bar": "|"}
+_WIDE = {
+    *("utf-8", "utf-16", "utf-16-le", "utf-16-be", "utf-32", "utf-32-le", "utf-32-be"),
+    *("gbk", "gb2312", "gb18030", "big5", "cp932", "cp949", "cp950", "shift_jis", "euc_jp"),
+    "euc_kr",
+}
+"""Encodings of more than a byte in which a line feed ends whatever stood before it."""
+_NARROW = re.compile(r"ascii|(?:cp|kz|iso8859-)\d+|(?:koi8|mac|tis|hp)-\w+")
+"""Encodings of one byte."""
+_RIGHT = "\N{RIGHT SINGLE QUOTATION MARK}"
+_THOUSANDS = {"": "", ",": ",", ".": ".", "_": "_", "'": f"'{_RIGHT}", " ": " \N{NBSP}\N{NNBSP}"}
+"""What may stand between groups of three digits, and what is written for it."""
+_GAP = "[ \t\n\r\f\v\N{NBSP}\N{NNBSP}]*"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading:
+    """How a text file is laid out, and how numbers are written in text.
+
+    Everything is public and declared before a row is read. It holds for files and for columns of
+    text in frames alike; values that are numbers already are what they are. A column whose type is
+    text is read as numbers only where ``decimal``, ``thousands`` or ``symbols`` is declared, and as
+    dates only where ``date_format`` is; text files have no types and are read anyway.
+
+    Parameters
+    ----------
+    encoding
+        How the characters of a text file are written, such as ``"cp1252"`` or ``"utf-16"``.
+    separator
+        What stands between cells: a comma, semicolon, tab or bar; the most frequent of them in the
+        first line if left out.
+    header
+        The names of the columns of a text file that has none: its first line is then a record.
+    quotes
+        Whether cells may stand in quotes. If not, every line is a record, whatever it holds.
+    decimal
+        What stands before the decimals of a number: a point or a comma; a point if left out.
+    thousands
+        What stands between groups of three digits: a comma, point, blank, apostrophe or underscore.
+    symbols
+        What may stand before or after a number, such as ``("€", "cm", "%")``; it is dropped.
+    date_format
+        How dates and times are written, such as ``"%d.%m.%Y"`` or ``"%m/%d/%y %I:%M %p"``
+        (`sourdine.calendar` lists the signs); ISO 8601 if left out. Where it names no time,
+        one may follow a date as ISO 8601 writes it.
+
+    Notes
+    -----
+    *Claim*: how a cell is read depends on that cell alone. *Checked by*
+    ``test_a_record_is_read_alone``. *Claim*: every engine reads the same numbers. *Checked by*
+    ``test_engines_agree_on_declared_numbers``; and the same dates, *checked by*
+    ``test_engines_agree_on_declared_dates``.
+
+    Examples
+    --------
+    >>> german = Reading(decimal=",", thousands=".", symbols=("€", "cm"))
+    >>> [german.number(v) for v in ("1.234,50 €", "-€12", "170 cm", "1.5", 1.5)]
+    [1234.5, -12, 170, None, 1.5]
+    >>> Reading(date_format="%d.%m.%Y").instant("02.01.1970")  # in microseconds
+    86400000000
+    """
+
+    encoding: str = "utf-8"
+    separator: str | None = None
+    header: tuple[str, ...] | None = None
+    quotes: bool = True
+    decimal: str | None = None
+    thousands: str = ""
+    symbols: tuple[str, ...] = field(default=())
+    date_format: str | None = None
+
+    def __post_init__(self) -> None:
+        set_ = object.__setattr__
+        set_(self, "encoding", _encoding(self.encoding))
+        if self.separator is not None:
+            if isinstance(self.separator, str):
+                set_(self, "separator", _NAMED.get(self.separator, self.separator))
+            _require(self.separator, "separator", SEPARATORS, ";")
+        if self.header is not None:
+            set_(self, "header", _texts(self.header, "header", ("age", "income")))
+        _require(self.quotes, "quotes", (True, False), example=True)
+        if self.decimal is not None:
+            _require(self.decimal, "decimal", (".", ","), ",")
+        _require(self.thousands, "thousands", tuple(_THOUSANDS), ".")
+        if self.thousands == self.point:
+            other = "," if self.point == "." else "."
+            raise ParameterError(
+                "thousands",
+                "differ from the decimal mark",
+                f"{self.point!r} for both",
+                "Type {thousands}.",
+                thousands=other,
+            )
+        set_(self, "symbols", _texts(self.symbols, "symbols", ("€", "cm")))
+        _ = self.dates
+        for symbol in self.symbols:
+            if re.search(r"[0-9+\-.,'_]|^\s|\s$|^(?i:e|inf|infinity)$", symbol):
+                raise ParameterError(
+                    "symbols",
+                    "hold nothing that numbers hold, nor blanks at their ends",
+                    given(symbol),
+                    "Type {symbols}.",
+                    symbols=("€", "cm"),
+                )
+
+    @classmethod
+    def of(cls, read: object) -> Self:
+        """Return what was declared: a reading, a dict of its parameters, or nothing.
+
+        Examples
+        --------
+        >>> Reading.of({"decimal": ","}).decimal
+        ','
+        """
+        if read is None:
+            return cls()
+        if isinstance(read, cls):
+            return read
+        if not isinstance(read, Mapping):
+            raise ParameterTypeError(
+                "read", "be a dict or a Reading", kind(read), "Type {read}.", read={"decimal": ","}
+            )
+        known = [f.name for f in fields(cls)]
+        for name in read:
+            if name not in known:
+                raise ParameterError(
+                    "read",
+                    f"hold {', '.join(known)} alone",
+                    given(name),
+                    "Type {read}.",
+                    read={"decimal": ","},
+                )
+        try:
+            return cls(**read)
+        except ParameterError as error:
+            must = f"hold {error.name}, which must {error.must}"
+            tries = {**read, **error.tries}
+            raise ParameterError("read", must, error.got, "Type {read}.", read=tries) from None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return what differs from the defaults, as JSON knows it.
+
+        Examples
+        --------
+        >>> Reading(thousands=",", symbols=["€"]).to_dict()
+        {'thousands': ',', 'symbols': ['€']}
+        """
+        own = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in own.items()
+            if value != getattr(STANDARD, name)
+        }
+
+    @property
+    def point(self) -> str:
+        """What stands before the decimals of a number."""
+        return self.decimal or "."
+
+    @property
+    def writes_numbers(self) -> bool:
+        """Whether it is declared how numbers are written in text."""
+        return self.decimal is not None or bool(self.thousands or self.symbols)
+
+    @cached_property
+    def is_standard(self) -> bool:
+        """Whether numbers are written as Python writes them."""
+        return (self.point, self.thousands, self.symbols) == (".", "", ())
+
+    @cached_property
+    def dates(self) -> DateFormat:
+        """How dates are written."""
+        return ISO if self.date_format is None else DateFormat(self.date_format)
+
+    def instant(self, v: object) -> int | None:
+        """Return what a value is as a date or a time; see `sourdine.calendar`."""
+        return read_instant(v, self.dates)
+
+    @cached_property
+    def pattern(self) -> str:
+        """A number as text, its sign and its digits in groups, as Python and DuckDB know it."""
+        digits, point = "[0-9]+", re.escape(self.point)
+        if self.thousands:
+            mark = f"[{_THOUSANDS[self.thousands]}]"
+            digits = f"[0-9]{{1,3}}(?:{mark}[0-9]{{3}})+|[0-9]+"
+        number = rf"(?:(?:{digits})(?:{point}[0-9]*)?|{point}[0-9]+)(?:[eE][+-]?[0-9]+)?"
+        infinite = "[iI][nN][fF](?:[iI][nN][iI][tT][yY])?"
+        before = after = ""
+        if self.symbols:
+            symbol = "|".join(map(re.escape, sorted(self.symbols, key=len, reverse=True)))
+            before, after = f"(?:(?:{symbol}){_GAP})?", f"(?:{_GAP}(?:{symbol}))?"
+        return f"{BLANKS}{before}([+-]?){before}({number}|{infinite}){after}{BLANKS}"
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self.pattern)
+
+    @property
+    def marks(self) -> str:
+        """The decimal mark, and after it what is dropped between digits."""
+        return self.point + _THOUSANDS[self.thousands]
+
+    def number(self, v: object) -> int | float | None:
+        """Return what a value is as a number; see `sourdine.frames.reading`."""
+        if self.is_standard or not isinstance(v, str):
+            return read_number(v)
+        found = self._compiled.fullmatch(v)
+        if found is None:
+            return None
+        dropped = dict.fromkeys(map(ord, self.marks[1:]))
+        return read_number(found[1] + found[2].translate({**dropped, ord(self.point): "."}))
+
+
+def _require(value: object, name: str, known: tuple[object, ...], example: object) -> None:
+    if not any(type(value) is type(each) and value == each for each in known):
+        listed = ", ".join(map(repr, known[:-1]))
+        raise ParameterError(
+            name,
+            f"be {listed} or {known[-1]!r}",
+            given(value),
+            f"Type {{{name}}}.",
+            **{name: example},
+        )
+
+
+def _texts(values: object, name: str, example: tuple[str, ...]) -> tuple[str, ...]:
+    """Return texts that differ, of a list or between commas."""
+    listed = values.split(",") if isinstance(values, str) else values
+    texts = tuple(listed) if isinstance(listed, (list, tuple)) else (None,)
+    texts = tuple(t.strip() if isinstance(t, str) else t for t in texts)
+    if not all(isinstance(t, str) and t for t in texts) or len(set(texts)) < len(texts):
+        raise ParameterError(
+            name,
+            "be texts that differ",
+            given(values),
+            f"Type {{{name}}}.",
+            **{name: list(example)},
+        )
+    return texts
+
+
+def _encoding(name: object) -> str:
+    """Return an encoding in which no record changes how the next is read."""
+    try:
+        found = codecs.lookup(name).name.removesuffix("-sig") if isinstance(name, str) else ""
+    except (LookupError, ValueError):
+        found = ""
+    if not (found in _WIDE or _NARROW.fullmatch(found)):
+        raise ParameterError(
+            "encoding",
+            "be one that Python knows and that reads each line alone",
+            given(name),
+            "Type {encoding}, or another such as utf-16.",
+            encoding="cp1252",
+        )
+    return found
+
+
+STANDARD = Reading()
+"""UTF-8, a header, numbers as Python writes them."""

@@ -1,0 +1,331 @@
+"""Cells as Spark's expressions.
+
+They are made of columns, never of SQL text: no setting of the parser changes them. None can raise:
+whole numbers are clamped before they are computed with, and nothing is cast that might not fit. NaN
+is tested before any comparison, for Spark holds it equal to itself and above infinity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from sourdine.calendar import DATES, DAY, FIRST, LAST
+from sourdine.frames.cells import HIGHEST, Codes, Edges, Octaves, Present, Ticked, Ticks
+from sourdine.grid import MISSING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sourdine.frames.cells import Cell
+    from sourdine.grid import Grid
+
+
+FEW = 64
+"""Up to this many categories or edges are compared one after the other."""
+NARROW = 1 << 61
+"""Below this bound whole numbers snap with nothing beyond 64 bits."""
+TIMES = ("date", "time", "zoned")
+_INT64 = 1 << 63
+_HOUR, _MINUTE, _SECOND = 3600 * 10**6, 60 * 10**6, 10**6
+
+
+@dataclass(frozen=True, slots=True)
+class SparkKey:
+    """What rows are grouped by: the slot itself, or a listed value whose slot Python finds."""
+
+    expression: Any
+    direct: bool = True
+
+
+@dataclass(frozen=True)
+class Expressions:
+    """Expressions for the columns of one frame.
+
+    Parameters
+    ----------
+    functions
+        What makes columns: `pyspark.sql.functions`, or those of Connect.
+    """
+
+    functions: Any
+    _wholes: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    def whole(self, v: int) -> Any:
+        """Return a whole number of 64 bits; each is made once, for it takes calls to Java."""
+        if v not in self._wholes:
+            self._wholes[v] = self.functions.lit(v).cast("bigint")
+        return self._wholes[v]
+
+    def quotient(self, v: Any, by: int) -> Any:
+        """Divide a whole number, 0 or more, in 64 bits."""
+        return v if by == 1 else self.functions.call_function("div", v, self.whole(by))
+
+    def plain(self, place: str, kind: str) -> Any:
+        """Return a column as Arrow takes it: texts in their bytes' order, the unknown as text."""
+        c = self.functions.col(place)
+        if kind == "text":
+            return self.functions.collate(c.cast("string"), "UTF8_BINARY")
+        return c.cast("string") if kind == "other" else c
+
+    def key(self, cell: Cell, place: str, kind: str) -> SparkKey | None:  # noqa: PLR0911 - a case each
+        """Return what rows are grouped by for a cell; None if only Python can say."""
+        c = self.plain(place, kind)
+        if isinstance(cell, Present):
+            return self._present(c, kind)
+        if isinstance(cell, Codes):
+            return self._coded(cell, c, kind)
+        if isinstance(cell, Ticked):
+            return None
+        if cell.dated:
+            return self._dated(cell, c, kind)
+        if kind in {*TIMES, "listed", "other"}:
+            return SparkKey(self.whole(MISSING))
+        if kind in {"text", "decimal"}:
+            return None
+        slot = self._binned(cell, c, kind) if isinstance(cell, Edges) else self._tick(cell, c, kind)
+        return None if slot is None else SparkKey(slot)
+
+    def _or_missing(self, none: Any, slot: Any) -> Any:
+        return self.functions.when(none, self.whole(MISSING)).otherwise(slot)
+
+    def number(self, c: Any, kind: str) -> tuple[Any, Any]:
+        """Return a number as a float, and whether it is missing."""
+        x = (c.cast("int") if kind == "boolean" else c).cast("double")
+        none = x.isNull() | self.functions.isnan(x) if kind == "float" else x.isNull()
+        return x, none
+
+    # ---------------------------------------------------------------- lattices
+
+    def _tick(self, cell: Ticks, c: Any, kind: str) -> Any | None:
+        grid = cell.grid
+        if kind == "integer" and grid.integral:
+            if max(abs(grid.lower), abs(grid.upper)) >= NARROW:
+                return None
+            none, tick = c.isNull(), self._integer_tick(grid, c.cast("bigint"))
+        else:
+            x, none = self.number(c, kind)
+            if isinstance(grid, Octaves):
+                tick = self._octave_tick(grid, x)
+            else:
+                tick = self._float_tick(grid, x)
+        return self._or_missing(none, self.quotient(tick, cell.block))
+
+    def _integer_tick(self, grid: Grid, v: Any) -> Any:
+        f = self.functions
+        lower, step = int(grid.lower), int(grid.step)
+        top = lower + grid.last * step
+        near = f.greatest(f.least(v, self.whole(top)), self.whole(lower)) - self.whole(lower)
+        return near if step == 1 else self.quotient(near + self.whole(step // 2), step)
+
+    def _float_tick(self, grid: Grid, x: Any) -> Any:
+        """Return what the grid computes, in the same order; floor gives a whole number."""
+        f = self.functions
+        lower, upper, step = (float(v) for v in (grid.lower, grid.upper, grid.step))
+        near = f.greatest(f.least(x, f.lit(upper)), f.lit(lower))
+        t = f.floor((near - f.lit(lower)) / f.lit(step) + f.lit(0.5)).cast("bigint")
+        return f.least(t, self.whole(grid.last))
+
+    def _octave_tick(self, grid: Octaves, x: Any) -> Any:
+        """Return the tick of a lattice of octaves.
+
+        A logarithm is off by one octave at most, which comparisons mend. Java's powers of two are
+        exact, and so is a division by one.
+        """
+        f = self.functions
+        size = f.least(f.abs(x), f.lit(grid.top))
+        inside = f.greatest(size, f.lit(2.0**grid.lowest))
+        about = f.floor(f.log2(inside))
+        power = f.pow(f.lit(2.0), about)
+        less = (inside < power).cast("bigint")
+        more = (inside >= power * f.lit(2.0)).cast("bigint")
+        exponent = f.greatest(about - less + more, self.whole(grid.lowest))
+        exponent = f.least(exponent, self.whole(HIGHEST - 1))
+        parts = inside / f.pow(f.lit(2.0), exponent) - f.lit(1.0)
+        within = f.floor(parts * f.lit(2.0**grid.bits)).cast("bigint")
+        octave = exponent - self.whole(grid.lowest)
+        number = octave * self.whole(1 << grid.bits) + within + self.whole(1)
+        number = f.when(size < f.lit(2.0**grid.lowest), self.whole(0)).otherwise(number)
+        signed = f.when(x < f.lit(0.0), -number).otherwise(number)
+        first, last = self.whole(grid.first), self.whole(grid.first + grid.last)
+        return f.greatest(f.least(signed, last), first) - first
+
+    # ---------------------------------------------------------------- dates and times
+
+    def instant(self, c: Any, kind: str) -> Any:
+        """Return the microseconds from 1970 to a date or a time.
+
+        Of days beyond the years 1 to 9999 there are none: 64 bits do not hold those of all.
+        """
+        f = self.functions
+        if kind == "zoned":
+            return f.unix_micros(c)
+        day = f.unix_date(c.cast("date")).cast("bigint")
+        known = day.between(self.whole(FIRST // DAY), self.whole(LAST // DAY))
+        days = f.when(known, day) * self.whole(DAY)
+        if kind == "date":
+            return days
+        seconds = f.extract(f.lit("SECOND"), c) * f.lit(_SECOND)
+        return (
+            days
+            + f.hour(c).cast("bigint") * self.whole(_HOUR)
+            + f.minute(c).cast("bigint") * self.whole(_MINUTE)
+            + f.floor(seconds).cast("bigint")
+        )
+
+    def _near(self, c: Any, kind: str) -> tuple[Any, Any]:
+        """Return the instant, kept within the years 1 to 9999, and whether it lay there."""
+        f, t = self.functions, self.instant(c, kind)
+        first, last = self.whole(FIRST), self.whole(LAST)
+        return f.greatest(f.least(t, last), first), t.between(first, last)
+
+    def _dated(self, cell: Ticks | Edges, c: Any, kind: str) -> SparkKey | None:
+        if kind == "text" or (isinstance(cell, Edges) and len(cell.inner) > FEW):
+            return None
+        if kind not in TIMES:
+            return SparkKey(self.whole(MISSING))
+        t, inside = self._near(c, kind)
+        if isinstance(cell, Ticks):
+            since = t - self.whole(FIRST)
+            day = self.quotient(since, DAY) * self.whole(DAY) + self.whole(FIRST)
+            tick = self._integer_tick(cell.grid, day if cell.grid.points == DATES else t)
+            slot = self.quotient(tick, cell.block)
+        else:
+            slot = self.halved(t, cell.whole(), self.whole, 0)
+        return SparkKey(self.functions.when(inside, slot).otherwise(self.whole(MISSING)))
+
+    # ---------------------------------------------------------------- edges and categories
+
+    def _binned(self, cell: Edges, c: Any, kind: str) -> Any | None:
+        if len(cell.inner) > FEW:
+            return None
+        if kind == "integer":
+            edges = cell.whole()
+            low = sum(e <= -_INT64 for e in edges)
+            inner = [e for e in edges if -_INT64 < e < _INT64]
+            return self._or_missing(
+                c.isNull(), self.halved(c.cast("bigint"), inner, self.whole, low)
+            )
+        x, none = self.number(c, kind)
+        return self._or_missing(none, self.halved(x, cell.floats(), self.functions.lit, 0))
+
+    def halved(
+        self,
+        x: Any,
+        inner: Sequence[Any],
+        literal: Callable[[Any], Any],
+        first: int,
+    ) -> Any:
+        """Return how many inner edges are the value or less, by halving."""
+        if not inner:
+            return self.whole(first)
+        half = len(inner) // 2
+        below = self.halved(x, inner[:half], literal, first)
+        above = self.halved(x, inner[half + 1 :], literal, first + half + 1)
+        return self.functions.when(x < literal(inner[half]), below).otherwise(above)
+
+    def _coded(self, cell: Codes, c: Any, kind: str) -> SparkKey | None:
+        """Return the code; of many categories the value, if it is one of them."""
+        f = self.functions
+        if kind == "boolean":
+            listed: dict[Any, int] = {
+                text == "true": cell.codes[text] for text in ("true", "false") if text in cell.codes
+            }
+        elif kind == "integer":
+            c = c.cast("bigint")
+            listed = {v: k for v, k in cell.whole().items() if -_INT64 <= v < _INT64}
+            if len(listed) > FEW and _consecutive(listed):
+                return SparkKey(self._counted(c, listed))
+        elif kind == "float":
+            c = c.cast("double") + f.lit(0.0)  # -0.0 becomes 0.0
+            listed = dict(cell.floats())
+        elif kind in {"text", *TIMES}:
+            c = c if kind == "text" else self.text(c, kind)  # no category is "", what is missing
+            listed = dict(cell.codes)
+        else:
+            return None
+        if len(listed) > FEW:
+            return SparkKey(f.when(c.isin(list(listed)), c), direct=False)
+        if not listed:
+            return SparkKey(self.whole(MISSING))
+        return SparkKey(self._placed(c, listed))
+
+    def _placed(self, c: Any, listed: Mapping[Any, int]) -> Any:
+        """Return the code of a listed value.
+
+        Spark looks for it in a loop. A condition for each value would make a method of more than
+        8000 bytes for a few columns, which Java then never compiles.
+        """
+        f = self.functions
+        place = f.array_position(f.array(*map(f.lit, listed)), c)
+        if list(listed.values()) != list(range(len(listed))):
+            codes = f.array(*map(self.whole, listed.values()))
+            slot = f.get(codes, place.cast("int") - f.lit(1))
+            return f.coalesce(slot, self.whole(MISSING))
+        return f.coalesce(place, self.whole(0)) - self.whole(1)
+
+    def _counted(self, c: Any, listed: Mapping[int, int]) -> Any:
+        """Return the code of a whole number, where codes count up as the numbers do."""
+        first, last = min(listed), max(listed)
+        there = c.between(self.whole(first), self.whole(last))
+        near = self.functions.when(there, c).otherwise(self.whole(first)) - self.whole(first)
+        code = near + self.whole(listed[first])
+        return self.functions.when(there, code).otherwise(self.whole(MISSING))
+
+    def _present(self, c: Any, kind: str) -> SparkKey | None:
+        f = self.functions
+        if kind in {"listed", "other"}:
+            return None
+        if kind == "float":
+            none = c.isNull() | f.isnan(c)
+        elif kind in TIMES:
+            none = self.text(c, kind).isNull()
+        else:
+            none = c.isNull() | (f.length(c) == 0) if kind == "text" else c.isNull()
+        return SparkKey(self._or_missing(none, self.whole(0)))
+
+    # ---------------------------------------------------------------- texts
+
+    def text(self, c: Any, kind: str) -> Any:
+        """Return a value's text; None where only Python can write it.
+
+        Java's text of a float is not the shortest one before version 19.
+        """
+        f = self.functions
+        if kind in {"integer", "boolean"}:
+            return c.cast("string")
+        if kind == "text":
+            return f.nullif(c, f.lit(""))
+        if kind not in TIMES:
+            return None
+        t, inside = self._near(c, kind)
+        rest = f.pmod(t, self.whole(DAY))
+        date = f.date_from_unix_date(self.quotient(t - rest, DAY).cast("int"))
+        written = date.cast("string")
+        if kind != "date":
+            written = f.concat(written, f.lit(" "), self._clock(rest))
+        return f.when(inside, written)
+
+    def _clock(self, micros: Any) -> Any:
+        """Write the time of day, with a fraction where there is one."""
+        f = self.functions
+
+        def part(unit: int, most: int, width: int) -> Any:
+            digits = self.quotient(micros, unit) % self.whole(most)
+            return f.lpad(digits.cast("string"), width, "0")
+
+        clock = f.concat_ws(":", part(_HOUR, 24, 2), part(_MINUTE, 60, 2), part(_SECOND, 60, 2))
+        fraction = f.concat(f.lit("."), part(1, 10**6, 6))
+        whole = micros % self.whole(10**6) == self.whole(0)
+        return f.when(whole, clock).otherwise(f.concat(clock, fraction))
+
+
+def _consecutive(listed: Mapping[int, int]) -> bool:
+    """Return whether codes count up as the numbers do.
+
+    Examples
+    --------
+    >>> _consecutive({-1: 5, 0: 6, 1: 7}), _consecutive({-1: 5, 1: 6}), _consecutive({0: 1, 1: 0})
+    (True, False, False)
+    """
+    return len({code - value for value, code in listed.items()}) == 1

@@ -1,0 +1,667 @@
+"""The Spark engine: counts, exact sums and unit bounding where the rows are."""
+
+from __future__ import annotations
+
+from collections import Counter
+from copy import copy
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.frames.cells import Present, Ticks, inside, joined
+from sourdine.frames.engine import Asked, Engine, merge
+from sourdine.frames.frame import open_data
+from sourdine.frames.memory import Column
+from sourdine.frames.spark.cells import FEW, TIMES, Expressions
+from sourdine.frames.spark.dataframe import (
+    STATED,
+    declared,
+    functions,
+    guarded,
+    kind_of,
+    require_determined,
+    require_usable,
+    windows,
+)
+from sourdine.frames.spark.executors import Chosen, Texts, Work, decoded, mapped, tables
+from sourdine.frames.units import MOST, NARROW, chosen, sort_key, start
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.memory import Declared
+    from sourdine.frames.spark.cells import SparkKey
+
+    Whole = NDArray[np.int64]
+    Ranges = tuple[tuple[int, int], ...]
+    NamedTicks = tuple[str, Ticks]
+    Range = tuple[int, int]
+    Named = Sequence[tuple[str, Cell]]
+    Answer = tuple[list[Whole], list[list[int]]]
+
+
+# ---- Ranges of ticks that will be asked for, and what was counted in them ------------------------
+
+
+class Planned:
+    """Ranges that several statistics will ask for; one pass then reads all of them.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sourdine.grid import Grid
+    >>> from sourdine.frames.cells import Ticks
+    >>> age = ("age", Ticks("age", Grid(0, 120, step=1)))
+    >>> planned = Planned()
+    >>> planned.add(age, ((3, 5),))
+    >>> planned.add(age, ((4, 9),))
+    >>> [asked] = planned.unread()
+    >>> asked.within
+    ((3, 9),)
+    >>> planned.read(asked, np.array([3, 8]), np.array([10, 20]))
+    >>> [part.tolist() for part in planned.between(age, ((4, 9),))]
+    [[8], [20]]
+    """
+
+    def __init__(self) -> None:
+        self._wanted: dict[NamedTicks, list[tuple[int, int]]] = {}
+        self._known: dict[NamedTicks, tuple[Ranges, Whole, Whole]] = {}
+
+    def add(self, of: NamedTicks, ranges: Ranges) -> None:
+        """Hear what will be asked, unless it is known."""
+        known = self._known[of][0] if of in self._known else ()
+        if not all(any(a <= low and high <= b for a, b in known) for low, high in ranges):
+            self._wanted.setdefault(of, []).extend(ranges)
+
+    def unread(self) -> list[Asked]:
+        """Return the questions for what was not read yet."""
+        return [
+            Asked((of,), within=tuple(joined(own, of[1].size))) for of, own in self._wanted.items()
+        ]
+
+    def read(self, asked: Asked, ticks: Whole, counts: Whole) -> None:
+        """Take what was counted."""
+        of = cast("NamedTicks", asked.cells[0])
+        del self._wanted[of]
+        self._known[of] = (asked.within or (), *merge([(ticks, counts)]))
+
+    def between(self, of: NamedTicks, ranges: Ranges) -> tuple[Whole, Whole]:
+        """Return the ticks within ranges, which were read."""
+        _, ticks, counts = self._known[of]
+        there = inside(ticks, ranges)
+        return ticks[there], counts[there]
+
+
+# ---- Exact sums of powers of ticks in Spark, and ranges of ticks as ranges of values -------------
+
+
+LIMB = 21
+"""Sums are added up in parts of so many bits: none of 2**42 rows overflows."""
+_HALF, _PRODUCT = 31, 1 << 62
+_INT64 = 1 << 63
+
+
+def fits(last: int, most: int) -> bool:
+    """Return whether Spark can add up these powers in 64 bits."""
+    return last < _PRODUCT and (most <= 2 or last**most < _PRODUCT)
+
+
+def limbs(e: Expressions, tick: Any, power: int, last: int) -> list[tuple[Any, int]]:
+    """Return expressions whose sums, shifted, add up to the sum of a power of ticks."""
+    if power == 0:
+        return [(e.whole(1), 0)]
+    if last**power < _PRODUCT:
+        product = tick
+        for _ in range(power - 1):
+            product = product * tick
+        return _cut(e, product, last**power)
+    high = e.functions.shiftright(tick, _HALF)
+    low = tick.bitwiseAND(e.whole((1 << _HALF) - 1))
+    parts = ((high * high, 2 * _HALF), (high * low, _HALF + 1), (low * low, 0))
+    return [(c, s + shift) for part, shift in parts for c, s in _cut(e, part, _PRODUCT)]
+
+
+def _cut(e: Expressions, v: Any, most: int) -> list[tuple[Any, int]]:
+    if most < 1 << LIMB:
+        return [(v, 0)]
+    mask = e.whole((1 << LIMB) - 1)
+    return [
+        (e.functions.shiftright(v, shift).bitwiseAND(mask), shift)
+        for shift in range(0, most.bit_length(), LIMB)
+    ]
+
+
+def within(
+    e: Expressions,
+    cell: Ticks,
+    place: str,
+    kind: str,
+    slot: Any,
+    ranges: Sequence[Range],
+) -> Any:
+    """Return a condition that holds for the ticks of some ranges, on the values where that can be.
+
+    Snapping never decreases, so the values of a range of ticks are an interval; its ends are found
+    by halving the numbers there are, and the place of a value among them by halving too. Spark does
+    not hand that on to Parquet, which for each comparison would look through every word of the
+    dictionary of every file: that takes several times as long as to read the values.
+    """
+    f, ranges = e.functions, joined(ranges, cell.size)
+    numbers = kind in {"integer", "float"} and not cell.dated
+    if not numbers:
+        return _any(f, [slot.between(e.whole(a), e.whole(b - 1)) for a, b in ranges])
+    if kind == "integer" and cell.grid.integral:
+        lower, step = int(cell.grid.lower), int(cell.grid.step)
+        x, there = f.col(place).cast("bigint"), f.col(place).isNotNull()
+        ends = _ends(cell, ranges, lambda tick: lower + tick * step - step // 2)
+        literal: Callable[[Any], Any] = e.whole
+    else:
+        x, none = e.number(f.col(place), kind)
+        there, literal = ~none, f.lit
+        ends = _ends(cell, ranges, lambda tick: _least_float(cell, tick))
+    starts_inside = int(ends[0][0] is None)
+    edges = [end for both in ends for end in both if end is not None]
+    passed = e.halved(x, edges, literal, starts_inside)
+    return there & (passed.bitwiseAND(e.whole(1)) == e.whole(1))
+
+
+def _any(f: Any, conditions: Sequence[Any]) -> Any:
+    found = f.lit(False)  # noqa: FBT003
+    for condition in conditions:
+        found = found | condition
+    return found
+
+
+def _ends(
+    cell: Ticks, ranges: Sequence[Range], least: Callable[[int], Any]
+) -> list[tuple[Any, Any]]:
+    """Return the least value of each range and of what follows it; None where it has no end."""
+    return [
+        (None if a <= 0 else least(a), None if b > cell.grid.last else least(b)) for a, b in ranges
+    ]
+
+
+def _least_float(cell: Ticks, tick: int) -> float:
+    """Return the least float that is snapped to a tick or beyond."""
+    plain = Ticks(None, cell.grid)
+    low, high = _rank(float("-inf")), _rank(float("inf"))
+    while high - low > 1:
+        middle = (low + high) // 2
+        reached = plain.slots(Column(np.array([_unrank(middle)])))[0] >= tick
+        low, high = (low, middle) if reached else (middle, high)
+    return _unrank(high)
+
+
+def _rank(x: float) -> int:
+    """Return the number of a float in their order."""
+    bits = int(np.array([x]).view(np.int64)[0])
+    return bits if bits >= 0 else -(bits & (_INT64 - 1))
+
+
+def _unrank(rank: int) -> float:
+    bits = rank if rank >= 0 else (-rank) | _INT64
+    return float(np.array([bits], np.uint64).view(np.float64)[0])
+
+
+# ---- So many rows of each person, chosen where the rows are --------------------------------------
+#
+# Python adds two columns: the person's number, and bytes that put the rows in order, both those of
+# `sourdine.frames.units`. Spark's own window then counts and numbers the rows of a person, and
+# keeps on disk what memory does not hold, also of one person who owns nearly all. Its windows
+# count in 32 bits what they keep, so that nobody may own 2**31 rows. The key is part of the
+# function that is sent to the executors: it stands in no plan and in no log.
+
+
+def bounded(
+    frame: Any,
+    e: Expressions,
+    kinds: Mapping[str, str],
+    unit: str,
+    rows: int,
+    key: bytes,
+) -> Any:
+    """Return the rows that each person keeps.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    e
+        What makes columns of it.
+    kinds
+        The kind of each column, by its name in the frame.
+    unit
+        The column that names the person.
+    rows
+        How many rows each may keep.
+    key
+        The secret.
+    """
+    f, rows = e.functions, min(rows, MOST)
+    read = plain(frame, e, kinds)
+    types = type(read.schema)(list(read.schema.fields)).add("number", "long").add("order", "binary")
+    placed = mapped(read, Place(unit, key), types)
+    own = windows(frame).partitionBy(sortable(e, f.col(unit), kinds[unit])).orderBy("order")
+    first, last = windows(frame).unboundedPreceding, windows(frame).unboundedFollowing
+    one = f.count(f.lit(1))  # the number of a row would have 32 bits
+    owned, number = one.over(own.rowsBetween(first, last)), f.col("number")
+    counted = placed.withColumns({"owned": owned, "place": one.over(own.rowsBetween(first, 0))})
+    place = (f.col("place") - e.whole(1)).cast("bigint" if rows < NARROW else "decimal(38,0)")
+    stays = chosen(place, f.col("owned"), number, e.whole(rows))
+    few = f.col("owned") <= e.whole(rows)
+    return counted.filter(f.when(few, f.lit(True)).otherwise(stays)).select(*read.columns)  # noqa: FBT003
+
+
+def plain(frame: Any, e: Expressions, kinds: Mapping[str, str]) -> Any:
+    """Return the columns as Python takes them by Arrow."""
+    return frame.select(*(e.plain(name, kind).alias(name) for name, kind in kinds.items()))
+
+
+def sortable(e: Expressions, c: Any, kind: str) -> Any:
+    """Return what is equal for values with the same text, and only for those."""
+    f = e.functions
+    if kind in TIMES:
+        return e.text(c, kind)
+    if kind == "listed":
+        return c.cast("string")
+    if kind == "float":  # -0.0 reads as 0, and NaN as nothing
+        return f.when(~f.isnan(c), c.cast("double") + f.lit(0.0))
+    return f.nullif(c, f.lit("")) if kind == "text" else c
+
+
+@dataclass(frozen=True)
+class Place:
+    """Adds to rows the number of their person, and bytes in their order.
+
+    Parameters
+    ----------
+    unit
+        The column that names the person.
+    key
+        The secret; it is not shown.
+    """
+
+    unit: str
+    key: bytes = field(repr=False)
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows with two columns more."""
+        import pyarrow as pa
+
+        for table in tables(batches):
+            engine = open_data(table)
+            names = engine.column(self.unit).texts.tolist()
+            number = {name: start(self.key, name) for name in set(names)}
+            keys = []
+            for name in table.column_names:
+                texts = engine.column(name).texts.tolist()
+                known = {text: sort_key(text) for text in set(texts)}
+                keys.append([known[text] for text in texts])
+            numbers = pa.array([number[name] for name in names], pa.int64())
+            order = pa.array([b"".join(key) for key in zip(*keys, strict=True)], pa.binary())
+            wider = table.append_column("number", numbers).append_column("order", order)
+            yield from wider.to_batches()
+
+
+# ---- The engine: questions to a data frame of Spark's --------------------------------------------
+
+
+class Spark(Engine):
+    """A data frame of Spark's, classic or Connect; only whole numbers come out.
+
+    Parameters
+    ----------
+    frame
+        The rows: at rest, with names that differ, the same each time they are read.
+    """
+
+    away = True
+
+    def __init__(self, frame: Any) -> None:
+        names = require_usable(frame)
+        require_determined(frame)
+        self._place = {name: f"c{i}" for i, name in enumerate(names)}
+        fields = frame.schema.fields
+        self._kinds = {n: kind_of(field.dataType) for n, field in zip(names, fields, strict=True)}
+        self._types = {n: declared(field.dataType) for n, field in zip(names, fields, strict=True)}
+        self._frame = frame.toDF(*self._place.values())
+        self._e = Expressions(functions(frame))
+        self._forget()
+
+    def _forget(self) -> None:
+        """Begin without anything foreseen or known."""
+        self._foreseen: Counter[Asked] = Counter()
+        self._known: dict[Asked, Answer] = {}
+        self._planned = Planned()
+
+    def afresh(self) -> Spark:
+        """Return the same rows, with nothing foreseen."""
+        engine = copy(self)
+        engine._forget()  # noqa: SLF001
+        return engine
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The names."""
+        return tuple(self._kinds)
+
+    def kind(self, name: str) -> str | None:
+        """Return the type of a column."""
+        return STATED.get(self._kinds[name], self._kinds[name])
+
+    def declared(self, name: str) -> Declared | None:
+        """Return what the type of a column says; text that was parsed has none."""
+        return None if self.parsed else self._types[name]
+
+    # ---------------------------------------------------------------- questions
+
+    def rows(self) -> int:
+        """Return how many there are."""
+        return int(self._counted(Asked(()))[1].sum())
+
+    def groups(self, cells: Named) -> Iterator[tuple[list[Whole], Whole | None]]:
+        """Yield the slots that occur, and how often: one query."""
+        yield self._counted(Asked(tuple(cells)))
+
+    def present(self, name: str) -> int:
+        """Return how many values are not missing."""
+        (slots,), counts = self._counted(Asked(((name, Present(name)),)))
+        return int(counts[slots >= 0].sum())
+
+    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
+        """Return the sums of powers of ticks, in one query."""
+        _, found = self._answer(Asked(((name, cell),), most))
+        return found[0][1:] if found else [0] * (most + 1)
+
+    def total(self, name: str, cell: Ticks, power: int) -> int:
+        """Return the exact sum of a power of ticks."""
+        return self.moments(name, cell, power)[power]
+
+    def sums(
+        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
+    ) -> tuple[list[Whole], list[list[int]]] | None:
+        """Return codes along axes, and for each how many rows there are and the powers' sums."""
+        return self._answer(Asked(tuple(axes)) if of is None else Asked((*axes, of), most))
+
+    def between(
+        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
+    ) -> tuple[Whole, Whole]:
+        """Return the ticks within ranges; Spark counts only the values that fall there."""
+        if not ranges:
+            return merge([])
+        of, wanted = (name, cell), tuple(ranges)
+        self._planned.add(of, wanted)
+        unread = self._planned.unread()
+        self._foreseen.update(unread)
+        for asked in unread:
+            (ticks,), counts = self._counted(asked)
+            self._planned.read(asked, ticks, counts)
+        return self._planned.between(of, wanted)
+
+    def within(
+        self, cells: Named, ranges: Sequence[tuple[int, int]]
+    ) -> Iterator[tuple[list[Whole], Whole | None]]:
+        """Yield the slots of rows whose ticks lie in ranges, and how often: one query."""
+        yield self._counted(Asked(tuple(cells), within=tuple(ranges)))
+
+    def foresee(self, asked: Asked) -> None:
+        """Hear what will be asked: it is asked together with what is asked first."""
+        if asked.within is None or len(asked.cells) > 1:
+            self._foreseen[asked] += 1
+        else:
+            of: Any = asked.cells[0]
+            self._planned.add(of, asked.within)
+
+    def _counted(self, asked: Asked) -> tuple[list[Whole], Whole]:
+        slots, found = self._answer(asked)
+        return slots, np.array([own[0] for own in found], np.int64)
+
+    # ---------------------------------------------------------------- answers
+
+    def _answer(self, asked: Asked) -> Answer:
+        """Return the slots that occur along the axes, and the numbers of each.
+
+        What was foreseen is asked with it, and remembered until it is asked for.
+        """
+        expected = self._foreseen.pop(asked, 1) - 1
+        if asked not in self._known:
+            together = [asked, *(other for other in self._foreseen if other not in self._known)]
+            answers = self._asked_together(together)
+            self._known.update(zip(together, answers, strict=True))
+        if expected:
+            self._foreseen[asked] = expected
+            return self._known[asked]
+        return self._known.pop(asked)
+
+    def _asked_together(self, asked: Sequence[Asked]) -> list[Answer]:
+        """Answer questions in one query.
+
+        Lower powers of the same ticks are part of higher ones, and so is the number of rows.
+        """
+        served: dict[Asked, Asked] = {}
+        for own in asked:
+            like = [other for other in asked if _serves(other, own)]
+            served[own] = max(like, key=lambda other: -1 if other.most is None else other.most)
+        single = list(dict.fromkeys(served.values()))
+        found = [self._alone(single[0])] if len(single) == 1 else self._on_executors(single)
+        answers = dict(zip(single, found, strict=True))
+        return [_part(own, answers[served[own]]) for own in asked]
+
+    def _alone(self, asked: Asked) -> Answer:
+        keys = [self._key(*each) for each in asked.cells]
+        known = [key for key in keys if key is not None]
+        if len(known) < len(keys) or not self._is_plain(asked, known):
+            return self._on_executors([asked])[0]
+        return self._by_spark(asked, known)
+
+    def _key(self, name: str, cell: Cell) -> SparkKey | None:
+        standard = self._kinds[name] != "text" or not (cell.numeric or cell.dated)
+        return self._e.key(cell, self._place[name], self._kinds[name]) if standard else None
+
+    def _is_plain(self, asked: Asked, keys: Sequence[SparkKey]) -> bool:
+        """Return whether Spark itself can add up, or look into the windows."""
+        cell: Any = asked.cells[-1][1] if asked.cells else None
+        if asked.within is not None:
+            return len(asked.within) <= FEW and keys[-1].direct
+        return asked.most is None or fits(cell.grid.last, asked.most)
+
+    def _by_spark(self, asked: Asked, keys: Sequence[SparkKey]) -> Answer:
+        """Ask by expressions alone."""
+        f = self._e.functions
+        rows = self._frame
+        name, cell = cast("tuple[str, Ticks]", asked.cells[-1] if asked.cells else ("", None))
+        if asked.within is not None:
+            place = self._place[name], self._kinds[name]
+            slot = cast("Any", keys[-1].expression)
+            rows = rows.filter(within(self._e, cell, *place, slot, asked.within))
+        names = [f"k{i}" for i in range(len(asked.axes))]
+        shown = [*names, *(["t"] if asked.most is not None else [])]
+        rows = rows.select(*(key.expression.alias(n) for key, n in zip(keys, shown, strict=True)))
+        sums, shifts = [f.count(f.lit(1)).alias("n")], [[("n", 0)]]
+        tick = f.when(f.col("t") >= 0, f.col("t"))
+        for power in range(0 if asked.most is None else asked.most + 1):
+            parts = limbs(self._e, tick, power, cell.grid.last)
+            own = [(f"s{power}_{i}", shift) for i, (_, shift) in enumerate(parts)]
+            if power:
+                sums += [f.sum(c).alias(n) for (c, _), (n, _) in zip(parts, own, strict=True)]
+            else:
+                sums.append(f.count(tick).alias("s0_0"))
+            shifts.append(own)
+        found = guarded(rows.groupBy(*names).agg(*sums).toArrow).to_pydict()
+        slots = [
+            self._slots_of(key, each, found[n])
+            for n, key, each in zip(names, keys, asked.axes, strict=False)
+        ]
+        numbers = [
+            [sum((found[n][i] or 0) << shift for n, shift in own) for own in shifts]
+            for i in range(len(found["n"]))
+        ]
+        return slots, numbers
+
+    def _slots_of(self, key: SparkKey, named: tuple[str, Cell], values: list[Any]) -> Whole:
+        if key.direct:
+            return np.array(values, np.int64)
+        column = Column.of(values)
+        return np.asarray(named[1].slots(column), np.int64)
+
+    def _on_executors(self, asked: Sequence[Asked]) -> list[Answer]:
+        """Ask Python on the executors, which takes from Spark what Spark can say."""
+        f = self._e.functions
+        placed = [
+            Asked(tuple((self._place[n], cell) for n, cell in own.cells), own.most, own.within)
+            for own in asked
+        ]
+        ready: dict[tuple[str, Cell], str] = {}
+        columns: dict[str, Any] = {}
+        for name, cell in dict.fromkeys(each for own in asked for each in own.cells):
+            key, place = self._key(name, cell), self._place[name]
+            if key is not None and key.direct:
+                ready[place, cell] = f"s{len(ready)}"
+                columns[ready[place, cell]] = key.expression
+            else:
+                columns[place] = self._e.plain(place, self._kinds[name])
+        work = Work(tuple(placed), ready, self.reading)
+        rows = self._frame.select(
+            *(c.alias(n) for n, c in (columns or {"s": self._e.whole(0)}).items())
+        )
+        types = ", ".join(f"{name} bigint" for name in work.names)
+        keys, values = work.names[: 1 + work.axes], work.names[1 + work.axes :]
+        added = mapped(rows, work, types).groupBy(*keys).agg(*(f.sum(v).alias(v) for v in values))
+        found = guarded(added.toArrow).to_pydict()
+        answers: list[Answer] = []
+        for q, own in enumerate(asked):
+            mine = [i for i, of in enumerate(found["q"]) if of == q]
+            slots = [np.array([found[k][i] for i in mine], np.int64) for k in keys[1:]]
+            numbers = [decoded(own, [found[v][i] for v in values]) for i in mine]
+            answers.append((slots[: len(own.axes)], numbers))
+        return answers
+
+    # ---------------------------------------------------------------- values and rows
+
+    def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole | None]]:
+        """Yield the texts that occur in columns, and how often: for keys that nobody listed."""
+        f, e = self._e.functions, self._e
+        plain = {n: e.plain(self._place[n], self._kinds[n]) for n in names}
+        texts = [e.text(plain[n], self._kinds[n]) for n in names]
+        keys = [f"k{i}" for i in range(len(names))]
+        if all(text is not None for text in texts):
+            rows = self._frame.select(*(t.alias(k) for t, k in zip(texts, keys, strict=True)))
+            counted = rows.groupBy(*keys).agg(f.count(f.lit(1)).alias("n"))
+        else:
+            rows = self._frame.select(*(plain[n].alias(self._place[n]) for n in names))
+            work = Texts(tuple(self._place[n] for n in names))
+            types = ", ".join([*(f"{k} string" for k in keys), "n bigint"])
+            rows = mapped(rows, work, types)
+            counted = rows.groupBy(*keys).agg(f.sum("n").alias("n"))
+        found = guarded(counted.toArrow)
+        columns = [Column.of(_texts(found.column(k))) for k in keys]
+        yield columns, np.asarray(found.column("n").to_numpy(), np.int64)
+
+    def owned(self, unit: str, most: int) -> dict[int, int]:
+        """Return how many people own each number of rows: names stay where they are."""
+        f, kind = self._e.functions, self._kinds[unit]
+        plain = self._e.plain(self._place[unit], kind)
+        person = sortable(self._e, plain, kind)
+        rows = (
+            self._frame.select(person.alias("who"))
+            .groupBy("who")
+            .agg(f.least(f.count(f.lit(1)), self._e.whole(most)).alias("n"))
+        )
+        found = guarded(rows.groupBy("n").agg(f.count(f.lit(1)).alias("people")).toArrow)
+        both = (found.column(name).to_pylist() for name in ("n", "people"))
+        return dict(zip(*both, strict=True))
+
+    def only(self, *names: str) -> Spark:
+        """Return some columns alone."""
+        engine = self.afresh()
+        engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
+        return engine
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        """Return the rows of each key."""
+        key, place = self._key(name, keys), self._place[name]
+        if key is not None and key.direct:
+            of = [key.expression == self._e.whole(code) for code in range(len(keys.categories))]
+            return [self._other(self._frame.filter(own)) for own in of]
+        rows = plain(self._frame, self._e, self._placed_kinds)
+        chosen = [Chosen(place, keys, code) for code in range(len(keys.categories))]
+        return [self._read(mapped(rows, own, rows.schema)) for own in chosen]
+
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Keep so many rows of each person; see `sourdine.frames.units`."""
+        place = self._place[unit]
+        return self._read(bounded(self._frame, self._e, self._placed_kinds, place, rows, key))
+
+    @property
+    def _placed_kinds(self) -> dict[str, str]:
+        return {self._place[name]: kind for name, kind in self._kinds.items()}
+
+    def _other(self, frame: Any) -> Spark:
+        """Return other rows with the same columns."""
+        engine = self.afresh()
+        engine._frame = frame  # noqa: SLF001
+        return engine
+
+    def _read(self, frame: Any) -> Spark:
+        """Return rows that Python has read: what it could not take are texts now."""
+        engine = self._other(frame)
+        engine._kinds = {  # noqa: SLF001
+            n: "text" if kind == "other" else kind for n, kind in self._kinds.items()
+        }
+        return engine
+
+    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
+        """Refuse: single rows stay where they are."""
+        del cells, rows
+        raise _away()
+
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Refuse: single rows stay where they are."""
+        del name, strict
+        raise _away()
+
+
+def _away() -> ParameterError:
+    return ParameterError(
+        "data",
+        "be on this machine to be read row by row",
+        "a Spark frame",
+        "Collect the columns that are needed, with toPandas or toArrow, if they are small.",
+    )
+
+
+def _serves(answered: Asked, asked: Asked) -> bool:
+    """Return whether the answer to one question holds that to another."""
+    if answered.within is not None or asked.within is not None:
+        return answered == asked
+    if asked.most is None:
+        return answered.axes == asked.axes
+    return (
+        answered.cells == asked.cells and answered.most is not None and answered.most >= asked.most
+    )
+
+
+def _part(asked: Asked, answer: Answer) -> Answer:
+    """Return the numbers that were asked for, of those that were found."""
+    slots, numbers = answer
+    return slots, [own[: 1 if asked.most is None else asked.most + 2] for own in numbers]
+
+
+def _texts(values: Any) -> list[str | None]:
+    """Return texts; what is not UTF-8 is missing, and only that."""
+    try:
+        return list(values.to_pylist())
+    except UnicodeDecodeError:
+        pass
+    found: list[str | None] = []
+    for value in values:
+        try:
+            found.append(value.as_py())
+        except UnicodeDecodeError:
+            found.append(None)
+    return found

@@ -1,0 +1,493 @@
+"""Python functions on Spark executors, and the interpreter that runs them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from math import prod
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+from zipfile import ZIP_DEFLATED, ZipFile
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.frames.cells import inside
+from sourdine.frames.engine import merge
+from sourdine.frames.frame import open_data
+from sourdine.frames.reading import STANDARD
+from sourdine.frames.spark.dataframe import functions, is_remote, unlogged
+from sourdine.version import __version__
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell, Codes, Ticks
+    from sourdine.frames.engine import Asked
+    from sourdine.frames.reading import Reading
+
+    Whole = NDArray[np.int64]
+
+
+# ---- Functions on Spark's executors, and the Python that runs them there -------------------------
+#
+# Spark starts ``python3`` on every executor unless ``PYSPARK_PYTHON`` names another, and that
+# Python need not have what the driver has. Three cases:
+#
+# * Spark runs on this machine and ``PYSPARK_PYTHON`` is not set: our functions run under the
+#   interpreter of the driver.
+# * The executors' Python has NumPy and pyarrow, which functions over Arrow need: packages of plain
+#   Python that it lacks, Sourdine itself included, are sent along once a session.
+# * Anything else is refused before a row is read, with the Python that was found and what to type.
+
+
+_COMPILED = ("numpy", "pyarrow")
+"""What the executors must have."""
+_PLAIN = ("sourdine", "narwhals", "attr", "attrs")
+"""What is sent to them if they lack it."""
+_PYTHON = "PYSPARK_PYTHON"
+_OTHER_VERSION = re.compile(r"different version: (\d+\.\d+)")
+
+_prepared: WeakSet[Any] = WeakSet()
+"""The Spark contexts, and the sessions of Connect, whose executors have all they need."""
+_sent: list[TemporaryDirectory[str]] = []
+"""Executors that start later fetch what was sent, so it stays until this process ends."""
+
+
+def mapped(rows: Any, work: Callable[[Iterator[Any]], Iterator[Any]], types: Any) -> Any:
+    """Return the frame of what a function makes of batches of rows, on the executors.
+
+    Parameters
+    ----------
+    rows
+        A data frame of Spark's.
+    work
+        A function from batches of Arrow to batches of Arrow.
+    types
+        The columns that it yields.
+    """
+    with _python_of_the_driver(rows.sparkSession) as same:
+        if not same:
+            _prepare(rows)
+        return rows.mapInArrow(work, types)
+
+
+@contextmanager
+def _python_of_the_driver(session: Any) -> Iterator[bool]:
+    """Let a local Spark run the next functions under this interpreter, unless another is set.
+
+    Yields whether it will. Functions of the user's own keep theirs.
+    """
+    if not _is_local(session) or _PYTHON in os.environ or not sys.executable:
+        yield False
+        return
+    context = session.sparkContext
+    before = context.pythonExec
+    context.pythonExec = sys.executable
+    try:
+        yield True
+    finally:
+        context.pythonExec = before
+
+
+def _is_local(session: Any) -> bool:
+    """Return whether Spark runs on this machine, and was started by this process."""
+    return not is_remote(session) and session.sparkContext.master.startswith("local")
+
+
+def _prepare(rows: Any) -> None:
+    """Ask the executors, once a session, what their Python lacks, and send what can be sent."""
+    session = rows.sparkSession
+    owner = session if is_remote(session) else session.sparkContext
+    if owner in _prepared:
+        return
+    lacking = _lacking(rows)
+    if lacking:
+        _send(session, lacking)
+    _prepared.add(owner)
+
+
+def _lacking(rows: Any) -> list[str]:
+    """Return which packages of plain Python the executors lack; refuse if they lack others.
+
+    The query reads no data, so its error may be looked at.
+    """
+    session, names, version = rows.sparkSession, (*_COMPILED, *_PLAIN), __version__
+
+    def look() -> str:  # sent by value: it must use nothing of this module
+        import json
+        import sys
+        from importlib.util import find_spec
+        from pathlib import Path
+
+        lacks = [name for name in names if find_spec(name) is None]
+        own = find_spec("sourdine")
+        if own is not None and own.origin is not None:
+            written = Path(own.origin).with_name("version.py").read_text(encoding="utf-8")
+            if f'"{version}"' not in written:
+                lacks.append("sourdine")
+        return json.dumps([sys.executable, lacks])
+
+    f = functions(rows)
+    try:
+        with unlogged():
+            asked = session.range(1).select(f.udf(look, "string", useArrow=False)().alias("told"))
+            found, lacks = json.loads(asked.collect()[0]["told"])
+    except Exception as error:  # noqa: BLE001 - Spark has many kinds of errors
+        other = _OTHER_VERSION.search(str(error))
+        raise _refusal(
+            session, f"Python {other[1]}" if other else "one that does not start"
+        ) from None
+    compiled = [name for name in _COMPILED if name in lacks]
+    if compiled:
+        raise _refusal(session, f"{found} without {' and '.join(compiled)}", found, compiled)
+    return [name for name in lacks if name in _PLAIN]
+
+
+def _refusal(
+    session: Any,
+    found: str,
+    python: str = "",
+    lacks: Sequence[str] = (),
+) -> ParameterError:
+    """Return the error that says which Python the executors run, and what to type."""
+    version = ".".join(map(str, sys.version_info[:2]))
+    if _is_local(session):
+        hint = f"Before Spark starts, type os.environ[{_PYTHON!r}] = {sys.executable!r}."
+    elif lacks:
+        hint = f"On every executor, type {python} -m pip install {' '.join(lacks)}."
+    else:
+        hint = f"Set {_PYTHON} to python{version} where Spark is started."
+    return ParameterError(
+        "the Python of Spark's executors",
+        f"be Python {version} with {' and '.join(_COMPILED)}",
+        found,
+        hint,
+    )
+
+
+def _send(session: Any, names: Sequence[str]) -> None:
+    """Send packages to the executors, whose Python then finds them before others."""
+    folder = TemporaryDirectory(prefix="sourdine-")
+    _sent.append(folder)
+    archive = Path(folder.name) / f"sourdine-{__version__}-packages.zip"
+    with ZipFile(archive, "w", ZIP_DEFLATED) as packed:
+        for name in dict.fromkeys(names):
+            spec = find_spec(name)
+            for place in (spec and spec.submodule_search_locations) or ():
+                for file in sorted(Path(place).rglob("*.py")):
+                    packed.write(file, Path(name) / file.relative_to(place))
+    if is_remote(session):
+        session.addArtifacts(str(archive), pyfile=True)
+        return
+    paths = list(sys.path)
+    session.sparkContext.addPyFile(str(archive))
+    sys.path[:] = paths  # it puts the archive on the driver's path too
+
+
+# ---- The work of Python on Spark's executors: batches of rows to whole numbers -------------------
+#
+# Each task reads its batches with the engine for data in memory and yields, once, the slots that
+# occur in them and what was added up there. Spark adds up the tasks. A task that runs again yields
+# the same.
+
+
+ROWS = 1 << 17
+"""Batches are joined to so many rows: Spark's of 10 000 are small for NumPy."""
+DENSE = 1 << 21
+DIGIT = 32
+"""Sums leave a task in digits of so many bits, so that those of all tasks fit 64."""
+COUNTED = 44
+"""How many bits the number of rows may have."""
+_HALF = 31
+
+
+def tables(batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield the rows as tables of about `ROWS`, and of no more than twice as many."""
+    import pyarrow as pa
+
+    held: list[Any] = []
+    n = 0
+    for batch in batches:
+        for start in range(0, batch.num_rows, ROWS):
+            held.append(batch.slice(start, ROWS))
+            n += held[-1].num_rows
+            if n >= ROWS:
+                yield pa.Table.from_batches(held).combine_chunks()
+                held, n = [], 0
+    if n:
+        yield pa.Table.from_batches(held).combine_chunks()
+
+
+def digits(asked: Asked) -> list[int]:
+    """Return how many digits each number of an answer has: the rows, then the sums of powers."""
+    if asked.most is None:
+        return [1]
+    cell: Any = asked.cells[-1][1]
+    most = [(cell.grid.last**p).bit_length() + COUNTED for p in range(1, asked.most + 1)]
+    return [1, 1, *(-(-bits // DIGIT) for bits in most)]
+
+
+def decoded(asked: Asked, row: Sequence[int]) -> list[int]:
+    """Return the numbers that digits stand for."""
+    found, start = [], 0
+    for n in digits(asked):
+        own = row[start : start + n]
+        found.append(sum(int(d) << (DIGIT * i) for i, d in enumerate(own)))
+        start += n
+    return found
+
+
+@dataclass(frozen=True)
+class Work:
+    """Counts one partition's batches, for several questions at once.
+
+    Parameters
+    ----------
+    asked
+        The questions, of columns of the batches.
+    ready
+        The cells whose slots are in the batches, and their columns.
+    reading
+        How numbers are written in texts.
+    """
+
+    asked: tuple[Asked, ...]
+    ready: dict[tuple[str, Cell], str]
+    reading: Reading = STANDARD
+
+    @property
+    def axes(self) -> int:
+        """How many slots a row of the output has."""
+        return max((len(asked.axes) for asked in self.asked), default=0)
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers a row of the output has."""
+        return max(sum(digits(asked)) for asked in self.asked)
+
+    @property
+    def names(self) -> list[str]:
+        """The columns of the output: the question, slots, numbers."""
+        return ["q", *(f"k{i}" for i in range(self.axes)), *(f"v{i}" for i in range(self.numbers))]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the slots that occur in the partition, and their numbers."""
+        import pyarrow as pa
+
+        totals = [Sums(asked) if asked.most is not None else Counts(asked) for asked in self.asked]
+        for table in tables(batches):
+            found = self._slots(table)
+            for asked, total in zip(self.asked, totals, strict=True):
+                slots = [found[each] for each in asked.cells]
+                if asked.within is not None:
+                    there = inside(slots[-1], asked.within)
+                    slots = [slot[there] for slot in slots]
+                total.add(slots, table.num_rows)
+        for q, total in enumerate(totals):
+            slots, numbers = total.found()
+            if not len(numbers[0]):
+                continue
+            blank = np.zeros(len(numbers[0]), np.int64)
+            columns = [blank + q, *slots, *[blank] * (self.axes - len(slots))]
+            columns += [*numbers, *[blank] * (self.numbers - len(numbers))]
+            arrays = [pa.array(column, pa.int64()) for column in columns]
+            yield pa.RecordBatch.from_arrays(arrays, names=self.names)
+
+    def _slots(self, table: Any) -> dict[tuple[str, Cell], Whole]:
+        wanted = {each for asked in self.asked for each in asked.cells}
+        found: dict[tuple[str, Cell], Whole] = {}
+        engine = open_data(table, self.reading)
+        for name, cell in wanted:
+            if (name, cell) in self.ready:
+                column = table.column(self.ready[name, cell])
+                found[name, cell] = np.asarray(column.to_numpy(), np.int64)
+            else:
+                found[name, cell] = np.asarray(cell.slots(engine.column(name)), np.int64)
+        return found
+
+
+class Flat:
+    """Combinations of slots as single numbers, the missing ones included.
+
+    Parameters
+    ----------
+    cells
+        The axes.
+    """
+
+    def __init__(self, cells: Sequence[Cell]) -> None:
+        self._shape = [cell.size + 1 for cell in cells]
+        self.width = prod(self._shape)
+
+    def of(self, slots: Sequence[Whole], rows: int) -> Any:
+        """Return the number of each combination."""
+        flat: Any = np.zeros(len(slots[0]) if slots else rows, np.int64)
+        flat = flat.astype(object) if self.width >= 1 << 62 else flat
+        for slot, length in zip(slots, self._shape, strict=True):
+            flat = flat * length + (slot + 1)
+        return flat
+
+    def back(self, flat: Any) -> list[Whole]:
+        """Return the slots of each number."""
+        slots: list[Whole] = []
+        for length in reversed(self._shape):
+            slots.insert(0, np.asarray(flat % length, np.int64) - 1)
+            flat = flat // length
+        return slots
+
+
+class Counts:
+    """Adds up how many rows have each combination of slots.
+
+    Parameters
+    ----------
+    asked
+        The question.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self._flat = Flat([cell for _, cell in asked.cells])
+        self._table = np.zeros(self._flat.width if self._flat.width <= DENSE else 0, np.int64)
+        self._parts: list[Any] = []
+
+    def add(self, slots: Sequence[Whole], rows: int) -> None:
+        """Count a batch."""
+        flat = self._flat.of(slots, rows)
+        if len(self._table):
+            self._table += np.bincount(flat, minlength=len(self._table))
+            return
+        self._parts.append((flat, None))
+        if len(self._parts) >= 16:
+            self._parts = [merge(self._parts)]
+
+    def found(self) -> tuple[list[Whole], list[Whole]]:
+        """Return the slots that occur, and how often."""
+        if len(self._table):
+            flat: Any = np.flatnonzero(self._table)
+            counts = self._table[flat]
+        else:
+            flat, counts = merge(self._parts)
+        return self._flat.back(flat), [counts]
+
+
+class Sums:
+    """Adds up rows and powers of ticks, exactly, for each combination of slots.
+
+    Parameters
+    ----------
+    asked
+        The question.
+    """
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked, self._flat = asked, Flat([cell for _, cell in asked.axes])
+        self._sums: dict[int, list[int]] = {}
+
+    def add(self, slots: Sequence[Whole], rows: int) -> None:
+        """Add up a batch."""
+        most: Any = self._asked.most
+        ticks, axes = slots[-1], slots[:-1]
+        groups, which = np.unique(self._flat.of(axes, rows), return_inverse=True)
+        cell: Any = self._asked.cells[-1][1]
+        there = ticks >= 0
+        added = [np.bincount(which, minlength=len(groups)).tolist()]
+        t, g = ticks[there], which[there]
+        added += [self._powers(cell, t, g, len(groups), power) for power in range(most + 1)]
+        for group, own in zip(groups.tolist(), zip(*added, strict=True), strict=True):
+            known = self._sums.setdefault(group, [0] * len(own))
+            self._sums[group] = [a + int(b) for a, b in zip(known, own, strict=True)]
+
+    def _powers(
+        self, cell: Ticks, ticks: Whole, which: Whole, groups: int, power: int
+    ) -> list[int]:
+        if power == 0:
+            return [int(rows) for rows in np.bincount(which, minlength=groups)]
+        if cell.grid.last**power >= 1 << (2 * _HALF):
+            total = [0] * groups
+            for g, t in zip(which.tolist(), ticks.tolist(), strict=True):
+                total[g] += t**power
+            return total
+        powers = ticks**power
+        halves = (powers >> _HALF, powers & ((1 << _HALF) - 1))
+        high, low = (np.bincount(which, half, groups).tolist() for half in halves)
+        return [(int(a) << _HALF) + int(b) for a, b in zip(high, low, strict=True)]
+
+    def found(self) -> tuple[list[Whole], list[Whole]]:
+        """Return the slots that occur, and the digits of their numbers."""
+        keys: Any = np.array(list(self._sums), np.int64 if self._flat.width < 1 << 62 else object)
+        columns = []
+        mask = (1 << DIGIT) - 1
+        for i, length in enumerate(digits(self._asked)):
+            values = [own[i] for own in self._sums.values()]
+            if length == 1:
+                columns.append(np.array(values, np.int64))
+                continue
+            columns += [
+                np.array([(v >> (DIGIT * d)) & mask for v in values], np.int64)
+                for d in range(length)
+            ]
+        return self._flat.back(keys), columns
+
+
+@dataclass(frozen=True)
+class Texts:
+    """Counts the texts that stand together in a partition's columns.
+
+    Parameters
+    ----------
+    columns
+        Their names.
+    """
+
+    columns: tuple[str, ...]
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the texts that occur, and how often."""
+        import pyarrow as pa
+
+        found: dict[tuple[str | None, ...], int] = {}
+        for table in tables(batches):
+            engine = open_data(table)
+            texts = [engine.column(name).texts.tolist() for name in self.columns]
+            for key in zip(*texts, strict=True):
+                found[key] = found.get(key, 0) + 1
+        keys = list(zip(*found, strict=True)) or [()] * len(self.columns)
+        columns = [pa.array(list(key), pa.string()) for key in keys]
+        names = [*(f"k{i}" for i in range(len(columns))), "n"]
+        counts = pa.array(list(found.values()), pa.int64())
+        yield pa.RecordBatch.from_arrays([*columns, counts], names=names)
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """Lets the rows of one key through.
+
+    Parameters
+    ----------
+    column
+        The column that holds keys.
+    keys
+        All of them.
+    code
+        The place of this one.
+    """
+
+    column: str
+    keys: Codes
+    code: int
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows whose key it is."""
+        for table in tables(batches):
+            codes = self.keys.slots(open_data(table).column(self.column))
+            yield from table.filter(np.asarray(codes) == self.code).to_batches()

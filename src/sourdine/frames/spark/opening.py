@@ -1,0 +1,204 @@
+"""A session of Spark's, and a folder or table in it: for those who have no data frame yet."""
+
+from __future__ import annotations
+
+import os
+import sys
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import ParameterError
+from sourdine.frames.engine import require_different
+from sourdine.frames.frame import CSV
+from sourdine.frames.reading import STANDARD
+from sourdine.frames.spark.dataframe import condition_of, functions, guarded
+from sourdine.frames.spark.engine import Spark
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from sourdine.frames.reading import Reading
+
+
+TABLE = "spark:"
+"""What stands before the name of a table."""
+QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
+"""No page tells how many rows pass a filter: exact counts."""
+LOCAL = {
+    "spark.driver.host": "127.0.0.1",
+    "spark.driver.bindAddress": "127.0.0.1",
+}
+"""A Spark on this machine talks to nobody else."""
+_SEPARATORS = 20_000
+"""The number of separators read from a line of CSV, or twice the number of columns."""
+OPENED: list[Any] = []
+"""The sessions that were opened here, whose progress may be asked for."""
+
+
+def open_stored(path: str, master: str | None = None, reading: Reading = STANDARD) -> Spark:
+    """Return the engine over a folder or a file of Parquet or CSV, or over a table.
+
+    Parameters
+    ----------
+    path
+        A folder, a file or a pattern, wherever Spark can read; ``spark:NAME`` for a table.
+    master
+        Where Spark runs: ``local[4]``, ``spark://host:7077``, ``sc://host:15002`` for Connect; this
+        machine if left out.
+    reading
+        How text is read.
+    """
+    engine = Spark(stored_frame(path, master, reading))
+    engine.reading = reading
+    engine.parsed = is_text(path)
+    return engine
+
+
+def stored_frame(path: str, master: str | None = None, reading: Reading = STANDARD) -> Any:
+    """Return a data frame of what is stored somewhere; see `open_stored`."""
+    session = _session(master)
+    if path.startswith(TABLE):
+        name = path.removeprefix(TABLE)
+        return _opened(lambda: session.table(name), "the table", name)
+    if is_text(path):
+        return _opened(lambda: _texts(session, path, reading), "the file", path, reading.encoding)
+    return _opened(lambda: session.read.parquet(path), "the file", path)
+
+
+def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None = None) -> Any:
+    """Let Spark look for a file or a table; what it holds is not read yet.
+
+    Nothing that can fail here depends on a record, but for a file that is no Parquet at all.
+    """
+
+    def found() -> tuple[Any, Exception | None]:
+        try:
+            return open_(), None
+        except Exception as error:  # noqa: BLE001 - Spark has many kinds of errors
+            return None, error
+
+    frame, error = guarded(found)
+    if error is None:
+        return frame
+    if isinstance(error, ParameterError):
+        raise error
+    condition = str(condition_of(error))
+    if condition.startswith("INVALID_PARAMETER_VALUE.CHARSET"):
+        raise ParameterError(
+            "encoding",
+            "be one that Spark reads: utf-8, iso-8859-1, us-ascii, utf-16 or utf-32",
+            repr(encoding),
+            "Save the file in one of them, or leave --engine out.",
+        )
+    there = "://" in name or what == "the table"
+    where = "" if there else f" and the folder, which is {str(Path.cwd())!r} now"
+    if condition in {"PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"}:
+        raise ParameterError(what, "be there", repr(name), f"Check the name{where}.")
+    raise ParameterError(
+        what,
+        "be one that Spark can open",
+        repr(name),
+        "It opens CSV and folders of Parquet files; a colon may stand only in an address such as "
+        "s3a://bucket/name, whose file system Spark must have.",
+    )
+
+
+def is_text(path: str) -> bool:
+    """Return whether a path is of CSV: by its end, or by the files in the folder."""
+    if path.startswith(TABLE):
+        return False
+    if path.lower().endswith(CSV):
+        return True
+    folder = Path(path)
+    return folder.is_dir() and any(file.name.lower().endswith(CSV) for file in folder.iterdir())
+
+
+def _texts(session: Any, path: str, reading: Reading) -> Any:
+    """Read records as texts, each line on its own: none changes how another is read.
+
+    Spark's reader of CSV fails on a line of more columns than it was told of. So it reads whole
+    lines, as files with one column, and of each line no more separators than its parser takes.
+    """
+    separator = reading.separator or ("\t" if path.lower().endswith((".tsv", ".tsv.gz")) else ",")
+    parsing = {
+        "mode": "PERMISSIVE",
+        "sep": separator,
+        "escape": '"',
+        "quote": '"' if reading.quotes else "",
+    }
+
+    def reader() -> Any:
+        return session.read.option("multiLine", "false").option("encoding", reading.encoding)
+
+    headed = reading.header is None
+    if headed:
+        for first in reader().options(**parsing).csv(path).take(1):
+            require_different([name for name in first if name] or [""])  # Spark numbers doubles
+    names = reading.header or tuple(reader().options(**parsing, header="true").csv(path).columns)
+    # An unguessable separator, and a quote that is not a character: a line is one column.
+    whole = {"sep": token_hex(16), "quote": "\uffff", "escape": "\uffff"}
+    lines = reader().options(**whole, header=str(headed).lower()).schema("line string").csv(path)
+    f = functions(lines)
+    most = max(_SEPARATORS, 2 * len(names))
+    types = ", ".join(f"c{i} string" for i in range(len(names)))
+    first = f.substring_index(f.col("line"), separator, most)
+    parsed = f.from_csv(first, types, {**parsing, "maxColumns": str(most + 1)})
+    return lines.select(parsed.alias("record")).select("record.*").toDF(*names)
+
+
+def _session(master: str | None) -> Any:
+    """Return a session of Spark's, which it takes Java to have."""
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise ParameterError(
+            "engine",
+            "be installed",
+            "spark without PySpark",
+            "In the checkout, type pip install '.[spark]', and install Java 17.",
+        ) from None
+    where = master or "local[*]"
+    builder = SparkSession.builder.appName("sourdine")
+    if where.startswith("sc://"):
+        builder = builder.remote(where)
+    else:
+        builder = builder.master(where)
+        settings = QUIET
+        if where.startswith("local"):
+            os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+            settings = QUIET | LOCAL
+        for name, value in settings.items():
+            builder = builder.config(name, value)
+    try:
+        session = builder.getOrCreate()
+    except Exception:  # noqa: BLE001 - Spark has many kinds of errors
+        raise ParameterError(
+            "master",
+            "be a Spark that can be reached",
+            repr(where),
+            "Check its address, and that Java 17 is installed: on the path, or in JAVA_HOME.",
+        ) from None
+    if not where.startswith("sc://"):
+        session.sparkContext.setLogLevel("OFF")
+        OPENED.append(session)
+    return session
+
+
+def progress() -> tuple[str, float] | None:
+    """Return what Spark is doing, in words, and which part of its tasks is done.
+
+    Examples
+    --------
+    >>> progress() is None
+    True
+    """
+    for session in OPENED:
+        tracker = session.sparkContext.statusTracker()
+        jobs, stages = tracker.getActiveJobsIds(), tracker.getActiveStageIds()
+        infos = [info for info in map(tracker.getStageInfo, stages) if info is not None]
+        tasks = sum(info.numTasks for info in infos)
+        if jobs and tasks:
+            done = sum(info.numCompletedTasks for info in infos)
+            return f"job {max(jobs) + 1}, stage {max(stages) + 1}", done / tasks
+    return None

@@ -1,0 +1,543 @@
+"""Cells as DuckDB expressions."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sourdine.calendar import DATES as DAYS
+from sourdine.calendar import DAY, FIRST, LAST
+from sourdine.frames.cells import HIGHEST, Codes, Octaves, Present, Ticked, Ticks
+from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared
+from sourdine.frames.reading import STANDARD, WHOLE, WRITTEN
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell, Edges
+    from sourdine.frames.reading import Reading
+    from sourdine.grid import Grid
+
+
+# ---- Ranges of ticks as intervals of raw values, so that an engine need not snap to leave rows out
+#
+# The slot of a number never falls as the number grows: clamping, subtracting, dividing by a step,
+# adding a half and rounding down are each monotone, in IEEE arithmetic too, and so is the lattice
+# of octaves. So the values whose slots lie in a range :math:`[a, b)` are those from the least one
+# with a slot of at least :math:`a` to the least one with a slot of at least :math:`b`, which it
+# does not hold. Both are found by bisection over all floats, in the order of their bits, or over
+# all whole numbers, asking the cell itself (``test_intervals_hold_what_the_ranges_hold``).
+
+
+_INFINITE = 0x7FF0_0000_0000_0000
+"""The bits of infinity."""
+_WHOLE = (-(1 << 63), 1 << 64)
+"""Whole numbers of 64 bits, with a sign or without."""
+
+
+def float_intervals(
+    cell: Ticks, ranges: Sequence[tuple[int, int]]
+) -> list[tuple[float | None, float | None]]:
+    """Return the floats whose slots lie in ranges, NaN aside; None where there is no end.
+
+    Examples
+    --------
+    >>> from sourdine.grid import Grid
+    >>> from sourdine.frames.cells import Ticks
+    >>> float_intervals(Ticks("x", Grid(0, 10, step=1)), [(0, 2), (5, 11)])
+    [(None, 1.5), (4.5, None)]
+    """
+    ends = _bisected(
+        lambda bits: cell.slots(Column(_of_bits(bits))), ranges, -_INFINITE, _INFINITE + 1
+    )
+    floats = _of_bits(np.clip(ends, -_INFINITE, _INFINITE)).reshape(-1, 2)
+    ended = _ended(ends, -_INFINITE, _INFINITE + 1)
+    return [_pair(*both) for both in zip(floats.tolist(), ended, strict=True)]
+
+
+def whole_intervals(
+    cell: Ticks, ranges: Sequence[tuple[int, int]]
+) -> list[tuple[int | None, int | None]]:
+    """Return the whole numbers whose slots lie in ranges; None where there is no end.
+
+    Examples
+    --------
+    >>> from sourdine.grid import Grid
+    >>> from sourdine.frames.cells import Ticks
+    >>> whole_intervals(Ticks("x", Grid(0, 100, step=10)), [(0, 2), (5, 11)])
+    [(None, 15), (45, None)]
+    """
+    ends = _bisected(lambda v: cell.slots(Column(v)), ranges, *_WHOLE)
+    ended = _ended(ends, *_WHOLE)
+    return [_pair(*both) for both in zip(ends.reshape(-1, 2).tolist(), ended, strict=True)]
+
+
+def _bisected(
+    slots: Callable[[NDArray[Any]], NDArray[np.int64]],
+    ranges: Sequence[tuple[int, int]],
+    first: int,
+    end: int,
+) -> NDArray[Any]:
+    """Return for each end of a range the least number with a slot of at least that; else the end.
+
+    All are halved together, as Python's whole numbers, which do not overflow.
+    """
+    wanted = np.array(ranges, np.int64).ravel()
+    low = np.full(len(wanted), first, object)
+    high = np.full(len(wanted), end, object)
+    while (open_ := np.asarray(low < high, np.bool_)).any():
+        middle = (low + high) // 2
+        reached = np.zeros(len(wanted), np.bool_)
+        reached[open_] = slots(middle[open_]) >= wanted[open_]
+        high = np.where(open_ & reached, middle, high)
+        low = np.where(open_ & ~reached, middle + 1, low)
+    return low
+
+
+def _of_bits(ordered: NDArray[Any]) -> NDArray[np.float64]:
+    """Return the floats of their bits' order: that of 0.0 is 0, and x and -x are opposite."""
+    order = ordered.astype(np.int64)
+    size = np.abs(order).view(np.float64)
+    return np.where(order < 0, -size, size)
+
+
+def _ended(ends: NDArray[Any], first: int, end: int) -> list[tuple[bool, bool]]:
+    low, high = ends.reshape(-1, 2).T
+    return list(zip((low > first).tolist(), (high < end).tolist(), strict=True))
+
+
+def _pair(values: Sequence[Any], ended: tuple[bool, bool]) -> tuple[Any, Any]:
+    low, high = (v if some else None for v, some in zip(values, ended, strict=True))
+    return low, high
+
+
+# ---- Ticks and bins as DuckDB expressions: from a number that is there to where it falls ---------
+
+
+def double(x: float) -> str:
+    """Write a float so that the engine reads the same one."""
+    return f"CAST('{x!r}' AS DOUBLE)"
+
+
+def integer(v: int) -> str:
+    """Write a whole number of up to 128 bits."""
+    return f"CAST('{v}' AS HUGEINT)"
+
+
+def float_tick(grid: Grid, x: str) -> str:
+    """Return the tick of a float, computed as the grid does it."""
+    if isinstance(grid, Octaves):
+        return _octave_tick(grid, x)
+    lower, upper = float(grid.lower), float(grid.upper)
+    near = f"greatest(least({x}, {double(upper)}), {double(lower)})"
+    t = f"floor(({near} - {double(lower)}) / {double(float(grid.step))} + {double(0.5)})"
+    return f"least(TRY_CAST({t} AS BIGINT), CAST({grid.last} AS BIGINT))"
+
+
+def _octave_tick(grid: Octaves, x: str) -> str:
+    """Return the tick of a lattice of octaves: dividing by a power of two is exact."""
+    size, bits = f"least(abs({x}), {double(grid.top)})", grid.bits
+
+    def number(e: int) -> str:
+        within = f"floor(({size} / {double(2.0**e)} - {double(1.0)}) * {double(2.0**bits)})"
+        return f"CAST({within} AS BIGINT) + {((e - grid.lowest) << bits) + 1}"
+
+    def chosen(first: int, end: int) -> str:
+        if end - first == 1:
+            return number(first)
+        half = (first + end) // 2
+        below, above = chosen(first, half), chosen(half, end)
+        return f"CASE WHEN {size} < {double(2.0**half)} THEN {below} ELSE {above} END"
+
+    least = f"{size} < {double(2.0**grid.lowest)}"
+    signed = f"(CASE WHEN {least} THEN 0 ELSE {chosen(grid.lowest, HIGHEST)} END)"
+    signed = f"(CASE WHEN {x} < 0 THEN -1 ELSE 1 END) * {signed}"
+    first, last = grid.first, grid.first + grid.last
+    return f"(greatest(least({signed}, {last}), {first}) - ({first}))"
+
+
+def integer_tick(grid: Grid, v: str, kind: str = "HUGEINT") -> str:
+    """Return the tick of a whole number; a wider one is clamped before it is narrowed."""
+    lower, step = int(grid.lower), int(grid.step)
+    top = lower + grid.last * step
+    ends = [f"CAST('{x}' AS {kind})" for x in (top, lower, step // 2, step)]
+    near = f"CAST(greatest(least({v}, {ends[0]}), {ends[1]}) AS {kind}) - {ends[1]}"
+    tick = near if step == 1 else f"({near} + {ends[2]}) // {ends[3]}"
+    return f"CAST({tick} AS BIGINT)"
+
+
+def narrow(grid: Grid) -> bool:
+    """Return whether whole numbers snap to whole points with nothing beyond 64 bits."""
+    return grid.integral and max(abs(grid.lower), abs(grid.upper)) < 1 << 61
+
+
+def binned(x: str, inner: Sequence[Any], literal: Callable[[Any], str], first: int = 0) -> str:
+    """Return how many inner edges are ``x`` or less, by halving."""
+    if not inner:
+        return f"CAST({first} AS BIGINT)"
+    half = len(inner) // 2
+    below = binned(x, inner[:half], literal, first)
+    above = binned(x, inner[half + 1 :], literal, first + half + 1)
+    return f"CASE WHEN {x} < {literal(inner[half])} THEN {below} ELSE {above} END"
+
+
+# ---- Cells as DuckDB expressions -----------------------------------------------------------------
+#
+# Every expression gives the slot that `Cell.slots` gives, or the raw value where only Python can
+# say (`Key.direct` is false); ``test_sql_snaps_like_the_grid`` compares them bit for bit.
+#
+# On floats the engine computes what the grid computes, in the same order, in IEEE arithmetic:
+# :math:`\lfloor (x - \text{lower})/\text{step} + 1/2 \rfloor` after clamping. Whole numbers on a
+# whole lattice are snapped exactly. As floats they land on the same tick if the bounds are at most
+# :math:`2^{49}`, for then :math:`x - \text{lower}` is exact and the two roundings, each a part
+# :math:`2^{-53}` at most, cannot carry a quotient that ends below one half, hence by
+# :math:`1/(2\,\text{step})` or more, past it. Beyond these bounds 128-bit integers do it.
+
+
+EXACT_AS_FLOATS = 1 << 49
+FEW = 64
+"""Up to this many categories are compared one after the other."""
+WIDEST_INTEGERS = 10**37
+
+_INTEGERS = {
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT"),
+    *("UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT"),
+}
+TIMES = ("time", "zoned", "nanos")
+NONE = "CAST(-1 AS BIGINT)"
+_OTHER = ("BLOB", "BIT", "INTERVAL", "TIME", "UUID", "JSON")
+_TEXTS = {"VARCHAR", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
+
+
+def name(column: str) -> str:
+    """Quote the name of a column."""
+    return '"' + column.replace('"', '""') + '"'
+
+
+def string(value: str) -> str:
+    """Quote a text."""
+    return "'" + value.replace("'", "''") + "'"
+
+
+def kind_of(dtype: object) -> str:
+    """Return how a type is read: integer, float, boolean, text, date, a kind of time, or other."""
+    written = str(dtype).upper()
+    if written in _INTEGERS:
+        return "integer"
+    if written in {"FLOAT", "DOUBLE"}:
+        return "float"
+    if written == "BOOLEAN":
+        return "boolean"
+    if written in _TEXTS or written.startswith(("DECIMAL", "ENUM")):
+        return "text"
+    if written.startswith("TIMESTAMP"):
+        zoned = "ZONE" in written or "TZ" in written
+        return "nanos" if "NS" in written else "zoned" if zoned else "time"
+    return "date" if written == "DATE" else "other"
+
+
+def holds(dtype: object) -> str | None:
+    """Return what a column holds by its type: numbers, words, dates, or None for anything else."""
+    written = str(dtype).upper()
+    if kind_of(dtype) in {"integer", "float", "boolean"} or written.startswith("DECIMAL"):
+        return NUMBERS
+    if written == "VARCHAR" or written.startswith("ENUM"):
+        return WORDS
+    if written in _TEXTS:
+        return NUMBERS
+    return DATES if written.startswith(("DATE", "TIMESTAMP")) else None
+
+
+def declared(dtype: object) -> Declared | None:
+    """Return what a type says; None for one that says nothing, such as that of nothing at all.
+
+    Examples
+    --------
+    >>> declared("DECIMAL(9,2)"), declared("INTEGER[]").holds, declared("INTERVAL").holds
+    (Declared(holds='numbers', dtype='DECIMAL(9,2)'), 'nested', 'other')
+    """
+    written = str(dtype).upper()
+    if written.endswith("]") or written.startswith(("STRUCT", "MAP", "UNION")):
+        return Declared(NESTED, str(dtype))
+    known = holds(dtype)
+    if known is None and not written.startswith(_OTHER):
+        return None
+    return Declared(known or OTHER, str(dtype))
+
+
+def raw(column: str, kind: str) -> str:
+    """Return the value as Python will read it: a boolean, a number or a text.
+
+    Of days beyond the years 1 to 9999 there is none.
+    """
+    c = name(column)
+    if kind in {"integer", "float", "boolean"}:
+        return c
+    if kind in TIMES:
+        micros = f"make_timestamp({_known(instant(column, kind))})"
+        whole = f"microsecond({micros}) % 1000000 = 0"
+        seconds = f"strftime({micros}, '%Y-%m-%d %H:%M:%S')"
+        return (
+            f"CASE WHEN {whole} THEN {seconds} ELSE strftime({micros}, '%Y-%m-%d %H:%M:%S.%f') END"
+        )
+    if kind == "date":
+        return (
+            f"CASE WHEN {_known(instant(column, kind))} IS NOT NULL THEN CAST({c} AS VARCHAR) END"
+        )
+    return f"nullif(CAST({c} AS VARCHAR), '')"
+
+
+def _known(micros: str) -> str:
+    return f"CASE WHEN {micros} BETWEEN {FIRST} AND {LAST} THEN {micros} END"
+
+
+def instant(column: str, kind: str) -> str:
+    """Return the microseconds from 1970 to a time, rounded down; null for those without an end."""
+    c = name(column)
+    if kind == "nanos":
+        nanos = f"epoch_ns({c})"
+        return f"{nanos} // 1000 - CASE WHEN {nanos} % 1000 < 0 THEN 1 ELSE 0 END"
+    return f"epoch_us({c})" if kind == "zoned" else f"epoch_us(TRY_CAST({c} AS TIMESTAMP))"
+
+
+def present(column: str, kind: str) -> str:
+    """Return whether a value is there."""
+    value = raw(column, kind)
+    there = f"({value}) IS NOT NULL"
+    return f"{there} AND NOT isnan({value})" if kind == "float" else there
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """What rows are grouped by: ``prepared`` columns first, then an expression of them."""
+
+    prepared: dict[str, str]
+    expression: str
+    direct: bool
+
+
+def key(  # noqa: PLR0911 - a case each
+    cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD
+) -> Key:
+    """Return what the rows are grouped by for one cell."""
+    if isinstance(cell, (Codes, Ticked)):
+        listed = _listed(cell, kind, prefix) if isinstance(cell, Codes) else prefix
+        return Key({prefix: raw(column, kind)}, listed, direct=False)
+    if isinstance(cell, Present):
+        there = f"CASE WHEN {present(column, kind)} THEN 0 ELSE -1 END"
+        return Key({prefix: there}, f"CAST({prefix} AS BIGINT)", direct=True)
+    if cell.dated:
+        return _dated(cell, column, kind, prefix)
+    if kind in {*TIMES, "date", "other"}:
+        return Key({prefix: "1"}, NONE, direct=True)
+    whole = f"{prefix}w"
+    prepared = {prefix: _number(column, kind, reading)}
+    exact = exactness(cell)
+    if exact is None:
+        return Key({prefix: raw(column, kind)}, prefix, direct=False)
+    if exact and kind in {"integer", "text"}:
+        prepared[whole] = _whole(column, kind, reading)
+        by_whole, by_float = _slots(cell, whole, prefix)
+        either = f"CASE WHEN {whole} IS NOT NULL THEN {by_whole} ELSE {by_float} END"
+        return Key(prepared, either, direct=True)
+    return Key(prepared, _slots(cell, whole, prefix)[1], direct=True)
+
+
+def holding(cell: Cell, column: str, kind: str, ranges: Sequence[tuple[int, int]]) -> str | None:
+    """Return whether a raw number's slot lies in ranges; None where the slot itself must say it.
+
+    The values are compared with the ends of intervals (`sourdine.frames.sql`), halving them.
+    """
+    if not isinstance(cell, Ticks) or cell.dated or kind not in {"float", "integer"} or not ranges:
+        return None
+    x = f"CAST({name(column)} AS DOUBLE)" if kind == "float" else name(column)
+    number: Callable[[Any], str] = double if kind == "float" else integer
+    found = (float_intervals if kind == "float" else whole_intervals)(cell, ranges)
+    parts = []
+    for low, high in found:
+        ends = [f"{x} >= {number(low)}"] if low is not None else []
+        ends += [f"{x} < {number(high)}"] if high is not None else []
+        parts.append(" AND ".join(ends) or "true")
+    there = f"NOT isnan({x})" if kind == "float" else f"{x} IS NOT NULL"
+    return f"{there} AND ({' OR '.join(f'({part})' for part in parts)})"
+
+
+def _dated(cell: Ticks | Edges, column: str, kind: str, x: str) -> Key:
+    """Return the slots of times; dates and texts are left to Python, anything else is missing."""
+    if kind in {"date", "text"}:
+        return Key({x: raw(column, kind)}, x, direct=False)
+    if kind not in TIMES:
+        return Key({x: "1"}, NONE, direct=True)
+    if isinstance(cell, Ticks):
+        day = f"CAST({DAY} AS BIGINT)"
+        since = f"({x} - CAST({FIRST} AS BIGINT))"
+        near = f"({since} // {day} * {day} + CAST({FIRST} AS BIGINT))"
+        tick = integer_tick(cell.grid, near if cell.grid.points == DAYS else x, "BIGINT")
+        found = tick if cell.block == 1 else f"{tick} // CAST({cell.block} AS BIGINT)"
+    else:
+        found = binned(x, cell.whole(), lambda edge: f"CAST({edge} AS BIGINT)")
+    inside = f"{x} BETWEEN CAST({FIRST} AS BIGINT) AND CAST({LAST} AS BIGINT)"
+    return Key(
+        {x: instant(column, kind)}, f"CASE WHEN {inside} THEN {found} ELSE -1 END", direct=True
+    )
+
+
+def slot(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD) -> Key:
+    """Return the slot of each row, as `key` but quicker for what is common.
+
+    A few categories are coded by the engine, and whole numbers snapped in 64 bits.
+    """
+    if isinstance(cell, Codes) and len(cell.codes) <= FEW:
+        return Key({prefix: raw(column, kind)}, _coded(cell, kind, prefix), direct=True)
+    plain = isinstance(cell, Ticks) and cell.block == 1 and not cell.dated
+    if isinstance(cell, Ticks) and plain and kind == "integer" and narrow(cell.grid):
+        tick = integer_tick(cell.grid, prefix, "BIGINT")
+        slot = f"CASE WHEN {prefix} IS NULL THEN -1 ELSE {tick} END"
+        return Key({prefix: name(column)}, slot, direct=True)
+    return key(cell, column, kind, prefix, reading)
+
+
+def exactness(cell: Ticks | Edges) -> bool | None:
+    """Return whether whole numbers need integer arithmetic; None if even that is too narrow."""
+    if isinstance(cell, Ticks):
+        ends = (cell.grid.lower, cell.grid.upper)
+        if not cell.grid.integral:
+            return False
+    else:
+        ends = (cell.inner[0], cell.inner[-1]) if cell.inner else (Fraction(0),) * 2
+    largest = max(abs(e) for e in ends)
+    if largest <= EXACT_AS_FLOATS:
+        return False
+    return True if largest < WIDEST_INTEGERS else None
+
+
+def _written(column: str, reading: Reading) -> str:
+    """Return a text, numbers in it written as Python writes them."""
+    text = f"CAST({name(column)} AS VARCHAR)"
+    if reading.is_standard:
+        return text
+    pattern, marks = string(reading.pattern), string(reading.marks)
+    sign, digits = (f"regexp_extract({text}, {pattern}, {i})" for i in (1, 2))
+    number = f"{sign} || translate({digits}, {marks}, '.')"
+    return f"CASE WHEN regexp_full_match({text}, {pattern}) THEN {number} END"
+
+
+def _number(column: str, kind: str, reading: Reading) -> str:
+    if kind != "text":
+        return f"CAST({name(column)} AS DOUBLE)"
+    written = _written(column, reading)
+    match = f"regexp_full_match({written}, {string(WRITTEN)})"
+    return f"CASE WHEN {match} THEN TRY_CAST({written} AS DOUBLE) END"
+
+
+def _whole(column: str, kind: str, reading: Reading) -> str:
+    if kind == "integer":
+        return f"CAST({name(column)} AS HUGEINT)"
+    written = _written(column, reading)
+    match = f"regexp_full_match({written}, {string(WHOLE)})"
+    return f"CASE WHEN {match} THEN TRY_CAST({written} AS HUGEINT) END"
+
+
+def _slots(cell: Ticks | Edges, whole: str, x: str) -> tuple[str, str]:
+    """Return the slot by whole numbers and the slot by floats."""
+    if isinstance(cell, Ticks):
+        shared = "" if cell.block == 1 else f" // CAST({cell.block} AS BIGINT)"
+        by_whole = f"CAST({integer_tick(cell.grid, whole)}{shared} AS BIGINT)"
+        by_float = f"CAST({float_tick(cell.grid, x)}{shared} AS BIGINT)"
+        return by_whole, _or_missing(x, by_float)
+    by_float = binned(x, cell.floats(), double)
+    return binned(whole, cell.whole(), integer), _or_missing(x, by_float)
+
+
+def _or_missing(x: str, slot: str) -> str:
+    return f"CASE WHEN {x} IS NULL OR isnan({x}) THEN -1 ELSE {slot} END"
+
+
+def _listed(cell: Codes, kind: str, x: str) -> str:
+    """Return the value if it is listed: all others are one group."""
+    if kind == "boolean":
+        return x
+    if len(cell.codes) > FEW:
+        return x if kind == "float" else f"CASE WHEN {numbered(cell, x)} >= 0 THEN {x} END"
+    if kind == "integer":
+        literals = [integer(v) for v in cell.whole() if -(1 << 63) <= v < 1 << 64]
+    elif kind == "float":
+        literals = [double(v) for v in cell.floats()]
+        listed = f"{x} IN ({', '.join(literals)}) AND NOT isnan({x})"
+        return f"CASE WHEN {listed} THEN {x} END" if literals else "NULL"
+    else:
+        literals = [string(t) for t in cell.codes]
+    return f"CASE WHEN {x} IN ({', '.join(literals)}) THEN {x} END" if literals else "NULL"
+
+
+def numbered(cell: Codes, x: str) -> str:
+    """Return the place of a value among the texts that are listed, by one look; -1 for none."""
+    listed = f"TRY_CAST(CAST({x} AS VARCHAR) AS ENUM({', '.join(map(string, cell.codes))}))"
+    return f"coalesce(CAST(enum_code({listed}) AS BIGINT), -1)"
+
+
+def _coded(cell: Codes, kind: str, x: str) -> str:
+    """Return the code of a value."""
+    pairs: list[tuple[str, int]]
+    if kind == "boolean":
+        pairs = [(t, cell.codes[t]) for t in ("true", "false") if t in cell.codes]
+    elif kind == "integer":
+        pairs = [(integer(v), c) for v, c in cell.whole().items() if -(1 << 63) <= v < 1 << 64]
+    elif kind == "float":
+        pairs = [(double(v), c) for v, c in cell.floats().items()]
+    else:
+        pairs = [(string(t), c) for t, c in cell.codes.items()]
+    x = f"CAST({x} AS DOUBLE)" if kind == "float" else x
+    cases = " ".join(f"WHEN {x} = {value} THEN {code}" for value, code in pairs)
+    return f"CAST(CASE {cases} ELSE -1 END AS BIGINT)" if cases else "CAST(-1 AS BIGINT)"
+
+
+def matches(cell: Codes, code: int, column: str, kind: str) -> str:
+    """Return whether a value is in a category."""
+    own = Codes(None, ())
+    own.codes.update({t: c for t, c in cell.codes.items() if c == code})
+    value = _listed(own, kind, f"({raw(column, kind)})")
+    if kind == "boolean":
+        wanted = [t for t in ("true", "false") if t in own.codes]
+        return f"CAST({name(column)} AS VARCHAR) = '{wanted[0]}'" if wanted else "false"
+    return f"({value}) IS NOT NULL"
+
+
+def text(column: str, kind: str) -> str:
+    """Return a value's text."""
+    value = raw(column, kind)
+    if kind == "float":
+        x = f"CAST({value} AS DOUBLE)"
+        whole = f"abs({x}) < {double(2.0**53)} AND {x} = floor({x})"
+        digits = f"CAST(TRY_CAST({x} AS BIGINT) AS VARCHAR)"
+        return (
+            f"CASE WHEN isnan({x}) THEN NULL WHEN {whole} THEN {digits} "
+            f"ELSE CAST({x} AS VARCHAR) END"
+        )
+    return f"CAST({value} AS VARCHAR)" if kind in {"integer", "boolean"} else value
+
+
+def ordered(column: str, kind: str) -> list[str]:
+    """Return what rows are sorted by, null first; see `sourdine.frames.units`.
+
+    Texts are compared as bytes, whatever the connection's collation is.
+    """
+    if kind in {"integer", "boolean"}:
+        return [name(column)]
+    if kind == "float":
+        x = f"CAST({name(column)} AS DOUBLE)"
+        return [f"CASE WHEN NOT isnan({x}) THEN {x} END"]
+    written = f"encode({raw(column, kind)})"
+    if kind in {*TIMES, "date"}:
+        return [written]
+    return [_number(column, "text", STANDARD), _whole(column, "text", STANDARD), written]
+
+
+def person(column: str, kind: str) -> str:
+    """Return what is equal for rows of one person."""
+    return raw(column, kind) if kind in {"integer", "boolean"} else text(column, kind)

@@ -1,0 +1,456 @@
+"""Records to reports block by block, and reports to frames and files."""
+
+from __future__ import annotations
+
+import gzip
+import os
+from collections.abc import Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.util import find_spec
+from io import TextIOWrapper
+from secrets import token_hex
+from typing import IO, TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+
+from sourdine import noise
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.frames.frame import Frame, listed_columns
+from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS
+from sourdine.grid import MISSING
+from sourdine.local.table.columns import demand_answers
+from sourdine.local.table.part import quoted
+from sourdine.local.table.schema_files import KEY, mark, write_beside
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from numpy.typing import NDArray
+
+    from sourdine.local.table.columns import Attribute, Use
+    from sourdine.local.table.part import ColumnPart, Written
+    from sourdine.local.table.schema import Schema
+    from sourdine.noise import Source
+
+    Parts = Mapping[str, ColumnPart]
+
+
+# ---- Records to reports, block by block: the one place where a table is randomised ---------------
+
+
+ROWS = 1 << 17
+"""How many records are randomised at once."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Block:
+    """The reports of some records.
+
+    Parameters
+    ----------
+    rows
+        How many records.
+    reports
+        For each column one report of each person who was asked, in the order of the records.
+    asked
+        For each person the number of the one column asked for; None if all are.
+    """
+
+    rows: int
+    reports: dict[str, NDArray[Any]]
+    asked: NDArray[np.int64] | None
+
+    def people(self, name: str) -> NDArray[np.int64]:
+        """Return which records the reports of a column are of."""
+        if self.asked is None:
+            return np.arange(self.rows)
+        return np.flatnonzero(self.asked == list(self.reports).index(name))
+
+
+def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> Iterator[Block]:
+    """Yield the reports of all records, in their order.
+
+    Parameters
+    ----------
+    schema
+        Columns and epsilon. Other columns of the frame are not read.
+    frame
+        Anything that `sourdine.frames.frame.Frame` takes; on a person's own device, their answers
+        by name.
+    use
+        ``"report"`` for mechanisms that estimate best, ``"table"`` for those of `sanitize`.
+    source
+        Where the random bits come from.
+
+    Examples
+    --------
+    >>> from sourdine.local.table.columns import Flag
+    >>> from sourdine.local.table.schema import Schema
+    >>> asked = {"smokes": Flag(missing=True), "drinks": Flag(missing=True)}
+    >>> schema = Schema.of(asked, epsilon=1, method="sample")
+    >>> rows = {"smokes": [True] * 5, "drinks": [False] * 5}
+    >>> block = next(schema.randomised(rows))
+    >>> sum(len(reports) for reports in block.reports.values())
+    5
+    """
+    if isinstance(frame, Mapping) and all(_single(value) for value in frame.values()):
+        demand_answers(schema, frame)
+        frame = {name: [value] for name, value in frame.items()}
+    else:
+        demand_missing(schema)
+    data = matched(schema, Frame(frame), drop=None)
+    demand_types(schema, data, readable=False)
+    parts = schema.parts(use)
+    for slots in data.codes(*(part.cell for part in parts.values()), chunk=ROWS):
+        yield randomised_block(schema, parts, slots, source)
+
+
+def _single(value: object) -> bool:
+    """Return whether a value is one answer, not a column of them."""
+    return value is None or isinstance(value, str) or not hasattr(value, "__iter__")
+
+
+def demand_missing(schema: Schema) -> None:
+    """Refuse a table unless the schema says what becomes of absent answers to every column.
+
+    Any cell of a table may be empty, unreadable or not listed, and whether one is must not be told:
+    so it is the schema that is refused, before anything is read.
+    """
+    for name in schema.undeclared:
+        raise ParameterError(
+            "missing",
+            "be declared for every column of a table, whose cells may be empty",
+            f"none for {name!r}",
+            f"To estimate how many did not answer type {_declared(schema.columns[name])} in the "
+            "schema; to replace each by a random answer, which biases estimates, type {missing} in "
+            "the schema.",
+            missing="random",
+        )
+
+
+def demand_types(schema: Schema, data: Frame, *, readable: bool = True) -> None:
+    """Refuse a table with a column whose declared type cannot hold what the schema says.
+
+    Types are public; what declares none, such as a text file, is read value by value.
+
+    Parameters
+    ----------
+    schema
+        The columns.
+    data
+        A table that has them.
+    readable
+        Whether the caller has a parameter that says how text is read.
+    """
+    for name, column in schema.columns.items():
+        declared = data.declared(name)
+        if declared is None:
+            continue
+        if column.kind == "number":
+            what, fits = "numbers", declared.fits(NUMBERS, data.reading)
+        elif column.kind == "flag":
+            what, fits = "true or false", declared.holds not in {DATES, NESTED, OTHER}
+        else:
+            several = column.kind == "choices"
+            what = "texts such as 'a;b'" if several else "single values"
+            fits = declared.holds != NESTED
+        if fits:
+            continue
+        written = readable and declared.holds == WORDS
+        otherwise = f"; or, if its texts are {what}, type {{read}}" if written else ""
+        raise ParameterError(
+            "frame",
+            f"hold {what} in {name!r}, a {type(column).__name__} of the schema",
+            f"type {declared.dtype}",
+            f"Convert the column to {what}{otherwise}.",
+            **({"read": {"decimal": "."}} if written else {}),
+        )
+
+
+def _declared(column: Attribute) -> str:
+    """Return how a column declares that answers may be absent."""
+    named = "'no answer'" if column.kind == "choice" else "True"
+    return f"{type(column).__name__}(..., missing={named})"
+
+
+def randomised_block(
+    schema: Schema, parts: Parts, slots: Sequence[NDArray[np.int64]], source: Source
+) -> Block:
+    """Draw the reports of one block; under ``"sample"`` first whom to ask what."""
+    n = len(slots[0])
+    if schema.method == "split":
+        drawn = {k: p.reports(s, source) for (k, p), s in zip(parts.items(), slots, strict=True)}
+        return Block(rows=n, reports=drawn, asked=None)
+    asked = noise.categorical(list(schema.weights.values()), n, source=source)
+    drawn = {
+        name: part.reports(column[asked == j], source)
+        for j, ((name, part), column) in enumerate(zip(parts.items(), slots, strict=True))
+    }
+    return Block(rows=n, reports=drawn, asked=asked)
+
+
+def shown_block(
+    schema: Schema, parts: Parts, slots: Sequence[NDArray[np.int64]], source: Source
+) -> list[NDArray[np.int64]]:
+    """Return the reports of a block as a table shows them, `MISSING` for a blank."""
+    block = randomised_block(schema, parts, slots, source)
+    shown = []
+    for j, (name, part) in enumerate(parts.items()):
+        codes = part.shown(block.reports[name])
+        if block.asked is not None:
+            whole = np.full(block.rows, MISSING)
+            whole[block.asked == j] = codes
+            codes = whole
+        shown.append(codes)
+    return shown
+
+
+def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Frame:
+    """Return the frame if it has the schema's columns and no others; without ``drop``, any others.
+
+    The names of columns are public.
+    """
+    for name in schema.columns:
+        if name not in frame.columns:
+            raise ParameterError(
+                "frame",
+                "have all columns of the schema",
+                f"no {name!r}",
+                listed_columns(frame, name),
+            )
+    if drop is None:
+        return frame
+    dropped = [drop] if isinstance(drop, str) else list(drop)
+    for name in dropped:
+        if name not in frame.columns or name in schema.columns:
+            raise ParameterError(
+                "drop",
+                "name columns of the table that the schema has not",
+                repr(name),
+                "Leave {drop} out.",
+                drop=LEFT_OUT,
+            )
+    others = [name for name in frame.columns if name not in {*schema.columns, *dropped}]
+    if others:
+        raise ParameterError(
+            "frame",
+            "have only columns that are in the schema or dropped",
+            repr(others[0]),
+            "Type {drop}, or declare them.",
+            drop=[*dropped, *others],
+        )
+    return frame
+
+
+# ---- Reports as columns of a frame of the kind that came in --------------------------------------
+#
+# Types follow from the schema alone: whole numbers, floats, texts or booleans, able to hold blanks
+# if and only if the schema can make some.
+
+
+Column = tuple["Written", "NDArray[Any]", bool]
+"""How reports are written, the reports (below 0: a blank), and whether there can be blanks."""
+Write: TypeAlias = "Callable[[dict[str, Column]], None]"
+
+
+def assembled(frame: object, columns: dict[str, Column], marks: dict[str, str]) -> Any:
+    """Return the columns as a frame of the kind of ``frame``; of others, as an Arrow table.
+
+    An index of pandas is not kept: it may name the people. ``marks`` are kept where a frame has
+    a place for them.
+    """
+    room = type(frame).__module__.split(".")[0]
+    if isinstance(frame, Mapping):
+        lists = {name: isinstance(frame[name], (list, tuple)) for name in columns}
+        return {n: _list(*c) if lists[n] else _numpy(*c) for n, c in columns.items()}
+    if room == "pandas":
+        made = _pandas(columns)
+        made.attrs.update(marks)
+        return made
+    if room == "polars":
+        return _polars(columns)
+    if find_spec("pyarrow") is None:
+        return {name: _numpy(*column) for name, column in columns.items()}
+    import pyarrow as pa
+
+    table = pa.table({name: arrow(*column) for name, column in columns.items()})
+    return table.replace_schema_metadata(marks)
+
+
+def arrow(written: Written, codes: NDArray[Any], nullable: bool) -> Any:  # noqa: FBT001
+    """Return an Arrow array."""
+    import pyarrow as pa
+
+    gone = codes < 0 if nullable else None
+    if written.kind != "text":
+        return pa.array(written.values(codes), mask=gone)
+    indices = pa.array(np.maximum(codes, 0).astype(np.int32), mask=gone)
+    listed = pa.array(written.values(_all(written)).tolist(), pa.string())
+    return pa.DictionaryArray.from_arrays(indices, listed).cast(pa.string())
+
+
+def _all(written: Any) -> NDArray[np.int64]:
+    return np.arange(len(written.listed))
+
+
+def _numpy(written: Written, codes: NDArray[Any], nullable: bool) -> NDArray[Any]:  # noqa: FBT001
+    """Return an array: blanks are NaN, None, or masked."""
+    values = written.values(codes)
+    if not nullable:
+        return values
+    gone = codes < 0
+    if written.kind in {"whole", "flag"}:
+        return np.ma.masked_array(values, gone)
+    values[gone] = np.nan if written.kind == "float" else None
+    return values
+
+
+def _list(written: Written, codes: NDArray[Any], nullable: bool) -> list[Any]:  # noqa: FBT001
+    """Return a list; a blank is None."""
+    values: list[Any] = written.values(codes).tolist()
+    if not nullable:
+        return values
+    return [None if c < 0 else v for c, v in zip(codes.tolist(), values, strict=True)]
+
+
+def _pandas(columns: dict[str, Column]) -> Any:
+    import pandas as pd
+
+    masked: dict[str, Callable[[Any, Any], Any]] = {
+        "whole": pd.arrays.IntegerArray,
+        "flag": pd.arrays.BooleanArray,
+    }
+
+    def series(written: Written, codes: NDArray[Any], nullable: bool) -> Any:  # noqa: FBT001
+        if nullable and written.kind in masked:
+            return masked[written.kind](written.values(codes), codes < 0)
+        values = _numpy(written, codes, nullable)
+        return pd.array(values, dtype="str") if written.kind == "text" else values
+
+    return pd.DataFrame({name: series(*column) for name, column in columns.items()})
+
+
+def _polars(columns: dict[str, Column]) -> Any:
+    import polars as pl
+
+    def series(written: Written, codes: NDArray[Any], nullable: bool) -> Any:  # noqa: FBT001
+        if written.kind == "text":
+            listed = pl.Series(written.values(_all(written)).tolist(), dtype=pl.String)
+            whole = listed.gather(np.maximum(codes, 0))
+        else:
+            whole = pl.Series(written.values(codes))
+        return whole.set(pl.Series(codes < 0), None) if nullable else whole
+
+    return pl.DataFrame({name: series(*column) for name, column in columns.items()})
+
+
+# ---- Sanitised tables written to files block by block, whole or not at all -----------------------
+
+
+_CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+_PARQUET = (".parquet", ".pq")
+_NAME = 200
+_BINARY = getattr(os, "O_BINARY", 0)
+
+
+@contextmanager
+def sink(path: Path, names: Sequence[str], schema: Schema) -> Iterator[Write]:
+    """Open a file for blocks of columns; its name appears when all of them are written.
+
+    The file carries the schema, or has it beside it.
+    """
+    lowered = path.name.lower()
+    if not lowered.endswith((*_CSV, *_PARQUET)):
+        raise ParameterError(
+            "to", "end in .csv, .tsv or .parquet", repr(str(path)), "Type {to}.", to="clean.csv"
+        )
+    if not path.parent.is_dir():
+        raise ParameterError(
+            "to",
+            "be in a folder that exists",
+            repr(str(path)),
+            "Make the folder first, or type {to}.",
+            to="clean.csv",
+        )
+    make = _parquet if lowered.endswith(_PARQUET) else _text
+    unfinished = path.with_name(f".{path.name[:_NAME]}.{token_hex(8)}.part")
+    with _created(unfinished) as file:
+        try:
+            with make(file, names, lowered, mark(schema)) as write:
+                yield write
+            file.close()
+            unfinished.replace(path)
+            if make is _text:
+                write_beside(path, schema)
+        finally:
+            unfinished.unlink(missing_ok=True)
+
+
+def _created(path: Path) -> IO[bytes]:
+    """Open a file that nobody made before, nor a link to another."""
+    try:
+        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
+    except OSError as error:
+        raise ParameterError(
+            "to",
+            "be in a folder where files can be written",
+            f"{str(path.parent)!r} ({error.strerror})",
+            "Type {to}.",
+            to="clean.csv",
+        ) from None
+    return os.fdopen(number, "wb")
+
+
+@contextmanager
+def _text(target: IO[bytes], names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
+    del schema
+    mark = "\t" if ".tsv" in ending else ","
+    with _opened(target, ending) as file:
+        file.write(mark.join(map(quoted, names)) + "\n")
+
+        def write(columns: dict[str, Column]) -> None:
+            texts = [written.texts(codes) for written, codes, _ in columns.values()]
+            lines: Iterator[str] = map(mark.join, zip(*texts, strict=True))
+            if len(texts) == 1:  # an empty line would be no record
+                lines = (line or '""' for line in lines)
+            file.writelines(line + "\n" for line in lines)
+
+        yield write
+
+
+def _opened(target: IO[bytes], ending: str) -> IO[str]:
+    if ending.endswith(".gz"):
+        return gzip.open(target, "wt", encoding="utf-8", newline="")
+    return TextIOWrapper(target, encoding="utf-8", newline="")
+
+
+@contextmanager
+def _parquet(target: IO[bytes], names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
+    del names, ending
+    if find_spec("pyarrow") is None:
+        raise ParameterError(
+            "to",
+            "end in .csv where pyarrow is not installed",
+            "a Parquet file",
+            "In the checkout, type pip install '.[arrow]', or {to}.",
+            to="clean.csv",
+        )
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer: Any = None
+
+    def write(columns: dict[str, Column]) -> None:
+        nonlocal writer
+        table = pa.table({name: arrow(*column) for name, column in columns.items()})
+        table = table.replace_schema_metadata({KEY: schema})
+        writer = writer or pq.ParquetWriter(target, table.schema)
+        writer.write_table(table)
+
+    try:
+        yield write
+    finally:
+        if writer is not None:
+            writer.close()

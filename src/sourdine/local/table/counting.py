@@ -1,0 +1,171 @@
+"""A sanitised table back to tallies: all that estimates need."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.frames.frame import Frame, is_spark
+from sourdine.local.reports.aggregator import joint_tally
+from sourdine.local.table.blocks import ROWS, matched
+from sourdine.local.table.estimates import Estimates
+from sourdine.local.table.schema_files import carried, check
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell
+    from sourdine.local.table.schema import Schema
+
+
+def estimate(
+    clean: object,
+    *,
+    schema: Schema | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+    unmarked: bool = False,
+) -> Estimates:
+    """Estimate every column of a sanitised table.
+
+    Parameters
+    ----------
+    clean
+        What `sanitize` returned, or the path of the file it wrote; also another's, if it was
+        written by the same schema. A Spark frame is counted where it is: only tallies come here.
+    schema
+        The schema of `sanitize`; needed if the table carries none.
+    pairs
+        Columns to be looked at together; only under ``method="split"``.
+    unmarked
+        Whether to take a file for sanitised that carries no schema, or has changed since.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from sourdine.local import Choice, Schema
+    >>> vote = Choice("yes", "no", missing=True)
+    >>> schema = Schema(vote=vote, epsilon=2)
+    >>> clean = schema.sanitize(pa.table({"vote": ["yes"] * 70 + ["no"] * 30}))
+    >>> estimate(clean).reports("vote")
+    100
+    >>> estimate(clean, schema=Schema(vote=vote, epsilon=4))
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: schema must be the one that the table was sanitised by, got one with epsilon 4 in place of 2. The table carries its own: leave schema= out of estimate.
+    """  # noqa: E501
+    data = Frame(clean)
+    if schema is None:
+        schema = _carried(clean)
+    check(schema, clean, unmarked=unmarked)
+    wanted = _read_pairs(schema, pairs)
+    frame = matched(schema, data, drop=None)
+    total = TableTally(schema, wanted)
+    if is_spark(clean):
+        from sourdine.local.spark.counting import count_table
+
+        count_table(total, clean)
+    else:
+        for slots in frame.codes(*total.cells, chunk=ROWS):
+            total.add(slots)
+    return total.estimates()
+
+
+class TableTally:
+    """Tallies of the columns of a sanitised table, block by block.
+
+    Parameters
+    ----------
+    schema
+        By which it was sanitised.
+    pairs
+        Columns to be looked at together.
+    """
+
+    def __init__(self, schema: Schema, pairs: Sequence[tuple[str, str]]) -> None:
+        self.schema = schema
+        self._parts = parts = schema.parts()
+        sizes = {name: part.mechanism.cells for name, part in parts.items()}
+        self.tallies = {name: np.zeros(n, np.int64) for name, n in sizes.items()}
+        self.joint = {(a, b): np.zeros((sizes[a], sizes[b]), np.int64) for a, b in pairs}
+        self.counts = np.zeros(len(parts), np.int64)
+        self.dropped = np.zeros(len(parts), np.int64)
+        self.unanswered = np.zeros(1, np.int64)
+
+    @property
+    def cells(self) -> list[Cell]:
+        """How the columns are read."""
+        return [part.written_cell for part in self._parts.values()]
+
+    @property
+    def numbers(self) -> list[NDArray[np.int64]]:
+        """All that is counted, to be added to."""
+        several = [*self.tallies.values(), *self.joint.values()]
+        return [*several, self.counts, self.dropped, self.unanswered]
+
+    def add(self, slots: Sequence[NDArray[np.int64]]) -> None:
+        """Count a block of rows."""
+        parts, sampled = self._parts, self.schema.method == "sample"
+        read = zip(parts.items(), slots, strict=True)
+        codes = {name: part.read_back(column) for (name, part), column in read}
+        if sampled:
+            answers = sum((c >= 0).astype(np.int64) for c in codes.values())
+            self.unanswered += np.count_nonzero(answers == 0)
+        for i, (name, part) in enumerate(parts.items()):
+            there = codes[name] >= 0
+            lost = ~there
+            if sampled:
+                there, lost = there & (answers == 1), there & (answers > 1)
+            self.tallies[name] += part.mechanism.tally(codes[name][there])
+            self.counts[i] += np.count_nonzero(there)
+            self.dropped[i] += np.count_nonzero(lost)
+        for a, b in self.joint:
+            both = (codes[a] >= 0) & (codes[b] >= 0)
+            one, other = parts[a].mechanism, parts[b].mechanism
+            self.joint[a, b] += joint_tally(one, codes[a][both], other, codes[b][both])
+
+    def estimates(self) -> Estimates:
+        """Return what the tallies tell."""
+        left = int(self.unanswered[0])
+        note = f"{left} people with no answer that this schema could have written were left out."
+        return Estimates(
+            schema=self.schema,
+            use="table",
+            tallies=self.tallies,
+            counts=dict(zip(self._parts, self.counts.tolist(), strict=True)),
+            joint=self.joint,
+            dropped=dict(zip(self._parts, self.dropped.tolist(), strict=True)),
+            notes=(note,) if left else (),
+        )
+
+
+def _carried(clean: object) -> Schema:
+    found = carried(clean)
+    if found is None:
+        raise ParameterError(
+            "schema",
+            "be given: the table carries no schema",
+            "none",
+            "Estimate from what sanitize wrote, or name the schema that it was sanitised by.",
+        )
+    return found
+
+
+def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+    for names in pairs:
+        if len(names) != 2 or names[0] == names[1] or not set(names) <= schema.columns.keys():
+            listed = ", ".join(map(repr, schema.columns))
+            raise ParameterError(
+                "pairs", "be of two different columns", repr(names), f"The columns are: {listed}."
+            )
+    if pairs and schema.method == "sample":
+        raise ParameterError(
+            "pairs",
+            "be left out under the method 'sample', where nobody answers for two columns",
+            f"{len(pairs)}",
+            "Leave {pairs} out, or make the schema with the method 'split'.",
+            pairs=LEFT_OUT,
+        )
+    return [(a, b) for a, b in pairs]

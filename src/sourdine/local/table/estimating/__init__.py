@@ -1,1 +1,0 @@
-"""What a sanitised table, or the reports of many people, say about all of them."""

@@ -1,1 +1,0 @@
-"""From records to randomised records: blocks, workers, frames and files."""

@@ -1,0 +1,369 @@
+"""Bounded Laplace and bounded staircase: noise that stays in an interval."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cached_property
+from math import exp, log, sqrt
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+from attrs import Factory, field, frozen
+
+from sourdine import noise
+from sourdine.errors import ParameterError
+from sourdine.exact import Real, exp_neg, given, integer, one_of
+from sourdine.laws import Law
+from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms.laplace import laplace_error
+from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register
+from sourdine.mechanisms.staircase import gamma_l1, gamma_l2
+from sourdine.noise.coins import SLACK, unit_floats
+from sourdine.noise.source import LazyUniform, draw_words
+from sourdine.privacy import LOCAL, Guarantee
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.exact import Number
+    from sourdine.mechanisms.inputs import Minimise
+    from sourdine.noise import Source
+
+
+# ---- Bounded Laplace: a number of an interval, disturbed without leaving it ----------------------
+
+
+HIGHEST_TICK = 1 << 40
+
+
+def _last(x: int) -> int:
+    return read_last(x, least=1)
+
+
+@frozen(kw_only=True)
+class BoundedLaplace(Report):
+    r"""Report a tick :math:`y` of 0 to :math:`m`, :math:`P(y) \propto e^{-\varepsilon|y-x|/m}`.
+
+    It is drawn by its inverse law, with the same work for every input: to redraw until the result
+    is inside, as is often done, takes a time that depends on the input.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss of one report, above 0.
+    last
+        :math:`m`, the highest tick; inputs outside 0 to m count as the nearest end.
+
+    Notes
+    -----
+    *Claim*: :math:`\varepsilon`-LDP, no less. The normaliser :math:`Z(x)` is not
+    constant, but :math:`-\varepsilon|y-x|/m - \ln Z(x)` rises in :math:`x` up to :math:`y` and
+    falls after, so the worst pair is the two ends, where :math:`Z(0) = Z(m)`. *Checked by*
+    ``test_exact_worst_case[number.laplace]``.
+
+    The output is drawn to the middle: it is not an unbiased report (`bias`).
+
+    References
+    ----------
+    .. [1] N. Holohan, S. Antonatos, S. Braghin, P. Mac Aonghusa, "The bounded Laplace mechanism in
+       differential privacy", J. Privacy and Confidentiality 10(1), 2020.
+
+    Examples
+    --------
+    >>> report = BoundedLaplace(epsilon=1, last=100)
+    >>> round(report.bias(0), 1), abs(report.bias(50)) < 1e-9
+    (41.6, True)
+    """
+
+    epsilon: Fraction = field(converter=read.epsilon)
+    last: int = field(converter=_last)
+
+    @cached_property
+    def decay(self) -> Fraction:
+        """The rate at which the law falls, in one tick."""
+        return self.epsilon / self.last
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one report."""
+        return Guarantee(self.epsilon, 0, LOCAL)
+
+    @property
+    def top(self) -> int:
+        """The highest tick, m."""
+        return self.last
+
+    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """Report by the inverse law."""
+        return noise.bounded_laplace(codes, self.last, self.decay, source=source)
+
+    def law(self, x: int) -> Law:
+        """Return two geometric pieces that meet at ``x``."""
+        a = float(self.decay)
+        start, length, log_weight, slope = [x], [self.last + 1 - x], [0.0], [-a]
+        if x > 0:
+            start, length = [0, *start], [x, *length]
+            log_weight, slope = [-float(self.decay * x), *log_weight], [a, *slope]
+        return Law.of(start, length, log_weight, slope)
+
+    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distance from the truth."""
+        return np.abs(y - x).astype(np.float64)
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Return the unbounded Laplace's error, which the bounds can only lower."""
+        return min(float(self.last), laplace_error(1 / self.decay, read_beta(beta)))
+
+    def bias(self, x: int) -> float:
+        """Return how far the mean report lies from ``x``."""
+        return self.law(self.read(x)).mean() - x
+
+
+def read_last(last: object, least: int) -> int:
+    """Return the highest tick of an interval, small enough for 64 bits."""
+    value = integer(last, "last", least=least)
+    if value > HIGHEST_TICK:
+        raise ParameterError(
+            "last",
+            "be at most 2**40",
+            given(value),
+            "Type a coarser grid's highest tick, such as {last}.",
+            last=1000,
+        )
+    return value
+
+
+register(
+    Specimen(
+        name="number.laplace",
+        make=lambda epsilon: BoundedLaplace(epsilon=epsilon, last=12),
+        inputs=tuple(range(13)),
+        tight=True,
+    )
+)
+
+
+# ---- Bounded staircase: two levels inside an interval, in two forms that keep their promise ------
+
+
+Method = Literal["window", "truncated"]
+
+CHUNK = 1 << 17
+"""People answered for at once: few enough for the cache."""
+
+
+def _last_bounded_staircase(x: int) -> int:
+    return read_last(x, least=2)
+
+
+def _method(x: Method) -> Method:
+    return one_of(x, "method", "window", "truncated")
+
+
+@frozen(kw_only=True)
+class BoundedStaircase(Report):
+    r"""Report a tick near the truth with weight 1, any other with weight :math:`e^{-\eta}`.
+
+    ==============  ============================================================================
+    ``window``      *near* is a window of fixed width that holds the truth and slides inside the
+                    interval: the normaliser is constant, and :math:`\eta = \varepsilon`
+    ``truncated``   *near* is within :math:`r` of the truth, cut off by the ends: the normaliser
+                    depends on the input, and :math:`\eta < \varepsilon` makes up for it
+    ==============  ============================================================================
+
+    The slides redraw staircase noise until the result is inside, which is ``truncated`` with
+    :math:`\eta = \varepsilon`. That is not :math:`\varepsilon`-LDP: its true level is
+    :math:`\varepsilon + \ln(2 - e^{-\varepsilon/2})` on the continuum, 1.3318 at 1 (row L5).
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss of one report, above 0.
+    last
+        The highest tick :math:`m`, at least 2; inputs outside 0 to m count as the nearest end.
+    method
+        ``"window"`` or ``"truncated"``.
+    minimise
+        ``"l1"`` or ``"l2"``: which optimal :math:`\gamma` sets the width.
+
+    Notes
+    -----
+    *Claim*: :math:`\varepsilon`-LDP, exactly so for the window. *Checked by*
+    ``test_exact_worst_case[number.staircase]`` and ``[number.truncated-staircase]``.
+    *Claim*: redrawing breaks the promise. *Checked by* ``test_rejection_staircase_is_rejected``.
+
+    References
+    ----------
+    .. [1] Q. Geng, P. Kairouz, S. Oh, P. Viswanath, "The staircase mechanism in differential
+       privacy", IEEE J. Sel. Topics Signal Processing 9(7), 2015.
+    .. [2] J.-F. Couchot, slides on local privacy of tables, 2023.
+
+    Examples
+    --------
+    >>> BoundedStaircase(epsilon=1, last=999).level
+    Fraction(1, 1)
+    >>> recalibrated = BoundedStaircase(epsilon=1, last=999, method="truncated")
+    >>> round(float(recalibrated.level), 3)
+    0.733
+    """
+
+    epsilon: Fraction = field(converter=read.epsilon)
+    last: int = field(converter=_last_bounded_staircase)
+    method: Method = field(default="window", converter=_method)
+    minimise: Minimise = field(default="l1", converter=read.minimise)
+    reach: int = field(
+        init=False, repr=False, eq=False,
+        default=Factory(lambda self: self._reach(), takes_self=True),
+    )  # fmt: skip
+    level: Fraction = field(
+        init=False, repr=False, eq=False,
+        default=Factory(lambda self: self._level(), takes_self=True),
+    )  # fmt: skip
+
+    def _reach(self) -> int:
+        epsilon, cells = float(self.epsilon), self.last + 1
+        gamma = gamma_l1 if self.minimise == "l1" else gamma_l2
+        spent = epsilon if self.method == "window" else _continuous_level(epsilon)
+        return min(max(1, round(gamma(spent) * cells)), cells // 2)
+
+    def _level(self) -> Fraction:
+        if self.method == "window":
+            return self.epsilon
+        return _level(self.epsilon, self.last + 1, self.reach)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        """The promise of one report."""
+        return Guarantee(self.epsilon, 0, LOCAL)
+
+    def near(self, x: int) -> tuple[int, int]:
+        """Return the first tick of weight 1 and how many there are."""
+        first, width = self._near(np.array([x]))
+        return int(first[0]), int(width[0])
+
+    def _near(self, x: NDArray[np.int64]) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        if self.method == "window":
+            width = np.full(x.shape, 2 * self.reach - 1)
+            return np.clip(x - self.reach + 1, 0, self.last + 1 - width), width
+        first = np.maximum(x - self.reach + 1, 0)
+        return first, np.minimum(x + self.reach, self.last + 1) - first
+
+    @property
+    def top(self) -> int:
+        """The highest tick, m."""
+        return self.last
+
+    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """Decide near or far, then take any of those ticks."""
+        draw = self._slid if self.method == "window" else self._cut
+        drawn = np.empty(codes.size, np.int64)
+        for start in range(0, codes.size, CHUNK):
+            drawn[start : start + CHUNK] = draw(codes[start : start + CHUNK], source)
+        return drawn
+
+    def _slid(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """Draw with a window of one width: one coin, and two uniforms of which one is used."""
+        width = 2 * self.reach - 1
+        first = np.clip(x - (self.reach - 1), 0, self.last + 1 - width)
+        tick = noise.uniform_below(self.last + 1 - width, x.size, source=source)
+        tick += (tick >= first) * width
+        first += noise.uniform_below(width, x.size, source=source)
+        np.copyto(first, tick, where=noise.bernoulli(self._far(width), x.size, source=source))
+        return first
+
+    def _cut(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        """Draw with a near that the ends cut off: its width decides the coin and the uniform."""
+        first, width = self._near(x)
+        far = self._tossed(width, source).astype(np.int64)
+        among = width + far * (self.last + 1 - 2 * width)
+        tick = noise.uniform_below(np.maximum(among, 1), source=source)
+        beyond = far * (tick >= first)
+        tick += (1 - far) * first + beyond * width
+        return tick
+
+    def _tossed(self, width: NDArray[np.int64], source: Source) -> NDArray[np.bool_]:
+        r"""Toss each lane's coin: by floats, and exactly where they leave a doubt.
+
+        The float of a chance is a few roundings from it, and :math:`\eta e^{-\eta} < 1/2` bounds
+        what the rounding of the level adds: far below the slack of :math:`2^{-30}`.
+        """
+        words = draw_words(source, width.size)
+        mass = (self.last + 1 - width) * exp(-float(self.level))
+        margin = mass / (width + mass) - unit_floats(words)
+        far = np.asarray(margin > 0)
+        for lane in np.flatnonzero(np.abs(margin) <= SLACK).tolist():
+            uniform = LazyUniform(source, int(words[lane]), 64)
+            far[lane] = uniform.below(self._far(int(width[lane])))
+        return far
+
+    def _far(self, width: int) -> Real:
+        """Return the chance of a report outside a near of this width."""
+        mass = (self.last + 1 - width) * exp_neg(self.level)
+        return mass / (width + mass)
+
+    def law(self, x: int) -> Law:
+        """Return the two levels."""
+        return Law.two_levels(*self.near(x), self.last + 1, float(self.level))
+
+    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the distance from the truth."""
+        return np.abs(y - x).astype(np.float64)
+
+    def error(self, beta: Number = 0.05) -> float:
+        """Return the width of *near* if far reports have probability ``beta`` at most, else m.
+
+        Between the two, far reports are spread evenly over the rest: the bound follows them.
+        """
+        chance = read_beta(beta) * (1 - 1e-9)
+        widest = 2 * self.reach - 1
+        narrowest = widest if self.method == "window" else self.reach
+        others = self.last + 1 - narrowest
+        each = exp(-float(self.level)) / (narrowest + others * exp(-float(self.level)))
+        beyond = int(min(chance / each, float(self.last)))  # this many far ticks may be passed
+        return float(max(self.last - beyond, min(widest, self.last)))
+
+
+def rejection_level(level: Fraction, cells: int, reach: int) -> Real:
+    r"""Return the true epsilon of redrawing until inside, at nominal level :math:`\eta`.
+
+    .. math:: \eta + \ln\frac{n + (e^\eta - 1)(2r - 1)}{n + (e^\eta - 1)\,r}
+
+    on :math:`n` ticks with weight 1 within :math:`r` ticks: the inputs in the middle keep
+    :math:`2r - 1` of them, those at the ends :math:`r`.
+    """
+    b = exp_neg(level)
+    middle, end = (cells * b + (1 - b) * near for near in (2 * reach - 1, reach))
+    return level + (middle / end).log()
+
+
+def _continuous_level(epsilon: float) -> float:
+    r"""Return :math:`2\ln\frac{1 + \sqrt{1 + 8e^\varepsilon}}{4}`, the level on the continuum."""
+    return epsilon + 2 * log((exp(-epsilon / 2) + sqrt(exp(-epsilon) + 8)) / 4)
+
+
+def _level(epsilon: Fraction, cells: int, reach: int) -> Fraction:
+    """Return the largest level, to 2**-50, whose true epsilon is certainly at most ``epsilon``."""
+    low, high = Fraction(0), epsilon
+    while high - low > epsilon / (1 << 50):
+        middle = (low + high) / 2
+        fits = rejection_level(middle, cells, reach).above() <= epsilon
+        low, high = (middle, high) if fits else (low, middle)
+    return low
+
+
+register(
+    Specimen(
+        name="number.staircase",
+        make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19),
+        inputs=tuple(range(20)),
+        tight=True,
+    )
+)
+register(
+    Specimen(
+        name="number.truncated-staircase",
+        make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19, method="truncated"),
+        inputs=tuple(range(20)),
+        tight=True,
+    )
+)

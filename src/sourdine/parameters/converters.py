@@ -1,0 +1,660 @@
+"""Converters from typed values to what a formula needs, or a clear error."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from datetime import timedelta
+from fractions import Fraction
+from itertools import pairwise, product
+from typing import TYPE_CHECKING, Any, Literal, cast
+
+import numpy as np
+
+from sourdine.calendar import ISO, DateFormat, read_date, read_duration, written
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import given, integer, positive, probability, rational
+from sourdine.frames.cells import Codes
+from sourdine.frames.reading import Reading, read_text
+from sourdine.privacy import ADD_REMOVE, ALIKE, LOCAL, Relation
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from sourdine.calendar import Duration
+    from sourdine.exact import Number
+
+    Ends = tuple[Fraction | None, Fraction | None]
+
+
+# ---- Parameters that are dates: bounds and edges, typed in ISO 8601 or as the data is written ----
+
+
+DateBounds = tuple[dt.date, dt.date]
+"""Two dates, or two times without a zone."""
+EXAMPLE = ("2020-01-01", "2024-12-31")
+
+
+def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
+    """Return what was typed as dates, all of them times if one is; None if they are no dates.
+
+    Examples
+    --------
+    >>> dates(["2020-01-01", "2020-01-02T10:00"], "bounds")
+    (datetime.datetime(2020, 1, 1, 0, 0), datetime.datetime(2020, 1, 2, 10, 0))
+    """
+    typed = list(x)
+    read = [read_date(part) for part in typed]
+    there = [date for date in read if date is not None]
+    if not there:
+        return None
+    example = EXAMPLE if parameter == "bounds" else list(EXAMPLE)
+    if len(there) < len(read):
+        number = any(_is_number(part) for part in typed)
+        got = "a date and a number" if number else "a date and something else"
+        raise ParameterError(
+            parameter,
+            "be all dates or all numbers",
+            got,
+            f"Type {{{parameter}}}; dates are written as in ISO 8601, or in the date format "
+            "that is declared.",
+            **{parameter: example},
+        )
+    timed = any(isinstance(date, dt.datetime) for date in there)
+    found = tuple(_at_midnight(date) for date in there) if timed else tuple(there)
+    if any(a >= b for a, b in pairwise(found)):
+        raise ParameterError(
+            parameter,
+            "be dates in order",
+            " and ".join(map(written, found)) if len(found) == 2 else f"{len(found)} that are not",
+            f"Type the earlier one first, such as {{{parameter}}}.",
+            **{parameter: example},
+        )
+    return found
+
+
+def duration(x: object, parameter: str) -> dt.timedelta | None:
+    """Return how long something lasts, above 0; None if what was typed may be a number.
+
+    Examples
+    --------
+    >>> duration("15 min", "step"), duration(15, "step")
+    (datetime.timedelta(seconds=900), None)
+    """
+    lasting = read_duration(x)
+    if lasting is None and isinstance(x, str) and any(map(str.isalpha, x)):
+        lasts = any(map(str.isdigit, x))
+        raise (ParameterError if lasts else ParameterTypeError)(
+            parameter,
+            "be a number, or of dates a duration in days, h, min, s, ms or us",
+            given(x),
+            f"Type {{{parameter}}}.",
+            **{parameter: 1},
+        )
+    if lasting is not None and lasting <= dt.timedelta(0):
+        raise ParameterError(
+            parameter, "be above 0", "less", f"Type {{{parameter}}}.", **{parameter: "1 day"}
+        )
+    return lasting
+
+
+def _at_midnight(date: dt.date) -> dt.datetime:
+    if isinstance(date, dt.datetime):
+        return date
+    return dt.datetime(date.year, date.month, date.day)  # noqa: DTZ001 - as it is written
+
+
+def _is_number(x: object) -> bool:
+    return not isinstance(x, (str, bool)) and isinstance(x, (int, float, np.number))
+
+
+def in_iso(typed: Mapping[str, Any], read: object) -> dict[str, Any]:
+    """Return parameters in which dates that were typed as the data is written are dates.
+
+    Examples
+    --------
+    >>> in_iso({"bounds": ("01.02.2020", "2021-01-01")}, {"date_format": "%d.%m.%Y"})
+    {'bounds': (datetime.date(2020, 2, 1), '2021-01-01')}
+    """
+    named = read if isinstance(read, Mapping) else vars(read) if isinstance(read, Reading) else {}
+    form = named.get("date_format")
+    if form is None or not any(name in typed for name in ("bounds", "bins")):
+        return dict(typed)
+    dates = Reading.of(read).dates
+    return {name: _each(x, dates) if name in {"bounds", "bins"} else x for name, x in typed.items()}
+
+
+def _each(x: Any, form: DateFormat) -> Any:
+    if not isinstance(x, (list, tuple)):
+        return x
+    return tuple(_declared(part, form) for part in x)
+
+
+def _declared(x: object, form: DateFormat) -> object:
+    """Return the date that a text or a whole number spells in a format; else what was typed."""
+    text = str(x) if type(x) is int else x
+    if not isinstance(text, str) or ISO.read(text) is not None:
+        return x
+    found = read_date(text, form)
+    return x if found is None else found
+
+
+# ---- Converters: from what a person may type to what a formula needs, or one structured error ----
+#
+# A converter is named after its parameter, so that its errors can be: it is the only place where
+# the parameter is read. ``None`` means that it was left out.
+
+
+Bounds = tuple[Fraction, Fraction] | DateBounds
+WIDEST = Fraction(10**290)
+MOST_SHOWN = 4
+"""A longer list is not repeated in an error."""
+
+LARGEST_EPSILON = 10**300
+"""It is a float, and nobody means one that is anywhere near."""
+
+
+def epsilon(x: Number | None) -> Fraction:
+    """Return the privacy loss; 0 where an error is asked for instead."""
+    if x is None:
+        return Fraction(0)
+    if (loss := positive(x, "epsilon")) > LARGEST_EPSILON:
+        raise ParameterError(
+            "epsilon", "be at most 1e300", "more", "Type {epsilon}, or less.", epsilon=10
+        )
+    return loss
+
+
+def error(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
+    """Return the error to stay within: a number, or a duration."""
+    return None if x is None else duration(x, "error") or positive(x, "error")
+
+
+def confidence(x: Number) -> Fraction:
+    """Return the probability with which an error holds."""
+    return between_0_and_1(x, "confidence", 0.95)
+
+
+def between_0_and_1(x: object, name: str, example: float) -> Fraction:
+    """Return a probability that is neither 0 nor 1."""
+    chance = rational(x, name, example=example)
+    if not 0 < chance <= 1 - Fraction(1, 10**12):
+        raise ParameterError(
+            name,
+            "be above 0 and below 1",
+            given(x),
+            f"Type a probability, such as {{{name}}}.",
+            **{name: example},
+        )
+    return chance
+
+
+def flag(x: object, parameter: str) -> bool:
+    """Return true or false."""
+    if isinstance(x, (bool, np.bool_)):
+        return bool(x)
+    raise ParameterTypeError(
+        parameter, "be True or False", given(x), f"Type {{{parameter}}}.", **{parameter: True}
+    )
+
+
+def read(x: Reading | Mapping[str, Any] | None) -> Reading:
+    """Return how text is read."""
+    return Reading.of(x)
+
+
+def delta(x: Number) -> Fraction:
+    """Return the probability with which the loss may pass epsilon."""
+    return probability(x, "delta", example=1e-6)
+
+
+_RELATIONS = {relation.value for relation in Relation}
+
+
+def relation(x: Relation | str) -> Relation:
+    """Return which data sets are neighbours of a curator's data."""
+    if x in (LOCAL, LOCAL.value, ALIKE, ALIKE.value) or (
+        isinstance(x, str) and x not in _RELATIONS
+    ):
+        raise ParameterError(
+            "relation",
+            "be 'add_remove' or 'substitute'",
+            repr(x.value if isinstance(x, Relation) else x),
+            "Type {relation}.",
+            relation=ADD_REMOVE.value,
+        )
+    return Relation.read(x)
+
+
+def rows(x: int) -> int:
+    """Return how many records one person may own."""
+    return integer(x, "rows", least=1)
+
+
+def n(x: int | None) -> int | None:
+    """Return the public number of records."""
+    return None if x is None else integer(x, "n", least=1)
+
+
+def name(x: object, parameter: str, example: str) -> str | None:
+    """Return the name of a column."""
+    if x is None or (isinstance(x, str) and x):
+        return x
+    raise ParameterTypeError(
+        parameter,
+        "be a column's name",
+        given(x),
+        f"Type the name of one, such as {{{parameter}}}.",
+        **{parameter: example},
+    )
+
+
+def column(x: str | None) -> str | None:
+    """Return the name of the column that is asked about."""
+    return name(x, "column", "age")
+
+
+def unit(x: str | None) -> str | None:
+    """Return the name of the column that names a person."""
+    return name(x, "unit", "patient")
+
+
+def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | None:
+    """Return a list that holds at least one."""
+    if x is None:
+        return None
+    if isinstance(x, str) or not hasattr(x, "__iter__"):
+        raise ParameterTypeError(
+            parameter, "be a list", given(x), f"Type {{{parameter}}}.", **{parameter: example}
+        )
+    values = tuple(v.item() if isinstance(v, np.generic) else v for v in x)
+    if not values:
+        raise ParameterError(
+            parameter, "hold at least one", "none", f"Type {{{parameter}}}.", **{parameter: example}
+        )
+    if not _distinct(values):
+        alone = all(_distinct([value]) for value in values)
+        raise ParameterError(
+            parameter,
+            "hold texts, numbers or dates, each once",
+            "two that are the same text" if alone else "one that is missing or something else",
+            f"Type {{{parameter}}}.",
+            **{parameter: example},
+        )
+    return values
+
+
+def label(x: object, parameter: str, example: str) -> Any:
+    """Return a value that a column may hold."""
+    plain = x.item() if isinstance(x, np.generic) else x
+    if plain is not None and not _distinct([plain]):
+        raise ParameterTypeError(
+            parameter,
+            "be a text, a number or a date",
+            given(x),
+            f"Type {{{parameter}}}.",
+            **{parameter: example},
+        )
+    return plain
+
+
+def _distinct(values: Sequence[Any]) -> bool:
+    """Return whether these are values that can be told apart as they are read off the data."""
+    if any(hasattr(value, "__iter__") and not isinstance(value, str) for value in values):
+        return False
+    try:
+        Codes(None, values)
+    except (ParameterError, ParameterTypeError):
+        return False
+    return True
+
+
+def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
+    """Return public bounds, or say why they must be given."""
+    if x is None:
+        raise ParameterError("bounds", "be two public numbers", "none", _WHICH, bounds=(0, 120))
+    if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2:
+        raise ParameterTypeError(
+            "bounds", "be two numbers", _several(x), "Type {bounds}.", bounds=(0, 120)
+        )
+    if (typed := dates(x, "bounds")) is not None:
+        return typed[0], typed[1]
+    texts = any(isinstance(b, str) for b in x)
+    must = f"be two finite numbers{', or two dates such as 2020-01-31' if texts else ''}"
+    lower, upper = (_bound(b, must) for b in x)
+    if max(abs(lower), abs(upper)) > WIDEST or 0 < upper - lower < 1 / WIDEST:
+        raise ParameterError(
+            "bounds",
+            "be within 1e290 of 0, and further than 1e-290 apart",
+            "others",
+            "Type {bounds}.",
+            bounds=(0, 120),
+        )
+    if lower >= upper:
+        raise ParameterError(
+            "bounds",
+            "be two numbers in order",
+            f"{lower} and {upper}",
+            "Type the lower one first, such as {bounds}.",
+            bounds=(0, 120),
+        )
+    return lower, upper
+
+
+def _several(x: Any) -> str:
+    """Return what was typed, where it is a few words or numbers."""
+    if not isinstance(x, (list, tuple)) or not 0 < len(x) <= MOST_SHOWN:
+        return given(x)
+    return given(x[0]) if len(x) == 1 else f"({', '.join(map(given, x))})"
+
+
+def _bound(x: object, must: str) -> Fraction:
+    """Return a bound; a text that is none may be a date in another format."""
+    try:
+        return part(x, "bounds", must, (0, 120))
+    except (ParameterError, ParameterTypeError) as error:
+        if not isinstance(x, str) or not any(map(str.isdigit, x)):
+            raise
+        raise type(error)(
+            "bounds", must, error.got,
+            "Type {bounds}; declare the date format of dates that are not ISO 8601.",
+            bounds=(0, 120),
+        ) from None  # fmt: skip
+
+
+def part(x: object, parameter: str, must: str, example: object) -> Fraction:
+    """Return a number out of several."""
+    try:
+        return rational(x, parameter)
+    except (ParameterError, ParameterTypeError) as error:
+        raise type(error)(
+            parameter, must, error.got, f"Type {{{parameter}}}.", **{parameter: example}
+        ) from None
+
+
+_WHICH = (
+    "Noise is fitted to the bounds, and bounds read off the data would give its extreme records "
+    "away. Choose them from what everybody knows, before looking: an age is within 0 and 120, a "
+    "share within 0 and 1, a yearly salary within 0 and 500000. Bounds that are twice too wide "
+    "double the noise; bounds that are too narrow move outliers inwards. Type {bounds}; where "
+    "nobody knows them, {bounds:find} spends part of epsilon on finding them."
+)
+
+
+def step(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
+    """Return the lattice's step; a float that is no decimal of few digits means what it is."""
+    if x is None:
+        return None
+    if (lasting := duration(x, "step")) is not None:
+        return lasting
+    typed = positive(x, "step")
+    return binary(float(x)) or typed if isinstance(x, float) else typed
+
+
+def binary(x: float) -> Fraction | None:
+    """Return a float exactly if it is a power of two times a whole number of few bits.
+
+    ``2**-40`` prints as 9.094947017729282e-13, which divides no range: it means :math:`2^{-40}`.
+
+    Examples
+    --------
+    >>> binary(2**-40), binary(0.1)
+    (Fraction(1, 1099511627776), None)
+    """
+    exact = Fraction(x)
+    return exact if exact.numerator.bit_length() <= 16 else None
+
+
+def unused(x: object, parameter: str, why: str) -> None:
+    """Refuse a parameter that would change nothing."""
+    if x:
+        raise ParameterError(
+            parameter, f"be left out {why}", given(x), f"Leave {{{parameter}}} out.",
+            **{parameter: LEFT_OUT},
+        )  # fmt: skip
+
+
+# ---- Parameters that nobody knows: what a person may type to have them found, for part of epsilon
+#
+# ``bounds="find"`` leaves both sides open, ``bounds=(0, None)`` the upper one, and ``bounds=(0,
+# 1e9, "find")`` searches within a public range; ``rows="find"`` asks how many rows of a person to
+# keep. A parameter that is sought is stored as it is typed, numbers exactly, and is settled before
+# anything is computed from it.
+
+
+FIND = "find"
+FURTHEST = Fraction(2) ** 63
+"""A bound from which a search starts is no further than this from 0."""
+FINEST, COARSEST = Fraction(1, 1 << 100), Fraction(1 << 40)
+
+
+def bounds_or_find(x: Sequence[Number | str | None] | Literal["find"] | None) -> Bounds:
+    """Return public bounds, or those that are sought as they are typed.
+
+    Examples
+    --------
+    >>> bounds_or_find((0, 120)), bounds_or_find("find"), bounds_or_find((None, 5))
+    ((Fraction(0, 1), Fraction(120, 1)), 'find', (None, Fraction(5, 1)))
+    """
+    return cast("Bounds", _found(x)) if _asks(x) else bounds(cast("Any", x))
+
+
+def rows_or_find(x: int | Literal["find"]) -> int:
+    """Return how many records one person may own, or the word for finding that."""
+    return cast("int", FIND if x == FIND else rows(cast("int", x)))
+
+
+def is_sought(x: object) -> bool:
+    """Return whether a settled parameter is one that must be found."""
+    return x == FIND or (isinstance(x, tuple) and (None in x or FIND in x))
+
+
+def ends(x: object) -> Ends:
+    """Return the ends of a range that bounds are sought in; None where there is none."""
+    return (None, None) if x == FIND else cast("Ends", cast("tuple[Any, ...]", x)[:2])
+
+
+def _asks(x: object) -> bool:
+    if isinstance(x, str):
+        return x == FIND
+    if not isinstance(x, (list, tuple)):
+        return False
+    pair = len(x) == 2 and any(part is None for part in x)
+    return pair or (len(x) == 3 and isinstance(x[2], str) and x[2] == FIND)
+
+
+def _found(x: Any) -> Any:
+    if x == FIND or all(part is None for part in x[:2]):
+        return FIND
+    low, high = (None if part is None else _end(part) for part in x[:2])
+    if low is None or high is None:
+        return low, high
+    return *bounds((low, high)), FIND
+
+
+def _end(x: object) -> Fraction:
+    """Return a public end of the range in which bounds are sought."""
+    end = part(x, "bounds", "be finite numbers, or None where nobody knows", (0, None))
+    if abs(end) > FURTHEST:
+        raise ParameterError(
+            "bounds",
+            "be within 2**63 of 0 where they are to be found",
+            given(x),
+            "Type {bounds}.",
+            bounds=(0, None),
+        )
+    return end
+
+
+def check_step(x: Fraction | timedelta | None, typed: object) -> None:
+    """Refuse a step that no search for these bounds can start from."""
+    low, high = ends(typed)
+    if isinstance(x, timedelta):
+        raise ParameterError(
+            "step",
+            "be a number where bounds are found: those of dates must be known",
+            "a duration",
+            "Leave {step} out.",
+            step=LEFT_OUT,
+        )
+    most = COARSEST if low is None or high is None else min(COARSEST, high - low)
+    if x is not None and not FINEST <= x <= most:
+        raise ParameterError(
+            "step",
+            "be from 2**-100 to 2**40 where bounds are found, and within their range",
+            f"{float(x):g}",
+            "Leave {step} out.",
+            step=LEFT_OUT,
+        )
+
+
+# ---- The columns of groups and their keys: what may be typed, and how one fits the other ---------
+#
+# ``by="sex", keys=["f", "m"]``                       one column, its keys
+# ``by=["sex", "age"], keys=[("f", 30), ("m", 31)]``  several columns, a tuple of values for each
+#                                                     key
+# ``keys={"sex": ["f", "m"], "age": [30, 31]}``       all combinations of these values
+# ``keys="unknown"``                                  those that many records have, found privately
+
+
+UNKNOWN = "unknown"
+"""The word for keys that nobody can list."""
+OTHER = "other"
+"""The key of the rows that have no other key."""
+MOST = 1_000_000
+"""As many groups can be listed."""
+KEYS_EXAMPLE = ["a", "b"]
+
+
+def by(x: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
+    """Return the column of groups, or several columns.
+
+    Examples
+    --------
+    >>> by("sex"), by(["sex"]), by(["sex", "education"])
+    ('sex', 'sex', ('sex', 'education'))
+    """
+    if x is None or isinstance(x, str) or not isinstance(x, (list, tuple)):
+        return name(x, "by", "region")
+    columns = tuple(str(name(part, "by", "region") or "") for part in x)
+    if not all(columns) or len(set(columns)) < len(columns):
+        raise ParameterError(
+            "by",
+            "be columns' names, each once",
+            "none" if not columns else "one that is none, or one twice",
+            "Type {by}.",
+            by=["sex", "region"],
+        )
+    if not columns:
+        raise ParameterError("by", "name a column", "none", "Type {by}.", by="region")
+    return columns[0] if len(columns) == 1 else columns
+
+
+def columns(x: str | tuple[str, ...] | None) -> tuple[str, ...]:
+    """Return the columns of groups, none if there are no groups."""
+    return () if x is None else (x,) if isinstance(x, str) else x
+
+
+def keys(x: Sequence[Any] | Mapping[str, Sequence[Any]] | str | None) -> Any:
+    """Return the keys as far as they can be read without the columns: see `matched`."""
+    if isinstance(x, str) and x == UNKNOWN:
+        return UNKNOWN
+    if isinstance(x, Mapping):
+        return {str(column): listed(values, "keys", KEYS_EXAMPLE) for column, values in x.items()}
+    if isinstance(x, (list, tuple)) and x and all(isinstance(key, (list, tuple)) for key in x):
+        return tuple(tuple(_plain(part) for part in key) for key in x)
+    return listed(x, "keys", KEYS_EXAMPLE)
+
+
+def other(x: bool) -> bool:  # noqa: FBT001
+    """Return whether rows of no key are a group of their own."""
+    return flag(x, "other")
+
+
+def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
+    """Return the keys as columns need them: values of one, tuples of several.
+
+    Examples
+    --------
+    >>> matched(("sex", "age"), {"sex": ("f", "m"), "age": (30,)})
+    (('f', 30), ('m', 30))
+    """
+    names = columns(by)
+    if isinstance(keys, str):
+        return keys
+    if isinstance(keys, dict):
+        keys = _product(names, keys)
+    pairs = any(isinstance(key, tuple) for key in keys)
+    if len(names) == 1:
+        if not pairs:
+            return tuple(keys)
+        raise ParameterError(
+            "keys", "hold single values for one column", "tuples", "Type {keys}.", keys=KEYS_EXAMPLE
+        )
+    if not all(isinstance(key, tuple) and len(key) == len(names) for key in keys):
+        raise ParameterError(
+            "keys",
+            f"hold a value of each of {len(names)} columns",
+            "others",
+            "Type {keys} for all combinations.",
+            keys=dict.fromkeys(names, KEYS_EXAMPLE),
+        )
+    texts = [tuple(map(read_text, key)) for key in keys]
+    if len(set(texts)) < len(texts) or any(None in text for text in texts):
+        raise ParameterError(
+            "keys",
+            "hold texts, numbers or dates, each combination once",
+            "two that are the same texts, or one that is missing",
+            "Type {keys} for all combinations.",
+            keys=dict.fromkeys(names, KEYS_EXAMPLE),
+        )
+    return tuple(keys)
+
+
+def _product(names: tuple[str, ...], values: dict[str, tuple[Any, ...]]) -> tuple[Any, ...]:
+    """Return all combinations of the values of each column."""
+    if set(values) != set(names):
+        raise ParameterError(
+            "keys",
+            f"have values of {', '.join(map(repr, names))} and of no other column",
+            f"those of {', '.join(map(repr, values)) or 'none'}",
+            "Type {keys}.",
+            keys=dict.fromkeys(names, KEYS_EXAMPLE) if len(names) > 1 else KEYS_EXAMPLE,
+        )
+    if np.prod([float(len(values[column])) for column in names]) > MOST:
+        raise ParameterError(
+            "keys",
+            f"be at most {MOST} combinations",
+            "more",
+            "List those that may occur, or type {keys}.",
+            keys=dict.fromkeys(names, KEYS_EXAMPLE),
+        )
+    every = tuple(product(*(values[column] for column in names)))
+    return tuple(key[0] for key in every) if len(names) == 1 else every
+
+
+def require_apart(keys: tuple[Any, ...] | str | None) -> None:
+    """Refuse a listed key that is written like the key of all other rows."""
+    if isinstance(keys, str) or keys is None:
+        return
+    if any(read_text(part) == OTHER for key in keys for part in _parts(key)):
+        raise ParameterError(
+            "other",
+            f"be left out where a key is called {OTHER!r}",
+            "both",
+            "Leave {other} out.",
+            other=LEFT_OUT,
+        )
+
+
+def _parts(key: Any) -> tuple[Any, ...]:
+    return key if isinstance(key, tuple) else (key,)
+
+
+def _plain(part: Any) -> Any:
+    value = part.item() if isinstance(part, np.generic) else part
+    if isinstance(value, (list, tuple, dict, set)):
+        raise ParameterTypeError(
+            "keys", "hold texts, numbers or dates", given(part), "Type {keys}.", keys=KEYS_EXAMPLE
+        )
+    return value

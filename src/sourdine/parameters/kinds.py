@@ -1,0 +1,294 @@
+"""Kinds of parameters: how one is typed in words, and how JSON Schema describes it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from decimal import Decimal, InvalidOperation
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+
+DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
+"""The panels that parameters are listed in, in this order."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Kind:
+    """How a parameter is typed.
+
+    Parameters
+    ----------
+    metavar
+        What stands for it in a command's help.
+    schema
+        Its JSON Schema.
+    parse
+        From words to a value; words that mean nothing are left for the converter to refuse.
+    words
+        How many words it takes on a command line; 0 if it is spelled in options of its own.
+    shape
+        What a command line makes of it: a text, or a list of texts.
+    nullable
+        Whether None is something to type, which is not the same as to leave it out.
+    """
+
+    metavar: str
+    schema: Mapping[str, Any]
+    parse: Callable[[Any], Any]
+    words: int = 1
+    shape: Any = str
+    nullable: bool = False
+
+
+def says(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[str, Any]:
+    """Return what a field declares beside its name, type, converter and default.
+
+    Parameters
+    ----------
+    kind
+        How it is typed.
+    text
+        One sentence of help.
+    group
+        The group it is listed in.
+    unit
+        What its number counts, where that is not plain: records, ranks, values.
+    """
+    return {"kind": kind, "help": text, "group": group, "unit": unit}
+
+
+QUOTIENT = re.compile("-?[0-9]+/[0-9]+")
+LONGEST = 4000
+"""A quotient of more letters than this is no number that anybody means."""
+
+
+def spelled(x: object) -> Any:
+    """Return the number that a text spells, exactly; anything else as it is.
+
+    Examples
+    --------
+    >>> spelled("0.5"), spelled("1_000"), spelled("1/3"), spelled("1e6"), spelled("much")
+    (Decimal('0.5'), 1000, Fraction(1, 3), 1000000, 'much')
+    """
+    if not isinstance(x, str):
+        return x
+    text = x.replace("_", "").strip()
+    top, bar, bottom = text.partition("/")
+    if bar and len(text) <= LONGEST and QUOTIENT.fullmatch(text) and int(bottom):
+        return Fraction(int(top), int(bottom))
+    try:
+        value = Decimal(text)
+    except InvalidOperation:
+        return x
+    if not value.is_finite():
+        return float(value)
+    whole = value == value.to_integral_value() and abs(value.adjusted()) < 30
+    return int(value) if whole else value
+
+
+def _listed(x: object) -> Any:
+    """Return the parts between commas."""
+    return tuple(part.strip() for part in x.split(",")) if isinstance(x, str) else x
+
+
+def _numbers(x: object) -> Any:
+    """Return a number, or those between commas or in a list."""
+    if isinstance(x, str) and "," not in x:
+        return spelled(x)
+    return _each(_listed(x))
+
+
+def _orders(x: object) -> Any:
+    """Return orders of quantiles: numbers, or a word for several."""
+    return NAMED_ORDERS.get(x.strip().lower()) or _numbers(x) if isinstance(x, str) else _numbers(x)
+
+
+def _pair(x: object) -> Any:
+    """Return the numbers or dates between blanks or commas, or in a list; none and find are words.
+
+    On a command line, find is written behind the second of two numbers.
+    """
+    if isinstance(x, str):
+        x = apart(x)
+    if isinstance(x, (list, tuple)) and len(x) == 2 and str(x[1]).endswith(" find"):
+        x = [x[0], *str(x[1]).split()]
+    if not isinstance(x, (list, tuple)):
+        return x
+    if x and all(isinstance(part, str) and part == "find" for part in x):
+        return "find"
+    return tuple(None if _is_none(part) else spelled(part) for part in x)
+
+
+def _is_none(part: object) -> bool:
+    return isinstance(part, str) and part.strip().lower() == "none"
+
+
+CLOCK = re.compile("[0-9]:[0-9]{2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
+"""What tells a time, or the name of a month, from a number: the blanks beside it part nothing."""
+
+
+def apart(text: str) -> list[str]:
+    """Return the numbers or dates of a text, between commas or blanks.
+
+    Examples
+    --------
+    >>> apart("0 120"), apart("2020-01-01 00:00, 2020-02-01 00:00")
+    (['0', '120'], ['2020-01-01 00:00', '2020-02-01 00:00'])
+    """
+    if not CLOCK.search(text):
+        return text.replace(",", " ").split()
+    return [part.strip() for part in text.split(",") if part.strip()]
+
+
+def _each(x: object) -> Any:
+    return tuple(map(spelled, x)) if isinstance(x, (list, tuple)) else x
+
+
+def _flagged(x: object) -> Any:
+    """Return true or false for the words that say so."""
+    return {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x
+
+
+def _declared(x: object) -> Any:
+    """Return what is said of each name, from ``a:b,c:d``; ``a=b`` means the same."""
+    if not isinstance(x, str):
+        return x
+    said = (part.rpartition("=" if "=" in part else ":") for part in x.split(","))
+    return tuple((name.strip(), what.strip()) for name, _, what in said)
+
+
+def _categories(x: object) -> Any:
+    return x if isinstance(x, str) and x == "unknown" else _listed(x)
+
+
+def _group_keys(x: object) -> Any:
+    """Return the keys between commas, those of each column; unknown ones stay a word."""
+    if isinstance(x, dict):
+        return {column: _listed(values) for column, values in x.items()}
+    return _categories(x)
+
+
+_DECIMAL = r"[+-]?([0-9][0-9_]*\.?[0-9_]*|\.[0-9_]+)([eE][+-]?[0-9]+)?"
+_FRACTION = "-?[0-9_]+/[0-9_]*[1-9][0-9_]*"
+_SPELLED = {"type": "string", "pattern": rf"^\s*({_DECIMAL}|{_FRACTION})\s*$"}
+_NUMBER: Mapping[str, Any] = {"anyOf": [{"type": "number"}, _SPELLED]}
+_DATE = {"type": "string", "pattern": "[0-9]", "description": "A date: ISO 8601, or as read says."}
+_WORDS = "weeks?|d|days?|h|hours?|min|minutes?|s|seconds?|ms|milliseconds?|us|microseconds?"
+_LASTING = rf"^\s*([0-9]+(\.[0-9]+)?|[0-9]+/[0-9]+)?\s*({_WORDS})\s*$"
+_DURATION = {"type": "string", "pattern": _LASTING}
+_POINT: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], _DATE]}
+_OR_NONE: Mapping[str, Any] = {"anyOf": [*_NUMBER["anyOf"], {"type": "null"}]}
+_LABEL = {"type": ["string", "number", "boolean"], "minLength": 1}
+_LABELS: Mapping[str, Any] = {"type": "array", "items": _LABEL, "minItems": 1}
+
+NUMBER = Kind(metavar="NUMBER", schema=_NUMBER, parse=spelled)
+PROBABILITY = Kind(metavar="PROBABILITY", schema=_NUMBER, parse=spelled)
+PROBABILITY_OR_NONE = Kind(
+    metavar="PROBABILITY",
+    schema={"anyOf": [*_NUMBER["anyOf"], {"enum": ["auto", "none", None]}]},
+    parse=lambda x: None if _is_none(x) else spelled(x),
+    nullable=True,
+)
+DISTANCE = Kind(metavar="NUMBER", schema={"anyOf": [*_NUMBER["anyOf"], _DURATION]}, parse=spelled)
+COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
+ROWS = Kind(metavar="COUNT", schema={"anyOf": [COUNT.schema, {"const": "find"}]}, parse=spelled)
+TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
+VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
+FLAG = Kind(metavar="", schema={"type": "boolean"}, parse=_flagged)
+BOUNDS = Kind(
+    metavar="LOWER UPPER",
+    schema={
+        "anyOf": [
+            {"const": "find"},
+            {"type": "array", "items": _POINT, "minItems": 2, "maxItems": 2},
+            {"type": "array", "items": _OR_NONE, "minItems": 2, "maxItems": 2},
+            {
+                "type": "array",
+                "prefixItems": [_OR_NONE, _OR_NONE, {"const": "find"}],
+                "minItems": 3,
+                "maxItems": 3,
+            },
+        ]
+    },
+    parse=_pair,
+    words=2,
+)
+NAMED_ORDERS = {
+    "quartiles": tuple(Fraction(k, 4) for k in range(1, 4)),
+    "deciles": tuple(Fraction(k, 10) for k in range(1, 10)),
+}
+"""Orders of quantiles that have a name."""
+ORDERS = Kind(
+    metavar="Q,Q,...",
+    schema={
+        "anyOf": [
+            *_NUMBER["anyOf"],
+            {"type": "array", "items": _NUMBER, "minItems": 1},
+            {"enum": list(NAMED_ORDERS)},
+        ]
+    },
+    parse=_orders,
+)
+BINS = Kind(
+    metavar="COUNT",
+    schema={"anyOf": [COUNT.schema, {"type": "array", "items": _POINT, "minItems": 2}]},
+    parse=_numbers,
+)
+READING = Kind(
+    metavar="OPTIONS",
+    schema={
+        "type": "object",
+        "properties": {
+            **{
+                x: {"type": "string"}
+                for x in ("encoding", "separator", "decimal", "thousands", "date_format")
+            },
+            **{x: {"type": "array", "items": {"type": "string"}} for x in ("header", "symbols")},
+            "quotes": {"type": "boolean"},
+        },
+        "additionalProperties": False,
+    },
+    parse=lambda x: x,
+    words=0,
+)
+KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
+KINDS = Kind(
+    metavar="A:KIND,...",
+    schema={
+        "type": "object",
+        "additionalProperties": {"enum": ["number", "whole", "category", "date"]},
+    },
+    parse=_declared,
+)
+CATEGORIES = Kind(
+    metavar="A,B,...", schema={"anyOf": [_LABELS, {"const": "unknown"}]}, parse=_categories
+)
+_NAMES = {"type": "array", "items": TEXT.schema, "minItems": 1, "uniqueItems": True}
+BY = Kind(
+    metavar="NAME",
+    schema={"anyOf": [TEXT.schema, _NAMES]},
+    parse=lambda x: x,
+    shape=list[str],
+)
+GROUP_KEYS = Kind(
+    metavar="A,B,...",
+    schema={
+        "anyOf": [
+            _LABELS,
+            {"type": "array", "items": _LABELS, "minItems": 1},
+            {"type": "object", "additionalProperties": _LABELS, "minProperties": 1},
+            {"const": "unknown"},
+        ]
+    },
+    parse=_group_keys,
+    shape=list[str],
+)
+
+
+def one_of(*names: str) -> Kind:
+    """Return the kind of a word out of a list."""
+    return Kind(metavar="NAME", schema={"enum": list(names)}, parse=lambda x: x)

@@ -1,0 +1,445 @@
+"""`Question`: the declared parameters of a statistic, and functions made from them."""
+
+from __future__ import annotations
+
+import datetime as dt
+import inspect
+from abc import abstractmethod
+from decimal import Decimal
+from difflib import get_close_matches
+from fractions import Fraction
+from functools import cache, lru_cache
+from types import MappingProxyType
+from typing import (
+    TYPE_CHECKING,
+    Any,
+    ClassVar,
+    Concatenate,
+    Generic,
+    ParamSpec,
+    Protocol,
+    TypeVar,
+    cast,
+    overload,
+)
+
+import attrs
+import numpy as np
+
+from sourdine.calendar import spelled as lasting
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
+from sourdine.exact import given
+from sourdine.frames.reading import Reading
+from sourdine.parameters.converters import in_iso
+from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, WHAT, spelled
+from sourdine.privacy import Relation
+from sourdine.results.release import Drawer, Release
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import Self
+
+    from sourdine.parameters.kinds import Kind
+
+
+# ---- A question: which statistic, of which column, with which bounds, at what cost ---------------
+#
+# A statistic declares its parameters once, as fields of a frozen class: name, type and converter,
+# default, and what `sourdine.parameters.kinds.says` adds. One reader makes a typed question of what
+# was typed, in Python, in a shell or as JSON, or raises one structured error. The JSON of a
+# question is what a release carries, what a ledger stores and what a form sends.
+
+
+ORDER = (DATA, WHAT, GROUPS, PRIVACY)
+
+
+Q = TypeVar("Q", bound="Question")
+
+
+@attrs.frozen(kw_only=True)
+class Parameter:
+    """A parameter of a question, as its class declares it."""
+
+    name: str
+    attribute: str
+    kind: Kind
+    help: str
+    group: str
+    unit: str | None
+    default: Any
+    required: bool
+    positional: bool
+
+    def schema(self) -> dict[str, Any]:
+        """Return its JSON Schema, with what a form shows."""
+        about = {"description": self.help, "group": self.group}
+        if self.unit is not None:
+            about["unit"] = self.unit
+        default = {} if self.default is None else {"default": plain_parameter(self.default)}
+        return {**self.kind.schema, **about, **default}
+
+
+@attrs.frozen(kw_only=True, slots=False)
+class Question(Drawer):
+    """What is asked: a frozen record of public parameters that can be drawn."""
+
+    text: ClassVar[str]
+    """What it is, in a sentence."""
+    required: ClassVar[tuple[str, ...]] = ()
+    """Parameters that must be typed."""
+    unlisted: ClassVar[tuple[str, ...]] = ()
+    """Parameters that no face lists."""
+    unwritten: ClassVar[Mapping[str, Any]] = MappingProxyType({})
+    """What JSON that leaves a parameter out meant, where that is not today's default."""
+    examples: ClassVar[tuple[str, str]] = ("", "")
+    """How it is typed in a shell after its name: to release, and to plan."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the question as JSON knows it: what differs from the defaults."""
+        said: dict[str, Any] = {"statistic": self.kind}
+        for p in parameters(type(self)):
+            typed = plain_parameter(getattr(self, p.attribute))
+            if typed != plain_parameter(p.default) and p.name not in UNSAID:
+                said[p.name] = typed
+        return said
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return the question that `to_dict` wrote."""
+        said = {name: value for name, value in facts.items() if name != "statistic"}
+        said = {**cls.unwritten, **said}
+        _require_known(cls, said)
+        return _read(cls, said)
+
+    @abstractmethod
+    def release(self, data: object) -> Release:
+        """Draw and publish the answer."""
+
+    @classmethod
+    def schema(cls) -> dict[str, Any]:
+        """Return the JSON Schema of the question."""
+        own = {p.name: p.schema() for p in parameters(cls)}
+        return {
+            "title": cls.kind,
+            "description": cls.text,
+            "type": "object",
+            "properties": {"statistic": {"const": cls.kind}, **own},
+            "required": ["statistic", *cls.required],
+            "oneOf": [{"required": ["epsilon"]}, {"required": ["error"]}],
+            "additionalProperties": False,
+        }
+
+
+SYNONYMS = {
+    **dict.fromkeys(("groupby", "group_by", "groups"), "by"),
+    **dict.fromkeys(("range", "limits", "clip", "lower", "upper"), "bounds"),
+    **dict.fromkeys(("col", "variable", "columns"), "column"), "eps": "epsilon",
+}  # fmt: skip
+"""What other libraries call a parameter."""
+FILTERS = ("where", "filter", "query")
+LIKE = 0.7
+"""How much two names resemble each other for one to be a slip for the other."""
+HINTS = 3
+"""How many hints are followed before one is shown."""
+UNSAID = ("error",)
+"""What a question no longer says once it is settled: an error asked for has become an epsilon."""
+
+
+@cache
+def parameters(cls: type[Question]) -> tuple[Parameter, ...]:
+    """Return what a statistic declares, group by group."""
+    declared = [
+        Parameter(
+            name=f.alias or f.name,
+            attribute=f.name,
+            default=None if f.default is attrs.NOTHING else f.default,
+            required=(f.alias or f.name) in cls.required,
+            positional=not f.kw_only,
+            **f.metadata,
+        )
+        for f in attrs.fields(cls)
+        if f.init and "kind" in f.metadata
+    ]
+    return tuple(sorted(declared, key=lambda p: ORDER.index(p.group)))
+
+
+def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
+    """Return the question that was typed, or raise one structured error.
+
+    The same question is the same object, as it is frozen: what follows from it is computed once.
+
+    Parameters
+    ----------
+    cls
+        The statistic.
+    typed
+        Parameters by name, as Python values, as texts or as JSON holds them; None means that one
+        was left out, unless its kind is nullable.
+    """
+    said = {name: _unpacked(value) for name, value in typed_values(cls, typed).items()}
+    values = said.values()
+    parts = [value if type(value) in {list, tuple} else (value,) for value in values]
+    if not all(_PLAIN.issuperset(map(type, part)) for part in parts):
+        return _asked(cls, said)
+    kinds = tuple(map(type, values)), tuple(type(x) for part in parts for x in part)
+    frozen = tuple(tuple(value) if type(value) is list else value for value in values)
+    return cast("Q", _remembered(cls, kinds, tuple(zip(said, frozen, strict=True))))
+
+
+def typed_values(cls: type[Question], typed: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was not left out: None is left out, unless a parameter's kind is nullable."""
+    nullable = {p.name for p in parameters(cls) if p.kind.nullable}
+    return {name: x for name, x in typed.items() if x is not None or name in nullable}
+
+
+def _unpacked(value: Any) -> Any:
+    """Return the numbers of an array as a list, or its only one."""
+    if not isinstance(value, np.ndarray):
+        return value
+    return list(value) if value.ndim else value[()]
+
+
+_PLAIN = frozenset(
+    {str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64, type(None)}
+)
+"""What is told apart by its type and its value alone."""
+
+
+@lru_cache(256)
+def _remembered(
+    cls: type[Question], kinds: tuple[Any, ...], said: tuple[tuple[str, Any], ...]
+) -> Question:
+    """Return the same question for the same words: questions are frozen."""
+    given = zip(said, kinds[0], strict=True)  # 1 and True are equal, but not the same
+    return _asked(cls, {name: kind(x) if kind is list else x for (name, x), kind in given})
+
+
+def _asked(cls: type[Q], said: Mapping[str, Any]) -> Q:
+    try:
+        return _built(cls, said)
+    except SourdineError as error:
+        raise _with_a_hint_that_works(error, cls, said) from None
+
+
+def _with_a_hint_that_works(
+    error: SourdineError, cls: type[Question], said: Mapping[str, Any]
+) -> SourdineError:
+    """Return the error; if obeying its hint leads to the same parameter, with the hint found there.
+
+    What to type for a parameter may depend on others, which the reader of that one does not know.
+    """
+    for _ in range(HINTS):
+        said = obeyed(said, error.tries)
+        try:
+            _built(cls, said)
+        except SourdineError as next_one:
+            if next_one.name != error.name:
+                return error
+            error = error.hinting(next_one.hint, {**error.tries, **next_one.tries})
+        else:
+            return error
+    return error
+
+
+def obeyed(said: Mapping[str, Any], tries: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what a person types who obeys a hint."""
+    return {name: x for name, x in {**said, **tries}.items() if x is not LEFT_OUT}
+
+
+def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
+    _require_known(cls, said)
+    if "epsilon" not in said and "error" not in {p.name for p in parameters(cls)}:
+        raise ParameterError("epsilon", "be given", "none", "Type {epsilon}.", epsilon=1)
+    if ("epsilon" in said) == ("error" in said):
+        raise ParameterError(
+            "epsilon",
+            "be given, or {error} instead, but not both",
+            "both" if "epsilon" in said else "neither",
+            "Type {epsilon} and leave {error} out."
+            if "epsilon" in said
+            else "Type {epsilon}, or {error} with the error that you can live with.",
+            **({"error": LEFT_OUT} if "epsilon" in said else {}),
+            epsilon=spelled(said.get("epsilon", 1)),
+        )
+    return _read(cls, said)
+
+
+def _read(cls: type[Q], said: Mapping[str, Any]) -> Q:
+    known = {p.name: p for p in parameters(cls)}
+    values = {k: known[k].kind.parse(v) if k in known else v for k, v in said.items()}
+    values = in_iso(values, said.get("read"))
+    for name in cls.required:
+        values.setdefault(name, None)
+    return cls(**values)
+
+
+def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
+    """Refuse a parameter that the statistic does not declare."""
+    known = [p.name for p in parameters(cls)]
+    for name in said:
+        if name in known or name in cls.unlisted:
+            continue
+        near = [SYNONYMS[name]] if name in SYNONYMS else get_close_matches(name, known, 1, LIKE)
+        meant = f" Did you mean {near[0]}?" if near and near[0] in known else ""
+        if name in FILTERS:
+            meant = " Filter the rows before, by a public condition."
+        raise ParameterTypeError(
+            name,
+            f"be a parameter of {cls.kind}",
+            "one that it does not have",
+            f"Leave {{{name}}} out.{meant} It knows {', '.join(sorted(known))}.",
+            **{name: LEFT_OUT},
+        )
+
+
+def schema(classes: Mapping[str, type[Question]]) -> dict[str, Any]:
+    """Return one JSON Schema of all these questions."""
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "A question to private data",
+        "oneOf": [{"$ref": f"#/$defs/{kind}"} for kind in classes],
+        "$defs": {kind: cls.schema() for kind, cls in classes.items()},
+    }
+
+
+def plain_parameter(value: Any) -> Any:
+    """Return a parameter as JSON knows it."""
+    if isinstance(value, Fraction):
+        return _number(value)
+    if isinstance(value, Relation):
+        return value.value
+    if isinstance(value, (list, tuple)):
+        return [plain_parameter(part) for part in value]
+    if isinstance(value, Reading):
+        return value.to_dict()
+    if isinstance(value, (dt.date, dt.timedelta)):
+        return value.isoformat() if isinstance(value, dt.date) else lasting(value)
+    plain = value.item() if hasattr(value, "item") else value
+    return plain if plain is None or isinstance(plain, (bool, int, float, str)) else str(plain)
+
+
+def _number(x: Fraction) -> int | float | str:
+    """Return the number that prints as ``x``, or ``x`` as a text."""
+    if x.denominator == 1:
+        return int(x)
+    return float(x) if Fraction(repr(float(x))) == x else str(x)
+
+
+# ---- Faces: functions and methods made from a declaration, with the signatures it states ---------
+#
+# A type checker reads them off the statistic's constructor (by a parameter specification), an
+# editor completes them, and ``help()`` shows them: nothing is written twice.
+
+
+P = ParamSpec("P")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class Asks(Protocol[R_co]):
+    """What has statistics as methods: it does something with a question that is typed."""
+
+    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R_co: ...
+
+
+class Face(Generic[P]):
+    """A statistic as a method: the parameters are its own, the result is that of the face."""
+
+    def __init__(self, statistic: Callable[P, Question]) -> None:
+        self.statistic: Any = statistic
+        self._method: Callable[..., Any] | None = None
+
+    @overload
+    def __get__(self, face: None, owner: Any) -> Callable[Concatenate[Any, P], Any]: ...
+    @overload
+    def __get__(self, face: Asks[R], owner: Any) -> Callable[P, R]: ...
+    def __get__(self, face: Any, owner: Any) -> Any:
+        if self._method is None:
+            self._method = _method(self.statistic)
+        return self._method if face is None else self._method.__get__(face, owner)
+
+
+def _method(cls: type[Question]) -> Callable[..., Any]:
+    def ask(self: Any, /, *placed: Any, **typed: Any) -> Any:
+        return self._ask(cls, named(cls, placed, typed))
+
+    return documented(ask, cls, "self")
+
+
+def function(statistic: Callable[P, Question]) -> Callable[Concatenate[object, P], Release]:
+    """Return the function that releases this statistic of data."""
+    cls: Any = statistic
+
+    def call(x: object, /, *placed: P.args, **typed: P.kwargs) -> Release:
+        question: Question = read(cls, named(cls, placed, typed))
+        return question.release(x)
+
+    documented(call, cls, "x")
+    return call
+
+
+def named(cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]) -> dict[str, Any]:
+    """Return what was typed by name, also what was typed by position."""
+    if not given_:
+        return typed
+    places = [p for p in parameters(cls) if p.positional]
+    placed = {p.name: x for p, x in zip(places, given_, strict=False)}
+    texts = any(isinstance(p.kind.parse(x), str) for p, x in zip(places, given_, strict=False))
+    if len(given_) > len(places) or texts:
+        raise _named_instead(cls, given_, typed)
+    if twice := placed.keys() & typed.keys():
+        raise TypeError(f"{cls.kind}() got several values for {', '.join(sorted(twice))}")
+    return {**placed, **typed}
+
+
+def _named_instead(
+    cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]
+) -> ParameterTypeError:
+    """Return the refusal of values without a name; it says which name each was probably for."""
+    known = {p.name: p for p in parameters(cls)}
+    meant: dict[str, Any] = {}
+    for x in given_:
+        guesses: tuple[str, ...] = ("q", "columns")
+        if isinstance(x, str):
+            guesses = ("column", "columns")
+        elif isinstance(x, (int, float)):
+            guesses = ("q", "epsilon")
+        elif isinstance(x, (list, tuple)) and len(x) == 2:
+            guesses = ("bounds", "q")
+        free = [name for name in guesses if name in known and name not in {**meant, **typed}]
+        if free:
+            meant[free[0]] = [x] if free[0] == "columns" and isinstance(x, str) else x
+    first = next(iter(meant), "parameters")
+    hint = f"{cls.kind}() knows {', '.join(sorted(known))}."
+    if meant:
+        hint = f"Type {', '.join(f'{{{name}}}' for name in meant)}."
+    got = f"{given(given_[0])} without a name"
+    return ParameterTypeError(first, "be given by name", got, hint, **meant)
+
+
+def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Callable[..., Any]:
+    """Give a function the name, the documentation and the signature of a statistic."""
+    call.__name__ = call.__qualname__ = cls.kind
+    call.__module__ = cls.__module__
+    call.__doc__ = _doc(cls)
+    lead = inspect.Parameter(first, inspect.Parameter.POSITIONAL_ONLY)
+    vars(call)["__signature__"] = inspect.Signature([lead, *_signature(cls)])
+    return call
+
+
+@cache
+def _signature(cls: type[Question]) -> tuple[inspect.Parameter, ...]:
+    """Return the constructor's parameters, group by group, defaults as a person types them."""
+    own = inspect.signature(cls).parameters
+    listed = [own[p.name] for p in parameters(cls)]
+    shown = [
+        p if p.default is p.empty else p.replace(default=plain_parameter(p.default)) for p in listed
+    ]
+    rest = [own[name] for name in cls.unlisted]
+    return tuple(sorted([*shown, *rest], key=lambda p: p.kind))
+
+
+def _doc(cls: type[Question]) -> str:
+    listed = [f"{p.name}\n    {p.help}" for p in parameters(cls)]
+    body = "\n".join(("Parameters", "----------", *listed))
+    return f"{cls.text}\n\n{body}\n\nSee `{cls.__module__}.{cls.__name__}` for how it is drawn.\n"

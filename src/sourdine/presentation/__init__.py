@@ -1,1 +1,0 @@
-"""How numbers and pictures are shown."""

@@ -1,0 +1,477 @@
+"""`Release`: a number never travels alone.
+
+It carries what it cost in privacy, what drew it, how far it can be from the truth and what a
+reader must know. It holds public facts only: no law, no private value. Intervals are functions of
+these facts, computed by what drew it.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from sourdine.errors import ParameterError, ParameterTypeError, PythonWording
+from sourdine.exact import given, rational
+from sourdine.privacy import Guarantee
+from sourdine.results.answer import Answer, plain
+from sourdine.results.tables import Columns, Sheet
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Self
+
+    from sourdine.exact import Number
+    from sourdine.grid import Grid
+
+
+RAREST = Fraction(1, 10**12)
+"""Intervals miss this often, at least: they are computed with floats."""
+
+LITTLE_PROTECTION = 20
+"""From this epsilon on an answer says how little it protects: the odds may change by e^20."""
+SHOWN = 0.95
+"""The confidence of the intervals in a table."""
+
+
+class Drawer(ABC):
+    """What a release asks of that which drew it: a mechanism, a statistic, an estimate.
+
+    A class with a ``kind`` of its own can be rebuilt from JSON: `to_dict` and `from_dict` are
+    each other's inverse.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[str]
+    even: ClassVar[bool] = False
+    """Whether the numbers are shares of one whole, printed with one precision."""
+    most: ClassVar[int | None] = None
+    """How many numbers are printed: of more, the largest."""
+    lead: ClassVar[int | None] = None
+    """Of a table that is cut to the width of a page: how many columns begin each part."""
+    kinds: ClassVar[dict[str, type[Drawer]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "kind" in vars(cls):
+            Drawer.kinds[cls.kind] = cls
+
+    @property
+    def populations(self) -> bool:
+        """Whether there are intervals for the population too."""
+        return True
+
+    @property
+    def intervals(self) -> bool:
+        """Whether the values are numbers, which have intervals."""
+        return True
+
+    @property
+    def prints_intervals(self) -> bool:
+        """Whether tables, frames and pictures show the intervals."""
+        return self.intervals
+
+    @property
+    def head(self) -> str:
+        """What the numbers are, as a head of a table says it."""
+        return self.kind
+
+    @property
+    def shown(self) -> float:
+        """The confidence of the intervals that are printed and drawn."""
+        return SHOWN
+
+    @property
+    def title(self) -> str:
+        """What stands above a picture."""
+        return str(self)
+
+    @property
+    def from_zero(self) -> bool:
+        """Whether a picture's axis begins at 0, as that of a count must to show how much it is."""
+        return False
+
+    @property
+    def protected(self) -> str:
+        """What the promise is for, where that is more than a record."""
+        return "record"
+
+    def limits(self, release: Release, beta: float, of: str) -> Any:
+        """Return the ends that miss the truth with probability ``beta``, shaped as the value.
+
+        ``of`` is ``"sample"``, ``"population"`` or, for one that takes sums for normal,
+        ``"normal"``.
+        """
+        raise NotImplementedError
+
+    def widened_limits(self, release: Release, beta: float, of: str) -> Any:
+        """Return the `limits`, widened where they leave out the value: what users see.
+
+        Limits are cut to what is possible, values are not: a noisy count may be negative, so that
+        sums of counts stay unbiased. *Claim*: no value lies outside its own interval. *Checked by*
+        ``test_no_value_lies_outside_its_own_interval``. An interval that only grows misses the
+        truth no more often.
+        """
+        return holding(release.value, self.limits(release, beta, of))
+
+    @property
+    def beside(self) -> tuple[str, ...]:
+        """Which intervals are printed beside those of the sample."""
+        return ()
+
+    def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
+        """Return what tells the numbers of a release apart, by name."""
+        return {}
+
+    def further(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
+        """Return columns that a frame has besides its labels, as long as these."""
+        return {}
+
+    def columns(self, release: Release) -> Columns:
+        """Return the numbers of a release, with labels and the ends that are shown."""
+        own = self._shown_ends(release, "sample") if self.prints_intervals else None
+        return Columns(
+            labels=self.labels(release),
+            name=self.head,
+            values=flat(release.value),
+            lower=own and own[0],
+            upper=own and own[1],
+            beside={of: self._shown_ends(release, of) for of in self.beside},
+            confidence=self.shown,
+            even=self.even,
+            most=self.most,
+            further=self.further(release),
+            printed=self.printed_rows(release),
+        )
+
+    def printed_rows(self, release: Release) -> Sequence[int] | None:  # noqa: ARG002
+        """Return which rows are printed, where not all are."""
+        return None
+
+    def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
+        """Return the lower and the upper ends that are shown, one by one."""
+        pairs = _pairs(self.widened_limits(release, read_confidence(self.shown), of))
+        return [x for low, _ in pairs for x in flat(low)], [
+            x for _, high in pairs for x in flat(high)
+        ]
+
+    def difference(self, release: Release, first: object, second: object) -> Release:  # noqa: ARG002
+        """Return how far one group is above another, where there are groups."""
+        raise ParameterTypeError(
+            "the release",
+            "be of groups",
+            str(self),
+            "Ask with {by} and {keys}, then for the difference of two of them.",
+            by="sex",
+            keys=["f", "m"],
+        )
+
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the heads and lines of the table that is printed."""
+        return release.columns().cells()
+
+    def findings(self, release: Release) -> list[tuple[str, str]]:  # noqa: ARG002
+        """Return further lines below the table, such as what was found before the answer."""
+        return []
+
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:  # noqa: ARG002
+        """Return what the released numbers suggest to type, in the words of a face."""
+        return ()
+
+    @property
+    def release_kind(self) -> type[Release]:
+        """What its releases are."""
+        return Release
+
+    def answered(self, release: Release) -> Release:
+        """Return the answer alone, where something was found before it."""
+        return release
+
+    def value(self, drawn: Mapping[str, Any]) -> Any:
+        """Return the published value, from what was drawn."""
+        raise NotImplementedError
+
+    @abstractmethod
+    def to_dict(self) -> dict[str, Any]:
+        """Return the public parameters as JSON knows them, the kind as ``"statistic"``."""
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Self:
+        """Return what wrote these facts."""
+        raise NotImplementedError
+
+    def plot(self, release: Release, **options: Any) -> Any:
+        """Draw a release: a dot with its interval for each number."""
+        from sourdine.results import charts
+
+        return charts.dots(release, **options)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
+class Release(Answer):
+    """A published value with its cost, what drew it and its caveats.
+
+    Parameters
+    ----------
+    value
+        What is published: a number, an array, or one of them for each group.
+    cost
+        The guarantee under which it was drawn; infinite if the randomness was seeded.
+    mechanism
+        What drew it, with its public parameters.
+    caveats
+        Sentences a reader needs, fixed before the data was read.
+    drawn
+        Every number drawn under the cost, by name: intervals are functions of these.
+    grid
+        The public lattice the value lies on, where there is one.
+
+    Examples
+    --------
+    >>> from sourdine.mechanisms import Laplace
+    >>> release = Laplace(epsilon=1).release(1000)
+    >>> low, high = release.interval(0.95)
+    >>> high - low
+    6
+    >>> f"{release:d}" == str(release.value)
+    True
+    """
+
+    value: Any
+    cost: Guarantee
+    mechanism: Drawer
+    caveats: tuple[str, ...] = ()
+    drawn: Mapping[str, Any] = field(default_factory=dict)
+    grid: Grid | None = None
+
+    def interval(
+        self, confidence: Number = SHOWN, *, of: str = "sample", assume: str | None = None
+    ) -> Any:
+        """Return the ends between which the truth lies with probability ``confidence``.
+
+        Two numbers, two arrays, or a pair of them for each key. The value is always between them:
+        they are cut to what is possible, such as 0 for a count, but never beyond the value.
+
+        Parameters
+        ----------
+        confidence
+            A probability below 1; for several numbers it holds for all of them together, unless
+            a caveat says that each holds on its own.
+        of
+            ``"sample"``: the truth is the statistic of the records at hand.
+            ``"population"``: of the law they were drawn from, so sampling error is added.
+        assume
+            For a population: ``"normal"`` takes the sum of many records for normal, as is
+            commonly done, for a shorter interval; left out, the interval holds for every law.
+        """
+        if of not in ("sample", "population"):
+            raise ParameterError(
+                "of", "be 'sample' or 'population'", repr(of), "Type {of}.", of="sample"
+            )
+        if not self.mechanism.intervals:
+            raise ParameterTypeError(
+                "an interval",
+                "be of a number",
+                f"a {self.mechanism.head}",
+                "Look at its error(beta).",
+            )
+        if of == "population" and not self.mechanism.populations:
+            raise ParameterError(
+                "of",
+                f"be 'sample' for a {self.mechanism.head}, which depends on how many were asked",
+                repr(of),
+                "Type {of}, or ask for a mean or a share.",
+                of="sample",
+            )
+        if assume is not None:
+            self._check_normal(assume, of)
+        which = of if assume is None else "normal"
+        return self.mechanism.widened_limits(self, read_confidence(confidence), which)
+
+    def _check_normal(self, assume: str, of: str) -> None:
+        if assume != "normal" or of != "population":
+            raise ParameterError(
+                "assume",
+                "be 'normal', with {of}, or left out",
+                given(assume),
+                "Type {assume} and {of}.",
+                assume="normal",
+                of="population",
+            )
+        if "normal" not in self.mechanism.beside:
+            raise ParameterError(
+                "assume",
+                f"be left out for this {self.mechanism.head}",
+                given(assume),
+                "Leave it out; a mean has such intervals where {population} is asked.",
+                population=True,
+            )
+
+    def columns(self) -> Columns:
+        """Return the numbers, with labels and the ends of the intervals that are printed."""
+        return self.mechanism.columns(self)
+
+    def sheet(self, words: PythonWording | None = None) -> Sheet:
+        """Return what is printed, in the words of a face."""
+        heads, lines = self.mechanism.printed(self)
+        notes = self.notes(words)
+        lead = self.mechanism.lead
+        if lead is None and self.mechanism.beside:
+            lead = len(self.mechanism.labels(self))
+        return Sheet(heads=heads, lines=lines, notes=notes, lead=lead)
+
+    def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
+        """Return what stands below the table, in the words of a face."""
+        facts = [("cost", self.price), ("how", str(self.mechanism)), *self.mechanism.findings(self)]
+        remarks = self.mechanism.remarks(self, words or PythonWording())
+        texts = (*self.caveats, *self._warnings(), *remarks)
+        return facts + [("note", text) for text in texts]
+
+    def _warnings(self) -> tuple[str, ...]:
+        if self.cost.is_finite and self.cost.epsilon > LITTLE_PROTECTION:
+            return (f"An epsilon above {LITTLE_PROTECTION} protects next to nothing.",)
+        return ()
+
+    @property
+    def price(self) -> str:
+        """What was paid, and for whom, in words."""
+        return self.cost.told(self.mechanism.protected)
+
+    def printed_interval(self) -> dict[str, Any] | None:
+        """Return the interval that is printed, as JSON knows it; None where none is printed.
+
+        Examples
+        --------
+        >>> from sourdine.mechanisms import Laplace
+        >>> Laplace(epsilon=1).release(1000).printed_interval()["confidence"]
+        0.95
+        """
+        if not self.mechanism.prints_intervals:
+            return None
+        confidence = self.mechanism.shown
+        return {"confidence": confidence, "ends": plain(self.interval(confidence))}
+
+    def derived(self) -> dict[str, Any]:
+        """Return what is answered beside `to_dict`: the cost in decimals, the printed interval.
+
+        Both follow from the release, so they are not stored with it.
+
+        Examples
+        --------
+        >>> from sourdine.mechanisms import Laplace
+        >>> Laplace(epsilon=0.05).release(1000).derived()["cost"]["decimal"]
+        {'epsilon': 0.05, 'delta': 0.0}
+        """
+        facts: dict[str, Any] = {"cost": self.cost.to_dict() | {"decimal": self.cost.decimal}}
+        interval = self.printed_interval()
+        return facts if interval is None else {**facts, "interval": interval}
+
+    def difference(self, first: object, second: object) -> Release:
+        """Return how far the first of two groups is above the second; it costs nothing more."""
+        return self.mechanism.difference(self, first, second)
+
+    def plot(self, **options: Any) -> Any:
+        """Draw the release; ``path=`` saves the picture."""
+        return self.mechanism.plot(self, **options)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return everything public as what JSON knows."""
+        return {
+            "value": plain(self.value),
+            "cost": self.cost.to_dict(),
+            "mechanism": str(self.mechanism),
+            "question": self.mechanism.to_dict(),
+            "drawn": plain(self.drawn),
+            "caveats": list(self.caveats),
+        }
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Release:
+        """Return the release that `to_dict` wrote: of a statistic or of an estimate."""
+        mechanism = read_drawer(facts["question"])
+        kind = cls if issubclass(cls, mechanism.release_kind) else mechanism.release_kind
+        return kind(
+            value=mechanism.value(facts["drawn"]),
+            cost=Guarantee.from_dict(facts["cost"]),
+            mechanism=mechanism,
+            caveats=tuple(facts["caveats"]),
+            drawn=facts["drawn"],
+            grid=getattr(mechanism, "grid", None),
+        )
+
+
+def read_drawer(facts: Mapping[str, Any]) -> Drawer:
+    """Return what wrote these facts with `to_dict`, of whichever kind it is."""
+    kind = facts["statistic"]
+    if kind not in Drawer.kinds:
+        raise ParameterError(
+            "the JSON",
+            "hold the release of a statistic",
+            f"the kind {kind!r}",
+            "Only what sourdine's statistics released can be read back.",
+        )
+    return Drawer.kinds[kind].from_dict(facts)
+
+
+def read_confidence(confidence: object) -> float:
+    """Return the probability with which an interval may miss the truth."""
+    return float(beta_of(confidence, RAREST))
+
+
+def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
+    """Return the probability of a failure, exactly.
+
+    Examples
+    --------
+    >>> beta_of(0.95)
+    Fraction(1, 20)
+    """
+    value = rational(confidence, "confidence", example=0.95)
+    if not (0 < value < 1 and 1 - value >= least):
+        raise ParameterError(
+            "confidence",
+            "be above 0 and below 1",
+            given(confidence),
+            "Type a probability, such as {confidence}.",
+            confidence=0.95,
+        )
+    return 1 - value
+
+
+def holding(value: Any, ends: Any) -> Any:
+    """Return intervals, each widened to its value where that lies outside.
+
+    Examples
+    --------
+    >>> holding(-4, (0, 2)), holding({"a": 7, "b": 3}, {"a": (5, 9), "b": (4, 9)})
+    ((-4, 2), {'a': (5, 9), 'b': (3, 9)})
+    """
+    if isinstance(ends, Mapping):
+        return {key: holding(value[key], own) for key, own in ends.items()}
+    low, high = ends
+    if low is None:  # a number without an interval, such as a bound that was found
+        return ends
+    if isinstance(low, np.ndarray):
+        return np.minimum(low, value), np.maximum(high, value)
+    return min(low, value), max(high, value)
+
+
+def _pairs(ends: Any) -> list[Any]:
+    """Return the ends of intervals in their order, however they are kept apart."""
+    if isinstance(ends, Mapping):
+        return [pair for part in ends.values() for pair in _pairs(part)]
+    return [ends]
+
+
+def flat(value: Any) -> list[Any]:
+    """Return all numbers of a value in their order."""
+    if isinstance(value, Mapping):
+        return [x for part in value.values() for x in flat(part)]
+    if isinstance(value, np.ndarray):
+        return list(value.ravel().tolist())
+    return list(value) if isinstance(value, (list, tuple)) else [value]

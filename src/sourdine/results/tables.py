@@ -1,0 +1,421 @@
+"""Tables with notes, and columns of numbers with intervals."""
+
+from __future__ import annotations
+
+import re
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, field, replace
+from html import escape
+from itertools import chain
+from math import ceil, floor
+from textwrap import fill
+from typing import TYPE_CHECKING, Any, TypeVar, cast
+
+from sourdine.errors import ParameterError
+from sourdine.results.formatting import any_row, outward, printable, shown
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+# ---- A table with notes below it: the one layout of everything that is printed -------------------
+
+
+SIZE = re.compile(r"^[\d. ]+ ([kMGT]?B|pp)$")
+"""A number of bytes or percentage points, which stands to the right as other numbers do."""
+PAGE, GAP = 80, 2
+"""Letters of a line, and between columns."""
+LEFT = "style='text-align:left'"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sheet:
+    """Heads, rows and notes, as texts that steer nothing (`sourdine.results.formatting`).
+
+    Parameters
+    ----------
+    heads
+        The names of the columns; none where there are notes alone.
+    lines
+        The cells of each line.
+    notes
+        What stands below: a word and a text each.
+    title
+        What stands above, if anything.
+    lead
+        If a table may be cut to the width of a page: how many columns begin each part. None: it
+        stays as wide as it is.
+
+    Examples
+    --------
+    >>> print(Sheet(heads=("key", "count"), lines=[("yes", "12"), ("no", "7")]).text())
+    key  count
+    yes     12
+    no       7
+    """
+
+    heads: Sequence[str] = ()
+    lines: Sequence[Sequence[str]] = ()
+    notes: Sequence[tuple[str, str]] = ()
+    title: str | None = None
+    lead: int | None = None
+
+    def __post_init__(self) -> None:
+        whole = {
+            "heads": tuple(map(printable, self.heads)),
+            "lines": [tuple(map(printable, line)) for line in self.lines],
+            "notes": [(printable(word), printable(text)) for word, text in self.notes],
+            "title": self.title and printable(self.title),
+        }
+        for name, value in whole.items():
+            object.__setattr__(self, name, value)
+
+    def text(self) -> str:
+        """Return the table for a terminal: names to the left, numbers to the right."""
+        columns = [
+            _aligned(head, cells) for head, *cells in zip(self.heads, *self.lines, strict=True)
+        ]
+        lines: list[str] = []
+        for part in self.pages():
+            lines += [""] if lines else []
+            kept = [columns[i] for i in part]
+            lines += ["  ".join(line).rstrip() for line in zip(*kept, strict=True)]
+        width = max((len(word) for word, _ in self.notes), default=0)
+        below = [_wrapped(f"{word:<{width}}  {text}", width + 2) for word, text in self.notes]
+        return "\n".join([*([self.title] if self.title else []), *lines, *below])
+
+    def pages(self, gap: int = GAP) -> list[list[int]]:
+        """Return which columns stand beside each other, so that no part is wider than a page.
+
+        Parameters
+        ----------
+        gap
+            Letters between columns, and as many at the edges together.
+
+        Examples
+        --------
+        >>> Sheet(heads=("key", "a" * 50, "b" * 50), lead=1).pages()
+        [[0, 1], [0, 2]]
+        """
+        every = list(range(len(self.heads)))
+        if self.lead is None:
+            return [every]
+        wide = [max(map(len, cells)) + gap for cells in zip(self.heads, *self.lines, strict=True)]
+        first = every[: self.lead]
+        parts, room = [list(first)], PAGE - sum(wide[: self.lead])
+        for i in every[self.lead :]:
+            if wide[i] > room and len(parts[-1]) > len(first):
+                parts.append(list(first))
+                room = PAGE - sum(wide[: self.lead])
+            parts[-1].append(i)
+            room -= wide[i]
+        return parts
+
+    def html(self) -> str:
+        """Return the table as HTML that needs no style sheet."""
+        title = f"<h4>{escape(self.title)}</h4>" if self.title else ""
+        if not self.heads:
+            facts = "".join(
+                f"<tr><th>{escape(word)}</th><td>{escape(text)}</td></tr>"
+                for word, text in self.notes
+            )
+            return f"{title}<table>{facts}</table>"
+        below = "<br>".join(f"{escape(word)}: {escape(text)}" for word, text in self.notes)
+        notes = f"<div style='max-width:48em'>{below}</div>" if below else ""
+        first, *rest = self._parts()
+        parts = "".join(
+            f"<tbody {LEFT}>{_row(heads, 'th')}{_rows(lines)}</tbody>" for heads, *lines in rest
+        )
+        head = f"<thead {LEFT}>{_row(self.heads, 'th')}</thead>"
+        return f"{title}<table>{head}<tbody>{_rows(first)}</tbody>{parts}</table>{notes}"
+
+    def _parts(self) -> list[list[Sequence[str]]]:
+        """Return the lines between empty ones; heads begin each part but the first."""
+        parts: list[list[Sequence[str]]] = [[]]
+        for line in self.lines:
+            if any(line):
+                parts[-1].append(line)
+            else:
+                parts.append([])
+        return [parts[0], *(part for part in parts[1:] if part)]
+
+
+class Shown(ABC):
+    """What prints as a sheet: a small table in a terminal, HTML in a notebook."""
+
+    __slots__ = ()
+
+    @abstractmethod
+    def sheet(self) -> Sheet:
+        """Return what is shown."""
+
+    def __str__(self) -> str:
+        return self.sheet().text()
+
+    def _repr_html_(self) -> str:
+        return self.sheet().html()
+
+
+def _row(cells: Sequence[str], kind: str) -> str:
+    return "<tr>" + "".join(f"<{kind}>{escape(text)}</{kind}>" for text in cells) + "</tr>"
+
+
+def _rows(lines: Sequence[Sequence[str]]) -> str:
+    return "".join(_row(line, "td") for line in lines)
+
+
+def _aligned(head: str, texts: Sequence[str]) -> list[str]:
+    """Return a column of one width: names to the left, numbers to the right."""
+    width = max(map(len, (head, *texts)))
+    names = any(letter.isalpha() for text in texts for letter in SIZE.sub("", text))
+    return [text.ljust(width) if names else text.rjust(width) for text in (head, *texts)]
+
+
+def _wrapped(text: str, indent: int) -> str:
+    """Return a note in lines of a terminal's width, indented below its word."""
+    return fill(
+        text,
+        PAGE,
+        subsequent_indent=" " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+# ---- Numbers with labels and ends: what tables, frames and pictures are made of ------------------
+
+
+C = TypeVar("C")
+
+BESIDE = {"normal": "population (normal)", "population": "population (any law)"}
+LIBRARIES = ("pandas", "polars", "pyarrow")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Columns:
+    """Columns of one length: labels, values and, where they are known, the ends of intervals.
+
+    Parameters
+    ----------
+    labels
+        What tells the rows apart, by name; may be empty for a single number.
+    name
+        What the values are.
+    values
+        The numbers.
+    lower, upper
+        The ends of their intervals; None where a value has none.
+    beside
+        The ends of further intervals: of a ``"population"``, and those that take sums for
+        ``"normal"``.
+    confidence
+        The probability with which the intervals hold; None if something else says it.
+    even
+        Whether all numbers are printed as precisely as the narrowest interval deserves, as befits
+        shares of one whole; else each as its own interval does.
+    further
+        Columns that a frame has besides, such as the edges of bins as numbers; not printed.
+    printed
+        Which rows are printed; all of them if left out.
+    most
+        How many rows are printed: of more, those with the largest values. None for all.
+    by
+        The labels that name a group: they come first.
+
+    Examples
+    --------
+    >>> ages = Columns(labels={"sex": ["f", "m"]}, name="mean", values=[41.2, 39.9])
+    >>> ages.cells()
+    (('sex', 'mean'), [('f', '41.2'), ('m', '39.9')])
+    """
+
+    labels: Mapping[str, Sequence[Any]]
+    name: str
+    values: Sequence[Any]
+    lower: Sequence[Any] | None = None
+    upper: Sequence[Any] | None = None
+    beside: Mapping[str, tuple[Sequence[Any], Sequence[Any]]] = field(default_factory=dict)
+    confidence: float | None = 0.95
+    even: bool = False
+    most: int | None = None
+    further: Mapping[str, Sequence[Any]] = field(default_factory=dict)
+    printed: Sequence[int] | None = None
+    by: Sequence[str] = ()
+
+    def largest(self, most: int | None) -> Columns:
+        """Return the rows with the largest values, in the order they have."""
+        if most is None or len(self.values) <= most:
+            return self
+        down = sorted(range(len(self.values)), key=lambda i: -self.values[i])[:most]
+        return self.picked(sorted(down))
+
+    def picked(self, kept: Sequence[int]) -> Columns:
+        """Return some rows."""
+
+        def picked(column: Sequence[Any]) -> list[Any]:
+            return [column[i] for i in kept]
+
+        return replace(
+            self,
+            labels={name: picked(column) for name, column in self.labels.items()},
+            further={name: picked(column) for name, column in self.further.items()},
+            values=picked(self.values),
+            lower=self.lower and picked(self.lower),
+            upper=self.upper and picked(self.upper),
+            beside={of: (picked(low), picked(high)) for of, (low, high) in self.beside.items()},
+        )
+
+    def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return heads and rows as texts, each number with the digits its interval supports."""
+        kept = self.largest(self.most) if self.printed is None else self.picked(self.printed)
+        names = [[(label(v),) for v in column] for column in kept.labels.values()]
+        more = [
+            [(spanned(*pair),) for pair in zip(*ends, strict=True)] for ends in kept.beside.values()
+        ]
+        heads = (
+            *self.labels,
+            self.name,
+            *(end_heads(self.confidence) if self.bounded else ()),
+            *(BESIDE[of] for of in self.beside),
+        )
+        rows = [
+            tuple(chain.from_iterable(parts))
+            for parts in zip(*names, kept.texts(), *more, strict=True)
+        ]
+        left = len(self.values) - len(kept.values)
+        if left > 0 and self.printed is None:
+            rows.append((f"and {left} smaller", *[""] * (len(heads) - 1)))
+        return heads, rows
+
+    @property
+    def bounded(self) -> bool:
+        """Whether there are intervals."""
+        return self.lower is not None and self.upper is not None
+
+    def texts(self) -> list[tuple[str, ...]]:
+        """Return the texts of each value and of the ends of its interval."""
+        if self.lower is None or self.upper is None:
+            return [(label(v),) for v in self.values]
+        ends = list(zip(self.lower, self.upper, strict=True))
+        if not self.even:
+            return [
+                (label(v), "", "") if None in pair else any_row(v, pair)
+                for v, pair in zip(self.values, ends, strict=True)
+            ]
+        width = min((high - low for low, high in ends if high > low), default=0.0)
+        return [
+            (shown(v, width), outward(pair[0], width, floor), outward(pair[1], width, ceil))
+            for v, pair in zip(self.values, ends, strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, list[Any]]:
+        """Return the columns by name, as a frame holds them."""
+        own = {self.name: _of_one_type(self.values)}
+        if self.lower is not None and self.upper is not None:
+            own |= {"lower": _of_one_type(self.lower), "upper": _of_one_type(self.upper)}
+        for of, (low, high) in self.beside.items():
+            own |= {f"{of}_lower": list(low), f"{of}_upper": list(high)}
+        labels = {**self.labels, **self.further}
+        return beside({name: _of_one_type(x) for name, x in labels.items()}, own)
+
+    def to_frame(self, library: str) -> Any:
+        """Return a frame of the library named: pandas, polars or pyarrow."""
+        return framed(self.to_dict(), library)
+
+
+def beside(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, C]:
+    """Return both in order; a label that is called like one of ours gets a _ behind its name.
+
+    Examples
+    --------
+    >>> beside({"count": ["a", "b"], "sex": ["f", "m"]}, {"count": [3, 4]})
+    {'count_': ['a', 'b'], 'sex': ['f', 'm'], 'count': [3, 4]}
+    """
+    named: dict[str, C] = {}
+    for name, column in labels.items():
+        free = name
+        while free in own or free in named or (free != name and free in labels):
+            free += "_"
+        named[free] = column
+    return {**named, **own}
+
+
+def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
+    """Return columns as a frame of the library named: pandas, polars or pyarrow."""
+    if library not in LIBRARIES:
+        raise ParameterError(
+            "library",
+            "be 'pandas', 'polars' or 'pyarrow'",
+            repr(library),
+            "Type {library}.",
+            library="pandas",
+        )
+    import narwhals
+
+    try:
+        return narwhals.from_dict(columns, backend=cast("Any", library)).to_native()
+    except ImportError:
+        raise ParameterError(
+            "library",
+            "be one that is installed",
+            repr(library),
+            f"Install it with pip install {library}.",
+        ) from None
+
+
+def end_heads(confidence: float | None) -> tuple[str, str]:
+    """Return what the ends of intervals are called.
+
+    Examples
+    --------
+    >>> end_heads(0.95), end_heads(None)
+    (('from (95 %)', 'to (95 %)'), ('from', 'to'))
+    """
+    if confidence is None:
+        return "from", "to"
+    return f"from ({100 * confidence:g} %)", f"to ({100 * confidence:g} %)"
+
+
+def spanned(low: Any, high: Any) -> str:
+    """Return an interval in one cell, rounded outward.
+
+    Examples
+    --------
+    >>> spanned(51004.2, 51496.1)
+    '51 000 to 51 500'
+    """
+    _, first, last = any_row(low, (low, high))
+    return f"{first} to {last}"
+
+
+def with_ends(value: str, *ends: str) -> str:
+    """Return a number and its interval in one line.
+
+    Examples
+    --------
+    >>> with_ends("37.2", "36", "39"), with_ends("bus")
+    ('37.2 [36, 39]', 'bus')
+    """
+    return f"{value} [{', '.join(ends)}]" if any(ends) else value
+
+
+def label(x: object) -> str:
+    """Return a label as a person reads it: numbers with few digits.
+
+    Examples
+    --------
+    >>> label(0.1), label(0.0), label(1e7), label("yes"), label(1 / 3)
+    ('0.1', '0', '10 000 000', 'yes', '0.33333333')
+    """
+    if not isinstance(x, float):
+        return "" if x is None else str(x)
+    text = shown(x, 1e-6 * abs(x)) if x else "0"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def _of_one_type(labels: Sequence[Any]) -> list[Any]:
+    """Return what a column of a frame can hold: numbers as floats, other mixtures as texts."""
+    types = {type(x) for x in labels if x is not None}
+    if types == {int, float}:
+        return [None if x is None else float(x) for x in labels]
+    return list(labels) if len(types) <= 1 else list(map(str, labels))

@@ -1,0 +1,437 @@
+"""Guards on a server: registering, submissions, leaderboards."""
+
+from __future__ import annotations
+
+import json
+import random
+import secrets
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+import msgspec
+from starlette.responses import Response
+
+from sourdine.adaptive.holdout.guard import GuardedHoldout
+from sourdine.adaptive.holdout.leaderboard import Leaderboard
+from sourdine.adaptive.holdout.sealed import (
+    open_sealed,
+    reached,
+    sealed_facts,
+    sealed_lines,
+    submit_reached,
+)
+from sourdine.adaptive.ledger.dependence import Blocks, Markov
+from sourdine.adaptive.ledger.ledger import TranscriptLedger
+from sourdine.data import wages
+from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.parameters.kinds import spelled
+from sourdine.server.datasets import (
+    Spelled,
+    require_below,
+)
+from sourdine.server.labels import labels_at, read_predictions
+from sourdine.server.releases import check_facts, lines_text
+from sourdine.server.requests import (
+    LONGEST_UPLOAD,
+    NAME,
+    OVERSEERS,
+    PRINTABLE,
+    Operation,
+    checked_key,
+    reply,
+)
+from sourdine.server.store.base import Guard, KeyedRequest, fingerprint
+from sourdine.server.store.guards import guard_book, guard_checked
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+    from pathlib import Path
+
+    from sourdine.adaptive.ledger.dependence import Dependence
+    from sourdine.server.requests import Incoming
+    from sourdine.server.store.base import Submission, TeamGrant
+    from sourdine.server.store.store import ServerStore
+    from sourdine.storage.journal import Row
+
+
+# ---- Guards: registered by a path on the server, submitted to by teams, seen on a leaderboard ----
+#
+# *Claim*: however often a submission is sent, it is charged once and its answer is one. *Checked
+# by*
+# ``test_a_submission_is_charged_once_under_its_key``.
+
+
+OWNER = ("owner",)
+REPLAYED = "idempotent-replayed"
+MOST_SUBMISSIONS = 10**6
+Named = Annotated[str, msgspec.Meta(min_length=1, max_length=200, pattern=PRINTABLE)]
+
+
+class RegisteringGuard(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """New labels under guard, by where the server finds them."""
+
+    name: Annotated[str, msgspec.Meta(pattern=NAME)]
+    source: Annotated[str, msgspec.Meta(min_length=1, max_length=1000, pattern=PRINTABLE)]
+    error: Spelled
+    column: Named | None = None
+    loss: Literal["zero-one", "absolute"] = "zero-one"
+    scale: Spelled | None = None
+    confidence: Spelled = 0.95
+    step: Spelled | None = None
+    blocks: Annotated[int, msgspec.Meta(ge=1, le=10**6)] | None = None
+    markov: Spelled | None = None
+    text: Annotated[str, msgspec.Meta(max_length=500, pattern=PRINTABLE)] = ""
+
+
+class GrantingTeam(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """How often a team may submit."""
+
+    team: Named
+    submissions: Annotated[int, msgspec.Meta(ge=0, le=MOST_SUBMISSIONS)]
+
+
+class Submitting(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
+    """Predictions: a list, or a text with one a line."""
+
+    predictions: list[int | float | str | bool | None] | str
+
+
+def registered_guard(said: RegisteringGuard) -> tuple[Guard, list[tuple[str, Row]]]:
+    """Return the guard that an owner describes, and the first lines of its ledger; or refuse it."""
+    held = GuardedHoldout(
+        labels_at(said.source, said.column),
+        loss=said.loss,
+        scale=spelled(said.scale),
+        confidence=spelled(said.confidence),
+        dependence=_dependence(said),
+        error=spelled(said.error),
+    )
+    board = Leaderboard(held, "auto" if said.step is None else spelled(said.step))
+    secret = secrets.token_bytes(32)
+    guard = Guard(
+        name=said.name,
+        source=said.source,
+        column=said.column,
+        secret=secret.hex(),
+        text=said.text,
+    )
+    return guard, sealed_lines(board, secret)
+
+
+def _dependence(said: RegisteringGuard) -> Dependence | None:
+    if said.blocks is not None and said.markov is not None:
+        raise ParameterError("blocks", "be left out with {markov}", "both", "Type one of them.")
+    if said.blocks is not None:
+        return Blocks(said.blocks)
+    return None if said.markov is None else Markov(spelled(said.markov))
+
+
+def guards(call: Incoming) -> Response:
+    """Answer with the guards that the caller may see."""
+    store, who = call.state.store, call.who
+    granted = {grant.guard for grant in store.guards.grants(team=who.name)}
+    seen = [one for one in store.guards.all() if who.sees_all or one.name in granted]
+    return reply([_facts(call, one) for one in seen])
+
+
+def guard(call: Incoming) -> Response:
+    """Answer with what is public of a guard, what it told, and what is left."""
+    found = call.guard
+    return reply(_facts(call, found), headers=call.heads(guard_book(found.name)))
+
+
+def _facts(call: Incoming, guard: Guard) -> dict[str, Any]:
+    grant = call.state.store.guards.grant(guard.name, call.who.name)
+    return {
+        "name": guard.name,
+        "state": guard.state,
+        "text": guard.text,
+        "opened": guard.opened,
+        **call.state.store.guards.look(guard.name, _told),
+        "grant": None if grant is None else _grant(grant),
+    }
+
+
+def _told(board: Leaderboard) -> dict[str, Any]:
+    """Return the terms of a guard, and what is left of it."""
+    held, ledger = board.guard, board.guard.ledger
+    error, teams = ledger.limit, board.teams
+    fresh = TranscriptLedger(held.n, confidence=1 - ledger.beta, dependence=ledger.dependence)
+    total, left = fresh.until(error, claims=False), held.until(error)
+    return {
+        "n": held.n,
+        **ledger.turn(lambda turn: sealed_facts(turn.page)),
+        "error": error,
+        "confidence": float(1 - ledger.beta),
+        "dependence": ledger.dependence.facts(),
+        "step": float(board.step),
+        "bits": held.bits,
+        "total": asdict(total),
+        "remaining": asdict(left),
+        "share": 1 - left.bits / total.bits if total.bits else 1.0,
+        "bar": board.bar,
+        "teams": len(teams),
+        "submissions": sum(team.tries for team in teams),
+    }
+
+
+def _grant(grant: TeamGrant) -> dict[str, Any]:
+    return {
+        "team": grant.team,
+        "submissions": grant.submissions,
+        "sent": grant.sent,
+        "remaining": grant.left,
+    }
+
+
+def register_guard(call: Incoming) -> Response:
+    """Register labels that lie on the server."""
+    said: RegisteringGuard = call.body(RegisteringGuard)
+    source = require_below(said.source, call.state.settings.folder)
+    below = msgspec.structs.replace(said, source=source)
+    made = call.state.store.guards.add(*registered_guard(below))
+    return reply(_facts(call, made), 201, {"location": f"/api/v1/guards/{made.name}"})
+
+
+def close_guard(call: Incoming) -> Response:
+    """Close a guard for good."""
+    call.state.store.guards.close(call.guard.name)
+    return guard(call)
+
+
+def team_grants(call: Incoming) -> Response:
+    """Answer with how often teams may submit."""
+    found = call.state.store.guards.grants(guard=call.guard.name)
+    return reply([_grant(grant) for grant in found])
+
+
+def grant_team(call: Incoming) -> Response:
+    """Say how often a team may submit."""
+    said: GrantingTeam = call.body(GrantingTeam)
+    made = call.state.store.guards.give(call.guard.name, said.team, said.submissions)
+    return reply(_grant(made))
+
+
+def submit(call: Incoming) -> Callable[[], Response]:
+    """Read the labels; then, on a tick, ask a guard once under a key and answer what is stored."""
+    key = checked_key(call.headers.get("idempotency-key"))
+    found, body = call.guard, call.body(Submitting)
+    request = KeyedRequest(
+        analyst=call.who.name,
+        key=key,
+        dataset=found.name,
+        asked=fingerprint(json.dumps(body.predictions)),
+    )
+    ask = _asking(call, found, request, body)
+
+    def answer() -> Response:
+        stored = ask()
+        replayed = {REPLAYED: "false" if stored.fresh else "true"}
+        heads = {**call.heads(guard_book(found.name)), **replayed}
+        return reply(_submission(stored), headers=heads)
+
+    return answer
+
+
+def _asking(
+    call: Incoming, guard: Guard, request: KeyedRequest, body: Submitting
+) -> Callable[[], Submission]:
+    guards = call.state.store.guards
+    if (known := guards.found(request)) is not None:
+        return lambda: known
+    labels = call.state.labels.of(guard)
+    sent = read_predictions(body.predictions, labels.kind, len(labels))
+    rung = guards.look(guard.name, lambda board: reached(board, sent), labels)
+
+    def ask() -> Submission:
+        try:
+            return guards.submit_once(
+                request,
+                lambda book: submit_reached(open_sealed(book, labels), request.analyst, rung),
+            )
+        except BudgetExceededError as refusal:
+            if refusal.name == "submissions":
+                raise
+            raise refusal.hinting(
+                "Nothing was answered, and nothing was charged. Ask the owner for fresh labels.", {}
+            ) from None
+
+    return ask
+
+
+def _submission(stored: Submission) -> dict[str, Any]:
+    standing = stored.standing
+    return {
+        "number": stored.number,
+        "team": standing.name,
+        "told": stored.told,
+        "leads": bool(standing),
+        "score": None if standing.score is None else standing.score.to_dict(),
+        "bits": standing.bits,
+        "line": stored.line,
+        "head": stored.head,
+    }
+
+
+def submissions(call: Incoming) -> Response:
+    """Answer with what the caller was told; owners and auditors see what everybody was."""
+    found = call.guard
+    team = None if call.who.sees_all else call.who.name
+    rows = call.state.store.guards.submissions(found.name, team)
+    heads = call.heads(guard_book(found.name))
+    return reply({"submissions": [_submission(row) for row in rows]}, headers=heads)
+
+
+def leaderboard(call: Incoming) -> Response:
+    """Answer with all teams and the best scores that they were shown."""
+    found = call.guard
+    told = call.state.store.guards.look(found.name, _board)
+    return reply({"guard": found.name, **told}, headers=call.heads(guard_book(found.name)))
+
+
+def _board(board: Leaderboard) -> dict[str, Any]:
+    return {
+        "step": str(board.step),
+        "confidence": float(1 - board.guard.ledger.beta),
+        "bits": board.guard.bits,
+        "bar": board.bar,
+        "led": len(board.standings),
+        "teams": [
+            {
+                "name": team.name,
+                "score": None if team.score is None else team.score.to_dict(),
+                "tries": team.tries,
+            }
+            for team in board.teams
+        ],
+    }
+
+
+def guard_ledger(call: Incoming) -> Response:
+    """Answer with all lines of a guard's ledger, with the head after each; no label is there."""
+    name = call.guard.name
+    text = lines_text(call.state.store.guards.book(name))
+    return Response(text, 200, call.heads(guard_book(name)), "application/x-ndjson")
+
+
+def check_guard(call: Incoming) -> Response:
+    """Answer whether every bit, every head and every answer of a guard's ledger is right."""
+    name = call.guard.name
+    found = guard_checked(call.state.store.guards, name)
+    return reply(check_facts(found), headers=call.heads(guard_book(name)))
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/guards",
+        does=guards,
+        text="The guards that you may see.",
+        gives="Guards",
+    ),
+    Operation(
+        method="POST",
+        path="/guards",
+        does=register_guard,
+        text="Put labels that lie on the server under guard; they are never uploaded.",
+        roles=OWNER,
+        takes=RegisteringGuard,
+        gives="Guard",
+    ),
+    Operation(
+        method="GET",
+        path="/guards/{guard}",
+        does=guard,
+        text="What is public of a guard, what it told, and what is left.",
+        gives="Guard",
+    ),
+    Operation(
+        method="POST",
+        path="/guards/{guard}/close",
+        does=close_guard,
+        text="Close a guard for good.",
+        roles=OWNER,
+        gives="Guard",
+    ),
+    Operation(
+        method="GET",
+        path="/guards/{guard}/grants",
+        does=team_grants,
+        text="How often teams may submit.",
+        roles=OVERSEERS,
+        gives="TeamGrants",
+    ),
+    Operation(
+        method="POST",
+        path="/guards/{guard}/grants",
+        does=grant_team,
+        text="Say how often a team may submit.",
+        roles=OWNER,
+        takes=GrantingTeam,
+        gives="TeamGrant",
+    ),
+    Operation(
+        method="POST",
+        path="/guards/{guard}/submissions",
+        does=submit,
+        text="Submit predictions once under a key: whether they lead now.",
+        takes=Submitting,
+        gives="Submission",
+        keyed=True,
+        longest=LONGEST_UPLOAD,
+    ),
+    Operation(
+        method="GET",
+        path="/guards/{guard}/submissions",
+        does=submissions,
+        text="What you were told; owners and auditors see what everybody was.",
+        gives="Submissions",
+    ),
+    Operation(
+        method="GET",
+        path="/guards/{guard}/leaderboard",
+        does=leaderboard,
+        text="All teams, with the best scores that they were shown and their intervals.",
+        gives="Leaderboard",
+    ),
+    Operation(
+        method="GET",
+        path="/guards/{guard}/ledger",
+        does=guard_ledger,
+        text="Every line of a guard's ledger with its head; no label is there.",
+        roles=OVERSEERS,
+        gives="application/x-ndjson",
+    ),
+    Operation(
+        method="GET",
+        path="/guards/{guard}/check",
+        does=check_guard,
+        text="Whether every bit, every head and every answer of a guard is right.",
+        roles=OVERSEERS,
+        gives="Check",
+    ),
+)
+
+
+# ---- The guard of the demo: who of some people in the public wages earns more than so much -------
+
+
+ROWS, MORE_THAN, ERROR, SUBMISSIONS = 4000, 30_000, "0.06", 50
+
+
+def add_demo_guard(store: ServerStore, folder: Path, teams: Iterable[str]) -> None:
+    """Put labels of the public wages under guard, which lie in a folder; let teams submit."""
+    drawn = random.Random(1).sample(wages().tolist(), ROWS)  # noqa: S311 - the wages are public
+    path = folder / "labels.csv"
+    rows = "".join(f"{int(wage > MORE_THAN)}\n" for wage in drawn)
+    path.write_text(f"more\n{rows}", "utf-8")
+    said = RegisteringGuard(
+        name=f"over-{MORE_THAN}",
+        source=str(path),
+        error=ERROR,
+        text=f"Does somebody earn more than $ {MORE_THAN} a year? 1 for yes, 0 for no. Begin with "
+        "a baseline: the same in every row.",
+    )
+    guard = store.guards.add(*registered_guard(said))
+    for team in teams:
+        store.guards.give(guard.name, team, SUBMISSIONS)

@@ -1,0 +1,166 @@
+"""The labels of guards, which stay in the server; and predictions, as teams send them.
+
+Labels are read from their source once in each worker, and must be those that were registered. What
+is said of predictions depends on the predictions, and on how many labels there are and whether
+they are numbers or texts, which is public. *Checked by*
+``test_refusals_do_not_depend_on_the_labels``.
+"""
+
+from __future__ import annotations
+
+import csv
+from typing import TYPE_CHECKING
+
+from sourdine.adaptive.holdout.labels import Labels
+from sourdine.adaptive.holdout.sealed import is_sealed
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.server.datasets import ADDRESS, opened
+from sourdine.server.opened_once import OpenedOnce
+from sourdine.server.requests import RefusedError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sourdine.server.store.base import Guard
+    from sourdine.server.store.store import ServerStore
+
+    Sent = Sequence[int | float | str | bool | None] | str
+
+MOST_LABELS = 1_000_000
+
+
+def labels_at(source: str, column: str | None) -> Labels:
+    """Return the labels at a source, or refuse them; to the owner's eyes alone."""
+    if ADDRESS.match(source) and not source.startswith("duckdb:"):
+        raise ParameterError(
+            "source",
+            "be a file, whose rows have an order",
+            "a database",
+            "Type the path of a CSV or Parquet file.",
+        )
+    frame = opened(source)
+    if column is None and len(frame.columns) != 1:
+        raise ParameterError(
+            "column",
+            "be given where there are several",
+            "none",
+            "Type {column} if the labels are called y.",
+            column="y",
+        )
+    try:
+        labels = Labels.read(frame if column is None else frame[column], "labels")
+    except SourdineError as error:
+        if error.name != "labels":
+            raise
+        raise error.hinting("Name another column.", {}, "column") from None
+    if not 1 <= len(labels) <= MOST_LABELS:
+        raise ParameterError(
+            "source", f"have 1 to {MOST_LABELS} labels", f"{len(labels)}", "Take other rows."
+        )
+    return labels
+
+
+class HeldLabels:
+    """The labels that a worker has read.
+
+    Parameters
+    ----------
+    store
+        Knows the guards, and the seal of each.
+    """
+
+    def __init__(self, store: ServerStore) -> None:
+        self._store = store
+        self._held: OpenedOnce[Labels] = OpenedOnce()
+
+    def of(self, guard: Guard) -> Labels:
+        """Return the labels of a guard, which must be those that were registered."""
+        return self._held.get(guard.name, lambda: self._read(guard))
+
+    def _read(self, guard: Guard) -> Labels:
+        try:
+            labels = labels_at(guard.source, guard.column)
+        except (SourdineError, OSError):
+            raise _moved("no labels that can be read") from None
+        book = self._store.guards.book(guard.name)
+        secret = bytes.fromhex(guard.secret)
+        if not book.look(lambda page: is_sealed(page, labels, secret)):
+            raise _moved("others")
+        return labels
+
+
+def _moved(got: str) -> RefusedError:
+    return RefusedError(
+        409,
+        "the labels",
+        "be where their owner said, as they were",
+        got,
+        "Tell their owner; nothing was charged.",
+    )
+
+
+def read_predictions(given: Sent, kind: str, n: int) -> Labels:
+    r"""Return predictions that were sent as a list, or as a text with one a line.
+
+    A text may be a file of one column; a line before those of the rows is its header.
+
+    Parameters
+    ----------
+    given
+        What was sent.
+    kind
+        Whether labels are numbers or texts.
+    n
+        How many labels there are.
+
+    Examples
+    --------
+    >>> read_predictions("y\n1\n0\n1\n", "number", 3).values.tolist()
+    [1, 0, 1]
+    >>> read_predictions([1, 0], "number", 3)
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: predictions must be one for each of 3 labels, got 2. Predict all rows, in their order.
+    """  # noqa: E501
+    rows = _lines(given, n) if isinstance(given, str) else given
+    if len(rows) != n:
+        raise ParameterError(
+            "predictions",
+            f"be one for each of {n} labels",
+            f"{len(rows)}",
+            "Predict all rows, in their order.",
+        )
+    if isinstance(given, str):
+        return Labels.written(_cells(list(map(str, rows))), "predictions", kind)
+    return Labels.read(rows, "predictions", kind)
+
+
+def _lines(text: str, n: int) -> list[str]:
+    """Return the lines of the rows, without a header and what is empty at the end."""
+    lines = text.removeprefix("\ufeff").replace("\r\n", "\n").replace("\r", "\n").split("\n")
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines[1:] if len(lines) == n + 1 else lines
+
+
+def _cells(lines: Sequence[str]) -> list[str]:
+    """Return the cell of each line; one may stand in quotes."""
+    cells = []
+    for number, line in enumerate(lines, start=1):
+        try:
+            found = next(csv.reader([line]), [""]) if '"' in line or "," in line else [line]
+        except csv.Error:
+            raise ParameterError(
+                "predictions",
+                "be cells of CSV",
+                f"another text in row {number}",
+                "Close its quotes, and shorten it.",
+            ) from None
+        if len(found) != 1:
+            raise ParameterError(
+                "predictions",
+                "be one a row",
+                f"{len(found)} in row {number}",
+                "Send the column of the predictions alone.",
+            )
+        cells += found
+    return cells

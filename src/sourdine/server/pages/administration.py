@@ -1,0 +1,121 @@
+"""Log-in, not-found page, and the pages of owners and auditors."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING, Any
+
+from sourdine.server import datasets, releases
+from sourdine.server import people as accounts
+from sourdine.server.auth import visitor
+from sourdine.server.openapi import PREFIX
+from sourdine.server.pages.rendering import rendered
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from sourdine.server.pages.rendering import Visit
+
+
+# ---- Where people log in -------------------------------------------------------------------------
+
+
+WITHIN = re.compile(r"/([A-Za-z0-9_-]+(/[A-Za-z0-9_-]+)*)?")
+"""A path of this server, and nothing that a browser could take for another."""
+
+
+async def login(request: Request) -> Response:
+    """Show where to log in, and remember which page was asked for."""
+    asked = request.query_params.get("next", "/")
+    return rendered("login.html", next=asked if WITHIN.fullmatch(asked) else "/")
+
+
+# ---- The page for an address that there is none of -----------------------------------------------
+
+
+def wants_page(request: Request) -> bool:
+    """Return whether a browser asks for a page, not a script for an operation of the API."""
+    path = request.url.path
+    below = path == PREFIX or path.startswith((f"{PREFIX}/", "/static/"))
+    return not below and "text/html" in request.headers.get("accept", "")
+
+
+async def nowhere(request: Request, status: int) -> Response:
+    """Say that there is no such page; nothing of the address is repeated."""
+    caller = await visitor(request)
+    who = {} if caller is None else {"person": caller.name, "role": caller.person.role}
+    said = "There is no page at this address." if status == 404 else "This is not a page to open."
+    return rendered("refused.html", status, said=said, **who)
+
+
+# ---- Pages of owners and auditors: people, registering, grants, closing; the ledger and its check
+
+
+def people_page(visit: Visit) -> Response:
+    """Show who can log in, and the form of somebody new."""
+    return visit.shows("people.html", people=visit.ask(accounts.people))
+
+
+def register(visit: Visit) -> Response:
+    """Show the form of a new data set."""
+    return visit.shows("register.html", folder=visit.call.state.settings.folder)
+
+
+def manage(visit: Visit) -> Response:
+    """Show grants, and how to close a data set."""
+    store = visit.call.state.store
+    analysts = [one.name for one in store.people.all() if one.role != "auditor"]
+    return visit.shows(
+        "manage.html",
+        dataset=visit.ask(datasets.reading),
+        grants=visit.ask(datasets.grants),
+        analysts=analysts,
+    )
+
+
+def ledger(visit: Visit) -> Response:
+    """Show who spent what, and every line of a ledger with its head."""
+    text = bytes(releases.ledger(visit.call).body).decode()
+    analysts = visit.call.state.store.releases.analysts(visit.dataset.name)
+    lines = [_line(json.loads(line), analysts) for line in text.splitlines()]
+    return visit.shows(
+        "ledger.html",
+        dataset=visit.ask(datasets.reading),
+        grants=visit.ask(datasets.grants),
+        lines=lines,
+    )
+
+
+def _line(line: dict[str, Any], analysts: Mapping[int, str]) -> dict[str, Any]:
+    row = line["row"]
+    spends = line["table"] == "charges"
+    return {
+        **line,
+        "who": analysts.get(row["number"], "") if spends else "",
+        "what": _what(line["table"], row),
+        "epsilon": row.get("epsilon") if spends else None,
+        "time": row.get("time", row.get("opened", "")),
+        "whole": json.dumps(row, ensure_ascii=False, indent=1),
+    }
+
+
+def _what(table: str, row: dict[str, Any]) -> str:
+    match table:
+        case "book":
+            return "the ledger was opened"
+        case "terms":
+            return f"the total: epsilon {row['epsilon']}, delta {row['delta']}"
+        case "charges":
+            return f"charge {row['number']}: {row['what']}"
+        case "answers":
+            return f"the answer to charge {row['number']}"
+    return table
+
+
+def check(visit: Visit) -> Response:
+    """Show whether a ledger is right: a part of its page."""
+    return visit.shows("check.html", check=visit.ask(releases.check))

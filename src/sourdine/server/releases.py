@@ -1,0 +1,511 @@
+"""Plans, releases and ledgers over HTTP."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from math import prod
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+import msgspec
+from starlette.responses import Response
+
+from sourdine.answers import Release
+from sourdine.central import Describe
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
+from sourdine.parameters.question import parameters, plain_parameter, typed_values
+from sourdine.plan.plans import as_error
+from sourdine.privacy import Guarantee
+from sourdine.questions import STATISTICS
+from sourdine.reports.about import About
+from sourdine.reports.report import FiledReport
+from sourdine.results.formatting import json_text
+from sourdine.server.datasets import completed, require_listed, stored_columns
+from sourdine.server.requests import (
+    MOST_QUESTIONS,
+    OVERSEERS,
+    Operation,
+    checked_key,
+    reply,
+    require_small,
+    require_small_answer,
+)
+from sourdine.server.store.base import KeyedRequest, NotGrantedError, fingerprint
+from sourdine.server.store.checks import checked
+from sourdine.server.store.releases import REQUEST
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from sourdine.central import Statistic
+    from sourdine.plan import Plan, Planner, Plans
+    from sourdine.questions import Statistics
+    from sourdine.server.requests import Incoming
+    from sourdine.server.store.base import Dataset, StoredRelease
+    from sourdine.server.store.checks import DatasetCheck
+    from sourdine.session import Session
+    from sourdine.storage.table_journal import TableBook
+
+
+# ---- From the body of a request to questions, by the reader that all faces have ------------------
+#
+# What the owner says of columns is filled in before (`columns`). Where an error cannot be known
+# without the number of records, the owner's is used.
+
+
+class _OfQuestion(Protocol):
+    """A plan, or whether a question could be asked."""
+
+    @property
+    def question(self) -> Statistic: ...
+
+
+R = TypeVar("R", bound=_OfQuestion)
+CLASSES: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
+
+
+def listed(body: object) -> Sequence[Mapping[str, Any]]:
+    """Return the questions of a body: one, or several as ``"questions"``."""
+    if isinstance(body, dict) and isinstance(body.get("questions"), list):
+        found = body["questions"]
+        if not 0 < len(found) <= MOST_QUESTIONS:
+            raise ParameterError(
+                "questions", f"be 1 to {MOST_QUESTIONS}", f"{len(found)}", "Ask in parts."
+            )
+        return [single(one) for one in found]
+    return [single(body)]
+
+
+def single(body: object) -> Mapping[str, Any]:
+    """Return the one question of a body."""
+    if not isinstance(body, dict):
+        raise ParameterError(
+            "the question", "be an object of parameters", "something else", "Write an object."
+        )
+    require_small(body)
+    return body
+
+
+def asked_of(face: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) -> R:
+    """Return what a face of a session makes of a question about a data set.
+
+    Parameters
+    ----------
+    face
+        What plans it, or says whether it could be asked.
+    asked
+        The question, as JSON holds it.
+    dataset
+        What it is about.
+    """
+    cls = CLASSES.get(str(asked.get("statistic")))
+    columns = stored_columns(dataset.columns)
+    takes = {p.name for p in parameters(cls)} if cls is not None else set()
+    said = completed(dict(asked) if cls is None else typed_values(cls, asked), takes, columns)
+    if cls is not None:
+        _require_from_outside(cls, said)
+        require_small_answer(cls, said)
+    found = _read(face, said, takes, dataset)
+    require_listed(found.question, columns)
+    return found
+
+
+def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None:
+    """Refuse parameters that are for Python alone, such as a source of randomness."""
+    for name in cls.unlisted:
+        if name in said:
+            raise ParameterTypeError(
+                name,
+                f"be a parameter of {cls.kind}",
+                "one that it does not have",
+                f"Leave {{{name}}} out.",
+                **{name: LEFT_OUT},
+            )
+
+
+def _read(face: Statistics[R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:
+    about = dataset.n_about
+    try:
+        return face.of(said)
+    except SourdineError as error:
+        if error.name != "n" or about is None or "n" in said or "n" not in takes:
+            raise
+    return face.of({**said, "n": about})
+
+
+# ---- Plans: what an error costs, what an epsilon buys, and the curve of one against the other ----
+
+
+POINTS = 25
+LEAST, MOST = -3, 1
+"""Powers of ten between which epsilons of a curve lie."""
+
+
+def plan(call: Incoming) -> Response:
+    """Answer with the plan of one question, or of several together."""
+    dataset = call.dataset
+    session, body = call.state.session(dataset), call.body()
+    planner = session.plan
+    plans = [_planned(planner, asked, dataset, body) for asked in listed(body)]
+    heads = call.heads(dataset.name)
+    if "questions" not in body:
+        return reply(_facts(plans[0], dataset, session), headers=heads)
+    whole = planner.together(plans, epsilon=body.get("epsilon"), delta=body.get("delta"))
+    return reply(_together(whole, dataset, session), headers=heads)
+
+
+def _planned(
+    planner: Planner, asked: Mapping[str, Any], dataset: Dataset, body: Mapping[str, Any]
+) -> Plan:
+    """Return a plan; where a total is shared by errors, the owner's number of records is used."""
+    found = asked_of(planner, asked, dataset)
+    if "questions" not in body or not found.unknown:
+        return found
+    records = _records(found.question, dataset)
+    return found if records is None else asked_of(planner, {**asked, "n": records}, dataset)
+
+
+def _facts(plan: Plan, dataset: Dataset, session: Session) -> dict[str, Any]:
+    return {
+        "question": plan.question.to_dict(),
+        "confidence": float(plan.confidence),
+        "epsilon": str(plan.epsilon),
+        "error": plain_parameter(_error(plan, plan.epsilon, dataset)),
+        "target": plain_parameter(plan.target),
+        "ranks": plan.ranks,
+        "fits": plan.fits,
+        "remaining": session.remaining.to_dict(),
+        "mechanism": str(plan.question.drawer),
+        "text": plan.name,
+    }
+
+
+def _together(whole: Plans, dataset: Dataset, session: Session) -> dict[str, Any]:
+    facts = {"epsilon": str(whole.epsilon), "fits": whole.fits}
+    if whole.delta:
+        facts |= {name: whole.to_dict()[name] for name in ("delta", "certified")}
+    return {**facts, "plans": [_facts(one, dataset, session) for one in whole]}
+
+
+def _error(plan: Plan, epsilon: Fraction, dataset: Dataset) -> Any:
+    """Return the error at an epsilon, with the owner's number of records where one is needed."""
+    question = plan.question if epsilon == plan.epsilon else plan.question.at(epsilon)
+    beta = 1 - plan.confidence
+    try:
+        return as_error(question.error(beta), question)
+    except ParameterError as refusal:
+        records = _records(question, dataset)
+        if refusal.name != "n" or records is None:
+            return None
+    return as_error(question.error(beta, n=records), question)
+
+
+def _records(question: Statistic, dataset: Dataset) -> int | None:
+    """Return about how many records there are, in each group; None where nobody knows."""
+    keys = [] if question.by is None else question.to_dict().get("keys", [])
+    if dataset.n_about is None or isinstance(keys, str):
+        return None
+    lists = keys.values() if isinstance(keys, dict) else [keys]
+    return max(dataset.n_about // prod(len(part) or 1 for part in lists), 1)
+
+
+def could(call: Incoming) -> Response:
+    """Answer whether a question would be admitted now, and what would be left."""
+    dataset = call.dataset
+    found = asked_of(call.state.session(dataset).could, single(call.body()), dataset)
+    facts = {
+        **found.to_dict(),
+        "question": found.question.to_dict(),
+        "target": plain_parameter(found.question.target),
+    }
+    return reply(facts, headers=call.heads(dataset.name))
+
+
+def curve(call: Incoming) -> Response:
+    """Answer with the error of a question at 25 epsilons, and what is left."""
+    dataset = call.dataset
+    session, asked = call.state.session(dataset), single(call.body())
+    said = {name: x for name, x in asked.items() if name not in ("epsilon", "error")}
+    key = f"{dataset.name} {json.dumps(said, sort_keys=True)}"
+    points = call.state.curve(key)
+    if points is None:
+        points = _points(session, said, dataset)
+        call.state.keep_curve(key, points)
+    facts = {"points": points, "remaining": session.remaining.to_dict()}
+    return reply(facts, headers=call.heads(dataset.name))
+
+
+def _points(session: Session, said: Mapping[str, Any], dataset: Dataset) -> list[list[Any]]:
+    planned = asked_of(session.plan, {**said, "epsilon": 1}, dataset)
+    width = Fraction(MOST - LEAST, POINTS - 1)
+    epsilons = [Fraction(f"{10 ** float(LEAST + i * width):.4g}") for i in range(POINTS)]
+    return [[str(e), plain_parameter(_or_none(planned, e, dataset))] for e in epsilons]
+
+
+def _or_none(plan: Plan, epsilon: Fraction, dataset: Dataset) -> Any:
+    """Return the error at an epsilon; None where the question cannot be asked with it."""
+    try:
+        return _error(plan, epsilon, dataset)
+    except SourdineError:
+        return None
+
+
+PLAN_OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/datasets/{dataset}/plan",
+        does=plan,
+        text="What a question will cost, or how far off it will be; several under one total.",
+        takes="PlanRequest",
+        gives="Plan",
+    ),
+    Operation(
+        method="POST",
+        path="/datasets/{dataset}/could",
+        does=could,
+        text="Whether a question would be admitted now; charges nothing.",
+        takes="Question",
+        gives="Could",
+    ),
+    Operation(
+        method="POST",
+        path="/datasets/{dataset}/curve",
+        does=curve,
+        text="The error of a question at 25 epsilons.",
+        takes="PlanRequest",
+        gives="Curve",
+    ),
+)
+
+
+# ---- Releases: charged once under a key, and answered with what is stored ------------------------
+#
+# *Claim*: however often a request is sent, its charge stands once and its answer is one. *Checked
+# by*
+# ``test_a_connection_that_breaks_twice_is_one_charge`` and ``test_a_key_with_another_body``.
+
+
+MOST_LISTED = 1000
+REPLAYED = "idempotent-replayed"
+
+
+def release(call: Incoming) -> Callable[[], Response]:
+    """Charge a request once and draw; then, on a tick, store and answer what is stored."""
+    key = checked_key(call.headers.get("idempotency-key"))
+    dataset = call.dataset
+    session, body = call.state.session(dataset), call.body()
+    could = session.could
+    questions = [asked_of(could, asked, dataset).question for asked in listed(body)]
+    request = KeyedRequest(
+        analyst=call.who.name,
+        key=key,
+        dataset=dataset.name,
+        asked=fingerprint(json.dumps(body, sort_keys=True)),
+    )
+    settle = call.state.store.releases.draw_once(request, session.prepare(questions))
+
+    def answer() -> Response:
+        stored = settle()
+        heads = {**call.heads(dataset.name), REPLAYED: "false" if stored.fresh else "true"}
+        return reply(_stored(stored), headers=heads)
+
+    return answer
+
+
+def _stored(stored: StoredRelease) -> dict[str, Any]:
+    return {
+        "number": stored.number,
+        "count": stored.count,
+        "state": stored.state,
+        "line": stored.line,
+        "head": stored.head,
+        "answers": [msgspec.Raw(with_derived(answer).encode()) for answer in stored.answers],
+    }
+
+
+def with_derived(answer: str) -> str:
+    """Return a stored answer as JSON with the decimals of its cost and the printed interval.
+
+    They follow from what is stored: every reply to a request has the same ones.
+    """
+    facts = json.loads(answer)
+    return json_text({**facts, **Release.from_dict(facts).derived()})
+
+
+def _with_decimals(answer: str) -> str:
+    """Return a stored answer as JSON with the decimals of its cost; no interval is computed."""
+    facts = json.loads(answer)
+    decimal = Guarantee.from_dict(facts["cost"]).decimal
+    return json_text({**facts, "cost": {**facts["cost"], "decimal": decimal}})
+
+
+def history(call: Incoming) -> Response:
+    """Answer with the charges of a data set, and the answers that the caller may see."""
+    dataset = call.dataset
+    after = call.number("after", 0, 10**12)
+    most = call.number("most", MOST_LISTED, MOST_LISTED)
+    rows = call.state.store.datasets.charges(dataset.name, after, most)
+    found = call.state.store.releases.of(dataset.name, after=after, most=len(rows))
+    of = {one.number + i: (one, i) for one in found for i in range(one.count)}
+    charges = [_line(call, row, of.get(row["number"])) for row in rows]
+    return reply({"charges": charges}, headers=call.heads(dataset.name))
+
+
+def _line(
+    call: Incoming, row: dict[str, Any], found: tuple[StoredRelease, int] | None
+) -> dict[str, Any]:
+    row.pop(REQUEST, None)  # it is for checks of the store
+    if found is None:
+        return {**row, "analyst": None, "state": "unknown", "answer": None}
+    stored, i = found
+    own = call.who.sees_all or stored.request.analyst == call.who.name
+    answer = (
+        msgspec.Raw(_with_decimals(stored.answers[i]).encode()) if own and stored.answers else None
+    )
+    return {**row, "analyst": stored.request.analyst, "state": stored.state, "answer": answer}
+
+
+def one_release(call: Incoming) -> Response:
+    """Answer with one request and its answers, if they are the caller's to see."""
+    dataset = call.dataset
+    text = call.path["number"]
+    number = int(text) if text.isascii() and text.isdecimal() and len(text) < 15 else 0
+    found = call.state.store.releases.of(dataset.name, after=number - 1, most=1) if number else []
+    if not found or found[0].number != number:
+        raise _none()
+    if not (call.who.sees_all or found[0].request.analyst == call.who.name):
+        raise _none()
+    return reply(_stored(found[0]), headers=call.heads(dataset.name))
+
+
+def first_number(call: Incoming, text: str) -> str:
+    """Return the first number of the request to which a charge belongs; none if there is none."""
+    if not text.isascii() or not text.isdecimal() or len(text) > 15:
+        return "none"
+    number, of = int(text), call.state.store.releases.of
+    near = of(call.dataset.name, after=max(number - MOST_QUESTIONS, 0), most=MOST_QUESTIONS)
+    first = (one.number for one in near if one.number <= number < one.number + one.count)
+    return str(next(first, "none"))
+
+
+def _none() -> NotGrantedError:
+    return NotGrantedError("No such release, or no access to it. Look at the history.")
+
+
+RELEASE_OPERATIONS = (
+    Operation(
+        method="POST",
+        path="/datasets/{dataset}/releases",
+        does=release,
+        text="Charge a question once under its key, and answer it.",
+        takes="ReleaseRequest",
+        gives="Release",
+        keyed=True,
+    ),
+    Operation(
+        method="GET",
+        path="/datasets/{dataset}/releases",
+        does=history,
+        text="Every charge, and the answers to your own.",
+        gives="History",
+        query=("after", "most"),
+    ),
+    Operation(
+        method="GET",
+        path="/datasets/{dataset}/releases/{number}",
+        does=one_release,
+        text="One request and its answers.",
+        gives="Release",
+    ),
+)
+
+
+# ---- For owners and auditors: the ledger line by line, its check, and the report to be filed -----
+
+
+FORMATS = {"html": "text/html", "md": "text/markdown", "json": "application/json"}
+
+
+def ledger(call: Incoming) -> Response:
+    """Answer with all lines of a ledger, an object of JSON each, with the head after it.
+
+    The head of a line is the BLAKE2b of 16 bytes of the head before it and of the line as compact
+    JSON of ASCII, so anybody can follow the chain.
+    """
+    dataset = call.dataset
+    text = lines_text(call.state.store.datasets.book(dataset.name))
+    return Response(text, 200, call.heads(dataset.name), "application/x-ndjson")
+
+
+def lines_text(book: TableBook) -> str:
+    """Return all lines of a book, an object of JSON each."""
+    lines = book.look(lambda page: page.lines())
+    return "".join(
+        json.dumps({"line": head.lines, "head": head.chain.decode(), "table": table, "row": row})
+        + "\n"
+        for table, row, head in lines
+    )
+
+
+def check(call: Incoming) -> Response:
+    """Answer whether every sum, every head and every answer of a ledger is right."""
+    dataset = call.dataset
+    found = checked(call.state.store.datasets, dataset.name)
+    return reply(check_facts(found), headers=call.heads(dataset.name))
+
+
+def check_facts(found: DatasetCheck) -> dict[str, Any]:
+    """Return what was found in a ledger, as JSON knows it."""
+    return {
+        "sound": bool(found),
+        "charges": found.charges,
+        "answers": found.answers,
+        "line": found.line,
+        "head": found.head,
+        "problems": list(found.problems),
+    }
+
+
+def report(call: Incoming) -> Response:
+    """Answer with the report of everything that was released, as a file to be saved."""
+    dataset = call.dataset
+    ending = call.query.get("format", "html")
+    if ending not in FORMATS:
+        raise ParameterError(
+            "the query", "have html, md or json as format", "another one", "Leave it out."
+        )
+    about = About.read({"title": dataset.name})
+    filed = FiledReport.of(call.state.store.datasets.ledger(dataset.name), about)
+    write = {"html": filed.to_html, "md": filed.to_markdown, "json": filed.to_json}[ending]
+    name = f'attachment; filename="{dataset.name}.{ending}"'
+    headers = {**call.heads(dataset.name), "content-disposition": name}
+    return Response(write(), 200, headers, FORMATS[ending])
+
+
+LEDGER_OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/datasets/{dataset}/ledger",
+        does=ledger,
+        text="Every line of the ledger with its head.",
+        roles=OVERSEERS,
+        gives="application/x-ndjson",
+    ),
+    Operation(
+        method="GET",
+        path="/datasets/{dataset}/check",
+        does=check,
+        text="Whether every sum, every head and every answer is right.",
+        roles=OVERSEERS,
+        gives="Check",
+    ),
+    Operation(
+        method="GET",
+        path="/datasets/{dataset}/report",
+        does=report,
+        text="The report of everything that was released, to be filed.",
+        roles=OVERSEERS,
+        gives="text/html",
+        query=("format",),
+    ),
+)

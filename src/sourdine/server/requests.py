@@ -1,0 +1,494 @@
+"""A request as routes see it: limits, parsing, and refusals as problem documents."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from decimal import Decimal
+from fractions import Fraction
+from http import HTTPStatus
+from math import prod
+from typing import TYPE_CHECKING, Any
+
+import msgspec
+from starlette.responses import Response
+
+from sourdine.errors import (
+    BudgetExceededError,
+    ParameterError,
+    ParameterTypeError,
+    PythonWording,
+    SourdineError,
+)
+from sourdine.parameters.kinds import spelled
+from sourdine.parameters.question import parameters
+from sourdine.server.store.base import KeyReusedError, NotGrantedError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from starlette.requests import Request
+
+    from sourdine.central import Statistic
+    from sourdine.server.auth import Caller
+    from sourdine.server.state import ServerState
+    from sourdine.server.store.base import Dataset, Guard
+
+
+# ---- Refusals as ``application/problem+json``, made from errors, which are data already ----------
+#
+# error                      status       type
+# `RefusedError`             its own      of the request itself: no token, too long, another site
+# `NotGrantedError`          404          no such data set, or none of yours: which is not said
+# `KeyReusedError`           422          the key stands for another request
+# `BudgetExceededError`      403          more than is left; nothing was charged
+# `ParameterError`           422          a parameter: its name, what must hold, what was given
+# anything else              500          one fixed body, whatever happened
+#
+# What an error says depends on public parameters alone.
+
+
+MEDIA = "application/problem+json"
+
+
+class RefusedError(ParameterError):
+    """A request that is refused before anything is asked.
+
+    Parameters
+    ----------
+    status
+        The status of the answer.
+    name, must, got, hint
+        As every error has them.
+    wait
+        Seconds after which it may be sent again; None where that changes nothing.
+    """
+
+    def __init__(
+        self, status: int, name: str, must: str, got: str, hint: str, *, wait: int | None = None
+    ) -> None:
+        super().__init__(name, must, got, hint)
+        self.status, self.wait = status, wait
+
+
+class JsonWording(PythonWording):
+    """How parameters are spelled in the body of a request.
+
+    Examples
+    --------
+    >>> words = JsonWording()
+    >>> words.subject("bounds"), words.mention("bounds"), words.typed("bounds", (0, 120))
+    ('bounds', '"bounds"', '"bounds": [0, 120]')
+    """
+
+    def mention(self, name: str) -> str:
+        """Return the parameter without a value."""
+        return json.dumps(name)
+
+    def typed(self, name: str, value: object) -> str:
+        """Return what to write."""
+        plain = SourdineError("", "", "", "", **{name: value}).to_dict()["tries"][name]
+        return f"{json.dumps(name)}: {json.dumps(plain, ensure_ascii=False)}"
+
+
+KINDS: tuple[tuple[type[SourdineError], int, str], ...] = (
+    (NotGrantedError, 404, "unknown"),
+    (KeyReusedError, 422, "key-reused"),
+    (BudgetExceededError, 403, "budget"),
+    (ParameterError, 422, "parameter"),
+    (ParameterTypeError, 422, "parameter"),
+)
+OWN = {
+    401: "unauthorized",
+    403: "forbidden",
+    404: "not-found",
+    405: "method-not-allowed",
+    409: "conflict",
+    413: "too-long",
+    415: "unsupported",
+    429: "too-often",
+    503: "unavailable",
+}
+"""What is wrong with a request itself, by the status of the answer."""
+WORDS = JsonWording()
+
+
+def problem(error: Exception) -> Response:
+    """Return the answer to a request that raised."""
+    if isinstance(error, RefusedError):
+        answer = _said(error, error.status, OWN.get(error.status, "request"))
+        if error.wait is not None:
+            answer.headers["retry-after"] = str(error.wait)
+        return answer
+    for cls, status, kind in KINDS:
+        if isinstance(error, cls):
+            return _said(error, status, kind)
+    return unforeseen()
+
+
+def unforeseen() -> Response:
+    """Return the answer to whatever should not be: always the same."""
+    return _response(
+        500,
+        {
+            "type": "urn:sourdine:unforeseen",
+            "title": "Unforeseen",
+            "status": 500,
+            "detail": "Something went wrong. Send the same request again, under the same key.",
+        },
+    )
+
+
+def _said(error: SourdineError, status: int, kind: str) -> Response:
+    facts = error.to_dict()
+    parts = {name: facts[name] for name in ("error", "name", "must", "got", "hint", "tries")}
+    known = "ParameterError" if isinstance(error, ParameterError) else facts["error"]
+    return _response(
+        status,
+        {
+            "type": f"urn:sourdine:{kind}",
+            "title": kind.replace("-", " ").capitalize(),
+            "status": status,
+            "detail": error.said(WORDS),
+            **parts,
+            "error": known,
+        },
+    )
+
+
+def _response(status: int, facts: dict[str, Any]) -> Response:
+    headers = {"www-authenticate": "Bearer"} if status == HTTPStatus.UNAUTHORIZED else None
+    return Response(msgspec.json.encode(facts), status, headers, MEDIA)
+
+
+# ---- What a request may be at most: bytes, letters, numbers, quantiles, bins, groups -------------
+#
+# The limits are of the server, not of the privacy: they keep one request from taking a worker. How
+# large a question is depends on its parameters as they are parsed, however they were spelled.
+
+
+LONGEST_BODY = 64 * 1024
+LONGEST_UPLOAD = 8 * 1024 * 1024
+"""Bytes of predictions, which somebody who is known may send."""
+MOST_QUANTILES = 99
+MOST_BINS = 500
+MOST_QUESTIONS = 50
+MOST_NUMBERS = 10_000
+"""Numbers in one answer: bins, quantiles, categories or statistics, times groups."""
+QUANTILE = 10
+"""As how many numbers a quantile counts, which takes longer to draw than a count."""
+LONGEST_TEXT = 500
+LARGEST, SMALLEST = 10**30, Fraction(1, 10**30)
+DEEPEST = 6
+KEY = re.compile(r"[!-~]{16,200}")
+SPELLED = re.compile(r"\s*[+-]?[0-9_./]*([eE][+-]?([0-9]+))?\s*")
+STEEPEST = 30
+"""Digits of the power of ten behind a number."""
+END = "$(?!\\n)"
+"""The end of a text: to Python a dollar sign alone is also the place before a last line break."""
+NAME = f"^[a-z0-9][a-z0-9_-]{{0,63}}{END}"
+PRINTABLE = f"^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]*{END}"
+"""Patterns of texts that are stored, as Python and JSON Schema read them."""
+
+
+async def read_body(request: Request, longest: int = LONGEST_BODY) -> bytes:
+    """Return the body, and stop reading where it is too long: nothing is decompressed."""
+    if request.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
+        raise RefusedError(
+            415, "the body", "be sent as it is", "a compressed one", "Leave Content-Encoding out."
+        )
+    data = bytearray()
+    async for chunk in request.stream():
+        data += chunk
+        if len(data) > longest:
+            raise RefusedError(
+                413,
+                "the body",
+                f"be at most {longest} bytes",
+                "more",
+                "Rows are never uploaded: ask about data that the server reads.",
+            )
+    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if data and kind != "application/json":
+        raise RefusedError(
+            415,
+            "the body",
+            "be JSON",
+            "another type of content",
+            "Send Content-Type: application/json.",
+        )
+    return bytes(data)
+
+
+def decoded(data: bytes, shape: Any = Any) -> Any:
+    """Return what JSON holds, of a shape; or refuse it."""
+    try:
+        return msgspec.json.decode(data, type=shape)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, ValueError) as error:
+        said = str(error)[:200] if isinstance(error, msgspec.ValidationError) else "none"
+        raise ParameterError(
+            "the body", "be JSON of the shape that the API describes", said, "Write an object."
+        ) from None
+
+
+def checked_key(key: str | None) -> str:
+    """Return the key of a request, or refuse it."""
+    if key is None or KEY.fullmatch(key) is None:
+        raise RefusedError(
+            400,
+            "Idempotency-Key",
+            "be 16 to 200 visible letters without blanks",
+            "none" if key is None else f"{len(key)} letters",
+            "Send a random one, such as a UUID; and the same one when you send a request again.",
+        )
+    return key
+
+
+def require_small(asked: Any) -> None:
+    """Refuse texts, numbers and nesting that are too large."""
+    _require_shallow(asked, DEEPEST)
+
+
+def require_small_answer(cls: type[Statistic], said: Mapping[str, Any]) -> None:
+    """Refuse a question whose answer would take a worker too long.
+
+    Parameters
+    ----------
+    cls
+        The statistic.
+    said
+        Its parameters, with those that the owner of the data says.
+    """
+    sizes = {
+        p.name: SIZES[p.name](p.kind.parse(said[p.name]))
+        for p in parameters(cls)
+        if p.name in SIZES and said.get(p.name) is not None
+    }
+    most = {"q": MOST_QUANTILES, "bins": MOST_BINS}
+    for name, size in sizes.items():
+        limit = most.get(name, MOST_NUMBERS)
+        if size > limit:
+            what = {"q": "orders", "bins": "bins"}.get(name, "entries")
+            raise ParameterError(
+                name, f"have at most {limit} {what}", f"{size:.6g}", "Ask for fewer."
+            )
+    each = QUANTILE if cls.kind in ("quantiles", "quantile", "median") else 1
+    if prod(sizes.values()) * each > MOST_NUMBERS:
+        raise ParameterError(
+            "the answer",
+            f"hold at most {MOST_NUMBERS // each} numbers, those of all groups together",
+            f"{prod(sizes.values()):.6g}",
+            "Ask for fewer groups, or in parts.",
+        )
+
+
+def _many(parsed: Any) -> int:
+    return len(parsed) if isinstance(parsed, (list, tuple, dict)) else 1
+
+
+def _bins(parsed: Any) -> int:
+    """Return how many bins a number of them, or their edges, make."""
+    if isinstance(parsed, (list, tuple)):
+        return max(len(parsed) - 1, 1)
+    return int(parsed) if _is_number(parsed) and abs(parsed) <= LARGEST else 1
+
+
+def _combinations(parsed: Any) -> int:
+    """Return how many groups there are: of values by column, all combinations."""
+    return prod(map(_many, parsed.values())) if isinstance(parsed, dict) else _many(parsed)
+
+
+def _words(parsed: Any) -> int:
+    """Return how many statistics there are, of all columns together."""
+    return sum(map(_many, parsed.values())) if isinstance(parsed, dict) else 1
+
+
+SIZES: dict[str, Callable[[Any], int]] = {
+    "q": _many,
+    "bins": _bins,
+    "categories": _many,
+    "keys": _combinations,
+    "columns": _many,
+    "kinds": _many,
+    "of": _words,
+}
+"""The parameters that say how many numbers an answer has, and how many each of them says."""
+
+
+def _require_shallow(part: Any, depth: int) -> None:
+    if isinstance(part, (dict, list)) and depth == 0:
+        raise ParameterError("the question", "be flat", "a deep one", "Write an object.")
+    if isinstance(part, dict):
+        for name, value in part.items():
+            _require_shallow(name, depth - 1)
+            _require_shallow(value, depth - 1)
+    elif isinstance(part, list):
+        for value in part:
+            _require_shallow(value, depth - 1)
+    elif isinstance(part, str):
+        if len(part) > LONGEST_TEXT or not part.isprintable() or not _is_usual_text(part):
+            raise ParameterError(
+                "a text",
+                f"have at most {LONGEST_TEXT} letters that can be printed, or be a usual number",
+                "another one",
+                "Shorten it.",
+            )
+    elif isinstance(part, (int, float)) and not _is_usual(part):
+        raise ParameterError(
+            "a number",
+            "be 0, or between 1e-30 and 1e30 in size",
+            "another one",
+            "Write a smaller one.",
+        )
+
+
+def _is_usual_text(text: str) -> bool:
+    """Whether a text that spells a number, or several, spells usual ones."""
+    for part in re.split(r"[,\s]+", text.strip()):
+        found = SPELLED.fullmatch(part)
+        if found is None:
+            continue
+        if found[2] is not None and int(found[2][:9]) > STEEPEST:
+            return False
+        value = spelled(part)
+        if _is_number(value) and not _is_usual(value):
+            return False
+    return True
+
+
+def _is_number(value: object) -> bool:
+    return isinstance(value, (int, float, Fraction, Decimal)) and not isinstance(value, bool)
+
+
+def _is_usual(number: Any) -> bool:
+    return number == 0 or bool(SMALLEST <= abs(number) <= LARGEST)
+
+
+# ---- A request as routes see it, and what a route is ---------------------------------------------
+
+
+EVERYBODY = ("owner", "analyst", "auditor")
+OVERSEERS = ("owner", "auditor")
+LINE, HEAD, SEEN = "ledger-line", "ledger-head", "ledger-seen"
+"""Headers: how far a ledger has got, and the check of a line that a client remembers."""
+MOST_LINES = 10**15
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Incoming:
+    """A request that was read, of somebody who is known.
+
+    Parameters
+    ----------
+    state
+        What the worker holds.
+    caller
+        Who asks; None where anybody may.
+    path, query, headers, cookies
+        Their parts by name.
+    data
+        The body.
+    address
+        Where it comes from; empty where nobody asks.
+    """
+
+    state: ServerState
+    caller: Caller | None
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    data: bytes = b""
+    address: str = ""
+
+    @property
+    def who(self) -> Caller:
+        """Who asks, where somebody must be known."""
+        if self.caller is None:
+            raise LookupError("a route that forgot to ask who it is")
+        return self.caller
+
+    @property
+    def dataset(self) -> Dataset:
+        """The data set in the path, if the caller may see it."""
+        return self.state.visible(self.path["dataset"], self.who)
+
+    @property
+    def guard(self) -> Guard:
+        """The guard in the path, if the caller may see it."""
+        return self.state.visible_guard(self.path["guard"], self.who)
+
+    def body(self, shape: Any = Any) -> Any:
+        """Return what the body holds, of a shape."""
+        return decoded(self.data, shape)
+
+    def number(self, name: str, default: int, most: int) -> int:
+        """Return a whole number of the query."""
+        text = self.query.get(name, str(default))
+        if not text.isascii() or not text.isdecimal() or len(text) > 15 or int(text) > most:
+            raise ParameterError(
+                "the query",
+                f"have a whole number of at most {most} as {name}",
+                "another one",
+                "Leave it out.",
+            )
+        return int(text)
+
+    def heads(self, dataset: str) -> dict[str, str]:
+        """Return headers that say how far a ledger has got; a client refuses to go back."""
+        found = self.state.store.datasets.head(dataset)
+        heads = {LINE: str(found[0]), HEAD: found[1]} if found else {}
+        seen = self.headers.get(LINE, "")
+        if seen.isascii() and seen.isdecimal() and len(seen) <= 15:
+            known = self.state.store.datasets.head(dataset, int(seen))
+            heads[SEEN] = known[1] if known else "none"
+        return heads
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """A route: what it does, who may use it, and what OpenAPI says of it.
+
+    Parameters
+    ----------
+    method, path
+        The path is below ``/api/v1``.
+    does
+        From a request to an answer; it runs in a thread. What was drawn from data is stored, and
+        leaves, on a tick: then it returns a function, which is called on that tick.
+    text
+        What it does, in a sentence.
+    roles
+        Who may use it; nobody need be known if it is empty.
+    takes
+        The type of its body, or the name of a schema; None if it has none.
+    gives
+        The name of the schema of its answer, or a type of content that is not JSON.
+    keyed
+        Whether it needs an ``Idempotency-Key``.
+    query
+        The names of whole numbers and words in its query.
+    longest
+        How many bytes its body may have.
+    """
+
+    method: str
+    path: str
+    does: Callable[[Incoming], Response | Callable[[], Response]]
+    text: str
+    roles: tuple[str, ...] = EVERYBODY
+    takes: Any = None
+    gives: str = "Facts"
+    keyed: bool = False
+    query: tuple[str, ...] = ()
+    longest: int = LONGEST_BODY
+
+
+def reply(
+    facts: Any,
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response:
+    """Return an answer of JSON."""
+    return Response(msgspec.json.encode(facts), status, headers, "application/json")

@@ -1,0 +1,480 @@
+"""An append-only file whose lines form a hash chain."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import stat
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from pathlib import Path
+from secrets import token_hex
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+
+from sourdine.errors import ParameterError, SourdineError
+from sourdine.storage import locks
+from sourdine.storage.locks import QUIET
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from io import FileIO
+
+
+# ---- Lines that vouch for each other, and a head that says how many there are --------------------
+#
+# a line                the check of all bytes until its end, a space, the line as JSON
+# the head, first line  what the file is, how many lines and bytes it has, the check of the last
+#                       line, and a check of the head itself
+#
+# Every byte is under a check, so a bit that flips, a line that is cut out, moved or added by hand,
+# and a file that was cut off are noticed. *Checked by* ``test_no_flipped_bit_is_accepted`` and
+# ``test_lines_that_were_moved_or_removed_are_noticed``. The checks guard against accidents: whoever
+# may write the file can compute them.
+
+
+Row = dict[str, Any]
+"""What a line says: names and what JSON knows."""
+
+WIDTH = 32
+"""Letters of a check."""
+
+HEAD = re.compile(
+    rb"sourdine ([a-z]+) (\d{4}) lines (\d{12}) bytes (\d{15}) chain ([0-9a-f]{32}) "
+    rb"([0-9a-f]{32})\n"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How far a file has got.
+
+    Parameters
+    ----------
+    mark
+        What the file is, in one word.
+    version
+        The format of its lines.
+    lines, size
+        How many lines there are, and where the last one ends.
+    chain
+        The check of the last line.
+    """
+
+    mark: str
+    version: int
+    lines: int
+    size: int
+    chain: bytes
+
+    @classmethod
+    def first(cls, mark: str, version: int) -> Head:
+        """Return the head of a file that has no line yet."""
+        head = cls(mark, version, 0, 0, _check(f"{mark} {version}".encode()))
+        return cls(mark, version, 0, len(head.written()), head.chain)
+
+    @classmethod
+    def read(cls, text: bytes) -> Head | None:
+        """Return the head that a file begins with; None if it is none, or damaged."""
+        found = HEAD.match(text)
+        if found is None:
+            return None
+        mark, version, lines, size, chain, _ = found.groups()
+        head = cls(mark.decode(), int(version), int(lines), int(size), chain)
+        return head if head.written() == found[0] else None
+
+    def written(self) -> bytes:
+        """Return the head as it stands in the file; its length depends on the mark alone."""
+        said = (
+            f"sourdine {self.mark} {self.version:04d} lines {self.lines:012d} "
+            f"bytes {self.size:015d} chain {self.chain.decode()} "
+        ).encode()
+        return said + _check(said) + b"\n"
+
+    def after(self, line: bytes) -> Head:
+        """Return the head once a line was written."""
+        return Head(self.mark, self.version, self.lines + 1, self.size + len(line), line[:WIDTH])
+
+
+def linked(head: Head, table: str, row: Row) -> bytes:
+    """Return the line that follows, with its check."""
+    said = json.dumps([table, row], separators=(",", ":")).encode()
+    return _check(head.chain, said) + b" " + said + b"\n"
+
+
+def parsed(head: Head, text: bytes) -> list[tuple[str, Row, Head]]:
+    """Return the lines that follow a head, up to the first one that is not whole or not right."""
+    found, start = [], 0
+    while (end := text.find(b"\n", start)) >= 0:
+        line = text[start : end + 1]
+        said = line[WIDTH + 1 : -1]
+        if line != _check(head.chain, said) + b" " + said + b"\n":
+            break
+        try:
+            table, row = json.loads(said)
+        except (ValueError, TypeError, RecursionError):
+            break
+        head, start = head.after(line), end + 1
+        found.append((table, row, head))
+    return found
+
+
+def _check(*parts: bytes) -> bytes:
+    return blake2b(b"".join(parts), digest_size=WIDTH // 2).hexdigest().encode()
+
+
+# ---- What every book has, wherever its lines are kept: a kind, first lines, and words to refuse --
+
+
+T = TypeVar("T")
+
+IDENTITY = "book"
+"""The table of the first line, which no other file has."""
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    """What sort of book it is.
+
+    Parameters
+    ----------
+    noun
+        What a person calls it.
+    mark
+        The word that the file carries.
+    version
+        The format of its lines.
+    rights
+        Who may read and write a new file, but for what the process forbids.
+    older
+        Earlier formats that are read too; such a file keeps its format.
+    """
+
+    noun: str
+    mark: str
+    version: int
+    rights: int = 0o666
+    older: tuple[int, ...] = ()
+
+
+def now() -> str:
+    """Return the time in UTC, as ISO 8601."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds")
+
+
+def first_lines(
+    head: Head, begin: Iterable[tuple[str, Row]], name: str | None = None
+) -> tuple[Head, list[bytes]]:
+    """Return how far a new book gets, and its lines: who it is, then what it begins with.
+
+    Parameters
+    ----------
+    head, begin
+        Of a book without lines, and its first ones.
+    name
+        What it is called, where it keeps its name: among others in a database.
+    """
+    lines = []
+    own: Row = {"identity": token_hex(16), "opened": now()}
+    for table, row in ((IDENTITY, own if name is None else {**own, "name": name}), *begin):
+        lines.append(linked(head, table, row))
+        head = head.after(lines[-1])
+    return head, lines
+
+
+class Kept:
+    """A book of a kind at a place.
+
+    Parameters
+    ----------
+    kind
+        What sort of book it is.
+    where, name
+        Its place, and what it is called there.
+    """
+
+    __slots__ = ("kind", "name", "where")
+
+    def __init__(self, kind: FileKind, where: str, name: str) -> None:
+        self.kind, self.where, self.name = kind, where, name
+
+    def refusal(self, reason: str) -> ParameterError:
+        """Return the error for a file that cannot be what it should be."""
+        noun = self.kind.noun
+        return ParameterError(
+            noun,
+            "be a file that Sourdine wrote",
+            f"{self.where} ({reason})",
+            f"Type the path of a new file, or restore the {noun} from a copy.",
+        )
+
+    def read_head(self, text: bytes) -> Head:
+        """Return the head of a book of this kind, or refuse it."""
+        if not text:
+            raise self._emptied()
+        if (head := Head.read(text)) is None:
+            ours = text.startswith(b"sourdine ")
+            raise self.refusal("damaged" if ours else "a file of something else")
+        if head.mark != self.kind.mark:
+            raise self.refusal(f"a file of something else, a {head.mark}")
+        if head.version not in (self.kind.version, *self.kind.older):
+            raise self.refusal(f"of format {head.version}, this reads {self.kind.version}")
+        return head
+
+    def misfit(self, found: Head | None, first: Head | None, seen: Head) -> ParameterError:
+        """Return the error for a book that is damaged, or not the one seen before.
+
+        Parameters
+        ----------
+        found
+            The head after its first line; None if not all of its lines are right.
+        first, seen
+            The head after the first line, and after the last, when it was seen before.
+        """
+        if found is None:
+            return self.refusal("damaged")
+        noun = f"the {self.kind.noun}"
+        if found != first:
+            return ParameterError(
+                noun,
+                "stay the file that was opened",
+                f"another one at {self.where}",
+                "Put the first one back, or open this one again.",
+            )
+        return ParameterError(
+            noun,
+            f"hold all {seen.lines} lines that were seen in it",
+            f"an older or another copy at {self.where}",
+            "Put the latest copy back: what it lacks was charged, and released.",
+        )
+
+    def _emptied(self) -> ParameterError:
+        noun = self.kind.noun
+        return ParameterError(
+            noun,
+            "be a file that Sourdine wrote",
+            f"{self.where} (0 bytes: emptied, and what was charged to it is lost)",
+            f"Restore the {noun} from a copy. If nothing was ever released under it, "
+            f"delete {self.name} first.",
+        )
+
+
+class KeptPage(Protocol):
+    """One writer's time alone with a book, wherever its lines are kept."""
+
+    def rows(self, table: str) -> list[Row]:
+        """Return what was written to a table, the first line first."""
+
+    def last(self, table: str) -> Row | None:
+        """Return what was written to a table last."""
+
+    def write(self, table: str, row: Row) -> object:
+        """Write a line."""
+
+
+class KeptBook(Protocol):
+    """A book that can be held alone: a file, rows of a database, or one transaction's page."""
+
+    name: str
+
+    def turn(self, work: Callable[[KeptPage], T]) -> T:
+        """Hold the book alone while a function runs, and return what it returns."""
+
+    def refusal(self, reason: str) -> ParameterError:
+        """Return the error for a book that cannot be what it should be."""
+
+
+# ---- A file that only grows: what is written in it survives kills, forks and other writers -------
+#
+# one writer at a time   reads, decides and writes; the others wait
+# a line, then the head  a line reaches the disk before the head counts it, and the head before
+#                        anything is answered. Of a line that a crash tore nothing was answered, so
+#                        it is dropped; one that is whole counts, though the head does not know it
+#                        yet
+# checks in a chain      whatever else happened to the file is noticed
+#                        (`sourdine.storage.journal`)
+# a memory of the last   a file that was deleted, replaced, or put back from an older copy meanwhile
+# line                   is noticed by whoever has seen more of it
+# a new name             a new file appears whole or not at all; an empty one is never taken for new
+#
+# Network file systems often break the locks that this relies on: keep a book on a local disk. And
+# whoever may write the file may delete it: it guards against mistakes and crashes, not against its
+# owner.
+
+
+PATIENCE = 60.0
+"""Seconds to wait for other writers."""
+
+LONGEST_HEAD = 256
+"""Bytes to look for a head in."""
+
+
+class Page:
+    """One writer's time alone with a book."""
+
+    __slots__ = ("_book", "_file")
+
+    def __init__(self, book: Book, file: FileIO) -> None:
+        self._book, self._file = book, file
+
+    def rows(self, table: str) -> list[Row]:
+        """Return what was written to a table, the first line first."""
+        return [row for name, row in self._book.lines if name == table]
+
+    def last(self, table: str) -> Row | None:
+        """Return what was written to a table last."""
+        return next((row for name, row in reversed(self._book.lines) if name == table), None)
+
+    def write(self, table: str, row: Row) -> None:
+        """Write a line and wait for the disk: once this returns, the line stays."""
+        self._book.append(self._file, table, row)
+
+
+class Book(Kept):
+    """A file that only grows, shared by all processes that name it.
+
+    Parameters
+    ----------
+    path
+        The file.
+    kind
+        What sort of book it is.
+    begin
+        The first lines of a new file, each with its table; None if the file must be there.
+    fresh
+        Whether the file must be a new one.
+
+    Raises
+    ------
+    FileExistsError
+        The file must be a new one, and is there.
+    ParameterError
+        The file is not a book of this kind, or is damaged.
+    """
+
+    __slots__ = ("_first", "_head", "lines", "path")
+
+    def __init__(
+        self,
+        path: str | os.PathLike[str],
+        kind: FileKind,
+        begin: Iterable[tuple[str, Row]] | None = None,
+        *,
+        fresh: bool = False,
+    ) -> None:
+        self.path = Path(os.fsdecode(path)).absolute()
+        super().__init__(kind, str(self.path), self.path.name)
+        self.lines: list[tuple[str, Row]] = []
+        self._head = Head.first(kind.mark, kind.version)
+        self._first: Head | None = None
+        if fresh:
+            self._make(begin or ())
+        elif begin is not None and not self.path.exists():
+            with suppress(FileExistsError):  # another process was first
+                self._make(begin)
+        self.turn(lambda _: None)
+
+    @property
+    def version(self) -> int:
+        """The format of the file's lines."""
+        return self._head.version
+
+    def turn(self, work: Callable[[Page], T]) -> T:
+        """Hold the file alone while a function runs, and return what it returns."""
+        return QUIET(lambda: self._turn(work))
+
+    def look(self, work: Callable[[Page], T]) -> T:
+        """Run a function that only reads."""
+        return self.turn(work)
+
+    def append(self, file: FileIO, table: str, row: Row) -> None:
+        """Write a line to the open file, then count it in the head."""
+        line = linked(self._head, table, row)
+        ((name, kept, head),) = parsed(self._head, line)
+        with self._in_plain_words():
+            file.truncate(self._head.size)  # what a crash may have left
+            locks.put(file, self._head.size, line)
+            locks.settle(file)
+            locks.put(file, 0, head.written())
+            locks.settle(file)
+        self.lines.append((name, kept))
+        self._head = head
+
+    def _turn(self, work: Callable[[Page], T]) -> T:
+        while True:
+            with self._opened() as file:
+                if self._is_at_its_path(file):
+                    self._catch_up(file)
+                    return work(Page(self, file))
+
+    def _opened(self) -> FileIO:
+        with self._in_plain_words():
+            return open(self.path, "r+b", buffering=0)  # noqa: PTH123 - closed in a turn
+
+    def _is_at_its_path(self, file: FileIO) -> bool:
+        """Wait for the lock; return whether the file was not replaced meanwhile."""
+        with self._in_plain_words():
+            if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+                raise self.refusal("not a file")
+            locks.hold(file, PATIENCE)
+            return os.path.samestat(os.fstat(file.fileno()), self.path.stat())
+
+    def _catch_up(self, file: FileIO) -> None:
+        """Read what was written since the last turn."""
+        del self.lines[self._head.lines :]  # what an interrupt left
+        with self._in_plain_words():
+            head = self.read_head(locks.get(file, 0, LONGEST_HEAD))
+            if self._first is None:  # the first look at a file, which may be of an older format
+                self._head = Head.first(head.mark, head.version)
+            found = _following(head, self._head, file)
+            if found is None:
+                raise self._misfit(head, file)
+            after = found[-1][2] if found else self._head
+            if after != head:  # a line that a crash left uncounted
+                locks.put(file, 0, after.written())
+                locks.settle(file)
+        self.lines.extend((table, row) for table, row, _ in found)
+        self._head = after
+        self._first = self._first or found[0][2]
+
+    def _misfit(self, head: Head, file: FileIO) -> ParameterError:
+        lines = _following(head, Head.first(head.mark, head.version), file)
+        return self.misfit(lines[0][2] if lines else None, self._first, self._head)
+
+    @contextmanager
+    def _in_plain_words(self) -> Iterator[None]:
+        try:
+            yield
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise SourdineError(
+                f"the {self.kind.noun} {self.path} could not be used: {self._trouble(error)}. "
+                "Nothing was released."
+            ) from None
+
+    def _trouble(self, error: OSError) -> str:
+        if isinstance(error, BlockingIOError):
+            return f"another process has held it for {PATIENCE:g} seconds"
+        if isinstance(error, FileNotFoundError):
+            return "no such file" if self.path.parent.is_dir() else "no such folder"
+        if isinstance(error, PermissionError):
+            return "it may not be read and written"
+        return error.strerror or str(error)
+
+    def _make(self, begin: Iterable[tuple[str, Row]]) -> None:
+        head, lines = first_lines(self._head, begin)
+        with self._in_plain_words():
+            locks.write_new(self.path, head.written() + b"".join(lines), self.kind.rights)
+
+
+def _following(head: Head, start: Head, file: FileIO) -> list[tuple[str, Row, Head]] | None:
+    """Return all lines after a place; None if the file's head is not among what they lead to."""
+    if not start.size <= head.size:
+        return None
+    found = parsed(start, locks.get(file, start.size))
+    reached = [start, *(after for _, _, after in found)]
+    place = head.lines - start.lines
+    return found if 0 <= place < len(reached) and reached[place] == head else None

@@ -1,0 +1,209 @@
+"""What PostgreSQL needs beyond SQL: connections, and snapshots of text columns."""
+
+from __future__ import annotations
+
+from itertools import count
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import finalize
+
+from sourdine.errors import ParameterError
+from sourdine.storage.database import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from pathlib import Path
+
+    from sourdine.storage.database import Address
+
+
+# ---- What PostgreSQL does in its own way ---------------------------------------------------------
+
+
+try:
+    import psycopg
+except ImportError:
+    raise ParameterError(
+        "store",
+        "be a file of SQLite where psycopg is not installed",
+        "an address of PostgreSQL",
+        "In the checkout, type pip install '.[postgres]'.",
+    ) from None
+
+
+WRITERS = 7_305_011
+"""The lock that whoever writes holds."""
+RAISE = "RAISE EXCEPTION 'what is written stays'"
+Connection = psycopg.Connection[tuple[Any, ...]]
+
+
+class PostgresDialect:
+    """A database of PostgreSQL; needs psycopg (``pip install '.[postgres]'``)."""
+
+    broken: tuple[type[Exception], ...] = (psycopg.OperationalError, psycopg.InterfaceError)
+    refused: tuple[type[Exception], ...] = (psycopg.DatabaseError,)
+
+    def __init__(self, address: Address) -> None:
+        self.url = address.url
+
+    def connect(self) -> Connection:
+        """Return a connection whose commits wait for the disk."""
+        settings = f"-c synchronous_commit=on -c lock_timeout={int(PATIENCE * 1000)}"
+        return psycopg.connect(
+            self.url, autocommit=True, options=settings, application_name="sourdine"
+        )
+
+    def begin(self, connection: Connection) -> None:
+        """Begin to write, alone: the lock ends with the transaction."""
+        connection.execute("BEGIN")
+        connection.execute(f"SELECT pg_advisory_xact_lock({WRITERS})")
+
+    def end(self) -> None:
+        """Do nothing: the lock ended with the transaction."""
+
+    def look(self, connection: Connection) -> None:
+        """Begin to read."""
+        connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
+
+    def backup(self, path: Path) -> None:
+        """Refuse: PostgreSQL has a program for it."""
+        raise ParameterError(
+            "store",
+            "be a file of SQLite to be copied here",
+            f"a database of PostgreSQL, to {path.name}",
+            "Type: pg_dump -Fc -f store.dump, and the address.",
+        )
+
+    def spelled(self, statement: str) -> str:
+        """Return the statement with ``%s`` for values."""
+        return statement.replace("?", "%s")
+
+    def forbidding(self, table: str, event: str, when: str = "") -> list[str]:
+        """Return the triggers that refuse; a table that may not lose rows is not emptied either."""
+        refuse = "EXECUTE FUNCTION what_is_written_stays()"
+        function = "what_is_written_stays() RETURNS trigger LANGUAGE plpgsql"
+        made = [
+            f"CREATE OR REPLACE FUNCTION {function} AS $$ BEGIN {RAISE}; END $$",
+            f"CREATE TRIGGER {table}_{event} BEFORE {event} ON {table} FOR EACH ROW "
+            + (f"WHEN ({when}) " if when else "")
+            + refuse,
+        ]
+        if event == "DELETE":
+            made.append(
+                f"CREATE TRIGGER {table}_truncate BEFORE TRUNCATE ON {table} "
+                f"FOR EACH STATEMENT {refuse}"
+            )
+        return made
+
+
+# ---- Looking at a table of PostgreSQL that somebody else writes: texts and counts, read only -----
+
+
+try:
+    import psycopg
+    from psycopg.adapt import Loader
+except ImportError:
+    raise ParameterError(
+        "data",
+        "be in a file where psycopg is not installed",
+        "an address of PostgreSQL",
+        "In the checkout, type pip install '.[postgres]'.",
+    ) from None
+
+
+SETTINGS = (
+    "TimeZone=UTC",
+    "DateStyle=ISO",
+    "IntervalStyle=iso_8601",
+    "extra_float_digits=1",
+    "bytea_output=hex",
+    "client_encoding=UTF8",
+    f"lock_timeout={int(PATIENCE * 1000)}",
+)
+"""How values are written, whatever the database would do."""
+REACHED = 10
+"""Seconds for a connection."""
+FETCHED = 1 << 15
+TYPES = """
+    SELECT oid::text, format_type(oid, NULL)::text, typcategory::text
+    FROM pg_catalog.pg_type WHERE oid = ANY(%s::oid[])
+"""
+
+
+class ColumnType(NamedTuple):
+    """The type of a column: its number, its name, and the letter of its category."""
+
+    number: int
+    name: str
+    category: str
+
+
+class Snapshot:
+    """A database as it was when it was first looked at; what is written since is not seen.
+
+    It is one transaction, which reads only, and ends with the object.
+
+    Parameters
+    ----------
+    url
+        The address, which no error repeats.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._url, self._names = url, count()
+        self._connection: psycopg.Connection[Any] | None = None
+
+    def types(self, table: str) -> dict[str, ColumnType]:
+        """Return the type of each column of a table, whose name is quoted."""
+
+        def look() -> dict[str, ColumnType]:
+            found = self._open().execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608 - quoted
+            numbers = {one.name: one.type_code for one in found.description or ()}
+            named = self._open().execute(TYPES, [list(numbers.values())])
+            known = {int(number): (name, category) for number, name, category in named}
+            return {c: ColumnType(number, *known[number]) for c, number in numbers.items()}
+
+        return dict(_guarded(look))
+
+    def rows(self, query: str) -> Iterator[list[tuple[str | None, ...]]]:
+        """Yield the rows of a query, all of whose columns are texts, some at a time."""
+        cursor = _guarded(lambda: self._open().cursor(f"rows{next(self._names)}"))
+        with cursor:
+            _guarded(lambda: cursor.execute(query))
+            while found := _guarded(lambda: cursor.fetchmany(FETCHED)):
+                yield found
+
+    def _open(self) -> psycopg.Connection[Any]:
+        if self._connection is None:
+            opened = psycopg.connect(
+                self._url,
+                options=" ".join(f"-c {one}" for one in SETTINGS),
+                connect_timeout=REACHED,
+                application_name="sourdine",
+            )
+            opened.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
+            opened.read_only = True
+            opened.adapters.register_loader("text", _AnyText)
+            finalize(self, opened.close)
+            self._connection = opened
+        return self._connection
+
+
+class _AnyText(Loader):
+    """Bytes as text; what is not UTF-8 raises nothing."""
+
+    def load(self, data: Any) -> str:
+        """Return the text."""
+        return bytes(data).decode("utf-8", "replace")
+
+
+def _guarded(work: Callable[[], Any]) -> Any:
+    """Look; if that fails, say so without what the database says, which may hold data."""
+    try:
+        return work()
+    except psycopg.Error:
+        raise ParameterError(
+            "data",
+            "be a table of PostgreSQL that can be read to the end",
+            "none",
+            "Check the address and the table, and that the user may SELECT from it.",
+        ) from None

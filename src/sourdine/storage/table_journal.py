@@ -1,0 +1,293 @@
+"""`TableBook`: an append-only file whose head and lines are rows of a database.
+
+A row is, letter for letter, a line of the file, with the check of all that came before it; the head
+is the file's first line. So whatever reads and checks a file reads and checks a book, and
+`TableBook.exported` is a file. Its first line holds its name, so that no book is taken for another
+of the same database. Triggers forbid to change or delete a line; who may drop them is
+noticed by the checks, as in a file (`sourdine.storage.journal`).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, TypeVar
+
+from sourdine.storage.journal import Head, Kept, Row, first_lines, linked, parsed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    from sourdine.storage.database import Dialect, SharedDatabase, Transaction
+    from sourdine.storage.journal import FileKind
+
+
+T = TypeVar("T")
+LINES_TABLE = (
+    "CREATE TABLE lines (book TEXT NOT NULL REFERENCES books (name), number BIGINT NOT NULL, "
+    "line TEXT NOT NULL, PRIMARY KEY (book, number))"
+)
+LINES = "SELECT line FROM lines WHERE book = ? AND number > ? ORDER BY number"
+
+
+def book_tables(dialect: Dialect) -> list[str]:
+    """Return the statements that make the tables of books."""
+    return [
+        "CREATE TABLE books (name TEXT PRIMARY KEY, head TEXT NOT NULL)",
+        LINES_TABLE,
+        *dialect.forbidding("books", "DELETE"),
+        *dialect.forbidding("lines", "UPDATE"),
+        *dialect.forbidding("lines", "DELETE"),
+    ]
+
+
+@dataclass(frozen=True, slots=True)
+class ReadSoFar:
+    """How far a book was read: its head, the head after its first line, each table's last line."""
+
+    head: Head
+    first: Head | None = None
+    last: Mapping[str, Row] = field(default_factory=dict)
+
+    def after(self, text: bytes) -> ReadSoFar:
+        """Return how far it is read once these lines are."""
+        found = parsed(self.head, text)
+        if not found:
+            return self
+        last = {**self.last, **{table: row for table, row, _ in found}}
+        return ReadSoFar(found[-1][2], self.first or found[0][2], last)
+
+
+class TablePage:
+    """A transaction's look at a book.
+
+    Parameters
+    ----------
+    book
+        The book.
+    transaction
+        What it is read and written with.
+    seen
+        How far the book was read before the transaction began.
+    """
+
+    __slots__ = ("_book", "_lines", "seen", "transaction")
+
+    def __init__(
+        self, book: TableBook, transaction: Transaction, seen: ReadSoFar | None = None
+    ) -> None:
+        self._book, self.transaction = book, transaction
+        self.seen = book.caught_up(transaction, seen)
+        self._lines: list[tuple[str, Row, Head]] | None = None
+
+    @property
+    def head(self) -> Head:
+        """How far the book has got."""
+        return self.seen.head
+
+    def last(self, table: str) -> Row | None:
+        """Return what was written to a table last."""
+        return self.seen.last.get(table)
+
+    def rows(self, table: str) -> list[Row]:
+        """Return what was written to a table, the first line first."""
+        return [row for name, row, _ in self.lines() if name == table]
+
+    def lines(self) -> list[tuple[str, Row, Head]]:
+        """Return all lines, each with its table and the head after it; refuse a damaged book."""
+        if self._lines is None:
+            self._lines = self._book.lines(self.transaction)
+            self.transaction.note(self._book.name, self.head.lines, self.head.chain.decode())
+        return list(self._lines)
+
+    def write(self, table: str, row: Row) -> int:
+        """Write a line, which stays once the transaction is committed; return its number."""
+        line = linked(self.head, table, row)
+        if self._lines is not None:
+            self._lines += parsed(self.head, line)
+        self.seen = self.seen.after(line)
+        self._book.put(self.transaction, self.head, line)
+        return self.head.lines
+
+
+class TableBook(Kept):
+    """A book in a database, shared by all processes that name it.
+
+    Parameters
+    ----------
+    database
+        Where it is kept.
+    name
+        What it is called there.
+    kind
+        What sort of book it is.
+    begin
+        The first lines of a new book, each with its table; None if the book must be there.
+
+    Raises
+    ------
+    ParameterError
+        There is no such book, or it is of another kind, or damaged.
+    """
+
+    __slots__ = ("_seen", "database")
+
+    def __init__(
+        self,
+        database: SharedDatabase,
+        name: str,
+        kind: FileKind,
+        begin: Iterable[tuple[str, Row]] | None = None,
+    ) -> None:
+        super().__init__(kind, f"{database.address}#{name}", name)
+        self.database = database
+        self._seen: ReadSoFar | None = None
+        if begin is not None and not database.read(self.is_there):
+            database.write(lambda transaction: self.make(transaction, begin))
+        self.look(lambda _: None)
+
+    @property
+    def version(self) -> int:
+        """The format of the book's lines."""
+        return self.kind.version if self._seen is None else self._seen.head.version
+
+    def turn(self, work: Callable[[TablePage], T]) -> T:
+        """Hold the book alone while a function runs, and return when the disk has what it wrote."""
+
+        def job(transaction: Transaction) -> tuple[T, TablePage]:
+            page = self.page(transaction)
+            return work(page), page
+
+        result, page = self.database.write(job)
+        self.remember(page)
+        return result
+
+    def page(self, transaction: Transaction) -> TablePage:
+        """Return the book as a transaction that writes alone sees it."""
+        return TablePage(self, transaction, self._seen)
+
+    def look(self, work: Callable[[TablePage], T]) -> T:
+        """Run a function on what is committed, without waiting for writers."""
+        seen = self._seen  # what others see from here on may be later than this look
+
+        def job(transaction: Transaction) -> tuple[T, TablePage]:
+            page = TablePage(self, transaction, seen)
+            return work(page), page
+
+        result, page = self.database.read(job)
+        self.remember(page)
+        return result
+
+    def remember(self, page: TablePage) -> None:
+        """Keep in mind how far the book got, once a page is committed."""
+        if self._seen is None or self._seen.head.lines < page.head.lines:
+            self._seen = page.seen
+
+    def is_there(self, transaction: Transaction) -> bool:
+        """Whether the database has this book."""
+        return transaction.one("SELECT 1 FROM books WHERE name = ?", self.name) is not None
+
+    def make(self, transaction: Transaction, begin: Iterable[tuple[str, Row]]) -> None:
+        """Make the book, unless another process was first."""
+        if not self.is_there(transaction):
+            begin_book(transaction, self.name, self.kind, begin)
+
+    def put(self, transaction: Transaction, head: Head, line: bytes) -> None:
+        """Write a line, and the head that counts it."""
+        _put(transaction, self.name, head, line)
+
+    def text(self, transaction: Transaction, after: int = 0) -> bytes:
+        """Return the lines after a number, as they stand in a file."""
+        return b"".join(
+            f"{line}\n".encode() for (line,) in transaction.all(LINES, self.name, after)
+        )
+
+    def lines(self, transaction: Transaction) -> list[tuple[str, Row, Head]]:
+        """Return all lines, each with its table and the head after it; refuse a damaged book."""
+        head = self.head(transaction)
+        found = parsed(self.start(head), self.text(transaction))
+        if not found or found[-1][2] != head:
+            raise self.refusal("damaged")
+        if (named := found[0][1].get("name", self.name)) != self.name:
+            raise self.refusal(f"the one of {named}")
+        return found
+
+    def start(self, head: Head) -> Head:
+        """Return the head of the book when it had no line."""
+        return Head.first(head.mark, head.version)
+
+    def exported(self) -> bytes:
+        """Return the file that this book would be.
+
+        *Checked by* ``test_an_exported_book_is_a_file``.
+        """
+
+        def job(transaction: Transaction) -> bytes:
+            head = self.head(transaction)
+            transaction.note(self.name, head.lines, head.chain.decode())
+            return head.written() + self.text(transaction)
+
+        return self.database.read(job)
+
+    def caught_up(self, transaction: Transaction, known: ReadSoFar | None) -> ReadSoFar:
+        """Return how far the book has got; refuse one that is damaged, or lacks what was seen."""
+        head = self.head(transaction)
+        seen = known or ReadSoFar(self.start(head))
+        if seen.head != head:
+            seen = seen.after(self.text(transaction, seen.head.lines))
+        if seen.head != head:
+            whole = ReadSoFar(self.start(head)).after(self.text(transaction))
+            first = whole.first if whole.head == head else None
+            raise self.misfit(first, None if known is None else known.first, seen.head)
+        return seen
+
+    def head(self, transaction: Transaction) -> Head:
+        """Return how far the book says that it has got."""
+        found = transaction.one("SELECT head FROM books WHERE name = ?", self.name)
+        if found is None:
+            raise self.refusal("no such ledger in this store")
+        return self.read_head(f"{found[0]}\n".encode())
+
+
+class PageBook(Kept):
+    """A book as one transaction sees it: whoever takes a turn with it is in that transaction.
+
+    Parameters
+    ----------
+    book
+        The book.
+    page
+        The transaction's look at it.
+    """
+
+    __slots__ = ("page",)
+
+    def __init__(self, book: TableBook, page: TablePage) -> None:
+        super().__init__(book.kind, book.where, book.name)
+        self.page = page
+
+    def turn(self, work: Callable[[TablePage], T]) -> T:
+        """Run a function on the page; what it writes stays if the transaction is committed."""
+        return work(self.page)
+
+
+def begin_book(
+    transaction: Transaction, name: str, kind: FileKind, begin: Iterable[tuple[str, Row]]
+) -> None:
+    """Make a book that is not there, with its first lines, in a transaction of somebody's own."""
+    head = Head.first(kind.mark, kind.version)
+    _, lines = first_lines(head, begin, name)
+    transaction.run("INSERT INTO books VALUES (?, ?)", name, _spelled(head))
+    for line in lines:
+        head = head.after(line)
+        _put(transaction, name, head, line)
+
+
+def _put(transaction: Transaction, name: str, head: Head, line: bytes) -> None:
+    values = (name, head.lines, line.decode().rstrip("\n"))
+    transaction.run("INSERT INTO lines VALUES (?, ?, ?)", *values)
+    transaction.run("UPDATE books SET head = ? WHERE name = ?", _spelled(head), name)
+    transaction.note(name, head.lines, head.chain.decode())
+
+
+def _spelled(head: Head) -> str:
+    return head.written().decode().rstrip("\n")

@@ -1,0 +1,104 @@
+"""What people type first, and what they are told."""
+
+from __future__ import annotations
+
+import inspect
+import re
+
+import pandas as pd
+import pytest
+
+import sourdine as sd
+from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
+from sourdine.parameters.question import parameters
+from sourdine.questions import STATISTICS
+
+PEOPLE = pd.DataFrame({"age": [31, 47, 55] * 100, "sex": ["f", "m", "f"] * 100})
+OWN = {
+    "proportion": {"category": 31},
+    "histogram": {"bins": 4},
+    "quantiles": {"q": [0.5]},
+    "quantile": {"q": 0.5},
+    "mode": {"categories": [31, 47]},
+}
+"""What a statistic needs besides its column, bounds and epsilon."""
+
+
+def ask(function, *placed, **typed):
+    try:
+        return function(PEOPLE, *placed, **typed)
+    except SourdineError as error:
+        return error
+
+
+@pytest.mark.parametrize("name", [*STATISTICS, "describe"])
+@pytest.mark.parametrize("placed", [("age",), ("age", (0, 120)), ("age", (0, 120), 1)])
+def test_what_stands_without_a_name_is_named_in_the_hint(name, placed):
+    """Obeying the hint gives an answer, for every statistic."""
+    known = {p.name for p in parameters(STATISTICS.get(name, sd.central.Describe))}
+    if name == "table" or (len(placed) > 1 and "bounds" not in known):
+        return
+    rest = {"bounds": (0, 120)} if "bounds" in known and len(placed) < 2 else {}
+    rest |= {"epsilon": 3} if len(placed) < 3 else {}
+    rest |= OWN.get(name, {})
+    error = ask(getattr(sd, name), *placed, **rest)
+    assert isinstance(error, ParameterTypeError)
+    assert "must be given by name, got 'age' without a name. Type column" in str(error)
+    assert set(error.tries.values()) >= set(placed) if name != "describe" else error.tries
+    assert isinstance(ask(getattr(sd, name), **rest, **error.tries), sd.Release)
+
+
+def test_orders_have_names():
+    typed = {"column": "age", "bounds": (0, 120), "epsilon": 1}
+    assert len(sd.quantiles(PEOPLE, "deciles", **typed).value) == 9
+    assert len(sd.quantiles(PEOPLE, q="Quartiles", **typed).value) == 3
+    with pytest.raises(ParameterError, match="q must be a single order, got 9"):
+        sd.quantile(PEOPLE, "deciles", **typed)
+
+
+@pytest.mark.parametrize(
+    ("bounds", "shown"),
+    [((0, 120, 5), "(0, 120, 5)"), ("0-120", "'0-120'"), ([0], "0"), ("low", "'low'")],
+)
+def test_bounds_that_are_none_are_shown(bounds, shown):
+    error = ask(sd.mean, column="age", bounds=bounds, epsilon=1)
+    assert str(error) == f"bounds must be two numbers, got {shown}. Type bounds=(0, 120)."
+
+
+@pytest.mark.parametrize(
+    ("typed", "said"),
+    [
+        ({"where": "age > 17"}, "Filter the rows before"),
+        ({"groupby": "sex"}, "Did you mean by?"),
+        ({"eps": 1}, "Did you mean epsilon?"),
+        ({"epsilom": 1}, "Did you mean epsilon?"),
+        ({"bound": (0, 1)}, "Did you mean bounds?"),
+        ({"whither": 1}, "Leave whither out. It knows"),
+    ],
+)
+def test_parameters_of_other_libraries(typed, said):
+    error = ask(sd.mean, column="age", **typed)
+    assert said in str(error)
+    assert "other?" not in str(error)
+
+
+@pytest.mark.parametrize("column", ["aeg", "Age", " age ", "ages"])
+def test_a_slip_in_a_name_is_recognised(column):
+    error = ask(sd.mean, column=column, bounds=(0, 120), epsilon=1)
+    assert "Did you mean 'age'? The columns are: 'age', 'sex'." in str(error)
+
+
+def test_a_total_without_delta_says_what_to_begin_with():
+    with pytest.raises(BudgetExceededError) as refused:
+        sd.Session(PEOPLE, epsilon=1).describe(epsilon=1)
+    total = dict(re.findall(r"(delta|reserve)=([0-9.e-]+[0-9])", str(refused.value)))
+    assert set(total) == {"delta", "reserve"}
+    assert sd.Session(PEOPLE, epsilon=1, **total).describe(epsilon=1).value
+
+
+def test_functions_take_what_their_signature_says():
+    """Only orders of quantiles may stand without a name."""
+    for name in [*STATISTICS, "describe"]:
+        own = inspect.signature(getattr(sd, name)).parameters.values()
+        placed = [p.name for p in own if p.kind is p.POSITIONAL_OR_KEYWORD]
+        assert placed == (["q"] if name in {"quantiles", "quantile"} else []), name
