@@ -10,9 +10,16 @@ from hypothesis import settings
 
 from postgres import BINARIES, Cluster
 from programs import found, missing
+from tiers import assign
 
 settings.register_profile("sourdine", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("sourdine")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Divide the cases of large tests between the tiers before any are chosen by their marks."""
+    assign(items)
 
 
 def pytest_terminal_summary(terminalreporter):
