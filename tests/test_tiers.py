@@ -154,9 +154,11 @@ def test_kept_cases_hold_every_value_and_every_pair(sizes):
 def test_no_case_is_lost_and_none_is_in_two_tiers():
     grid, few = _Mark(quick=1), _Mark(3)
     values = list(product(range(5), range(3), range(2)))
-    cases = [_Case("grid", grid, dict(zip("abc", at, strict=True))) for at in values]
+    cases = [_Case("grid", grid, {"a": a, "b": b, "c": c, "d": c}) for a, b, c in values]
     more = [_Case("quick_cases", few, {"a": i}) for i in range(9)]
-    assign([*cases[::2], *more, *cases[1::2], _Case("grid", _Mark(quick=0), {}, "other[0]")])
+    none = _Case("grid", _Mark(quick=0), {"a": 0, "c": 0, "d": 0}, "none[0]")
+    assign([*cases[::2], *more, none, *cases[1::2]])
+    assert none.tier == "slow"
     tiers = [case.tier for case in cases]
     assert tiers.count(None) == 5
     assert 15 - 5 <= tiers.count("slow") <= 13
@@ -179,10 +181,13 @@ class _Mark:
 class _Case:
     """A test case as pytest collects it."""
 
-    def __init__(self, name, mark, indices, nodeid=None):
-        self.nodeid, self.tier = nodeid or f"{name}[{indices}]", None
+    def __init__(self, name, mark, params, nodeid=None):
+        self.nodeid, self.tier = nodeid or f"{name}[{params}]", None
         self._name, self._mark = name, mark
-        self.callspec = type("CallSpec", (), {"indices": indices})
+        self.callspec = type("CallSpec", (), {"params": params})
+
+    def iter_markers(self, _):
+        return iter([_Mark("a"), _Mark(("c", "d"))])
 
     def get_closest_marker(self, name):
         return self._mark if name == self._name else None

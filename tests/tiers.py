@@ -36,12 +36,24 @@ def assign(items):
 
 
 def _divide(cases, quick=1):
-    values = [tuple(sorted(case.callspec.indices.items())) for case in cases]
+    values = [_values(case) for case in cases]
     first = covering(values, quick)
     second = covering(values, 2, first)
     for i, case in enumerate(cases):
         if i not in first:
             case.add_marker("slow" if i in second else "simulation")
+
+
+def _values(case):
+    """Return what stands for the value of each parameter; those of one decorator are one."""
+    given = case.callspec.params
+    named = [mark.args[0] for mark in case.iter_markers("parametrize")]
+    together = [
+        tuple(name.strip() for name in names.split(",")) if isinstance(names, str) else tuple(names)
+        for names in named
+    ]
+    alone = [(name,) for name in sorted(given) if not any(name in names for names in together)]
+    return tuple(tuple(id(given[name]) for name in names) for names in (*together, *alone))
 
 
 def covering(cases, strength, start=frozenset()):
