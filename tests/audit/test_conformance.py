@@ -77,10 +77,12 @@ def test_draws_follow_the_law(specimen):
     checks.check_draws_follow_the_law(specimen)
 
 
+@pytest.mark.quick_cases(5)
 def test_draws_have_power(specimen):
     checks.check_draws_have_power(specimen)
 
 
+@pytest.mark.slow
 def test_releases_follow_the_law(specimen):
     checks.check_releases_follow_the_law(specimen)
 

@@ -108,6 +108,7 @@ def test_above_threshold_with_half_the_noise_is_rejected(monotone, level):
     assert hidden.epsilon < level - 0.05  # on two questions the fault does not show in full
 
 
+@pytest.mark.slow
 def test_continuous_sigma_on_a_grid_is_rejected():
     for epsilon, delta in ((1, Fraction(1, 10**6)), (3, Fraction(1, 1000))):
         coarse = Gaussian(epsilon=epsilon, delta=delta)

@@ -83,6 +83,7 @@ def test_what_a_count_would_choose_is_refused_before_it_is_paid():
         )
 
 
+@pytest.mark.slow
 def test_threads_share_a_session_over_a_file(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("x\n" + "\n".join(map(str, range(500))))

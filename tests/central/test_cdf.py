@@ -98,6 +98,7 @@ def test_groups_have_a_curve_each():
     assert share.to_frame("polars").columns == ["g", "from", "to", "share", "lower", "upper"]
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn(release, tmp_path):
     release.plot(path=str(tmp_path / "cdf.png"), truth=X)
     grouped = {"x": X, "g": ["a", "b"] * 15_000}
@@ -106,6 +107,7 @@ def test_pictures_are_drawn(release, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"cdf.png", "groups.png"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow", "duckdb", "csv"])
 def test_every_engine_counts_alike(engine, tmp_path):
     frame, path = pd.DataFrame({"x": X[:3000]}), tmp_path / "x.csv"
@@ -154,6 +156,7 @@ DAYS = [dt.date(2020, 1, 1) + dt.timedelta(days=k % 1000) for k in range(20_000)
 YEARS = {"bounds": ("2020-01-01", "2023-12-31"), "epsilon": 1}
 
 
+@pytest.mark.slow
 def test_dates_have_a_distribution_function(tmp_path):
     release = sd.cdf(DAYS, **YEARS, population=True)
     median = release.quantile(0.5)
@@ -169,6 +172,7 @@ def test_dates_have_a_distribution_function(tmp_path):
         assert str(again) == str(read)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     ("a", "b", "days"),
     [

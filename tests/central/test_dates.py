@@ -61,6 +61,7 @@ def test_a_mean_is_a_time_near_the_truth():
         assert abs(chosen.value - truth) < dt.timedelta(hours=12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("population", [False, True])
 def test_groups_of_dates_are_a_duration_apart(population, tmp_path):
     own = {"column": "at", "bounds": HOURS, "epsilon": 8, "by": "sex", "keys": ["f", "m"]}
@@ -97,6 +98,7 @@ def test_a_time_counts_as_its_date():
     assert by_hour == dt.datetime(2020, 2, 1)  # noqa: DTZ001 - the upper bound
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     "data",
     [
@@ -160,6 +162,7 @@ RELEASES = {
 }
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("name", RELEASES)
 def test_answers_read_back(name):
     release = RELEASES[name]()
@@ -178,6 +181,7 @@ def test_answers_read_back(name):
     assert release._repr_html_()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", RELEASES)
 def test_pictures_have_a_calendar(name, tmp_path):
     figure = RELEASES[name]().plot(path=str(tmp_path / "picture.png"))
@@ -298,6 +302,7 @@ def test_neighbours_with_dates_replay(name, changed):
 TIMES = st.datetimes(dt.datetime(1800, 1, 1), dt.datetime(2300, 1, 1))  # noqa: DTZ001
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.dates(), st.integers(1, 40_000), st.data())
 def test_dates_of_a_lattice_come_back(first, days, data):
@@ -311,6 +316,7 @@ def test_dates_of_a_lattice_come_back(first, days, data):
     assert grid.ticks([day, str(day), np.datetime64(day)]).tolist() == [tick] * 3
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(TIMES, st.integers(1, 10**12), st.sampled_from(["1 us", "1 ms", "1 s", "15 min", "2 days"]))
 def test_times_of_a_lattice_come_back(first, steps, step):

@@ -112,6 +112,7 @@ def test_neighbours_see_the_same(call, relation):
         assert result.holds, (neighbour, result.faults)
 
 
+@pytest.mark.grid
 @every
 @pytest.mark.parametrize("name", STRANGE)
 def test_strange_data_gives_an_ordinary_answer(call, relation, name):
@@ -236,6 +237,7 @@ def test_every_statistic_is_called():
     assert called == here
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("name", "grouped"),
     [

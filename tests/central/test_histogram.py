@@ -13,6 +13,7 @@ from sourdine.noise import SeededSource
 from sourdine.tally import Frame
 
 
+@pytest.mark.slow
 def test_histogram_intervals_hold_together(relation):
     x = np.random.default_rng(1).integers(0, 20, 500)
     asked = Histogram(bins=20, bounds=(0, 20), epsilon=1, relation=relation, source=SeededSource(6))

@@ -42,6 +42,7 @@ def test_every_statistic_is_asked():
     assert set(ASKED) == {*STATISTICS, "describe"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_what_is_charged_is_drawn(name):
     drawn = 0

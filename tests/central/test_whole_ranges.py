@@ -38,6 +38,7 @@ def test_every_statistic_is_asked():
     assert {*ASKED, *RANGELESS} == set(STATISTICS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_an_unreadable_column_of_text_says_so(name, files):
     """Most draws of no readable value have the whole range as interval; noise may shorten it."""

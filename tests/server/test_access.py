@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+import pytest
+
 from serving import (
     COUNT,
     KEY,
@@ -33,6 +35,7 @@ OVERSEERS = [
 ]
 
 
+@pytest.mark.slow
 def test_roles(place):
     url, tokens, *_ = place
     for method, path, body in [*OWNERS, *OVERSEERS, ("GET", "/metrics", None)]:
@@ -84,6 +87,7 @@ def test_others_answers_are_not_shown(place):
     assert "ben was granted 1" in facts["detail"]
 
 
+@pytest.mark.slow
 def test_nobody_is_known_without_a_token(place):
     url = place[0]
     for token in (None, "sourdine-unknown", "é"):
@@ -154,6 +158,7 @@ def test_a_cookie_is_no_token_and_a_token_no_cookie(place):
     problem(other.get("/me"), 401, "unauthorized")
 
 
+@pytest.mark.slow
 def test_unknown_names_cost_a_hash_too(place, monkeypatch):
     """Wrong passwords and unknown names are the same answer, after the same work."""
     computed = []
@@ -174,6 +179,7 @@ def test_unknown_names_cost_a_hash_too(place, monkeypatch):
     assert len(set(map(tuple, computed))) == 1
 
 
+@pytest.mark.slow
 def test_behind_a_proxy_cookies_are_for_https_alone(tmp_path):
     path, address = data_file(tmp_path, AGES), f"sqlite:///{tmp_path}/store.db"
     store, _ = filled_store(address, path, Terms(total=Guarantee(1)))

@@ -11,6 +11,7 @@ from sourdine.server.auth import COOKIE, new_token
 NEW = {"name": "cleo", "own_password": PASSWORD}
 
 
+@pytest.mark.slow
 def test_an_owner_adds_people_who_can_log_in(place, owner):
     made = owner.post("/people", {**NEW, "role": "auditor"})
     assert made.status_code == 201
@@ -32,6 +33,7 @@ def test_whoever_adds_people_types_their_own_password(owner, place):
     problem(owner.post("/people", {"name": "eva"}), 422, "parameter")
 
 
+@pytest.mark.slow
 def test_the_password_cannot_be_guessed_there(place, owner):
     guesses = [owner.post("/people", {**NEW, "own_password": f"guess {i}"}) for i in range(12)]
     assert [one.status_code for one in guesses][-1] == 429
@@ -58,6 +60,7 @@ def test_another_site_adds_nobody(place, site):
     assert place[2].people.get("hal") is None
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -79,6 +82,7 @@ def test_what_nobody_can_be(owner, place, wrong):
     assert place[2].people.all() == before
 
 
+@pytest.mark.slow
 def test_columns_are_read_below_the_folder_alone(place, tmp_path):
     within = tmp_path / "within"
     within.mkdir()

@@ -56,6 +56,7 @@ def submit(api, guard, predictions, key=None):
     return api.post(f"/guards/{guard}/submissions", body, key=key or next(KEYS))
 
 
+@pytest.mark.slow
 def test_an_owner_registers_labels_that_lie_below_the_folder(site):
     facts = {"name": "new", "source": str(site.path), "column": "y", "error": "0.06"}
     made = site.olga.post("/guards", {**facts, "text": "Heads or tails?"})
@@ -149,6 +150,7 @@ BAD = {
 }
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("predictions", BAD.values(), ids=BAD)
 def test_refusals_do_not_depend_on_the_labels(site, predictions):
     """Of two guards whose labels agree nowhere, both say the same and charge nothing."""
@@ -239,6 +241,7 @@ def test_no_label_is_in_the_store(site):
     assert not any(secret in text for text in shown)
 
 
+@pytest.mark.slow
 def test_labels_that_were_changed_are_refused(site):
     path = label_file(site.folder, LABELS, "moving.csv")
     guarded(site.store, path, "moving")
@@ -265,6 +268,7 @@ def test_labels_have_an_order(source):
         labels_at(source, None)
 
 
+@pytest.mark.slow
 def test_owners_need_a_folder(site):
     with served(site.address, folder=None) as url:
         facts = {"name": "none", "source": str(site.path), "column": "y", "error": "0.06"}
@@ -272,6 +276,7 @@ def test_owners_need_a_folder(site):
     assert refused["hint"].endswith("sourdine serve add-data, or add-guard.")
 
 
+@pytest.mark.slow
 def test_the_demo_has_a_guard(tmp_path):
     address, people = demo_store(tmp_path)
     store = ServerStore.open(address)
@@ -311,6 +316,7 @@ class Breaking(httpx.HTTPTransport):
         return answer
 
 
+@pytest.mark.slow
 def test_from_afar_a_board_is_what_it_is_here(site):
     here = Leaderboard(GuardedHoldout(LABELS, error=0.08))
     transport = Breaking()

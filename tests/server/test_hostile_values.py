@@ -60,6 +60,7 @@ def somebody(place, name):
     return Api(place.url, new_token(place.store, name, "api", days=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CLASSES)
 def test_no_question_is_a_server_error(place, kind):
     """Every parameter that the statistic has, and some that none has, with every value."""
@@ -84,6 +85,7 @@ def test_no_question_is_a_server_error(place, kind):
     assert refused > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", API, ids=lambda one: f"{one.method} {one.path}")
 def test_no_route_answers_with_a_server_error(place, one):
     """Every operation, with hostile bodies, paths and queries; by its owner and by an analyst."""

@@ -78,6 +78,7 @@ def test_a_broken_file_is_not_forgotten_in_silence(tmp_path, text):
         SeenHeads("https://a.example", path)
 
 
+@pytest.mark.slow
 def test_a_history_may_begin_within_a_batch(stores):
     url, tokens, _, _ = stores
     anna = Api(url, tokens["anna"])

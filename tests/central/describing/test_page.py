@@ -50,6 +50,7 @@ def test_a_picture_says_that_dates_are_only_counted():
     assert "dates are only counted" in {text.get_text() for text in axes.texts}
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("values", [[], [None] * 300, [float("nan")] * 300])
 @pytest.mark.parametrize("kind", ["number", "whole", "category"])
 def test_columns_without_values_have_no_bars(values, kind):

@@ -26,6 +26,7 @@ def chain(x, lattice, c, half=40, k=1):
     return OrderedChain(slots_of(points, row, half), row, c, half), row
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(lists, st.lists(st.integers(0, 6), min_size=2, max_size=5), st.sampled_from([0.1, 1.0, 9.0]))
 def test_the_total_is_of_the_whole_law(x, gaps, c):

@@ -105,6 +105,7 @@ def test_windows_are_read_and_not_all(name, windows):
 small = st.lists(st.integers(0, 30), min_size=12, max_size=120)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(small, st.lists(st.tuples(st.integers(-5, 125), st.integers(1, 9)), min_size=1, max_size=3))
 def test_small_arrays_in_windows(x, starts):
@@ -145,6 +146,7 @@ def test_cuts_hold_the_records_between(x, data):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(st.integers(0, 20), min_size=8, max_size=60), st.data())
 def test_cuts_of_windows_know_what_the_whole_knows(x, data):

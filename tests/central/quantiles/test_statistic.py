@@ -219,6 +219,7 @@ def test_a_median_has_a_useful_interval_by_default():
     assert "from (95 %)" in str(release)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("many", [0.5, [0.25, 0.5, 0.75], [i / 20 for i in range(1, 20)]])
 def test_intervals_can_be_left_out(many):
     """Then all of epsilon draws the values, and neither tables nor frames have intervals."""
@@ -267,6 +268,7 @@ def test_releases_that_do_not_say_what_they_paid_for_intervals_keep_theirs():
     assert plain.mechanism.interval is None
 
 
+@pytest.mark.slow
 def test_intervals_of_groups_are_as_sure_as_they_must_be():
     """Brackets aim further out where the intervals of several groups hold together."""
     x = np.tile(np.arange(2000), 8)
@@ -281,6 +283,7 @@ def test_intervals_of_groups_are_as_sure_as_they_must_be():
     assert whole <= 6  # of 96; without it some twenty
 
 
+@pytest.mark.slow
 def test_an_error_target_is_reached_by_the_planned_epsilon():
     statistic = Quantiles(q=DECILES, **GRID, epsilon=1)
     release = sd.quantiles(list(range(101)), DECILES, **GRID, error=0.01, n=10_000)
@@ -289,6 +292,7 @@ def test_an_error_target_is_reached_by_the_planned_epsilon():
     assert statistic.error(0.05, n=10_000) < statistic.error(0.05, n=1000)
 
 
+@pytest.mark.slow
 def test_one_seed_gives_one_answer_on_every_engine(tmp_path):
     rng = np.random.default_rng(3)
     values = np.round(rng.normal(50, 20, 4000), 2)
@@ -351,6 +355,7 @@ def test_numbers_that_no_float_holds_are_refused(q, name):
         sd.quantiles(people, q, **{**given, "epsilon": "1e-400"})
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", [{}, {"interval": None}, {"n": 4000}])
 def test_windows_of_all_groups_are_planned_before_they_are_read(options, monkeypatch):
     """An outline and the windows: two queries, however many groups there are."""

@@ -28,6 +28,7 @@ def worst_loss(mechanism, inputs):
     return worst
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("b", "h"), [(2, 2), (2, 3), (6, 1)])
 def test_tree_worst_case(relation, b, h, inputs):
