@@ -18,7 +18,10 @@ settings.load_profile("sourdine")
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
-    """Divide the cases of large tests between the tiers before any are chosen by their marks."""
+    """Mark tests that start other programs, and divide the cases of large tests between tiers."""
+    for item in items:
+        if not {"chromium", "postgres_cluster"}.isdisjoint(item.fixturenames):
+            item.add_marker("slow")
     assign(items)
 
 

@@ -1,7 +1,8 @@
 """Which tier a test belongs to.
 
 A test without a mark is quick: ``make test`` runs it. ``slow`` tests run in ``make test-all`` only,
-and ``simulation`` tests in ``make simulate`` only. Two more marks divide the cases of one test:
+and ``simulation`` tests in ``make simulate`` only. Tests that start a browser or PostgreSQL are
+always slow. Two more marks divide the cases of one test:
 
 ``grid``
     For tests over several parameters. Quick are as few cases as hold every value of every

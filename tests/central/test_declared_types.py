@@ -104,10 +104,10 @@ def in_postgres(dsn):
     return sd.Frame(open_table(dsn, "typed"))
 
 
-TYPED = [*(name for name in ENGINES if name != "list"), "numpy", "pandas 3", "postgres"]
+TYPED = [*(name for name in ENGINES if name != "list"), "numpy", "pandas 3"]
 
 
-@pytest.fixture(params=TYPED)
+@pytest.fixture(params=[*TYPED, pytest.param("postgres", marks=pytest.mark.slow)])
 def frame(request, tmp_path):
     needed = OPTIONAL.get(request.param)
     if needed and find_spec(needed) is None:

@@ -36,7 +36,7 @@ FLAG = {
 }
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def polls(request, tmp_path_factory):
     """Return a store that two servers share, as two workers do, and people who ask them."""
     folder = tmp_path_factory.mktemp("surveys")

@@ -29,7 +29,9 @@ def terms(request):
     return request.param
 
 
-@pytest.fixture(params=["memory", "file", "sqlite", "postgres"])
+@pytest.fixture(
+    params=["memory", "file", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
+)
 def ledger(request, terms, tmp_path):
     if request.param == "memory":
         return MemoryLedger(terms)

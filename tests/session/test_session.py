@@ -301,7 +301,10 @@ def test_a_session_cannot_be_copied():
     )
 
 
-@pytest.fixture(scope="module", params=["0", "1e-6", "sqlite", "postgres"])
+@pytest.fixture(
+    scope="module",
+    params=["0", "1e-6", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)],
+)
 def killed(request, tmp_path_factory):
     given = ["--delta", request.param]
     if request.param in {"sqlite", "postgres"}:
