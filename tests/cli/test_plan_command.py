@@ -20,6 +20,7 @@ def test_epsilon_for_an_error(sourdine):
     assert f"error stays within {planned.error:.4g}" in done.stdout
 
 
+@pytest.mark.slow
 def test_every_statistic_can_be_planned(sourdine, tmp_path):
     pytest.importorskip("matplotlib")
     done = sourdine("plan", "histogram", "--bins", "0,18,65", "--error", "20", "--plot",
