@@ -118,6 +118,7 @@ def chains():
     yield np.array([[0.0, 1.0], [1.0, 0.0]])
 
 
+@pytest.mark.slow
 def test_chains_stay_within_their_width():
     seen, rng = set(), np.random.default_rng(7)
     for matrix in chains():

@@ -200,14 +200,17 @@ def run(*words):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_killed_processes_lose_no_charge():
     assert "10 kills" in run("--kills", "10", "--writers", "0")
 
 
+@pytest.mark.slow
 def test_writers_at_once():
     assert "4 writers" in run("--kills", "0", "--writers", "4", "--confirms", "10")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes there")
 @pytest.mark.parametrize("better", [True, False])
 def test_no_room_for_the_predictions_is_charged_all_the_same(path, better):

@@ -63,6 +63,7 @@ def test_a_file_remembers(tmp_path):
     assert TranscriptLedger(5).path is None
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -262,6 +263,7 @@ def run(script, *arguments):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @needs_fork
 def test_forked_processes_share_a_file_and_not_memory(tmp_path):
     assert run(FORKS, tmp_path / "x.ledger") == ["refused"] * 3 + ["4", "1"]
@@ -288,6 +290,7 @@ print(file.spent.answers, memory.spent.answers)
 """
 
 
+@pytest.mark.slow
 @needs_fork
 def test_killed_processes_lose_no_answer(tmp_path):
     """Killed at random moments: what was told is charged, and at most one charge was not told."""
@@ -302,6 +305,7 @@ def test_killed_processes_lose_no_answer(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.ledger"]
 
 
+@pytest.mark.slow
 @needs_fork
 def test_eight_processes_share_exactly_what_fits(tmp_path):
     ledger = TranscriptLedger(2000, error=0.1, path=tmp_path / "x.ledger")

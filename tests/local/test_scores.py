@@ -28,6 +28,7 @@ def rows(mechanism):
     )
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     ("column", "truth"),
     [

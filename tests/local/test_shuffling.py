@@ -86,6 +86,7 @@ def bound_of(report):
     return _blanket(report, float(report.guarantee.epsilon))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("report", REPORTS, ids=str)
 def test_blanket_is_above_truth(report):
     channel, bound = matrix(report), bound_of(report)
@@ -107,6 +108,7 @@ def assert_told(report, n, truth, epsilon):
         assert epsilon <= told <= epsilon + 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon0", [0.3, 1, 3])
 def test_binary_is_exact(epsilon0):
     report, own = response(epsilon0), 1 / (1 + exp(epsilon0))
@@ -120,6 +122,7 @@ def test_binary_is_exact(epsilon0):
             assert_told(report, n, truth, epsilon)
 
 
+@pytest.mark.slow
 def test_coins_of_two_kinds_are_exact():
     coins = Warner(truth=0.3, yes=0.8)
     channel = matrix(coins)
@@ -174,6 +177,7 @@ def test_sum_over_slices(report):
             assert bound == pytest.approx(listed, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slices", "caution"), [(3, 5.0), (64, -2.0)])
 def test_coarse_slices_are_above(monkeypatch, slices, caution):
     monkeypatch.setattr("sourdine.local.shuffling.binomial.STEPS", 0)
@@ -186,12 +190,14 @@ def test_coarse_slices_are_above(monkeypatch, slices, caution):
             assert blanket.delta(epsilon, n) >= pair_delta(blanket, epsilon, n)
 
 
+@pytest.mark.slow
 def test_slices_cost_little(monkeypatch):
     blanket, coarse = bound_of(response(1, 20)), shuffled(response(1, 20), 10_000, delta=1e-6)
     monkeypatch.setattr("sourdine.local.shuffling.blanket.SLICES", 400)
     assert blanket.delta(0.99 * float(coarse.epsilon), 10_000) > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon0", "clones"), [(0.5, 0.0052), (1, 0.0124), (2, 0.033), (4, 0.118)]
 )
@@ -211,6 +217,7 @@ def closed_form(epsilon0, n, delta):
     return log(1 + (e - 1) / (e + 1) * root)
 
 
+@pytest.mark.slow
 def test_monotone():
     def epsilon(report, n, delta):
         return shuffled(report, n, delta=delta).epsilon
@@ -237,6 +244,7 @@ def test_more_clones_need_more():
     assert (quoted >= (quoted[0] + quoted[1]) / (1 + e) - 1e-12).all()
 
 
+@pytest.mark.slow
 def test_many_people_take_little_time():
     for report in (response(1), response(1, 100), Guarantee(1, 0, LOCAL)):
         start = process_time()
@@ -244,6 +252,7 @@ def test_many_people_take_little_time():
         assert process_time() - start < 6
 
 
+@pytest.mark.slow
 def test_binomials_keep_their_digits():
     for n, x in ((1, 1), (7, 0), (40, 33), (1001, 560), (3000, 1620)):
         exact = Fraction(comb(n, x), 2**n)
@@ -260,6 +269,7 @@ def test_binomials_keep_their_digits():
     assert below(n - x + 1, n, 0.5) == pytest.approx(tail, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_shuffled_allowance_is_within():
     for make in (response, lambda e: response(e, 12), None):
         wanted = Guarantee(0.1, 1e-6, SUBSTITUTE)

@@ -20,6 +20,7 @@ def ticks(figure, axis="xaxis"):
     return [label.get_text() for label in getattr(figure.axes[0], axis).get_ticklabels()]
 
 
+@pytest.mark.slow
 def test_letters_that_no_font_has_are_drawn_as_their_codes(monkeypatch, tmp_path):
     """Warnings are errors here, and matplotlib warns of a letter that it cannot draw."""
     monkeypatch.setattr(lettering, "FALLBACKS", ())
@@ -46,6 +47,7 @@ def test_long_names_are_folded_not_run_together():
     assert folded("word " * 60).endswith("…")
 
 
+@pytest.mark.slow
 def test_many_long_names_take_one_line_each():
     names = [f"{i} is the number of this category" for i in range(20)]
     shown = ticks(sd.histogram(names, categories=names, epsilon=1).plot())

@@ -185,6 +185,7 @@ def test_nobody_downloads_the_release_of_another(site):
         assert found.status_code == status, who
 
 
+@pytest.mark.slow
 def test_releases_are_legible_and_whole_on_a_phone(tab, site):
     page = tab(viewport={"width": 390, "height": 800})
     desk(page, site, "phone")
@@ -318,6 +319,7 @@ def test_what_is_not_left_cannot_be_released(tab, site):
     assert charges(site, "budget") == []
 
 
+@pytest.mark.slow
 def test_several_under_one_total(tab, site):
     page = tab()
     desk(page, site, "list")
@@ -337,6 +339,7 @@ def test_several_under_one_total(tab, site):
     assert page.locator("#released section").count() == 3
 
 
+@pytest.mark.slow
 def test_by_keys_alone(tab, site):
     page = tab()
     page.goto(f"{site.url}/data/keys")
@@ -362,6 +365,7 @@ def test_by_keys_alone(tab, site):
     assert charges(site, "keys") == ["histogram of age"]
 
 
+@pytest.mark.slow
 def test_copied_python_runs(tab, site, capsys):
     page = tab()
     desk(page, site, "copied")

@@ -30,6 +30,7 @@ def stores(tmp_path_factory):
         yield url, tokens, f"sqlite:///{folder}/older.db", remembered
 
 
+@pytest.mark.slow
 def test_an_old_copy_is_noticed_by_a_later_process(stores, tmp_path):
     first, tokens, older, remembered = stores
     with Remote(first, tokens["anna"], remember=remembered) as again:

@@ -194,6 +194,7 @@ def timeless(line):
     return table, {k: v for k, v in row.items() if k not in {"time", "opened", "identity"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize(("kind", "parameters"), [*CALLS, ("describe", {})])
 def test_an_answer_is_kept_as_it_was_returned(tmp_path, kind, parameters, named):
@@ -326,6 +327,7 @@ def killed(request, tmp_path_factory):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 def test_killed_processes_lose_no_charge(killed):
     charges = re.search(r"charges in all *│ *(\d+) │ *(\d+) ", killed)

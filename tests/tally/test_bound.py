@@ -40,6 +40,7 @@ def kept(frame):
     return counts.counts[:, :4]
 
 
+@pytest.mark.slow
 @given(ROWS, st.integers(1, 4), st.integers(0, 5))
 def test_nobody_keeps_more(rows, most, seed):
     frame = Frame(table(rows))
@@ -48,6 +49,7 @@ def test_nobody_keeps_more(rows, most, seed):
     assert (stay.sum(1) == np.minimum(owned.sum(1), most)).all()
 
 
+@pytest.mark.slow
 @given(ROWS, ROWS, st.integers(1, 3), st.randoms(use_true_random=False))
 def test_others_do_not_change_what_is_kept(mine, others, most, random):
     mine = [("ann", x) for _, x in mine]
@@ -61,6 +63,7 @@ def test_others_do_not_change_what_is_kept(mine, others, most, random):
     assert (alone == together).all()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_engines_keep_the_same_rows(engine, as_engine):
     rng = np.random.default_rng(5)
@@ -88,6 +91,7 @@ def test_rows_without_a_name_are_one_person(engine, as_engine):
     assert len(as_engine(engine, rows).bound("who", 2)) == 3
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("engine", ["list", "duckdb", "parquet"])
 def test_identical_rows_are_counted_one_by_one(engine, as_engine):
     rows = pa.table({"who": pa.array(["a"] * 9), "x": pa.array([1] * 8 + [2])})
@@ -127,6 +131,7 @@ def uniform(counts, off):
     return stats.chisquare(counts).statistic < limit
 
 
+@pytest.mark.slow
 def test_every_row_is_kept_equally_often():
     """Over keys, the seven sets of three rows out of seven that can stay."""
     frame = Frame({"who": ["a"] * 7, "x": list(range(7))})
@@ -154,6 +159,7 @@ EDGES = [
 ]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(("rows", "owned"), EDGES)
 def test_many_rows_kept_do_not_overflow(rows, owned):
     places = [0, 1, owned // 3, owned - 2, owned - 1]
@@ -164,6 +170,7 @@ def test_many_rows_kept_do_not_overflow(rows, owned):
         assert found == (owned <= rows or chosen(place, owned, first, rows))
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("engine", ["list", "duckdb"])
 @pytest.mark.parametrize("most", [2, 40, 10**30])
 def test_wide_numbers_choose_the_same(engine, most, as_engine, monkeypatch):
@@ -224,6 +231,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["list", "numpy", "pandas", "polars-lazy", "duckdb", "parquet", "csv"]
 )
@@ -276,6 +284,7 @@ def test_bad_parameters():
         frame.bound("whom", 1)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("most", [1, 3, 1001])
 def test_what_is_written_alike_is_one_row_several_times(engine, most, as_engine):

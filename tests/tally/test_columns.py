@@ -39,6 +39,7 @@ def numbers_of(column):
     return [None if g or v is None or v != v else v for v, g in zip(x, gone, strict=True)]  # noqa: PLR0124
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_engines_agree_on_columns(engine, as_engine):
     frame = as_engine(engine, pa.table(ROWS))
@@ -56,6 +57,7 @@ def test_engines_agree_on_columns(engine, as_engine):
         assert {frame.column(name).holds for name in ROWS} == {None}
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_one_column_alone(engine, as_engine):
     frame = as_engine(engine, pa.table(ROWS))
@@ -99,6 +101,7 @@ DIRTY = {
 }
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("what", DIRTY)
 def test_only_a_strict_reading_refuses(what, tmp_path):
     path = tmp_path / "rows.csv"
@@ -173,6 +176,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
         assert "secret" not in str(caught.value)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("engine", ["list", "numpy", "polars-lazy", "duckdb", "parquet"])
 def test_nan_is_missing_even_where_its_text_is_listed(engine, as_engine):
     """A category "nan" is a text; it must not hide the numbers that are listed beside it."""

@@ -48,6 +48,7 @@ def test_quotes_and_blanks(csv):
     assert frame.distinct('na "me')[0] == ["a", 'a, "b"\nc', 'd"x']
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "body",
     [
@@ -66,6 +67,7 @@ def test_a_dirty_csv_never_raises(body, csv):
         frame.distinct('na "me')
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_body(tmp_path_factory, body):

@@ -78,6 +78,7 @@ def facts(frame):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("name", ASKED)
 def test_parts_count_what_the_split_rows_hold(name, other, frames):

@@ -74,6 +74,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("records")
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(HOSTILE)
 @example(b'5" pipe\n6" pipe\n')
