@@ -58,6 +58,7 @@ def test_every_method_is_mutated():
     assert set(TOPS) == {*device.METHODS, "memoised"}
 
 
+@pytest.mark.slow
 def test_no_form_that_is_read_costs_more_than_it_says(node):
     done = node("mutations.mjs", {"forms": forms(), "first": False})
     assert done["found"] == []
@@ -66,6 +67,7 @@ def test_no_form_that_is_read_costs_more_than_it_says(node):
     assert done["wide"] < done["walked"] / 50, "numbers too large to walk"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNDONE)
 def test_the_search_finds_what_a_device_does_not_refuse(node, survey_cases, tmp_path, name):
     source = survey_cases.DEVICE.read_text()
@@ -127,6 +129,7 @@ def refused(form):
     return False
 
 
+@pytest.mark.slow
 def test_both_devices_refuse_the_same_forms(node):
     every = list(changes())
     said = node("refusals.mjs", every)

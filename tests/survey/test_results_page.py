@@ -71,6 +71,7 @@ def plain(html):
     return " ".join(unescape(text).split())
 
 
+@pytest.mark.slow
 def test_it_speaks_every_language_of_the_survey(found):
     """No sentence of English is left in another language, before and after results are shown."""
     english = [text for key, text in words("en").items() if key.startswith("results_")]
@@ -159,6 +160,7 @@ def test_texts_are_escaped(found):
     assert html.count("&lt;script&gt;") == 2
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("scheme", "size"), [("light", "desktop"), ("dark", "phone")])
 def test_axe_finds_nothing_on_results(found, shown, scheme, size):
     tab = shown(results_page(found()), viewport=SIZES[size], color_scheme=scheme, bypass_csp=True)
@@ -171,6 +173,7 @@ def test_axe_finds_nothing_on_results(found, shown, scheme, size):
     assert letters >= 16, "letters do not shrink with the picture"
 
 
+@pytest.mark.slow
 def test_results_from_right_to_left(found, shown):
     tab = shown(results_page(found(change=arabic)), viewport=SIZES["phone"], bypass_csp=True)
     assert tab.locator("html").get_attribute("dir") == "rtl"

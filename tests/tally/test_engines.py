@@ -116,6 +116,7 @@ def test_engines_agree_on_hostile_values(frames, grid):
             assert frame.total(cell, power) == sum(t**power for t in want if t >= 0), (name, power)
 
 
+@pytest.mark.slow
 def test_engines_agree_on_windows(frames):
     frame, rows = frames
     for grid in GRIDS[::3]:
@@ -128,6 +129,7 @@ def test_engines_agree_on_windows(frames):
     assert [len(part) for part in frame.between(Ticks("float", GRIDS[0]), [])] == [0, 0]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("edges", SORTS, ids=len)
 def test_engines_agree_on_edges(frames, edges):
     frame, rows = frames
@@ -138,6 +140,7 @@ def test_engines_agree_on_edges(frames, edges):
         assert as_pairs(frame.tally(Edges(name, edges))) == counted(want), name
 
 
+@pytest.mark.quick_cases(1)
 def test_engines_agree_on_codes(frames):
     frame, rows = frames
     categories = [
@@ -153,6 +156,7 @@ def test_engines_agree_on_codes(frames):
         assert [len(part) for part in parts] == [want.count(c) for c in few]
 
 
+@pytest.mark.quick_cases(2)
 def test_engines_agree_on_keys(frames):
     frame, rows = frames
     for name, values in rows.items():
@@ -164,6 +168,7 @@ def test_engines_agree_on_keys(frames):
         assert again[: len(keys)].tolist() == counts.tolist()
 
 
+@pytest.mark.quick_cases(5)
 def test_engines_agree_on_products(frames):
     frame, rows = frames
     cells = (Ticks("float", GRIDS[0]), Codes(NAME, ["a", "b"]), Edges("small", [-8, 0, 8]))
