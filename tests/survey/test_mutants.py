@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).parent
 
 MUTANTS = {
