@@ -38,7 +38,34 @@ class Remembered:
         return self._known[key]
 
 
-@pytest.fixture(scope="module", params=registered(), ids=lambda s: s.name)
+LARGE = {"quantiles.levels.add_remove", "quantiles.hybrid.add_remove"}
+"""Specimens whose laws take longest to find; others of the same mechanisms are quick."""
+TREES = {"quantiles.tree.add_remove", "quantiles.tree.substitute"}
+FEW = 20_000
+"""A specimen that draws less often draws slowly."""
+
+
+def is_slow(check, specimen):
+    """Whether a check of a specimen takes more than a second or two."""
+    return (
+        specimen.name in LARGE
+        or (check == "test_draws_follow_the_law" and specimen.draws <= FEW)
+        or (check == "test_error_bound_holds" and specimen.name in TREES)
+    )
+
+
+def pytest_generate_tests(metafunc):
+    """Run every check on every specimen."""
+    if "specimen" in metafunc.fixturenames:
+        found, check = registered(), metafunc.function.__name__
+        marks = [[pytest.mark.slow] if is_slow(check, one) else [] for one in found]
+        params = [
+            pytest.param(one, marks=m, id=one.name) for one, m in zip(found, marks, strict=True)
+        ]
+        metafunc.parametrize("specimen", params, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def specimen(request):
     made = request.param.make
     remembered = lru_cache(typed=True)(lambda epsilon: Remembered(made(epsilon)))
@@ -97,6 +124,13 @@ def test_seeded_release_is_not_private(specimen):
 
 def test_bad_epsilon_is_refused(specimen):
     checks.check_bad_epsilon_is_refused(specimen)
+
+
+def test_every_mechanism_has_its_worst_case_among_the_quick_tests():
+    quick = {type(one.make(1)) for one in registered() if one.name not in LARGE}
+    assert {type(one.make(1)) for one in registered()} == quick
+    for check in ("test_exact_worst_case", "test_weaker_copy_is_rejected"):
+        assert {one.name for one in registered() if is_slow(check, one)} == LARGE
 
 
 def test_no_check_is_left_out():

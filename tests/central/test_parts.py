@@ -69,7 +69,7 @@ def neighbours(relation):
         yield [*PEOPLE, *one], [*PEOPLE, *two]
 
 
-@pytest.mark.quick_cases(6)
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("name", ASKS)
 def test_whole_curves_of_groups_keep_the_claim(name, relation):

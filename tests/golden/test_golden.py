@@ -34,7 +34,7 @@ def differences(now, before, where=""):
         yield f"{where}: {str(before)[:80]} became {str(now)[:80]}"
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize("family", recording.FAMILIES)
 def test_numbers_are_those_recorded(family):
     before = json.loads((HERE / "numbers" / f"{family}.json").read_text())

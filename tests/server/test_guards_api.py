@@ -42,6 +42,7 @@ def site(tmp_path_factory):
     guarded(store, path, "few", submissions=2)
     guarded(store, path, "tight", error=0.042)
     guarded(store, path, "bens", teams=["ben"])
+    guarded(store, path, "granted", teams=[])
     with served(address, folder=str(folder)) as url:
         people = {name: Api(url, token) for name, token in tokens.items()}
         yield SimpleNamespace(
@@ -91,11 +92,11 @@ def test_an_owner_registers_labels_that_lie_below_the_folder(site):
 
 
 def test_teams_have_what_was_granted(site):
-    granted = site.olga.post("/guards/new/grants", {"team": "anna", "submissions": 7})
+    granted = site.olga.post("/guards/granted/grants", {"team": "anna", "submissions": 7})
     assert granted.json() == {"team": "anna", "submissions": 7, "sent": 0, "remaining": 7}
-    assert site.udo.get("/guards/new/grants").json() == [granted.json()]
-    assert problem(site.anna.get("/guards/new/grants"), 403, "forbidden")
-    assert site.anna.get("/guards/new").json()["grant"] == granted.json()
+    assert site.udo.get("/guards/granted/grants").json() == [granted.json()]
+    assert problem(site.anna.get("/guards/granted/grants"), 403, "forbidden")
+    assert site.anna.get("/guards/granted").json()["grant"] == granted.json()
     assert "bens" not in [one["name"] for one in site.anna.get("/guards").json()]
     assert "bens" in [one["name"] for one in site.udo.get("/guards").json()]
     texts = {

@@ -337,6 +337,7 @@ def test_killed_processes_lose_no_charge(killed):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+@pytest.mark.slow
 def test_writers_share_exactly_the_total(killed):
     answers = re.search(r"answers of a race from nothing *│ *(\d+) │ *(\d+) ", killed)
     assert answers[1] == answers[2]
