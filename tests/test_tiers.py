@@ -72,10 +72,12 @@ def test_test_all_leaves_out_simulations_alone():
 # ---- what the quick tier tests
 
 
-def marks(decorators):
-    """Return the names of marks, of ``pytest.mark.slow`` and of ``pytest.mark.grid(quick=0)``."""
-    found = [one for decorator in decorators for one in ast.walk(decorator)]
-    return {one.attr for one in found if isinstance(one, ast.Attribute)}
+NOT_QUICK = re.compile(r"mark\.(slow|simulation|slow_cases\(\d+\)|grid\(quick=0\))(?!\w)")
+
+
+def is_marked(nodes):
+    """Whether a decorator, or what is assigned to ``pytestmark``, says that no case is quick."""
+    return any(NOT_QUICK.search(re.sub(r"param\(.*", "", ast.unparse(one))) for one in nodes)
 
 
 def is_quick(tree):
@@ -85,12 +87,12 @@ def is_quick(tree):
         for one in tree.body
         if isinstance(one, ast.Assign) and ast.unparse(one.targets[0]) == "pytestmark"
     ]
-    if marks(whole) & {*TIERS}:
+    if is_marked(whole):
         return False
     tests = [
         one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name.startswith("test")
     ]
-    return any(not marks(test.decorator_list) & {*TIERS} for test in tests)
+    return any(not is_marked(test.decorator_list) for test in tests)
 
 
 def named(text):
@@ -125,6 +127,10 @@ def test_a_package_without_a_test_is_found():
         ("pytestmark = pytest.mark.slow\ndef test_a(): pass", False),
         ("pytestmark = [one, pytest.mark.simulation]\ndef test_a(): pass", False),
         ("@pytest.mark.parametrize('x', [1, 2])\ndef test_a(x): pass", True),
+        ("@pytest.mark.slow_cases(2)\ndef test_a(x): pass", False),
+        ("@pytest.mark.grid(quick=0)\ndef test_a(x): pass", False),
+        ("@pytest.mark.grid\ndef test_a(x): pass", True),
+        ("@pytest.mark.quick_cases(2)\ndef test_a(x): pass", True),
         ("def helper(): pass", False),
     ],
 )
@@ -165,6 +171,9 @@ def test_no_case_is_lost_and_none_is_in_two_tiers():
     assert None not in {case.tier for case in more[1::4]}
     assert [case.tier for case in more].count(None) == 3
     assert {case.tier for case in more} == {None, "slow"}
+    study = [_Case("slow_cases", _Mark(2), {"a": i}) for i in range(5)]
+    assign(study)
+    assert [case.tier for case in study] == ["slow", *["simulation"] * 3, "slow"]
 
 
 def test_cases_are_spread_from_the_first_to_the_last():

@@ -2,7 +2,7 @@
 
 A test without a mark is quick: ``make test`` runs it. ``slow`` tests run in ``make test-all`` only,
 and ``simulation`` tests in ``make simulate`` only. Tests that start a browser or PostgreSQL are
-always slow. Two more marks divide the cases of one test:
+always slow. Three more marks divide the cases of one test:
 
 ``grid``
     For tests over several parameters. Quick are as few cases as hold every value of every
@@ -10,6 +10,8 @@ always slow. Two more marks divide the cases of one test:
     ``grid(quick=2)`` makes all pairs quick, ``grid(quick=0)`` none of the cases.
 ``quick_cases(n)``
     At most ``n`` cases, spread evenly over all, are quick and the others are slow.
+``slow_cases(n)``
+    At most ``n`` cases, spread evenly over all, are slow and the others are simulations.
 """
 
 from __future__ import annotations
@@ -30,10 +32,15 @@ def assign(items):
         if mark := cases[0].get_closest_marker("grid"):
             _divide(cases, **mark.kwargs)
         if mark := cases[0].get_closest_marker("quick_cases"):
-            kept = spread(len(cases), *mark.args)
-            for i, case in enumerate(cases):
-                if i not in kept:
-                    case.add_marker("slow")
+            _mark(cases, spread(len(cases), *mark.args), None, "slow")
+        if mark := cases[0].get_closest_marker("slow_cases"):
+            _mark(cases, spread(len(cases), *mark.args), "slow", "simulation")
+
+
+def _mark(cases, kept, tier, rest):
+    for i, case in enumerate(cases):
+        if mark := tier if i in kept else rest:
+            case.add_marker(mark)
 
 
 def _divide(cases, quick=1):

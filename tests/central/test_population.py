@@ -171,7 +171,7 @@ def test_an_interval_holds_what_is_within_reach(relation):
             assert high - 2e-3 <= kept[-1] <= high
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(2)
 @pytest.mark.parametrize("share", [0.01, 0.4])
 def test_intervals_of_shares_cover(share, relation):
     rng = np.random.default_rng(9)

@@ -31,7 +31,7 @@ def test_three_sums_move_together(neighbours, furthest):
     assert furthest(sums, neighbours) == variance.three.mechanism.sensitivity
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(3)
 def test_variance_intervals_cover(relation, sample, simulated):
     truth = np.floor(np.clip(sample, 0, 1000) + 0.5).var()
     statistic = Variance(bounds=(0, 1000), step=1, epsilon=1, relation=relation)

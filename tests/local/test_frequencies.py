@@ -50,7 +50,7 @@ def survey(request):
     return oracle, n, truth, [frequencies(oracle, t, n) for t in tallies]
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(3)
 def test_shares_are_unbiased(survey):
     oracle, n, truth, releases = survey
     raw = np.array([r.drawn["raw"] for r in releases])
@@ -65,7 +65,7 @@ def test_shares_are_unbiased(survey):
     assert np.allclose(plugged.mean(axis=0), variance, rtol=0.1)
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(3)
 def test_intervals_cover_in_surveys(survey):
     _, _, truth, releases = survey
     every = replace(

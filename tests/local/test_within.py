@@ -59,7 +59,7 @@ def survey(one, other, n, seed):
     return found, (rows.T @ columns) / rows.sum(axis=0)[:, None]
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(3)
 @pytest.mark.parametrize("names", PAIRS)
 @pytest.mark.parametrize("of", ["sample", "population"])
 def test_shares_within_a_row_cover(names, of):

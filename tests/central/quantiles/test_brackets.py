@@ -42,7 +42,7 @@ PAIRS = [
 """Any two of data, orders and relation meet."""
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(4)
 @pytest.mark.parametrize(("name", "orders", "relation"), PAIRS)
 def test_certified_intervals_cover_whatever_the_data(name, orders, relation):
     values, top = DATA[name]

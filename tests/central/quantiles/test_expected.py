@@ -41,7 +41,7 @@ def largest_error(statistic, x):
     return np.maximum(np.maximum(below - goal, goal - up_to), 0).max() / len(x)
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(3)
 @pytest.mark.parametrize(
     ("m", "interval"), [(1, None), (9, None), (99, None), (1, 0.95), (9, 0.95)]
 )
@@ -59,7 +59,7 @@ def test_planned_errors_are_those_of_draws(m, interval):
     assert np.quantile(errors, 0.95) * 0.9 < planned < np.quantile(errors, 0.95) * 1.4
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(2)
 @pytest.mark.parametrize("orders", [[0.5], [0.9], [0.1, 0.5, 0.9], spaced(9), spaced(19)], ids=len)
 def test_planned_widths_are_those_of_draws(orders):
     """Of normal values, in their own units; ends are compared as they are, without failures."""

@@ -51,7 +51,7 @@ def test_the_reach_of_a_band():
 GRID = {"bounds": (0, 1000), "step": 1, "epsilon": 1}
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(2)
 @pytest.mark.parametrize(
     ("q", "n", "relation"),
     [(0.5, 2000, "add_remove"), (0.9, 5000, "add_remove"), (0.5, 4000, "substitute")],
