@@ -74,6 +74,7 @@ def test_all_intervals_that_are_given_hold():
     assert alone > 0.8 * runs
 
 
+@pytest.mark.slow
 def test_attacks_work(runs):
     """What the ledger covers are errors that ignore all intervals of unadaptive questions."""
     for (attack, rows), verdicts in runs.items():

@@ -151,6 +151,7 @@ def test_lines_that_cannot_be_read_are_refused(tmp_path, told):
         TranscriptLedger.open(path)
 
 
+@pytest.mark.slow
 def test_a_line_takes_as_much_room_whatever_it_says(tmp_path):
     """Else a disk without room for one more page would refuse yes and take no, for nothing."""
     path, chance = tmp_path / "x.ledger", random.Random(3)  # noqa: S311 - no secret

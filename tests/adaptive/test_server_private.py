@@ -216,6 +216,7 @@ def test_the_threshold_is_drawn_anew_for_each_search():
 # --- replay: the same answers on a neighbour
 
 
+@pytest.mark.slow
 def test_replay_on_neighbours():
     rng = np.random.default_rng(11)
     rows = rng.integers(0, 16, 300)

@@ -125,6 +125,7 @@ def test_every_library_gives_the_same_answer(data):
     assert counted[0] == counted[1]
 
 
+@pytest.mark.slow
 def test_a_file_in_another_format(tmp_path):
     path = tmp_path / "people.csv"
     rows = "\n".join(f"{day:%d.%m.%Y};{i % 2}" for i, day in enumerate(PEOPLE["admitted"]))

@@ -58,6 +58,7 @@ def test_what_is_charged_is_drawn(name):
     assert drawn
 
 
+@pytest.mark.slow
 def test_a_description_says_which_epsilon_is_enough():
     """Of one column before the columns are known, then of all of them."""
     epsilon = "0.001"

@@ -62,6 +62,7 @@ def test_a_mean_of_times_with_a_ledger_and_a_picture(run, people, tmp_path):
     assert "mean of at" in run("ledger", ledger)[1]
 
 
+@pytest.mark.slow
 def test_a_plan_in_days(run):
     words = ("plan", "mean", "--bounds", "2020-01-01", "2024-12-31", "--n", 10_000)
     status, out, _ = run(*words, "--error", "3 days")

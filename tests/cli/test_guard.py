@@ -198,6 +198,7 @@ def test_bad_predictions(guard, folder):
     assert guard("status", "labels.csv").returncode == 2
 
 
+@pytest.mark.slow
 def test_gaps_keep_their_place(tmp_path):
     """A blank line of one column is a row without a label, not a line to be skipped."""
 
@@ -259,6 +260,7 @@ def test_a_file_that_cannot_be_read_is_said_to_be(guard, folder):
         assert "secret" not in done.stderr
 
 
+@pytest.mark.slow
 def test_help_reads_well(guard):
     text = guard("--help").stdout
     for word in ("init", "confirm", "score", "final", "status", "1 not confirmed"):
@@ -482,6 +484,7 @@ def test_rows_are_added(guard, folder):
     assert "--confirmed must be left out where no predictions hold" in done.stderr
 
 
+@pytest.mark.slow
 def test_how_many_rows_to_add(guard):
     done = guard("plan", "--n", "5000", "--answers", "300", "--yes", "10", "--error", "0.05")
     assert done.returncode == 0, done.stderr

@@ -72,6 +72,7 @@ def test_json_alone_is_printed_and_read_back(run, csv, name):
     assert str(again.cost) == "epsilon 0.5, one record added or removed"
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_answers_like_this_one(sourdine, csv):
     done = sourdine("mean", csv, *AGE, "--epsilon", "1", "--json")
     assert done.returncode == 0, done.stderr

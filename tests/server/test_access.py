@@ -56,6 +56,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.slow
 def test_others_data_sets_are_as_if_there_were_none(place):
     url, tokens, *_ = place
     anna = Api(url, tokens["anna"])
@@ -148,6 +149,7 @@ def test_logging_in_gives_a_cookie_for_this_site_alone(place):
     problem(api.post("/login", {"name": "olga", "password": PASSWORD}, **there), 403, "forbidden")
 
 
+@pytest.mark.slow
 def test_a_cookie_is_no_token_and_a_token_no_cookie(place):
     api = Api(place[0])
     api.post("/login", {"name": "olga", "password": PASSWORD})

@@ -26,6 +26,7 @@ def test_an_owner_adds_people_who_can_log_in(place, owner):
     assert problem(owner.post("/people", NEW), 422, "parameter")["name"] == "name"
 
 
+@pytest.mark.slow
 def test_whoever_adds_people_types_their_own_password(owner, place):
     refused = owner.post("/people", {"name": "eva", "own_password": "another one"})
     assert problem(refused, 403, "forbidden")["name"] == "own_password"

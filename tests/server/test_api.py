@@ -93,6 +93,7 @@ def test_every_answer_has_the_interval_that_the_command_line_prints(place, anna,
     assert Release.from_json(charge.answer) == release
 
 
+@pytest.mark.slow
 def test_what_the_owner_says_of_columns_is_filled_in(anna):
     asked = anna.release({**MEAN, "by": "sex"}).json()["answers"][0]["question"]
     assert asked["bounds"] == [0, 120]

@@ -119,6 +119,7 @@ def test_attack_csrf(place):
     assert len(store.datasets.ledger("people").history) == charges
 
 
+@pytest.mark.slow
 def test_attack_session_fixation(place):
     """A cookie that somebody planted is not the session after log-in."""
     api = Api(place[0])

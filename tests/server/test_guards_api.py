@@ -91,6 +91,7 @@ def test_an_owner_registers_labels_that_lie_below_the_folder(site):
         assert problem(refused, 422, "parameter")["name"] == name
 
 
+@pytest.mark.slow
 def test_teams_have_what_was_granted(site):
     granted = site.olga.post("/guards/granted/grants", {"team": "anna", "submissions": 7})
     assert granted.json() == {"team": "anna", "submissions": 7, "sent": 0, "remaining": 7}

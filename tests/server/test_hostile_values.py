@@ -119,6 +119,7 @@ def needed(struct):
     return {name: good[name] for name in struct.__struct_fields__ if name in good}
 
 
+@pytest.mark.slow
 def test_predictions_of_any_shape_are_refused(place):
     anna = somebody(place, "anna")
     for sent in ('"' + "x" * 200_000, '"\n' * 2000, "\0" * 2000, ("a" * 140_000 + ",b\n") * 2):

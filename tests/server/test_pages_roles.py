@@ -275,6 +275,7 @@ def test_others_do_not_learn_that_a_data_set_is_there(tab, site):
     assert len(texts) == 1
 
 
+@pytest.mark.slow
 def test_logging_in_leads_nowhere_else(site):
     for asked in (
         "//a.example",

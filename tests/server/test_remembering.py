@@ -49,6 +49,7 @@ def test_an_old_copy_is_noticed_by_a_later_process(stores, tmp_path):
             forgetful.session("people")
 
 
+@pytest.mark.slow
 def test_a_forged_head_is_refused(stores):
     """A line that is there with another head is another ledger."""
     url, tokens, _, _ = stores

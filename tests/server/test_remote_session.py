@@ -89,6 +89,7 @@ def test_each_call_is_charged_its_cost(session):
     assert "mean of age" in str(s)
 
 
+@pytest.mark.slow
 def test_error_targets_are_charged_the_epsilon_they_need(session):
     s = session()
     release = s.count(error=30)

@@ -142,6 +142,7 @@ def exp_near(r):
     return exp_neg(r).below(REAL_BITS) if r else Fraction(1)
 
 
+@pytest.mark.slow
 def test_a_cut_off_near_keeps_the_claim(walked):
     """Its level is no simple fraction: here the real laws are compared, to 200 bits."""
     found = evaluated(walked["truncated"], exp_near)

@@ -128,6 +128,7 @@ def test_what_is_no_file(tmp_path, csv):
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.slow
 def test_what_is_spilled_is_private_and_goes(csv, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     frame = csv(HEAD + b"1,2,a\n")

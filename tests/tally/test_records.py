@@ -143,6 +143,7 @@ def test_many_hostile_records_beside_each_other(folder, seed):
     assert rows[1::2] == [reference(body + b"\n")[0] for body in hostile]
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(HOSTILE, st.sampled_from([(3, 5), (1, 4), (7, 100), (64, 9)]))
 def test_blocks_do_not_matter(folder, body, sizes):

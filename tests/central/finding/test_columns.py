@@ -111,6 +111,7 @@ def test_bounds_of_a_column_are_found_once_and_reach_about_as_far_as_the_data():
     assert least <= clipped.mean() <= most
 
 
+@pytest.mark.slow
 def test_quantiles_alone_need_no_search_and_public_bounds_stay():
     release = sd.table(
         frame(WAGES), of={"x": ["median"], "y": ["mean"]}, bounds={"x": "find", "y": (0, 10**6)},

@@ -85,6 +85,7 @@ def test_parts_add_up_to_epsilon(relation):
         assert ("centre" in spent) == (name != "sum")
 
 
+@pytest.mark.slow
 def test_the_search_takes_more_where_records_are_few():
     x, reached = np.random.default_rng(4).normal(50, 10, 1000), []
     for seed in range(30):

@@ -155,6 +155,7 @@ def known(mechanism, beta):  # noqa: PLR0911 - one for each algorithm
     return mechanism.bin_error(beta) if name == "HistogramMethod" else None
 
 
+@pytest.mark.slow
 def test_every_algorithm_knows_what_to_expect():
     seen = set()
     for statistic in specimens():

@@ -205,6 +205,7 @@ def test_a_single_quantile_without_a_count_has_the_bounds_for_an_interval():
     assert release.interval(0.95) == (0, 100)
 
 
+@pytest.mark.slow
 def test_a_median_has_a_useful_interval_by_default():
     """Ages of 48,842 people at epsilon 1: one median in 200 may have a wider interval."""
     ages = np.clip(np.random.default_rng(1).normal(38.6, 13.6, 48_842), 17, 90).astype(int)
