@@ -91,12 +91,14 @@ class House:
         return (one for one in self.errors if one.room == room)
 
 
-def spelled(tree: ast.AST, path: Path, scopes: tuple[ast.AST, ...]) -> Iterator[Spelled]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in CLASSES:
-            yield Spelled(path, node, scopes)
-        inner = (*scopes, node) if isinstance(node, ast.FunctionDef) else scopes
-        yield from spelled(node, path, inner)
+def spelled(tree: ast.AST, path: Path) -> Iterator[Spelled]:
+    left: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, (tree,))]
+    while left:
+        outer, scopes = left.pop()
+        for node in ast.iter_child_nodes(outer):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in CLASSES:
+                yield Spelled(path, node, scopes)
+            left.append((node, (*scopes, node) if isinstance(node, ast.FunctionDef) else scopes))
 
 
 def _texts(node: ast.expr, scopes: tuple[ast.AST, ...]) -> list[str]:
@@ -139,7 +141,7 @@ def house() -> House:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
     parameters |= {option.name for option in vars(options).values() if isinstance(option, Option)}
-    errors = [one for path, tree in trees.items() for one in spelled(tree, path, (tree,))]
+    errors = [one for path, tree in trees.items() for one in spelled(tree, path)]
     return House(errors, parameters)
 
 

@@ -139,6 +139,7 @@ def test_answers_stay_within_the_bounds(relation, name):
     assert 0 <= proportion(STRANGE[name], epsilon=1, relation=relation).value <= 1
 
 
+@pytest.mark.grid
 @every
 def test_json_both_ways(call, relation):
     release = call({"value": [1, 2, 3] * 30}, relation=relation)

@@ -13,6 +13,8 @@ from nbclient import NotebookClient
 
 import sourdine
 
+pytestmark = pytest.mark.slow
+
 CELLS = {
     "data": """
 import numpy as np
@@ -90,7 +92,6 @@ def shown(tmp_path_factory):
     }
 
 
-@pytest.mark.slow
 def test_nothing_is_printed_by_the_way(shown):
     assert shown["data"] == []
     assert all(len(shown[name]) == 1 for name in CELLS if name != "data")

@@ -322,7 +322,7 @@ def test_more_quantiles_than_records(m, n, cells):
         _ascending(made, ticks)
 
 
-@pytest.mark.quick_cases(8)
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("epsilon", [0.01, 1, 100])
 @pytest.mark.parametrize("x", [[160] * 5, [0] * 3000 + [1], [160] * 100], ids=len)
 def test_one_cell_holds_nearly_all(epsilon, x):

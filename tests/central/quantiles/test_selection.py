@@ -78,6 +78,7 @@ def same(part, whole, ranges):
             assert part.masses(a, b).tolist() == whole.masses(a, b).tolist()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("x", ARRAYS.values(), ids=ARRAYS)
 @pytest.mark.parametrize("windows", WINDOWS.values(), ids=WINDOWS)
 def test_windows_equal_the_whole(x, windows):
