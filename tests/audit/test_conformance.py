@@ -7,7 +7,7 @@ than all that is done with them.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -49,19 +49,37 @@ def is_slow(check, specimen):
     """Whether a check of a specimen takes more than a second or two."""
     return (
         specimen.name in LARGE
+        or check == "test_releases_follow_the_law"
         or (check == "test_draws_follow_the_law" and specimen.draws <= FEW)
         or (check == "test_error_bound_holds" and specimen.name in TREES)
     )
 
 
+def tier(check, specimen, first):
+    """Return the marks of a check of a specimen.
+
+    Releases one by one are made by the same code for all specimens of a mechanism: the first is
+    slow, and the others are simulations.
+    """
+    if check == "test_releases_follow_the_law" and not first:
+        return [pytest.mark.simulation]
+    return [pytest.mark.slow] if is_slow(check, specimen) else []
+
+
+@cache
+def kinds():
+    """Return the mechanism of every specimen."""
+    return {one.name: type(one.make(1)) for one in registered()}
+
+
 def pytest_generate_tests(metafunc):
     """Run every check on every specimen."""
     if "specimen" in metafunc.fixturenames:
-        found, check = registered(), metafunc.function.__name__
-        marks = [[pytest.mark.slow] if is_slow(check, one) else [] for one in found]
-        params = [
-            pytest.param(one, marks=m, id=one.name) for one, m in zip(found, marks, strict=True)
-        ]
+        check, params, seen = metafunc.function.__name__, [], set()
+        for one in registered():
+            marks = tier(check, one, kinds()[one.name] not in seen)
+            params.append(pytest.param(one, marks=marks, id=one.name))
+            seen.add(kinds()[one.name])
         metafunc.parametrize("specimen", params, indirect=True, scope="module")
 
 
@@ -109,7 +127,6 @@ def test_draws_have_power(specimen):
     checks.check_draws_have_power(specimen)
 
 
-@pytest.mark.slow
 def test_releases_follow_the_law(specimen):
     checks.check_releases_follow_the_law(specimen)
 
@@ -127,8 +144,8 @@ def test_bad_epsilon_is_refused(specimen):
 
 
 def test_every_mechanism_has_its_worst_case_among_the_quick_tests():
-    quick = {type(one.make(1)) for one in registered() if one.name not in LARGE}
-    assert {type(one.make(1)) for one in registered()} == quick
+    quick = {kind for name, kind in kinds().items() if name not in LARGE}
+    assert set(kinds().values()) == quick
     for check in ("test_exact_worst_case", "test_weaker_copy_is_rejected"):
         assert {one.name for one in registered() if is_slow(check, one)} == LARGE
 

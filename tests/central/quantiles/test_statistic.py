@@ -1,6 +1,7 @@
 """The call a person makes: choice of method, intervals, JSON, degenerate data, every engine."""
 
 import json
+from itertools import product
 
 import duckdb
 import numpy as np
@@ -130,16 +131,15 @@ def test_a_stated_number_of_records_is_not_paid_for():
 
 
 @pytest.mark.parametrize(
-    "method",
+    ("method", "relation"),
     [
-        pytest.param("auto", marks=pytest.mark.slow),
-        pytest.param("joint", marks=pytest.mark.simulation),
-        "jointexp",
-        "tree",
-        "recursive",
+        pytest.param("auto", "add_remove", marks=pytest.mark.slow),
+        pytest.param("auto", "substitute", marks=pytest.mark.simulation),
+        pytest.param("joint", "add_remove", marks=pytest.mark.simulation),
+        pytest.param("joint", "substitute", marks=pytest.mark.simulation),
+        *product(["jointexp", "tree", "recursive"], RELATIONS),
     ],
 )
-@pytest.mark.parametrize("relation", RELATIONS)
 def test_intervals_hold_whatever_n_is_typed(method, relation):
     rng, held = np.random.default_rng(5), []
     truth = np.array([100 * q for q in DECILES])
