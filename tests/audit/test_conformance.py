@@ -58,8 +58,8 @@ def is_slow(check, specimen):
 def tier(check, specimen, first):
     """Return the marks of a check of a specimen.
 
-    Releases one by one are made by the same code for all specimens of a mechanism: the first is
-    slow, and the others are simulations.
+    Where specimens differ in their relation only, one by one the same code makes their releases:
+    those of the first are slow, and of the other simulations. Many draws are checked for both.
     """
     if check == "test_releases_follow_the_law" and not first:
         return [pytest.mark.simulation]
@@ -77,9 +77,10 @@ def pytest_generate_tests(metafunc):
     if "specimen" in metafunc.fixturenames:
         check, params, seen = metafunc.function.__name__, [], set()
         for one in registered():
-            marks = tier(check, one, kinds()[one.name] not in seen)
+            name = one.name.removesuffix(".add_remove").removesuffix(".substitute")
+            marks = tier(check, one, name not in seen)
             params.append(pytest.param(one, marks=marks, id=one.name))
-            seen.add(kinds()[one.name])
+            seen.add(name)
         metafunc.parametrize("specimen", params, indirect=True, scope="module")
 
 
