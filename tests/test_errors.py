@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import gc
 import json
 import pickle
 import re
@@ -133,7 +134,9 @@ ROOMS = sorted({path.relative_to(HOUSE).parts[0] for path in FILES})
 
 @pytest.fixture(scope="module")
 def house() -> House:
+    gc.disable()  # half a million nodes that stay make it look at everything again and again
     trees = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
+    gc.enable()
     nodes = [node for tree in trees.values() for node in ast.walk(tree)]
     parameters = {node.arg for node in nodes if isinstance(node, ast.arg)} | {
         node.target.id

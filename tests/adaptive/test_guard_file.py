@@ -122,6 +122,7 @@ def test_labels_that_cannot_be_read_are_not_shown(path):
     assert caught.value.__suppress_context__
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_is_accepted(path):
     guard = GuardedHoldout.create(path, SECRET, baseline=SECRET[::-1])
     Leaderboard(guard).submit("a", SECRET)

@@ -97,6 +97,7 @@ def test_a_custom_dependence_is_given_again(tmp_path):
     assert again.halfwidth() == SLOW.width(50, again.nats_after(again.spent))
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_is_accepted(tmp_path):
     path, chance = tmp_path / "x.ledger", random.Random(5)  # noqa: S311 - no secret
     ledger = TranscriptLedger(50, error=0.9, path=path)

@@ -16,6 +16,7 @@ from sourdine.noise import SeededSource
 from sourdine.release import Release
 
 
+@pytest.mark.slow
 def test_naive_noise_grows_with_rows():
     one, five = (NaiveLaplace(epsilon=1, q=[0.9], cells=101, rows=k) for k in (1, 5))
     assert five.scale == 5 * one.scale

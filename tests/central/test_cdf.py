@@ -83,6 +83,7 @@ def test_json_gives_the_same_distribution_back(release):
     assert type(share).from_json(share.to_json()) == share
 
 
+@pytest.mark.slow
 def test_groups_have_a_curve_each():
     data = {"x": X, "g": np.where(X % 2, "odd", "even")}
     asked = {"column": "x", "by": "g", "keys": ["odd", "even"]}

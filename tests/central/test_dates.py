@@ -206,6 +206,7 @@ def test_an_answer_that_is_a_date_is_no_number():
     assert np.asarray(sd.mean([at(1)], bounds=HOURS, epsilon=1)).dtype == "datetime64[us]"
 
 
+@pytest.mark.slow
 def test_tables_show_as_much_of_the_clock_as_is_known():
     few = sd.mean(["2020-01-09"] * 9, bounds=DAYS, epsilon=0.1)
     assert len(few.sheet().lines[0][0]) == len("2020-01-09")
@@ -341,6 +342,7 @@ def test_durations_come_back(lasting):
     assert abs(micros(read_duration(about(micros(lasting)))) / micros(lasting) - 1) < 1e-3
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(st.one_of(st.dates(), st.datetimes()))
 def test_typed_dates_come_back(date):

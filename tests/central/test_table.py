@@ -73,6 +73,7 @@ def test_shares_add_up(epsilon):
     assert Fraction(99, 100) * asked.epsilon < spent <= asked.epsilon
 
 
+@pytest.mark.slow
 def test_no_split_beats_the_shares():
     """A search over all splits in steps of a hundredth finds none that is better by a hundredth."""
     of = {"*": ["count"], "v": ["mean"], "w": ["deciles"]}
@@ -130,6 +131,7 @@ def test_answers_are_near_the_truth():
     assert set(release.value) == {"f", "m", "x"}
 
 
+@pytest.mark.slow
 def test_a_session_charges_once_and_a_plan_costs_nothing(tmp_path):
     session = sd.Session(DATA, epsilon=3, ledger=tmp_path / "x.ledger")
     session.table(**ASKED, **GROUPS["pairs"], epsilon=1)

@@ -60,6 +60,7 @@ def test_groups_say_it_once(files):
     assert len(remarks(sd.mean(files[0], **asked))) == 1
 
 
+@pytest.mark.slow
 def test_categories_that_nobody_has(tmp_path):
     """Written in another encoding, a name is another category."""
     path = tmp_path / "regions.csv"

@@ -22,6 +22,7 @@ def test_audit_prints_a_row_and_succeeds(sourdine):
     assert "All 2 keep their promise" in done.stdout
 
 
+@pytest.mark.slow
 def test_audit_finds_the_hybrid_of_quantiles(sourdine):
     done = sourdine("audit", "hybrid")
     assert done.returncode == 2

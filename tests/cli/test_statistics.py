@@ -274,6 +274,7 @@ def test_a_ledger_may_call_the_data_otherwise(run, csv, tmp_path):
     assert run("count", moved, "-e", "0.1", *ledger, "--name", "people.csv")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_unit_may_be_named_like_a_number(run, tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("2020,age\na,1\nb,2\n")

@@ -107,6 +107,7 @@ def test_a_file_is_estimated_by_the_schema_it_carries(sourdine, survey):
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_column_nobody_declared_is_refused(sourdine, survey):
     done = sourdine("sanitize", "survey.csv", "--schema", "schema.toml", "-o", "clean.csv")
     assert done.returncode == 2

@@ -103,6 +103,7 @@ def test_dubois_loss_of_all_pairs(name, constants):
         assert protocol.worst < Fraction(1, 4)
 
 
+@pytest.mark.slow
 def test_dubois_loss_of_every_pair_on_a_small_grid():
     class Small(Dubois):
         bits = 6

@@ -101,6 +101,7 @@ def test_no_schema_is_gaussian_nb(people, strangers):
         assert np.array_equal(plain.predict_proba(strangers[0]), same.predict_proba(strangers[0]))
 
 
+@pytest.mark.slow
 def test_parts_fit_as_the_whole_and_weights_repeat_rows():
     schema = schema_of("laplace", 3)
     x, y = randomised(schema, *two_classes(900, 4))
@@ -169,6 +170,7 @@ def test_blanks_one_row_and_hardly_any_signal():
     assert np.isfinite(one.theta_).all()
 
 
+@pytest.mark.slow
 def test_very_fine_grids_and_pickles():
     rng = np.random.default_rng(11)
     y = rng.integers(0, 2, 3000)

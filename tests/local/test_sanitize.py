@@ -490,6 +490,7 @@ def test_mended_files_are_read_as_before(tmp_path):
     assert [row[0] for row in found if row[0] in "789"][:2] == ["7", "8"]
 
 
+@pytest.mark.slow
 def test_a_long_cell_takes_no_long_time():
     """By a pattern that backtracks this takes hours."""
     clean = Schema(age=Number(0, 120, 1), epsilon=1, missing="random").sanitize(

@@ -39,6 +39,7 @@ def test_a_font_that_is_there_is_used(monkeypatch):
     assert drawable(f"a{cyrillic}\N{EURO SIGN}") == f"a{cyrillic}\\u20ac"
 
 
+@pytest.mark.slow
 def test_long_names_are_folded_not_run_together():
     names = ["Strongly disagree with this statement", "Strongly agree with this statement", "Other"]
     shown = ticks(sd.histogram(names * 30, categories=names, epsilon=1).plot())
@@ -61,6 +62,7 @@ def test_numbers_side_by_side_differ_on_an_axis():
     assert len(shown) <= 5
 
 
+@pytest.mark.slow
 def test_a_long_line_above_a_picture_is_broken():
     figure, axes = figures.canvas()
     figures.headed(axes, "Title", "so many words of cost " * 9)

@@ -75,6 +75,7 @@ def test_others_data_sets_are_as_if_there_were_none(place):
     assert [one["name"] for one in anna.get("/datasets").json()] == ["people"]
 
 
+@pytest.mark.slow
 def test_others_answers_are_not_shown(place):
     url, tokens, store, _ = place
     store.grants.give("people", "ben", 1)
@@ -99,6 +100,7 @@ def test_nobody_is_known_without_a_token(place):
     assert Api(url).get("/healthz").json() == {"status": "ok"}
 
 
+@pytest.mark.slow
 def test_tokens_are_shown_once_and_can_be_ended(place, anna):
     url, _, store, _ = place
     browser = Api.logged_in(url, store, "anna")
@@ -117,6 +119,7 @@ def test_tokens_are_shown_once_and_can_be_ended(place, anna):
     problem(browser.post("/tokens", {"days": 4000}), 422, "parameter")
 
 
+@pytest.mark.slow
 def test_a_token_makes_no_further_tokens(place):
     """One that was made by another would outlive it, and its revocation."""
     url, tokens, store, _ = place
@@ -130,6 +133,7 @@ def test_a_token_makes_no_further_tokens(place):
 # ---- log in, and from where
 
 
+@pytest.mark.slow
 def test_logging_in_gives_a_cookie_for_this_site_alone(place):
     api = Api(place[0])
     answer = api.post("/login", {"name": "olga", "password": PASSWORD})

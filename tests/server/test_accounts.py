@@ -99,6 +99,7 @@ def test_columns_are_read_below_the_folder_alone(place, tmp_path):
         problem(olga.post("/columns", {"source": "ages.csv"}), 403, "forbidden")
 
 
+@pytest.mark.slow
 def test_columns_are_read_for_owners(place, owner, anna, tmp_path):
     path = place[3]
     found = owner.post("/columns", {"source": str(path)})

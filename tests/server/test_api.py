@@ -111,6 +111,7 @@ def test_what_the_owner_says_of_columns_is_filled_in(anna):
     assert "age, sex" in facts["must"]
 
 
+@pytest.mark.slow
 def test_quantiles_have_intervals_unless_none_is_asked_for(anna):
     asked = {"statistic": "median", "column": "age", "epsilon": 0.1}
     found = [
@@ -120,6 +121,7 @@ def test_quantiles_have_intervals_unless_none_is_asked_for(anna):
     assert found == [0.95, 0.9, None]
 
 
+@pytest.mark.slow
 def test_plans_go_both_ways(anna):
     there = anna.post("/datasets/people/plan", {**MEAN, "epsilon": 0.5}).json()
     body = {"statistic": "mean", "column": "age", "error": there["error"]}
@@ -339,6 +341,7 @@ def test_an_address_that_is_none(anna):
     assert isinstance(answer, httpx.Response)
 
 
+@pytest.mark.slow
 def test_browsers_get_a_page_for_an_address_that_is_none(anna, place):
     site = place[0]
     page = httpx.get(f"{site}/nothing/<b>", headers={"accept": "text/html,*/*"})

@@ -168,6 +168,7 @@ def test_refusals_do_not_depend_on_the_labels(site, predictions):
     ]
 
 
+@pytest.mark.slow
 def test_long_bodies_are_for_those_who_are_known(site):
     room = " " * (LONGEST_UPLOAD - 10_000)
     body = json.dumps({"predictions": model(0.61)}).encode()
@@ -356,6 +357,7 @@ def test_from_afar_a_board_is_what_it_is_here(site):
             anna.guard("scarce").submit(model(0.8))
 
 
+@pytest.mark.slow
 def test_a_file_of_predictions_from_afar(site, tmp_path):
     path = tmp_path / "predictions.csv"
     path.write_text(as_text(model(0.7)))

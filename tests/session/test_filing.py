@@ -434,6 +434,7 @@ def test_every_way_to_count_is_reported(total, variant, account):
     assert not all(check.passed for check in forged.checks)
 
 
+@pytest.mark.slow
 def test_answers_from_a_text_file_belong_to_their_charges(tmp_path):
     """There the number of records is private, and the question is answered as such."""
     file = tmp_path / "ages.csv"

@@ -419,6 +419,7 @@ def test_a_session_shares_what_is_left_by_prices(tmp_path):
     assert not kept.fits
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_the_whole_session(tmp_path):
     path = tmp_path / "p.ledger"
     batch = plan.together([plan.count(epsilon=0.1)] * 60, delta=1e-6)

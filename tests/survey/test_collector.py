@@ -219,6 +219,7 @@ def test_tickets_over_http(running):
     assert ask(one.port, "POST", "/reports", first).status == 410
 
 
+@pytest.mark.slow
 def test_pages_are_strict(running):
     bad = "<script>alert(1)</script>"
     one = running(title=bad)

@@ -142,6 +142,7 @@ def test_both_devices_refuse_the_same_forms(node):
     assert 1000 < said.count(None) < len(said) - 1000
 
 
+@pytest.mark.slow
 def test_a_memory_is_used_with_the_chances_it_was_drawn_with(node):
     """A form that names another survey's schema does not tell from that survey's memory."""
     form = form_for_device(Schema(q=Flag(), epsilon=8, rounds=3).round(1))

@@ -94,6 +94,7 @@ def test_every_language_has_the_words():
             assert set(re.findall(PLACES, text)) == set(re.findall(PLACES, words(tag)[key]))
 
 
+@pytest.mark.slow
 def test_the_survey_page_does_not_carry_its_words(found):
     assert b"results_" not in page(found(0).survey)
 

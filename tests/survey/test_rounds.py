@@ -196,6 +196,7 @@ def test_a_survey_has_rounds(survey_cases):
         Survey.from_facts(survey_cases.facts(rounds=52))
 
 
+@pytest.mark.slow
 def test_words_of_rounds_claim_no_more_than_the_mathematics(survey_cases):
     """Each percentage is that of a loss that rounds do not pass, rounded up."""
     for epsilon in (Fraction(1, 10), 1, 4, 8):

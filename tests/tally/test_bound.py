@@ -192,6 +192,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(NUMBERS, max_size=9))
 def test_columns_of_numbers_are_in_the_order_of_their_texts(values):
     """What is sorted as numbers is in the order of the definition."""
@@ -203,6 +204,7 @@ def test_columns_of_numbers_are_in_the_order_of_their_texts(values):
         assert by_number == sorted(texts, key=sort_key)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=2, max_size=6))
 def test_keys_of_columns_may_be_put_together(rows):
     rows = [[read_text(t) for t in row] for row in rows]

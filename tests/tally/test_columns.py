@@ -75,6 +75,7 @@ def test_one_column_alone(engine, as_engine):
     assert frame.columns == tuple(ROWS)
 
 
+@pytest.mark.slow
 def test_the_order_of_a_file_is_kept(tmp_path):
     n = 50_000
     table = pl.DataFrame({"i": range(n)})

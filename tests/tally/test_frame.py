@@ -212,6 +212,7 @@ def test_the_raw_array():
     assert Frame(pl.LazyFrame({"x": [1]})).array() is None
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-(2**70), 2**70), max_size=9), st.integers(0, 5))
 def test_sums_are_exact(values, power):
     grid = Grid(-(2**60), 2**60, step=1)
@@ -255,6 +256,7 @@ def test_a_large_file_is_not_read_into_memory(tmp_path):
     assert peak < n
 
 
+@pytest.mark.slow
 def test_importing_the_room_imports_no_engine():
     code = (
         "import sys, sourdine.tally; from sourdine.grid import Grid; import numpy as np\n"

@@ -139,6 +139,7 @@ def test_combinations_agree(frames):
     assert single == {(t,): n for t, n in zip(texts, counts.tolist(), strict=True)}
 
 
+@pytest.mark.slow
 def test_windows_of_all_groups_are_one_query(frames, monkeypatch):
     """Each group has ranges of its own; one pass serves them all."""
     from sourdine.tally.duck import Duck  # noqa: PLC0415

@@ -155,6 +155,7 @@ def test_a_first_line_that_may_be_a_record_is_not_shown(tmp_path):
         assert "Bob" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_of_a_first_line_without_numbers_only_what_was_typed_is_shown(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"Age,Bob Smith\nx,Ann\n")

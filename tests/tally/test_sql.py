@@ -100,6 +100,7 @@ def unrolled(frame, cell):
 BOUNDS = st.tuples(st.floats(-1e9, 0), st.floats(1e-9, 1e9)).map(lambda ends: Grid(*ends))
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(), max_size=30), st.one_of(grids(), BOUNDS))
 @example([INF, 0.7], Grid(0, 0.7))
 def test_ticks_snap_like_the_grid(values, grid):

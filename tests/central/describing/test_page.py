@@ -27,12 +27,14 @@ def table(release):
     return str(release).split("\ncost ")[0].splitlines()
 
 
+@pytest.mark.slow
 def test_a_description_fits_a_terminal():
     release = sd.describe(WIDE, epsilon=1)
     edges, further = 2, 3  # what a shell's table has besides, for each of three columns
     assert max(map(len, table(release))) + edges + further <= 80
 
 
+@pytest.mark.slow
 def test_it_says_how_many_records_bounds_may_leave_out():
     few = sd.describe(WIDE.head(300), columns=["debts", "sex"], epsilon=1)
     assert 10 * few.value["debts"]["beyond"] > 300

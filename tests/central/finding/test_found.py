@@ -302,6 +302,7 @@ def test_a_session_charges_the_whole_and_no_more():
     assert json.loads(session.history[-1].parameters)["bounds"] == "find"
 
 
+@pytest.mark.slow
 def test_small_epsilons_are_refused_before_any_data_are_read(refused):
     refused(lambda: sd.plan.variance(bounds="find", epsilon="1e-9", n=10), "scale must be below")
     for epsilon in ("1e-3", "1e-2"):

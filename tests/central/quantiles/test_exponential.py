@@ -89,6 +89,7 @@ def test_qexp_draws_follow_the_law(relation, x, fits):
     fits(QExp(epsilon=1, q=[0.3], cells=6, relation=relation), x)
 
 
+@pytest.mark.slow
 def test_qexp_draws_at_great_epsilon(fits):
     """No weight may vanish to zero: at epsilon 2000 all but the best are below every float."""
     fits(QExp(epsilon=2000, q=[0.5], cells=6), [1, 1, 4], draws=2000)

@@ -84,6 +84,7 @@ def test_joint_laws_keep_the_claim(  # noqa: PLR0917
     holds(make(epsilon=epsilon, q=q, cells=6, relation=relation), most)
 
 
+@pytest.mark.slow
 def test_joint_laws_keep_the_claim_for_several_rows(inputs):
     for make in (JointFree, JointExp):
         made = make(epsilon=2, q=[0.3, 0.6], cells=4, rows=2)

@@ -38,6 +38,7 @@ def test_the_total_is_of_the_whole_law(x, gaps, c):
     assert found.log_total == pytest.approx(expected, abs=1e-11)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(lists)
 def test_fractions_of_ranks_count_too(x):
@@ -106,6 +107,7 @@ def test_draws_are_ordered():
         assert all(b >= a for a, b in pairwise(drawn))
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=40), st.data())
 def test_sums_over_ranges(x, data):
     n = len(x)
