@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-engines test-faces test-audit test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate clean
+.PHONY: demo test test-slow test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate clean
 
 demo: .venv-demo/.ready ## the main job on real data: a picture and a table; installs what it imports, no more
 	PYTHONPATH=src .venv-demo/bin/python -m sourdine demo --out demo
@@ -12,26 +12,16 @@ demo: .venv-demo/.ready ## the main job on real data: a picture and a table; ins
 # Bytecode is kept, whatever the shell says: else every process that a test starts compiles all anew.
 PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
 
-# A test is in one of the four runs below. Of the library's, those that compare laws, draws and
-# intervals take the longest, and have a run of their own.
-ENGINES := tests/frames
-FACES := tests/parameters tests/cli tests/server tests/survey
-LIBRARY := tests $(addprefix --ignore=,$(ENGINES) $(FACES))
-AUDITS := audit or draws or cover or laws or worst_case or the_claim or its_promise or their_promise or follow
+# Tests without a mark are quick; tests/tiers.py says what the marks are.
+TESTS := $(PYTEST) -n $(WORKERS) --dist worksteal tests
 
-test: $(VENV)/.ready ## the library, doctests included
-	$(PYTEST) -n $(WORKERS) --dist worksteal $(LIBRARY) -k "not ($(AUDITS))"
+test: $(VENV)/.ready ## the quick tests of every package, doctests included: before every commit
+	$(TESTS) -m "not slow and not simulation"
 
-test-audit: $(VENV)/.ready ## every mechanism: exact worst case, a weaker copy, draws against the law, intervals
-	$(PYTEST) -n $(WORKERS) --dist worksteal $(LIBRARY) -k "$(AUDITS)"
+test-slow: $(VENV)/.ready ## the tests of the library that take longer
+	$(TESTS) -m "slow and not simulation"
 
-test-engines: $(VENV)/.ready ## one count on every engine: memory, files, DuckDB, Polars, Dask, Ibis, PostgreSQL
-	$(PYTEST) -n $(WORKERS) --dist worksteal $(ENGINES)
-
-test-faces: $(VENV)/.ready ## questions as they are typed: functions, command line, server and its pages, surveys
-	$(PYTEST) -n $(WORKERS) --dist worksteal $(FACES)
-
-test-all: test test-engines test-faces test-audit test-lab test-docs test-dist test-spark ## all of them
+test-all: test lint test-slow test-lab test-docs test-dist test-spark ## all but simulations: what .ci/run checks
 
 test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
 	$(PYTEST) -n $(WORKERS) lab/tests
@@ -94,7 +84,7 @@ docs: $(VENV)/.ready ## the manual, in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities, large tables, adversaries, fuzzed calls, kills
+simulate: $(VENV)/.ready ## two hours: whole grids of calls, coverage of intervals, surveys, densities, large tables, adversaries, fuzzed calls, kills
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/populations.py
 	$(BIN)/python benchmarks/many_quantiles.py
@@ -115,6 +105,7 @@ simulate: $(VENV)/.ready ## two hours: coverage of intervals, surveys, densities
 	$(BIN)/python benchmarks/robust.py
 	$(BIN)/python benchmarks/mincut.py
 	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
+	$(TESTS) -m simulation
 
 $(VENV)/.ready: pyproject.toml lab/pyproject.toml constraints.txt
 	$(call make_venv,$(VENV),-e '.[dev$(comma)plot$(comma)docs]' -e ./lab,constraints.txt)

@@ -10,9 +10,19 @@ from hypothesis import settings
 
 from postgres import BINARIES, Cluster
 from programs import found, missing
+from tiers import assign
 
 settings.register_profile("sourdine", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("sourdine")
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items):
+    """Mark tests that start other programs, and divide the cases of large tests between tiers."""
+    for item in items:
+        if not {"chromium", "postgres_cluster"}.isdisjoint(item.fixturenames):
+            item.add_marker("slow")
+    assign(items)
 
 
 def pytest_terminal_summary(terminalreporter):

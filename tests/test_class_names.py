@@ -7,6 +7,8 @@ from importlib import import_module
 from inspect import isclass
 from pkgutil import walk_packages
 
+import pytest
+
 import sourdine
 
 
@@ -25,6 +27,7 @@ def shared(classes):
     return {name: sorted(modules) for name, modules in places.items() if len(modules) > 1}
 
 
+@pytest.mark.slow
 def test_no_two_public_classes_share_a_name():
     classes = list(public_classes())
     assert len(classes) > 200

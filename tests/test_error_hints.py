@@ -266,6 +266,7 @@ for specimen in registered():
         )
 
 
+@pytest.mark.quick_cases(25)
 @pytest.mark.parametrize("name", CALLS)
 def test_hints_are_obeyed(name):
     function, typed = CALLS[name]

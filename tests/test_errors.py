@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import copy
+import gc
 import json
 import pickle
 import re
@@ -91,12 +92,14 @@ class House:
         return (one for one in self.errors if one.room == room)
 
 
-def spelled(tree: ast.AST, path: Path, scopes: tuple[ast.AST, ...]) -> Iterator[Spelled]:
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.Call) and getattr(node.func, "id", "") in CLASSES:
-            yield Spelled(path, node, scopes)
-        inner = (*scopes, node) if isinstance(node, ast.FunctionDef) else scopes
-        yield from spelled(node, path, inner)
+def spelled(tree: ast.AST, path: Path) -> Iterator[Spelled]:
+    left: list[tuple[ast.AST, tuple[ast.AST, ...]]] = [(tree, (tree,))]
+    while left:
+        outer, scopes = left.pop()
+        for node in ast.iter_child_nodes(outer):
+            if isinstance(node, ast.Call) and getattr(node.func, "id", "") in CLASSES:
+                yield Spelled(path, node, scopes)
+            left.append((node, (*scopes, node) if isinstance(node, ast.FunctionDef) else scopes))
 
 
 def _texts(node: ast.expr, scopes: tuple[ast.AST, ...]) -> list[str]:
@@ -131,7 +134,9 @@ ROOMS = sorted({path.relative_to(HOUSE).parts[0] for path in FILES})
 
 @pytest.fixture(scope="module")
 def house() -> House:
+    gc.disable()  # half a million nodes that stay make it look at everything again and again
     trees = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
+    gc.enable()
     nodes = [node for tree in trees.values() for node in ast.walk(tree)]
     parameters = {node.arg for node in nodes if isinstance(node, ast.arg)} | {
         node.target.id
@@ -139,7 +144,7 @@ def house() -> House:
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
     parameters |= {option.name for option in vars(options).values() if isinstance(option, Option)}
-    errors = [one for path, tree in trees.items() for one in spelled(tree, path, (tree,))]
+    errors = [one for path, tree in trees.items() for one in spelled(tree, path)]
     return House(errors, parameters)
 
 

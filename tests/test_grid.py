@@ -14,6 +14,7 @@ from sourdine.grid import MISSING
 ENDS = np.iinfo(np.int64)
 
 
+@pytest.mark.slow
 @given(st.floats(allow_nan=True, allow_infinity=True))
 def test_any_float_has_a_tick(x):
     tick = int(Grid(-3, 7, step=0.5).ticks([x], missing=MISSING)[0])

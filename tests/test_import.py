@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 
+import pytest
+
 import sourdine as sd
 
 LATE = ("scipy", "duckdb", "narwhals", "matplotlib", "typer", "rich", "pandas", "pywt")
@@ -19,6 +21,7 @@ def test_import_loads_no_late_library():
     assert not _loaded("import sourdine") & {"attr", "attrs", "numpy", *LATE}
 
 
+@pytest.mark.slow
 def test_mechanisms_release_without_late_libraries():
     release = "from sourdine.mechanisms import Laplace; Laplace(epsilon=1).release(3)"
     assert not _loaded(release) & set(LATE)

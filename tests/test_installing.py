@@ -30,11 +30,13 @@ def documents():
         yield inside, re.sub(r"\s+", " ", joined)
 
 
+@pytest.mark.slow
 def test_nothing_is_installed_by_its_name_from_an_index():
     found = [f"{name}: {hit[0]}" for name, text in documents() for hit in BY_NAME.finditer(text)]
     assert not found
 
 
+@pytest.mark.slow
 def test_every_extra_that_is_named_exists():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     named = {
@@ -67,6 +69,7 @@ def test_the_search_leaves_checkouts_alone(line):
     assert not BY_NAME.search(line)
 
 
+@pytest.mark.slow
 def test_the_demo_needs_no_more_than_it_installs(tmp_path):
     """It installs neither the tools of developers nor the packages that it does not import."""
     words = ["make", "--dry-run", "--what-if=pyproject.toml", "demo"]

@@ -35,6 +35,7 @@ PLANS = [
 ]
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize(("kind", "parameters", "error"), PLANS)
 def test_planned_epsilon_is_the_least(kind, parameters, error):
     planned = getattr(plan, kind)(**parameters, error=error)
@@ -66,6 +67,7 @@ def test_confidence_is_kept(confidence):
     assert f"({100 * confidence:g} %)" in str(planned)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("total", [0.05, 1, 20])
 def test_shared_errors_are_balanced(total):
     wanted = [
@@ -82,6 +84,7 @@ def test_shared_errors_are_balanced(total):
     assert shared.factor == max(ratios)
 
 
+@pytest.mark.slow
 def test_quantiles_are_planned_in_ranks():
     salaries = {"n": 100_000, "bounds": (0, 500_000)}
     planned = plan.quantiles(q=[0.5], error=0.005, **salaries)
@@ -186,6 +189,7 @@ def test_plans_print_and_travel():
     assert several._repr_html_().count("<tr>") == 3
 
 
+@pytest.mark.slow
 def test_the_curve_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     for i, planned in enumerate([plan.count(epsilon=1), plan.mean(n=1000, error=2, **AGE)]):
@@ -216,6 +220,7 @@ def test_a_description_has_no_plan():
         plan.describe(epsilon=1)
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize("name", sorted(questions.STATISTICS))
 def test_numbers_that_no_float_can_hold_are_refused_in_words(name):
     """Bounds, errors and epsilons that nobody means: Sourdine's own error, or a plan."""

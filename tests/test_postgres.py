@@ -28,6 +28,7 @@ def runs(process):
     return said.stdout.strip()[:1] not in {b"", b"Z"}
 
 
+@pytest.mark.slow
 def test_every_test_has_an_empty_database(postgres, postgres_cluster):
     with psycopg.connect(postgres) as db:
         db.execute("CREATE TABLE mine (x int)")
@@ -38,6 +39,7 @@ def test_every_test_has_an_empty_database(postgres, postgres_cluster):
     postgres_cluster.drop(other)
 
 
+@pytest.mark.slow
 def test_it_ends_when_its_maker_is_killed(postgres_cluster):
     made = MADE.format(here=str(HERE), programs=str(postgres_cluster._programs))
     with subprocess.Popen([sys.executable, "-c", made], stdout=subprocess.PIPE, text=True) as maker:  # noqa: S603

@@ -21,6 +21,7 @@ TASKS = sorted({task for task, _ in CHOICES})
 MODELS = ("insertions", "subset", "turnstile")
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("model", MODELS)
 @pytest.mark.parametrize("task", TASKS)
 def test_only_what_is_proved_is_recommended(task, model):
@@ -35,6 +36,7 @@ def test_only_what_is_proved_is_recommended(task, model):
         assert memory[0] > 0
 
 
+@pytest.mark.quick_cases(8)
 @pytest.mark.parametrize(
     ("task", "model", "terms", "best"),
     [
@@ -162,6 +164,7 @@ def test_figures_are_those_of_the_guides():
     assert "23 times" in advise("any element", "turnstile", universe=4096).choices[1].note
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("model", "attack", "share"), [("turnstile", probe, 0.5), ("insertions", insertion, 6)]
 )

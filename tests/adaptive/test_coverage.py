@@ -42,6 +42,7 @@ def runs(adversaries):
     }
 
 
+@pytest.mark.slow
 def test_ledger_covers_adversaries(runs):
     """Of all runs, and of those of each attack on each kind of rows, at most beta miss."""
     missed = {cell: [right.missed for right, _ in found] for cell, found in runs.items()}
@@ -50,6 +51,7 @@ def test_ledger_covers_adversaries(runs):
         assert np.mean(found) <= BETA, cell
 
 
+@pytest.mark.slow
 def test_all_intervals_that_are_given_hold():
     """A thousand fixed queries of each of 60 samples, each charged: one ledger in twenty may err.
 
@@ -74,6 +76,7 @@ def test_all_intervals_that_are_given_hold():
     assert alone > 0.8 * runs
 
 
+@pytest.mark.slow
 def test_attacks_work(runs):
     """What the ledger covers are errors that ignore all intervals of unadaptive questions."""
     for (attack, rows), verdicts in runs.items():
@@ -94,6 +97,7 @@ def test_a_walk_declared_independent_misses(runs):
         assert np.mean([wrong.missed for _, wrong in runs[attack, 1]]) >= 0.5, attack
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("n", "k"), [(10_000, 100), (10_000, 1_000), (100_000, 5_000)])
 def test_certificate_is_close_to_what_an_attack_achieves(adversaries, n, k):
     """At most 2.5 times; the pairs attack gets sqrt(k / 2 pi n), the theorem allows 1.48 times."""

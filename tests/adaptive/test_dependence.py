@@ -119,6 +119,7 @@ def chains():
     yield np.array([[0.0, 1.0], [1.0, 0.0]])
 
 
+@pytest.mark.slow
 def test_chains_stay_within_their_width():
     seen, rng = set(), np.random.default_rng(7)
     for matrix in chains():
@@ -174,6 +175,7 @@ def test_alternation_can_be_undone():
     assert misses(Markov(0.8), turning, values, truth, n, 4.0)[0] <= exp(-4.0)
 
 
+@pytest.mark.slow
 @given(st.floats(0, 1), st.floats(1e-12, 3))
 def test_ends_are_those_of_the_divergence_and_outward(average, nats):
     low, high = chernoff(average, nats)

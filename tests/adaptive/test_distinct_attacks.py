@@ -24,6 +24,7 @@ def rates(answer, found):
     return tuple(answer(keys) / len(keys) for keys in found)
 
 
+@pytest.mark.slow
 def test_offline_items_are_hidden_from_the_default_sketch():
     items = offline(lambda: ds.hll_sketch(12))
     victim = ds.hll_sketch(12)
@@ -73,6 +74,7 @@ def test_offline_refuses_what_cannot_be_wound_back():
         offline(lambda: ds.hll_sketch(12), base=1, extra=10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("rounds", "low", "high"), [(512, 0.8, 1.3), (2048, 0.7, 1.6)])
 def test_subset_queries_find_what_a_sketch_overlooks(rounds, low, high):
     victim = SubsetCount(KEYS, small, seed=7)
@@ -96,6 +98,7 @@ def test_subset_queries_learn_nothing_from_an_exact_count():
     assert all(abs(r - 1) < 4 * 1.04 / np.sqrt(128) for r in rates(victim.count, found))
 
 
+@pytest.mark.slow
 def test_a_private_median_of_keyed_copies_withstands_subset_queries():
     rounds = 512
     robust = Robust(

@@ -120,6 +120,7 @@ class TestPlain:
     def test_memory_is_eight_bytes_a_row(self):
         assert AmsSketch(1000, seed=0).memory == 8000
 
+    @pytest.mark.quick_cases(1)
     @pytest.mark.parametrize("vector", VECTORS, ids=len)
     def test_plain_error_bound_holds(self, vector):
         rows, runs = 120, 400
@@ -147,6 +148,7 @@ def filled_by_text(items, weights):
 
 
 class TestRobust:
+    @pytest.mark.quick_cases(1)
     @pytest.mark.parametrize("change", [1e-6, 0.3, 0.6, 0.7, 0.75, 0.8, 1, 1.2, 1.5, 30, 1e6])
     @pytest.mark.parametrize("noise", [0.06, 0.125])
     def test_honest_error_within_declared_accuracy(self, noise, change):
@@ -223,6 +225,7 @@ class TestRobust:
         assert sketch._ticks(1e-3) == 100 * TICKS, "all rows are at the clip"
         assert sqrt(sketch._variance) / TICKS == pytest.approx(0.08 * 100 / 20)
 
+    @pytest.mark.quick_cases(1)
     @pytest.mark.parametrize("scale", [1.0, 3e7])
     def test_noise_is_relative_to_the_scale(self, scale):
         sketch = RobustF2(100, 0.08, source=SeededSource(9))
@@ -275,6 +278,7 @@ class TestProved:
         assert foreseen.certificate() == 0
         assert "can be foreseen" in str(foreseen.proof())
 
+    @pytest.mark.slow
     def test_proved_looks_follow_the_theorem(self):
         rows, noise, clip, alpha, beta = 1_000_000, 0.015, 20.0, 0.25, 0.05
         looks = RobustF2(rows, noise).certificate()

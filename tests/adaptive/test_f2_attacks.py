@@ -66,6 +66,7 @@ def test_insertion_only_inserts():
     assert victim.least < 0
 
 
+@pytest.mark.slow
 def test_probes_break_a_plain_sketch():
     for seed in SEEDS:
         small = probe(plain(seed, 200), 1000, rng=np.random.default_rng(seed))
@@ -81,6 +82,7 @@ def test_probes_drive_it_up_as_well():
         assert done.ratio > 1.75
 
 
+@pytest.mark.slow
 def test_small_errors_grow_as_the_theory_says():
     steps, rows = 250, 20_000
     for rounds, gain in ((1, 1.0), (16, 1.276)):
@@ -91,6 +93,7 @@ def test_small_errors_grow_as_the_theory_says():
         assert 1 - np.mean(ratios) == pytest.approx(gain * sqrt(steps / rows), rel=0.12)
 
 
+@pytest.mark.slow
 def test_insertions_break_a_plain_sketch():
     for seed in SEEDS:
         done = insertion(plain(seed, 500), 2500, rng=np.random.default_rng(seed))
@@ -98,6 +101,7 @@ def test_insertions_break_a_plain_sketch():
         assert insertion(robust(seed, 500), 500, rng=np.random.default_rng(seed)).within(0.25) > 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("upward", [False, True])
 @pytest.mark.parametrize("swing", [(1.0,), CLIMB], ids=["flat", "climb"])
 def test_robust_sketch_survives_its_declared_steps(upward, swing):
@@ -116,6 +120,7 @@ def test_robust_sketch_survives_its_declared_steps(upward, swing):
     assert plain(0).memory == robust(0).memory
 
 
+@pytest.mark.slow
 def test_full_size_holds_at_its_declared_steps():
     victim = RobustF2(source=SeededSource(11))
     done = probe(victim, victim.steps, rng=np.random.default_rng(11))
@@ -123,6 +128,7 @@ def test_full_size_holds_at_its_declared_steps():
     assert done.within(0.25) >= 0.95
 
 
+@pytest.mark.slow
 def test_robust_sketch_is_broken_well_past_its_steps():
     steps = 25 * robust(0, 2000).steps
     done = probe(robust(1, 2000), steps, rng=np.random.default_rng(1))
@@ -147,6 +153,7 @@ def test_curve_attacks_fresh_victims():
     assert max(d.ratio for d in rows[1]) < min(d.ratio for d in rows[0])
 
 
+@pytest.mark.slow
 def test_the_picture_shows_every_sketch(tmp_path):
     pytest.importorskip("matplotlib")
     rows = [[F2Attack(10 * k, 100, (90.0 / k,)), F2Attack(10 * k, 100, (80.0,))] for k in (1, 2)]

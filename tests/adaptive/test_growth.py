@@ -201,6 +201,7 @@ def forked(work):
     return process
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_killed_process_has_added_all_rows_or_none(path):
     made(path, baseline=[0] * 400)
@@ -369,6 +370,7 @@ def test_a_plan_says_how_many_rows_to_add():
         plan.leaderboard(5000, submissions=300, leads=3, step=0.01, error=0.005)
 
 
+@pytest.mark.slow
 def test_intervals_hold_while_the_rows_grow(benchmark):
     """Five analysts who ask for rows when it suits them; the benchmark has 1000 runs."""
     for analyst in benchmark.ANALYSTS:
@@ -378,6 +380,7 @@ def test_intervals_hold_while_the_rows_grow(benchmark):
     assert all(benchmark.played(benchmark.climber, seed).plain_missed for seed in range(500, 512))
 
 
+@pytest.mark.slow
 def test_intervals_of_rows_to_come_would_miss(benchmark, monkeypatch):
     """Widths of the rows at the end, or of no bits told, are caught by the same analysts."""
     told = Widths.nats

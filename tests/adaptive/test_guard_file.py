@@ -124,6 +124,7 @@ def test_labels_that_cannot_be_read_are_not_shown(path):
     assert caught.value.__suppress_context__
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_is_accepted(path):
     guard = GuardedHoldout.create(path, SECRET, baseline=SECRET[::-1])
     Leaderboard(guard).submit("a", SECRET)
@@ -202,14 +203,17 @@ def run(*words):
     return done.stdout
 
 
+@pytest.mark.slow
 def test_killed_processes_lose_no_charge():
     assert "10 kills" in run("--kills", "10", "--writers", "0")
 
 
+@pytest.mark.slow
 def test_writers_at_once():
     assert "4 writers" in run("--kills", "0", "--writers", "4", "--confirms", "10")
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="no limits of file sizes there")
 @pytest.mark.parametrize("better", [True, False])
 def test_no_room_for_the_predictions_is_charged_all_the_same(path, better):

@@ -101,6 +101,7 @@ def test_levels_are_all_that_a_score_can_be():
         assert len(cells) == levels_of(step)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ask", ["score", "confirm"])
 def test_scores_cover_the_truth(ask):
     """An analyst who fits noise by all it is told: every truth is one half."""

@@ -40,6 +40,7 @@ def chances(n, win, lose):
             yield won, lost, ways * win**won * lose**lost * (1 - win - lose) ** (n - won - lost)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(("win", "lose"), [(0.5, 0.5), (0.1, 0.1), (0.3, 0.3), (0.02, 0.03)])
 @pytest.mark.parametrize("copies", [1, 3])
 def test_evidence_against_no_progress_is_rare(win, lose, copies):
@@ -91,6 +92,7 @@ def climbed(seed, *, certified, confirms=60, n=200):
     return guard.ledger.spent.yes
 
 
+@pytest.mark.slow
 def test_certified_confirmations_are_true():
     """All labels are coins: every confirmation is false. beta is one half."""
     runs = 40

@@ -220,6 +220,7 @@ def formed(values, form, folder):
     }[form]()
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     ("labels", "kind"),

@@ -41,6 +41,7 @@ def data(n=300, seed=2):
     return x, (x[:, 0] + 0.5 * rng.normal(size=n) > 0).astype(int)
 
 
+@pytest.mark.slow
 def test_scorer_in_a_search_with_one_fixed_split():
     from sklearn.linear_model import LogisticRegression
     from sklearn.metrics import check_scoring

@@ -155,6 +155,7 @@ def test_repeated_items_change_nothing(make):
     assert counter.query() == before
 
 
+@pytest.mark.slow
 def test_offline_items_do_not_fool_a_keyed_sketch(make):
     items = offline(make, base=20_000, extra=100_000)
     victim, counter = make(), keyed(make)
@@ -183,6 +184,7 @@ def stubborn(counter, steps):
     return len(seen)
 
 
+@pytest.mark.slow
 def test_an_adaptive_stream_is_counted_as_a_fixed_one():
     ratios = []
     for seed in range(12):
@@ -194,6 +196,7 @@ def test_an_adaptive_stream_is_counted_as_a_fixed_one():
     assert abs(np.mean(ratios) - 1) < 4 * deviation / np.sqrt(len(ratios))
 
 
+@pytest.mark.slow
 def test_one_key_two_visible_sketches_is_fooled():
     first, second = (Keyed(ds.hll_sketch(8), key=KEY) for _ in range(2))
     first.update_many(np.arange(4_000))
@@ -209,6 +212,7 @@ def test_one_key_two_visible_sketches_is_fooled():
     assert second.query() / hidden < 1 - 4 * 1.04 / 16
 
 
+@pytest.mark.slow
 def test_the_worst_moment_of_a_stream_is_a_few_deviations_off():
     worst = []
     for seed in range(20):
@@ -255,6 +259,7 @@ def test_sketch_and_key_stored_apart_go_on():
     assert again.query() == counter.query()
 
 
+@pytest.mark.quick_cases(2)
 def test_intervals_hold_the_truth(make):
     inside = 0
     for seed in range(20):

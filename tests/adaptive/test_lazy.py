@@ -18,6 +18,7 @@ class Walk:
         self.value += sign * self.step
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("alpha", [0.05, 0.25, 1.0])
 def test_lazy_answers_are_always_right(alpha):
     rng = np.random.default_rng(5)

@@ -170,6 +170,7 @@ def test_where_no_score_fits_the_final_answer_does():
     assert board.guard.final([1] * 40).value == 1
 
 
+@pytest.mark.slow
 def test_the_bar_rises_where_intervals_would_be_too_wide():
     board, truths = season(np.random.default_rng(2), 5000, error=0.05)
     assert sum(team.tries for team in board.teams) == 300
@@ -201,6 +202,7 @@ def test_luck_does_not_lead_for_long():
     assert board.guard.bits < 60
 
 
+@pytest.mark.slow
 def test_colluding_teams_do_not_get_beyond_their_interval():
     """Teams that pool what each was told: hill-climbing on all labels, in 300 runs."""
     misses = climbs = 0
@@ -270,6 +272,7 @@ def test_an_empty_leaderboard_prints_and_is_drawn():
     assert board.plot() is not None
 
 
+@pytest.mark.slow
 def test_names_are_shown_as_they_are(tmp_path):
     board = Leaderboard(GuardedHoldout(LABELS))
     for name in ("<b>x</b>", "$\\frac{1}{0}$", "n" * 99):

@@ -125,6 +125,7 @@ def probability_of(answers):
 TRANSCRIPTS = st.lists(st.one_of(st.booleans(), st.integers(1, 100)), max_size=40)
 
 
+@pytest.mark.slow
 @given(TRANSCRIPTS, st.integers(1, 10**6), st.fractions("1/1000", 1))
 def test_halfwidth_is_the_theorems(answers, n, beta):
     ledger = TranscriptLedger(n, confidence=1 - beta)
@@ -284,6 +285,7 @@ def test_remaining_answers_by_brute_force(before, error):
     assert left.answers == most < 12
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("error", [0.05, 0.06, 0.2])
 @pytest.mark.parametrize(
     "kind", [Iid(), Markov(0.5), Blocks(3), SLOW], ids=["iid", "markov", "blocks", "custom"]
@@ -498,6 +500,7 @@ def test_a_ledger_in_memory_cannot_be_doubled():
 # Long transcripts.
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_bits_do_not_underflow():
     ledger = TranscriptLedger(10**9)
     ledger.turn(lambda turn: [turn.bit(i % 2 == 0) for i in range(100_000)])

@@ -56,6 +56,7 @@ def test_a_file_remembers(tmp_path):
     assert TranscriptLedger(5).path is None
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("change", "text"),
     [
@@ -89,6 +90,7 @@ def test_a_custom_dependence_is_given_again(tmp_path):
     assert again.halfwidth() == SLOW.width(50, again.nats_after(again.spent))
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_is_accepted(tmp_path):
     path, chance = tmp_path / "x.ledger", random.Random(5)  # noqa: S311 - no secret
     ledger = TranscriptLedger(50, error=0.9, path=path)
@@ -143,6 +145,7 @@ def test_lines_that_cannot_be_read_are_refused(tmp_path, told):
         TranscriptLedger.open(path)
 
 
+@pytest.mark.slow
 def test_a_line_takes_as_much_room_whatever_it_says(tmp_path):
     """Else a disk without room for one more page would refuse yes and take no, for nothing."""
     path, chance = tmp_path / "x.ledger", random.Random(3)  # noqa: S311 - no secret
@@ -255,6 +258,7 @@ def run(script, *arguments):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @needs_fork
 def test_forked_processes_share_a_file_and_not_memory(tmp_path):
     assert run(FORKS, tmp_path / "x.ledger") == ["refused"] * 3 + ["4", "1"]
@@ -281,6 +285,7 @@ print(file.spent.answers, memory.spent.answers)
 """
 
 
+@pytest.mark.slow
 @needs_fork
 def test_killed_processes_lose_no_answer(tmp_path):
     """Killed at random moments: what was told is charged, and at most one charge was not told."""
@@ -295,6 +300,7 @@ def test_killed_processes_lose_no_answer(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["x.ledger"]
 
 
+@pytest.mark.slow
 @needs_fork
 def test_eight_processes_share_exactly_what_fits(tmp_path):
     ledger = TranscriptLedger(2000, error=0.1, path=tmp_path / "x.ledger")

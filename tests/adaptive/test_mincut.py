@@ -58,6 +58,7 @@ def test_exact_follows_every_change():
         assert exact.query() == mincut(7, present)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("keep", [0.1, 0.25, 0.5, 1])
 def test_a_skeleton_keeps_its_share(keep):
     edges = list(combinations(range(200), 2))
@@ -87,6 +88,7 @@ def test_a_skeleton_is_about_right_on_a_fixed_graph():
     assert all(0.6 * 79 < a < 1.05 * 79 for a in answers)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("seed", range(5))
 def test_toggling_fools_a_skeleton(seed):
     edges = graph(seed)
@@ -95,6 +97,7 @@ def test_toggling_fools_a_skeleton(seed):
     assert mincut(N, end.edges) >= 6
 
 
+@pytest.mark.slow
 def test_toggling_at_the_sizes_of_the_guide_fools_a_skeleton():
     edges = weak_vertex(120, 40, rng=np.random.default_rng(0))
     end = toggle(SkeletonMinCut(120, edges, keep=0.25, seed=1), 120, edges)
@@ -103,6 +106,7 @@ def test_toggling_at_the_sizes_of_the_guide_fools_a_skeleton():
     assert end.queries < 90
 
 
+@pytest.mark.slow
 def test_toggling_does_not_fool_many_skeletons():
     edges = graph(0)
     victim = RobustMinCut(
@@ -133,6 +137,7 @@ def test_few_copies_prove_nothing():
     assert "proved   nothing" in str(victim.proof())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [0.1, 0.25, 1])
 def test_lazy_cuts_are_always_right(error):
     rng = np.random.default_rng(4)

@@ -109,6 +109,7 @@ def test_every_look_counts_as_a_step():
     assert again.queries == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("alpha", "window"), [(0.1, 8), (0.25, 12), (0.6, 20), (1.0, 12)])
 def test_what_is_in_reach_takes_one_look(alpha, window):
     rng, beyond = np.random.default_rng(6), 0
@@ -224,17 +225,20 @@ def probed(sketch, seed):
     return probe(sketch, PROBES, rng=np.random.default_rng(seed)).ratio
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_private_median_survives_probes_that_break_a_plain_sketch(seed):
     assert abs(probed(AmsSketch(COPIES * ROWS, seed), seed) - 1) > 0.25
     assert abs(probed(sketches(seed), seed) - 1) <= 0.25
 
 
+@pytest.mark.slow
 def test_median_of_copies_without_noise_is_broken():
     # an epsilon0 so large that the median is exact: copies alone are not what helps
     assert abs(probed(sketches(2, epsilon0=1000), 2) - 1) > 0.25
 
 
+@pytest.mark.slow
 def test_honest_error_of_the_private_median_is_within_its_accuracy():
     errors, rng = [], np.random.default_rng(9)
     for run in range(6):

@@ -45,6 +45,7 @@ def law_of_a_step(values, sample, epsilon0, window):
     return np.mean(laws, axis=0)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("epsilon0", [0.2, 1.0, 3.0])
 @pytest.mark.parametrize(("copies", "sample"), [(1, 1), (3, 3), (3, 1), (4, 2), (5, 2)])
 def test_one_step_says_no_more_than_the_bound(copies, sample, epsilon0):
@@ -58,6 +59,7 @@ def test_one_step_says_no_more_than_the_bound(copies, sample, epsilon0):
     assert bound <= 40 * worst * exp(epsilon0)  # and says something
 
 
+@pytest.mark.slow
 def test_any_three_neighbouring_choices_stay_within_the_bound():
     # the mixture of the proof, over scores that move by 1 at most, not only those of medians
     rng = np.random.default_rng(1)
@@ -100,6 +102,7 @@ def test_stray_is_the_hypergeometric_mean(k, w, s):
     assert stray(s, k, w, eps, cells=cells) >= expected
 
 
+@pytest.mark.slow
 def test_a_step_strays_no_more_often_than_stated():
     rng = np.random.default_rng(2)
     worst = 0.0
@@ -140,6 +143,7 @@ def printed(k, s, eps, w, steps):  # the form of the research
     return apart > 0 and (said + log(2)) / apart + lost <= beta
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("k", "s", "eps"), [(3000, 3000, 0.03), (3000, 300, 0.27), (900, 900, 0.1)]
 )
@@ -206,6 +210,7 @@ class AtHand:
         return 1e9 if unlucky else 1000.0
 
 
+@pytest.mark.slow
 def test_certified_answers_are_right():
     plan = plan_copies(10, method="exponential")
     rng, missed, runs = np.random.default_rng(3), 0, 60
@@ -239,6 +244,7 @@ class Leaping(AtHand):
         return super().query() * self.value / 1000
 
 
+@pytest.mark.slow
 def test_certified_answers_after_leaps_are_right():
     plan = plan_copies(40, method="exponential")
     rng, missed, runs = np.random.default_rng(4), 0, 12
@@ -317,6 +323,7 @@ def test_copies_needed_are_those_of_the_research(wrong, steps, figure):
     assert 3.1 < copies_needed(steps, wrong=wrong, method="exponential") / k < 3.8
 
 
+@pytest.mark.slow
 def test_privacy_pays_from_eleven_thousand_changes_on():
     assert crossover() == pytest.approx(11_300, rel=0.04)
     assert copies_needed(10_000) > 10_000

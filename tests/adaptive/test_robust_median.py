@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 
 from sourdine.adaptive.robust.wrapper import PrivateMedian
 from sourdine.noise import SeededSource
@@ -13,6 +14,7 @@ def median(**changed):
     return PrivateMedian(**(terms | changed))
 
 
+@pytest.mark.slow
 def test_one_copy_moves_a_score_by_one():
     rng, moves = np.random.default_rng(1), set()
     for _ in range(2000):
@@ -43,6 +45,7 @@ def good(m, values, bad):
     return np.flatnonzero(m.scores(values) > -(len(values) - 2 * bad))
 
 
+@pytest.mark.slow
 def test_a_good_score_is_a_right_answer():
     # wherever the window is, within reach of the truth or not
     rng, seen, moved = np.random.default_rng(2), 0, 0
@@ -64,6 +67,7 @@ def test_a_good_score_is_a_right_answer():
     assert moved > 500
 
 
+@pytest.mark.slow
 def test_a_leap_is_followed_one_way():
     rng, longest = np.random.default_rng(7), 0
     for _ in range(300):
@@ -89,6 +93,7 @@ def test_a_leap_is_followed_one_way():
     assert longest > 5
 
 
+@pytest.mark.slow
 def test_the_median_follows_its_law():
     # the chance of each cell is e^{eps0 u / 2}, u the undoubled score
     m = median(epsilon0=0.5, window=2)
@@ -125,6 +130,7 @@ def test_values_beyond_the_window_are_no_answer():
     assert [m.look(np.zeros(20), source) for _ in range(5)][-1] == 0.0
 
 
+@pytest.mark.slow
 def test_what_is_not_finite_has_an_end():
     m = median(epsilon0=20, least=1e-9)
     source, answer, looks = SeededSource(5), None, 0

@@ -39,6 +39,7 @@ class Fixed:
         return self.value
 
 
+@pytest.mark.slow
 def test_switching_stays_right_while_copies_last():
     r = Robust(
         lambda seed: AmsSketch(2000, seed), method="switching", copies=12, source=SeededSource(3)
@@ -74,6 +75,7 @@ def test_switching_begins_anew_where_it_can():
     assert r.resets >= 3
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("alpha", [0.1, 0.25, 1.0])
 @pytest.mark.parametrize("sly", [False, True])
 def test_the_flips_of_a_rising_value(alpha, sly):

@@ -122,6 +122,7 @@ def adversary(server, rows, size, rounds):
         server.ask(law > server.hypothesis)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("kind", ["point", "half", "zipf", "dirichlet", "lopsided"])
 @pytest.mark.parametrize("error", [0.1, 0.2])
 def test_surprises_stay_within_the_bound(kind, error):
@@ -151,6 +152,7 @@ def test_single_cells_one_by_one_stay_within_the_bound():
     assert server.hard <= server.most_hard
 
 
+@pytest.mark.slow
 def test_short_steps_keep_the_bound_where_slack_is_gone():
     """A point mass has no entropy, and the average is just beyond the threshold.
 
@@ -192,6 +194,7 @@ def test_answers_are_within_the_error_of_the_sample():
         assert query.min() <= answer.lower <= answer.value <= answer.upper <= query.max()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("seed", range(4))
 def test_all_answers_hold_their_ends(seed):
     law, rng = zipf(256), np.random.default_rng(seed)
@@ -248,6 +251,7 @@ def test_a_query_that_cannot_surprise_is_free():
     assert server.bits == 0
 
 
+@pytest.mark.slow
 def test_certified_at_a_hundred_thousand_rows():
     """A tenth of the ten thousand queries; ``benchmarks/queries.py`` asks all of them."""
     law = zipf(2**13)

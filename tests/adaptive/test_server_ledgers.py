@@ -94,6 +94,7 @@ def asked_until_refused(server, query, guess):
     return None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [0.02, 0.05, 0.3])
 @pytest.mark.parametrize("before", [0, 3])
 def test_what_remains_is_answered(error, before):

@@ -141,6 +141,7 @@ class Conversation:
         )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("questions", "epsilon", "hard", "tight"),
     [(OPPOSED, 4, 1, 0.9), (OPPOSED, 16, 1, 0.9), (MIXED, 16, 2, 0.3)],
@@ -165,6 +166,7 @@ def converse(server, questions):
     return tuple(told)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("few_ticks")
 def test_draws_follow_the_law_of_the_conversation():
     counts, epsilon, source = np.array([1, 3]), 8, SeededSource(7)
@@ -175,6 +177,7 @@ def test_draws_follow_the_law_of_the_conversation():
     assert fit > ALPHA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1, 1.3, 0.7])
 def test_search_and_noise_follow_their_laws(factor):
     """A look draws as the laws say; noise 30 % too small or too large is seen."""
@@ -215,6 +218,7 @@ def test_the_threshold_is_drawn_anew_for_each_search():
 # --- replay: the same answers on a neighbour
 
 
+@pytest.mark.slow
 def test_replay_on_neighbours():
     rng = np.random.default_rng(11)
     rows = rng.integers(0, 16, 300)

@@ -93,6 +93,7 @@ class Capsule:
         return self.held.__arrow_c_stream__(requested_schema)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "form",
     ["dict", "pandas", "polars", "lazy", "arrow", "relation", "capsule", "csv", "tsv", "parquet"],

@@ -7,7 +7,7 @@ than all that is done with them.
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from pathlib import Path
 
 import pytest
@@ -38,7 +38,55 @@ class Remembered:
         return self._known[key]
 
 
-@pytest.fixture(scope="module", params=registered(), ids=lambda s: s.name)
+LARGE = {"quantiles.levels.add_remove", "quantiles.hybrid.add_remove"}
+"""Specimens whose laws take longest to find; others of the same mechanisms are quick."""
+TREES = {"quantiles.tree.add_remove", "quantiles.tree.substitute"}
+CURVES = {"density.dubois", "choice.above_threshold"}
+FEW = 20_000
+"""A specimen that draws less often draws slowly."""
+
+
+def is_slow(check, specimen):
+    """Whether a check of a specimen takes more than a second or two."""
+    return (
+        specimen.name in LARGE
+        or check == "test_releases_follow_the_law"
+        or (check == "test_draws_follow_the_law" and specimen.draws <= FEW)
+        or (check == "test_error_bound_holds" and specimen.name in TREES)
+        or (check == "test_whole_curve" and specimen.name in CURVES)
+    )
+
+
+def tier(check, specimen, first):
+    """Return the marks of a check of a specimen.
+
+    Where specimens differ in their relation only, one by one the same code makes their releases:
+    those of the first are slow, and of the other simulations. Many draws are checked for both.
+    """
+    if check == "test_releases_follow_the_law" and not first:
+        return [pytest.mark.simulation]
+    return [pytest.mark.slow] if is_slow(check, specimen) else []
+
+
+@cache
+def kinds():
+    """Return the mechanism of every specimen."""
+    return {one.name: type(one.make(1)) for one in registered()}
+
+
+def pytest_generate_tests(metafunc):
+    """Run every check on every specimen."""
+    if "specimen" in metafunc.fixturenames:
+        check, params, seen = metafunc.function.__name__, [], set()
+        for one in registered():
+            name = one.name.removesuffix(".add_remove").removesuffix(".substitute")
+            marks = tier(check, one, name not in seen)
+            params.append(pytest.param(one, marks=marks, id=one.name))
+            seen.add(name)
+        metafunc.parametrize("specimen", params, indirect=True, scope="module")
+
+
+@pytest.fixture(scope="module")
 def specimen(request):
     made = request.param.make
     remembered = lru_cache(typed=True)(lambda epsilon: Remembered(made(epsilon)))
@@ -77,6 +125,7 @@ def test_draws_follow_the_law(specimen):
     checks.check_draws_follow_the_law(specimen)
 
 
+@pytest.mark.quick_cases(5)
 def test_draws_have_power(specimen):
     checks.check_draws_have_power(specimen)
 
@@ -95,6 +144,13 @@ def test_seeded_release_is_not_private(specimen):
 
 def test_bad_epsilon_is_refused(specimen):
     checks.check_bad_epsilon_is_refused(specimen)
+
+
+def test_every_mechanism_has_its_worst_case_among_the_quick_tests():
+    quick = {kind for name, kind in kinds().items() if name not in LARGE}
+    assert set(kinds().values()) == quick
+    for check in ("test_exact_worst_case", "test_weaker_copy_is_rejected"):
+        assert {one.name for one in registered() if is_slow(check, one)} == LARGE
 
 
 def test_no_check_is_left_out():

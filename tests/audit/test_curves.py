@@ -45,6 +45,7 @@ def test_parts_that_say_too_little_are_caught(mechanism, inputs, part):
     assert not audit.curve(mechanism, inputs, (part,)).holds
 
 
+@pytest.mark.slow
 def test_levels_are_no_single_range():
     levels = RecExp(epsilon=4, q=[0.25, 0.5, 0.75], cells=8, dither=1)
     inputs = ([], [1, 1, 1, 6, 6, 7])
@@ -66,6 +67,7 @@ def test_a_fractional_sensitivity_is_a_promise():
     assert Laplace(epsilon=1, sensitivity=2.5).parts == (Part.pure(1),)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "parts",
     [

@@ -55,6 +55,7 @@ def test_every_mechanism_is_audited():
     assert not unaudited(), [f"{k.__module__}.{k.__name__}" for k in unaudited()]
 
 
+@pytest.mark.slow
 def test_nothing_is_overlooked():
     """In no other room of the library, either."""
     assert set(every_mechanism()) == whole_library()
@@ -107,6 +108,7 @@ def test_every_protocol_draws_by_a_report():
     }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", ["sourdine.local", "sourdine.cli.app", "sourdine.noise"])
 def test_the_list_does_not_depend_on_what_was_imported(first):
     told = (

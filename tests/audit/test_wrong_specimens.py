@@ -72,6 +72,7 @@ def test_quantile_exponent_without_the_half_is_rejected():
     assert halved.within(ONE)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("gamma", "level"), [(gamma_l1, 1.3318), (gamma_l2, 1.3487)])
 def test_rejection_staircase_is_rejected(gamma, level):
     redrawn = BoundedStaircase(epsilon=1, last=999, method="truncated")
@@ -108,6 +109,7 @@ def test_above_threshold_with_half_the_noise_is_rejected(monotone, level):
     assert hidden.epsilon < level - 0.05  # on two questions the fault does not show in full
 
 
+@pytest.mark.slow
 def test_continuous_sigma_on_a_grid_is_rejected():
     for epsilon, delta in ((1, Fraction(1, 10**6)), (3, Fraction(1, 1000))):
         coarse = Gaussian(epsilon=epsilon, delta=delta)

@@ -17,6 +17,7 @@ from sourdine.noise import SeededSource
 from sourdine.results.release import Release
 
 
+@pytest.mark.slow
 def test_naive_noise_grows_with_rows():
     one, five = (NaiveLaplace(epsilon=1, q=[0.9], cells=101, rows=k) for k in (1, 5))
     assert five.scale == 5 * one.scale
@@ -84,6 +85,7 @@ def test_what_a_count_would_choose_is_refused_before_it_is_paid():
         )
 
 
+@pytest.mark.slow
 def test_threads_share_a_session_over_a_file(tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("x\n" + "\n".join(map(str, range(500))))

@@ -83,6 +83,7 @@ def test_json_gives_the_same_distribution_back(release):
     assert type(share).from_json(share.to_json()) == share
 
 
+@pytest.mark.slow
 def test_groups_have_a_curve_each():
     data = {"x": X, "g": np.where(X % 2, "odd", "even")}
     asked = {"column": "x", "by": "g", "keys": ["odd", "even"]}
@@ -98,6 +99,7 @@ def test_groups_have_a_curve_each():
     assert share.to_frame("polars").columns == ["g", "from", "to", "share", "lower", "upper"]
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn(release, tmp_path):
     release.plot(path=str(tmp_path / "cdf.png"), truth=X)
     grouped = {"x": X, "g": ["a", "b"] * 15_000}
@@ -106,6 +108,7 @@ def test_pictures_are_drawn(release, tmp_path):
     assert {path.name for path in tmp_path.iterdir()} == {"cdf.png", "groups.png"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ["pandas", "polars", "pyarrow", "duckdb", "csv"])
 def test_every_engine_counts_alike(engine, tmp_path):
     frame, path = pd.DataFrame({"x": X[:3000]}), tmp_path / "x.csv"
@@ -154,6 +157,7 @@ DAYS = [dt.date(2020, 1, 1) + dt.timedelta(days=k % 1000) for k in range(20_000)
 YEARS = {"bounds": ("2020-01-01", "2023-12-31"), "epsilon": 1}
 
 
+@pytest.mark.slow
 def test_dates_have_a_distribution_function(tmp_path):
     release = sd.cdf(DAYS, **YEARS, population=True)
     median = release.quantile(0.5)
@@ -169,6 +173,7 @@ def test_dates_have_a_distribution_function(tmp_path):
         assert str(again) == str(read)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     ("a", "b", "days"),
     [

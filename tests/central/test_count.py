@@ -13,6 +13,7 @@ from sourdine.central import Count, count
 from sourdine.noise import SeededSource
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("rows", [1, 3])
 def test_count_error_is_that_of_the_noise(rows, simulated):
     asked = Count(epsilon=0.5, rows=rows)
@@ -69,6 +70,7 @@ def test_wrong_parameters_say_what_to_type(call, text, refused):
     refused(call, text)
 
 
+@pytest.mark.slow
 def test_single_counts_follow_the_law_that_is_charged():
     """Chi-squared over 5000 public calls: noise at nine tenths of its scale is seen."""
     source, q = SeededSource(11), exp(-1)

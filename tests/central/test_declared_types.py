@@ -104,10 +104,10 @@ def in_postgres(dsn):
     return sd.Frame(open_table(dsn, "typed"))
 
 
-TYPED = [*(name for name in ENGINES if name != "list"), "numpy", "pandas 3", "postgres"]
+TYPED = [*(name for name in ENGINES if name != "list"), "numpy", "pandas 3"]
 
 
-@pytest.fixture(params=TYPED)
+@pytest.fixture(params=[*TYPED, pytest.param("postgres", marks=pytest.mark.slow)])
 def frame(request, tmp_path):
     needed = OPTIONAL.get(request.param)
     if needed and find_spec(needed) is None:
@@ -126,6 +126,7 @@ def frame(request, tmp_path):
     return ENGINES[request.param](tmp_path)(table)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
 def test_declared_types_are_refused_before_anything_is_charged(frame, tmp_path):
     ledger = tmp_path / "typed.ledger"
@@ -157,6 +158,7 @@ def test_keys_and_persons_are_single_values(frame):
             sd.count(frame, unit=column, epsilon=1)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
 def test_hints_for_declared_types_are_obeyed(frame):
     """What the refusal says to type is accepted, for the same column."""
@@ -187,6 +189,7 @@ def test_text_is_read_where_it_is_declared_how():
     assert abs(told.value.date() - DAY) < dt.timedelta(days=9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("value", ["12", DAY, [1, 2], dt.timedelta(1), None, 3.5])
 def test_what_declares_no_type_is_never_refused(value, tmp_path):
     """Lists, objects and text files: a refusal would depend on a value."""

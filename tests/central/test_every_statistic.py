@@ -112,6 +112,7 @@ def test_neighbours_see_the_same(call, relation):
         assert result.holds, (neighbour, result.faults)
 
 
+@pytest.mark.grid
 @every
 @pytest.mark.parametrize("name", STRANGE)
 def test_strange_data_gives_an_ordinary_answer(call, relation, name):
@@ -138,6 +139,7 @@ def test_answers_stay_within_the_bounds(relation, name):
     assert 0 <= proportion(STRANGE[name], epsilon=1, relation=relation).value <= 1
 
 
+@pytest.mark.grid
 @every
 def test_json_both_ways(call, relation):
     release = call({"value": [1, 2, 3] * 30}, relation=relation)
@@ -236,6 +238,7 @@ def test_every_statistic_is_called():
     assert called == here
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("name", "grouped"),
     [

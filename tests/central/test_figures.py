@@ -30,6 +30,7 @@ CASES = {
 }
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("make", "truth"), CASES.values(), ids=CASES)
 def test_pictures_are_saved(make, truth, tmp_path):
     pytest.importorskip("matplotlib")
@@ -116,6 +117,7 @@ def words_of(figure):
     return [(t.get_text(), t.get_window_extent()) for t in seen]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("make", "axes"), PANELS.values(), ids=PANELS)
 def test_groups_are_drawn_in_panels_or_lines_that_can_be_read(make, axes):
     pytest.importorskip("matplotlib")
@@ -138,6 +140,7 @@ def test_groups_are_drawn_in_panels_or_lines_that_can_be_read(make, axes):
         assert first[:20] in every
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("m", [2, 12])
 def test_panels_share_their_axes_and_hold_the_released_counts(m):
     pytest.importorskip("matplotlib")
@@ -150,6 +153,7 @@ def test_panels_share_their_axes_and_hold_the_released_counts(m):
         assert heights == np.maximum(counts, 0).tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [3, 9])
 def test_every_group_has_a_line_of_its_quantiles(m):
     pytest.importorskip("matplotlib")
@@ -161,6 +165,7 @@ def test_every_group_has_a_line_of_its_quantiles(m):
     assert [50.0] * 9 in drawn
 
 
+@pytest.mark.slow
 def test_of_very_many_groups_the_first_are_drawn():
     pytest.importorskip("matplotlib")
     figure = by_bins(70, bins=[0, 50, 100], bounds=None).plot()

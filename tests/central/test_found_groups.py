@@ -67,6 +67,7 @@ def hockey_stick(groups, a, b, epsilon):
     return float(np.maximum(p - np.exp(epsilon) * q, 0).sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("rows", [1, 2])
 def test_found_groups_keep_their_promise(relation, rows):
@@ -101,6 +102,7 @@ def test_found_groups_keep_their_promise(relation, rows):
     assert max(hockey_stick(lower, x, y, epsilon) for x, y in pairs) > delta
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("name", ASKS)
@@ -193,6 +195,7 @@ ASKED = {
 }
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", ASKS)
 @pytest.mark.parametrize("asked", ASKED)
 def test_several_columns_in_every_face(name, asked):
@@ -270,6 +273,7 @@ def test_wrong_groups_say_what_to_type(typed, text, refused):
     refused(lambda: count(TABLE, epsilon=1, **typed), text)
 
 
+@pytest.mark.slow
 def test_intervals_of_found_groups_cover():
     """The intervals hold for all groups together, given the keys that were named."""
     x = {"g": ["a"] * 40 + ["b"] * 60 + ["c"] * 200, "v": [4] * 300}

@@ -74,6 +74,7 @@ def arrays(rng, pair):
     return tuple(np.array([np.nan if v is None else float(v) for v in part]) for part in pair)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("batch", range(CALLS // BATCH))
 def test_neighbours_look_alike(batch, caplog):
     caplog.set_level(logging.DEBUG)

@@ -10,6 +10,7 @@ from sourdine.noise import SeededSource
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
 
 
+@pytest.mark.grid(quick=0)
 @pytest.mark.parametrize("neighbours", [ADD_REMOVE, SUBSTITUTE])
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("last", [1, 4])
@@ -28,6 +29,7 @@ def test_the_grid_mean_reaches_more_than_half_its_claim_but_not_all():
     assert not worst.within(Guarantee(1, 0, ADD_REMOVE))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [0, 1, 7])
 def test_the_grid_mean_draws_its_law(n):
     mechanism = GridMean(epsilon=3, last=6)

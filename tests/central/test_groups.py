@@ -54,6 +54,7 @@ CALLS = {
 }
 
 
+@pytest.mark.grid(quick=0)
 @pytest.mark.parametrize("rows", [1, 2])
 @pytest.mark.parametrize("name", CALLS)
 def test_groups_cost_what_they_say(name, relation, rows):
@@ -189,6 +190,7 @@ LAPLACE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", LAPLACE)
 def test_noise_of_all_groups_has_the_law_of_each(name):
     """Noise of 4000 groups in one call against that of 4000 single calls: the same law."""
@@ -204,6 +206,7 @@ def test_noise_of_all_groups_has_the_law_of_each(name):
     assert all(type(x) is int for drawn in together for x in drawn.values())
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("sensitivity", [1, 50, 10**6])
 def test_noise_of_all_groups_fits_the_exact_law(sensitivity):
     """The distribution function of 40 000 groups' noise; a scale 10 % off would show."""
@@ -283,6 +286,7 @@ def test_each_statistic_is_asked_by_columns_named_alike():
     assert NAMED_ALIKE.keys() == STATISTICS.keys()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("statistic", "asked"), NAMED_ALIKE.items())
 def test_groups_keep_their_names_whatever_their_column_is_called(statistic, asked):
     data = {"g": ["a", "b"] * 50, "y": [1, 2] * 50}

@@ -13,6 +13,7 @@ from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
 
 
+@pytest.mark.slow
 def test_histogram_intervals_hold_together(relation):
     x = np.random.default_rng(1).integers(0, 20, 500)
     asked = Histogram(bins=20, bounds=(0, 20), epsilon=1, relation=relation, source=SeededSource(6))

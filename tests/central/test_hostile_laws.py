@@ -37,6 +37,7 @@ def snapped(x):
     return np.rint(np.clip(x, 0, 100))
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("n", SIZES)
 @pytest.mark.parametrize("law", LAWS.values(), ids=LAWS)
 def test_means_hold(law, n):
@@ -48,6 +49,7 @@ def test_means_hold(law, n):
     assert np.mean(inside) >= LEAST
 
 
+@pytest.mark.grid(quick=0)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("more", [{}, {"interval": 0.95}], ids=["by ranks", "by counts"])
 @pytest.mark.parametrize("n", SIZES)
@@ -62,6 +64,7 @@ def test_quantiles_hold(law, n, more, relation):
     assert np.mean(inside) >= 0.95 - 4 * sqrt(0.0475 / len(inside))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("law", ["constant", "at the lower end", "at both ends"])
 def test_quantiles_of_populations_hold_at_ties(law):
     truth = {"constant": [37, 37], "at the lower end": [0, 0], "at both ends": [0, 100]}[law]
@@ -87,6 +90,7 @@ def test_found_groups_hold():
     assert np.mean(inside) >= LEAST
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2, 5, 300])
 @pytest.mark.parametrize("law", ["constant", "heavy tail", "at both ends"])
 def test_means_within_found_bounds_hold(law, n):

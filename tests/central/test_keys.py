@@ -36,6 +36,7 @@ def counts(most: int):
         yield {k: v for k, v in zip(KEYS, c, strict=True) if v}
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize(("rows", "most", "loose"), [(1, 2, 0), (2, 2, 1)])
 def test_named_counts_keep_their_claim(relation, rows, most, loose):

@@ -29,6 +29,7 @@ WAYS = [
 ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("way", WAYS, ids=str)
 def test_mean_intervals_cover(way, sample, simulated, shortest):
     asked = Mean(bounds=(0, 1000), step=1, epsilon=1, **way)
@@ -40,6 +41,7 @@ def test_mean_intervals_cover(way, sample, simulated, shortest):
         assert np.median(high - low) <= 1.6 * shortest(values, truth)
 
 
+@pytest.mark.slow_cases(3)
 @pytest.mark.parametrize("way", WAYS[:8], ids=str)
 def test_planned_mean_error(way, uniform):
     asked = Mean(bounds=(0, 1000), step=1, epsilon=1, source=SeededSource(5), **way)

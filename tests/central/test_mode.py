@@ -48,6 +48,7 @@ def test_neighbours_see_the_same(relation):
         assert found.holds, found.faults
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("epsilon", [0.05, 0.5])
 def test_the_mode_is_as_common_as_planned(relation, epsilon):
     asked = Mode(categories=TRAVEL, epsilon=epsilon, relation=relation)
@@ -58,6 +59,7 @@ def test_the_mode_is_as_common_as_planned(relation, epsilon):
         assert np.mean(np.array(short) > asked.error(beta)) <= beta
 
 
+@pytest.mark.slow
 def test_draws_follow_the_law_of_permute_and_flip():
     asked = Mode(categories=TRAVEL, epsilon=0.1, source=SeededSource(9))
     law = PermuteAndFlip(epsilon=0.1, candidates=3, monotone=True).law(counts(WAYS))

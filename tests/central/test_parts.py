@@ -69,6 +69,7 @@ def neighbours(relation):
         yield [*PEOPLE, *one], [*PEOPLE, *two]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("name", ASKS)
 def test_whole_curves_of_groups_keep_the_claim(name, relation):
@@ -122,6 +123,7 @@ def own(asked):
     return parts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("typed", SEARCHES, ids=str)
 def test_whatever_is_found_the_parts_make_the_cost(typed):
     own(read({"epsilon": 1, **typed}))

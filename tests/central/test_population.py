@@ -54,6 +54,7 @@ def test_two_sums_move_together():
     assert max(moves) == made.mechanism.sensitivity
 
 
+@pytest.mark.slow
 def test_the_tail_of_a_normal_with_noises():
     rng = np.random.default_rng(1)
     for sd_, scales in ((1.0, [2.0, 0.5, 1.0]), (5.0, [0.01, 0.02, 0.03]), (0.1, [1.0, 1.0, 1.0])):
@@ -80,6 +81,7 @@ def test_bounds_on_sums_follow_from_exact_tails(p):
     assert 0.02 * beta < (noisy >= u).mean() <= beta
 
 
+@pytest.mark.slow
 def test_a_noisy_binomial_is_summed_exactly():
     n, p, scale = 30, 0.2, 1.7
     q = np.exp(-1 / scale)
@@ -133,6 +135,7 @@ LAWS = {
 }
 
 
+@pytest.mark.grid(quick=0)
 @pytest.mark.parametrize("law", LAWS)
 @pytest.mark.parametrize("epsilon", [0.2, 2])
 def test_population_intervals_cover(law, epsilon, relation):
@@ -148,6 +151,7 @@ def test_population_intervals_cover(law, epsilon, relation):
     assert held[1] >= 0.97  # it holds for any law, so it is wider here
 
 
+@pytest.mark.slow
 def test_an_interval_holds_what_is_within_reach(relation):
     """Cells are excluded as a whole only if every candidate in them is out of reach."""
     rng = np.random.default_rng(3)
@@ -167,6 +171,7 @@ def test_an_interval_holds_what_is_within_reach(relation):
             assert high - 2e-3 <= kept[-1] <= high
 
 
+@pytest.mark.slow_cases(2)
 @pytest.mark.parametrize("share", [0.01, 0.4])
 def test_intervals_of_shares_cover(share, relation):
     rng = np.random.default_rng(9)
@@ -180,6 +185,7 @@ def test_intervals_of_shares_cover(share, relation):
     assert min(held) >= 0.95 - 6 * sqrt(0.0475 / (150 if asked.known else RUNS))
 
 
+@pytest.mark.slow
 def test_intervals_of_differences_cover():
     rng = np.random.default_rng(5)
     n, runs, truth = 1500, 60, 0.3 - 2 / 7

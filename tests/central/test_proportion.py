@@ -14,6 +14,7 @@ SIX = 6 * sqrt(0.05 * 0.95 / 150)
 WAYS = [{}, {"n": 200}, {"relation": "substitute"}, {"n": 200, "missing": "no"}]
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("way", WAYS, ids=str)
 @pytest.mark.parametrize("share", [0.0, 0.02, 0.5])
 def test_proportion_intervals_cover(way, share, simulated, shortest):
@@ -24,6 +25,7 @@ def test_proportion_intervals_cover(way, share, simulated, shortest):
         assert np.median(high - low) <= 1.6 * shortest(values, share)
 
 
+@pytest.mark.slow
 def test_the_share_of_a_population_is_covered(relation):
     rng = np.random.default_rng(4)
     asked = Proportion(epsilon=1, relation=relation, source=SeededSource(4))

@@ -27,6 +27,7 @@ def test_sum_and_count_move_together(neighbours, furthest):
     assert not weaker.mechanism.guarantee.covers(ratio.mechanism.guarantee)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("replaced", [False, True])
 @pytest.mark.parametrize("p", [0.0, 0.1, 0.5, 1.0])
 def test_ratio_intervals_cover(replaced, p):

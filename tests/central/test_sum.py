@@ -27,6 +27,7 @@ def test_a_sum_moves_no_further_than_its_noise_covers(neighbours, lower, furthes
     )
 
 
+@pytest.mark.slow
 def test_sum_error_is_that_of_the_noise(simulated, relation):
     asked = Sum(bounds=(-3, 10), step=0.5, epsilon=1, relation=relation)
     values, low, high = simulated(asked, [1.5] * 100, 1500)

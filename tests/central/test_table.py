@@ -41,6 +41,7 @@ GROUPS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", GROUPS)
 def test_tables_cost_what_they_say(groups, relation):
     """Replay of the whole call: the steps that moved add up to no more than epsilon."""
@@ -73,6 +74,7 @@ def test_shares_add_up(epsilon):
     assert Fraction(99, 100) * asked.epsilon < spent <= asked.epsilon
 
 
+@pytest.mark.slow
 def test_no_split_beats_the_shares():
     """A search over all splits in steps of a hundredth finds none that is better by a hundredth."""
     of = {"*": ["count"], "v": ["mean"], "w": ["deciles"]}
@@ -90,6 +92,7 @@ def test_no_split_beats_the_shares():
     assert even > 1.2 * ours
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", GROUPS)
 def test_every_face(groups, tmp_path):
     release = table(DATA, **ASKED, **GROUPS[groups], epsilon=4)
@@ -129,6 +132,7 @@ def test_answers_are_near_the_truth():
     assert set(release.value) == {"f", "m", "x"}
 
 
+@pytest.mark.slow
 def test_a_session_charges_once_and_a_plan_costs_nothing(tmp_path):
     session = sd.Session(DATA, epsilon=3, ledger=tmp_path / "x.ledger")
     session.table(**ASKED, **GROUPS["pairs"], epsilon=1)
@@ -143,6 +147,7 @@ def test_a_session_charges_once_and_a_plan_costs_nothing(tmp_path):
     assert wanted.error <= 0.05
 
 
+@pytest.mark.slow
 def test_intervals_of_tables_cover():
     asked = Table(
         of={"v": ["mean", "sum"], "*": ["count"]}, bounds={"v": (0, 10)}, steps={"v": 1},
@@ -163,6 +168,7 @@ def test_intervals_of_tables_cover():
     assert missed < 0.1 * runs + 6 * np.sqrt(0.09 * runs)
 
 
+@pytest.mark.slow
 def test_in_a_shell(tmp_path):
     path = tmp_path / "people.csv"
     lines = [
@@ -222,6 +228,7 @@ def test_what_is_said_of_one_population_adds_its_risks_up():
     assert said[name] == part.limits(alone, 0.025, "population")
 
 
+@pytest.mark.slow
 def test_dates_have_ticks_for_ranges_from_a_minute_to_1900_years():
     """Matplotlib warns of ranges for which it finds none; warnings fail."""
     figure = pytest.importorskip("matplotlib.figure").Figure()
@@ -232,6 +239,7 @@ def test_dates_have_ticks_for_ranges_from_a_minute_to_1900_years():
         assert 1 <= len(axis.get_majorticklocs()) <= 8
 
 
+@pytest.mark.slow
 def test_a_table_of_dates_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     data = {"day": [f"2020-01-{1 + i % 28:02d}" for i in range(200)], "sex": ["f", "m"] * 100}

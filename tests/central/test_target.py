@@ -19,6 +19,7 @@ QUESTIONS = [
 ]
 
 
+@pytest.mark.quick_cases(9)
 @pytest.mark.parametrize(("cls", "asked", "error"), QUESTIONS)
 @pytest.mark.parametrize("confidence", [0.95, 0.6])
 def test_a_target_is_reached_and_not_by_less(cls, asked, error, confidence):

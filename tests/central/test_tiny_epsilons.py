@@ -42,6 +42,7 @@ def test_every_statistic_is_asked():
     assert set(ASKED) == {*STATISTICS, "describe"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_what_is_charged_is_drawn(name):
     drawn = 0
@@ -57,6 +58,7 @@ def test_what_is_charged_is_drawn(name):
     assert drawn
 
 
+@pytest.mark.slow
 def test_a_description_says_which_epsilon_is_enough():
     """Of one column before the columns are known, then of all of them."""
     epsilon = "0.001"

@@ -31,6 +31,7 @@ def test_three_sums_move_together(neighbours, furthest):
     assert furthest(sums, neighbours) == variance.three.mechanism.sensitivity
 
 
+@pytest.mark.slow_cases(3)
 def test_variance_intervals_cover(relation, sample, simulated):
     truth = np.floor(np.clip(sample, 0, 1000) + 0.5).var()
     statistic = Variance(bounds=(0, 1000), step=1, epsilon=1, relation=relation)
@@ -38,6 +39,7 @@ def test_variance_intervals_cover(relation, sample, simulated):
     assert ((low <= truth + 1e-6) & (truth <= high)).mean() >= 0.95 - 6 * sqrt(0.0475 / 100)
 
 
+@pytest.mark.slow
 def test_planned_variance_error(uniform, simulated):
     statistic = Variance(bounds=(0, 1000), step=1, epsilon=1)
     values, _, _ = simulated(statistic, uniform, 200)
@@ -45,6 +47,7 @@ def test_planned_variance_error(uniform, simulated):
     assert np.quantile(np.abs(values - truth), 0.95) <= statistic.error(0.05, n=200)
 
 
+@pytest.mark.slow
 def test_the_variance_of_a_population_is_covered(relation):
     rng = np.random.default_rng(4)
     asked = Variance(bounds=(0, 1), epsilon=1, relation=relation, source=SeededSource(4))

@@ -38,6 +38,7 @@ def test_every_statistic_is_asked():
     assert {*ASKED, *RANGELESS} == set(STATISTICS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_an_unreadable_column_of_text_says_so(name, files):
     """Most draws of no readable value have the whole range as interval; noise may shorten it."""
@@ -59,6 +60,7 @@ def test_groups_say_it_once(files):
     assert len(remarks(sd.mean(files[0], **asked))) == 1
 
 
+@pytest.mark.slow
 def test_categories_that_nobody_has(tmp_path):
     """Written in another encoding, a name is another category."""
     path = tmp_path / "regions.csv"

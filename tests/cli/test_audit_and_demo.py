@@ -13,6 +13,7 @@ from sourdine.privacy import Guarantee
 from sourdine.results.charts import MissingExtraError
 
 
+@pytest.mark.slow
 def test_audit_prints_a_row_and_succeeds(sourdine):
     done = sourdine("audit", "category.warner", "noise.laplace.vector")
     assert done.returncode == 0, done.stderr
@@ -21,6 +22,7 @@ def test_audit_prints_a_row_and_succeeds(sourdine):
     assert "All 2 keep their promise" in done.stdout
 
 
+@pytest.mark.slow
 def test_audit_finds_the_hybrid_of_quantiles(sourdine):
     done = sourdine("audit", "hybrid")
     assert done.returncode == 2
@@ -41,6 +43,7 @@ def test_audit_says_what_it_could_not_do(monkeypatch, capsys):
     assert "density.lost. got none. In the checkout, type pip install '.[density]'." in out
 
 
+@pytest.mark.slow
 def test_audit_says_where_only_weaker_copies_are_caught(capsys):
     assert audit_command.run(["noise.gaussian.vector"])
     assert "noise.gaussian.vector (10%)" in " ".join(capsys.readouterr().out.split())
@@ -58,6 +61,7 @@ def test_audit_fails_on_a_broken_mechanism(monkeypatch, capsys):
     assert "Broken: liar" in capsys.readouterr().out
 
 
+@pytest.mark.slow
 def test_demo_draws_a_picture(sourdine, tmp_path):
     pytest.importorskip("matplotlib")
     done = sourdine("demo", "--out", "here", cwd=tmp_path)

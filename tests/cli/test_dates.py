@@ -20,6 +20,7 @@ def people(tmp_path):
     return path
 
 
+@pytest.mark.slow
 def test_a_median_in_the_files_own_format(run, people):
     words = ("median", people, "-c", "admitted", *GERMAN, "--epsilon", 2, "--json")
     for bounds in (
@@ -36,6 +37,7 @@ def test_a_median_in_the_files_own_format(run, people):
         assert facts["question"]["read"] == {"date_format": "%d.%m.%Y"}
 
 
+@pytest.mark.slow
 def test_a_mean_of_times_with_a_ledger_and_a_picture(run, people, tmp_path):
     ledger, saved = tmp_path / "a.ledger", tmp_path / "release.json"
     words = (
@@ -60,6 +62,7 @@ def test_a_mean_of_times_with_a_ledger_and_a_picture(run, people, tmp_path):
     assert "mean of at" in run("ledger", ledger)[1]
 
 
+@pytest.mark.slow
 def test_a_plan_in_days(run):
     words = ("plan", "mean", "--bounds", "2020-01-01", "2024-12-31", "--n", 10_000)
     status, out, _ = run(*words, "--error", "3 days")
@@ -68,6 +71,7 @@ def test_a_plan_in_days(run):
     assert json.loads(run(*words, "--epsilon", 1, "--json")[1])["error"].endswith(" us")
 
 
+@pytest.mark.slow
 def test_what_is_refused_in_a_shell(run, people):
     ask = ("mean", people, "-c", "admitted", "--epsilon", 1)
     status, _, err = run(*ask, "--bounds", "01.01.2020", "31.12.2024")
@@ -81,6 +85,7 @@ def test_what_is_refused_in_a_shell(run, people):
     assert "--date-format must name a year, a month and a day" in err
 
 
+@pytest.mark.slow
 def test_the_check_says_what_to_type(run, people):
     status, out, _ = run("check", people)
     assert status == 0

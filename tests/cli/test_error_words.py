@@ -98,6 +98,7 @@ def folder(tmp_path, monkeypatch, run):
     run("guard", "init", "labels.csv", "-o", "eval.guard")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_every_error_names_what_was_typed(run):
     for line in WRONG.strip().splitlines():

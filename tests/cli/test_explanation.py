@@ -30,6 +30,7 @@ def exactly(epsilon, alarms=Fraction(1, 20)):
     return e, power, ends
 
 
+@pytest.mark.slow
 @given(EPSILONS)
 def test_nothing_is_rounded_to_reassure(epsilon):
     tiny = Fraction(1, 10**45)
@@ -90,6 +91,7 @@ def test_wrong_parameters_are_refused():
         sd.explain(1, releases=[2000])
 
 
+@pytest.mark.slow
 def test_the_command_says_the_same(run, tmp_path):
     pytest.importorskip("matplotlib")
     page = tmp_path / "x.html"
@@ -105,6 +107,7 @@ def test_the_command_says_the_same(run, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_the_picture_has_the_point(tmp_path):
     pytest.importorskip("matplotlib")
     figure = sd.explain(0.5).plot(path=str(tmp_path / "x.png"))

@@ -19,6 +19,7 @@ def ledger(run, tmp_path, monkeypatch):
     return tmp_path / "x.ledger"
 
 
+@pytest.mark.slow
 def test_a_ledger_shows_what_was_answered(run, ledger):
     _, out, _ = run("ledger", ledger.name, "--json")
     answers = [charge["answer"]["value"] for charge in json.loads(out)["charges"]]
@@ -27,6 +28,7 @@ def test_a_ledger_shows_what_was_answered(run, ledger):
     assert str(answers[0]) in out
 
 
+@pytest.mark.slow
 def test_answers_need_not_be_kept(run, ledger):
     run("count", "people.csv", "-e", "1", "--no-keep", *ASKED)
     _, out, _ = run("ledger", ledger.name)
@@ -40,6 +42,7 @@ def test_answers_need_not_be_kept(run, ledger):
     assert "--no-keep must be left out without --ledger" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["html", "md", "json"])
 def test_a_report_is_written(run, ledger, ending):
     words = ("ledger", ledger.name, "--report", f"r.{ending}", "--about", "about.toml")
@@ -47,6 +50,7 @@ def test_a_report_is_written(run, ledger, ending):
     assert "Planning" in (ledger.parent / f"r.{ending}").read_text("utf-8")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -62,6 +66,7 @@ def test_a_wrong_report_is_refused(run, ledger, words, said):
     assert said in err
 
 
+@pytest.mark.slow
 def test_an_entry_is_written_and_checked(run, ledger):
     pytest.importorskip("yaml")
     status, out, err = run("disclose", ledger.name, "--about", "about.toml")
@@ -84,6 +89,7 @@ def test_an_entry_is_written_and_checked(run, ledger):
     assert "tier must be one of 1, 2, 3, got 9" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [(), ("x.ledger", "--check", "d.yaml")])
 def test_an_entry_is_written_or_checked(run, ledger, words):
     assert ledger.exists()
@@ -92,6 +98,7 @@ def test_an_entry_is_written_or_checked(run, ledger, words):
     assert "LEDGER must be the path of a ledger" in err
 
 
+@pytest.mark.slow
 def test_what_cannot_be_read_is_refused(run, ledger):
     pytest.importorskip("yaml")
     assert run("disclose", "--check", "none.yaml")[0] == 2

@@ -16,6 +16,7 @@ def people(tmp_path):
     return str(tmp_path / "people.csv")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "asked"),
     [
@@ -36,6 +37,7 @@ def test_bounds_are_left_open_in_words(run, people, words, asked):
     assert low < high
 
 
+@pytest.mark.slow
 def test_the_file_may_stand_behind_find(run, people):
     code, out, _ = run("sum", "--bounds", "find", people, "-c", "wage", "-e", "1")
     assert code == 0
@@ -48,6 +50,7 @@ def test_leaving_bounds_out_is_answered_with_both_ways(run, people):
     assert "Type --bounds 0 120; where nobody knows them, --bounds find" in " ".join(err.split())
 
 
+@pytest.mark.slow
 def test_rows_are_found_and_a_plan_says_what_that_costs(run, people):
     unit = ("--unit", "who", "--rows", "find", "-e", "1")
     _, out, _ = run("count", people, *unit, "--json")

@@ -62,6 +62,7 @@ def guard(folder, monkeypatch, capsys):
     return run
 
 
+@pytest.mark.slow
 def test_exit_status_of_a_process(sourdine, guard, folder):
     guard("init", "labels.csv", "--out", "eval.guard")
     words = ("guard", "confirm", "eval.guard", "old.csv", "--old", "new.txt")
@@ -70,6 +71,7 @@ def test_exit_status_of_a_process(sourdine, guard, folder):
     assert done.stdout.startswith("not confirmed\nleft: next answer within 0.0")
 
 
+@pytest.mark.slow
 def test_a_lone_column_of_predictions_may_have_any_name(guard, folder):
     write(folder / "named.csv", mistaken(200), header="pred")
     made = guard("init", "labels.csv", "-c", "y", "--baseline", "named.csv", "-o", "eval.guard")
@@ -81,6 +83,7 @@ def test_a_lone_column_of_predictions_may_have_any_name(guard, folder):
     assert "got prod. Did you mean 'pred'?" in other.stderr
 
 
+@pytest.mark.slow
 def test_a_guard_from_its_labels_to_its_end(guard, folder):
     made = guard(
         "init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv", "--error", "0.11",
@@ -126,6 +129,7 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
     assert "final answer was given" in over.stderr
 
 
+@pytest.mark.slow
 def test_terms(guard):
     for words, facts in [
         (("--blocks", "3"), {"name": "blocks", "size": 3}),
@@ -137,6 +141,7 @@ def test_terms(guard):
         assert json.loads(made.stdout)["dependence"] == facts
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -159,6 +164,7 @@ def test_bad_terms(guard, folder, words, said):
     assert not (folder / "eval.guard").exists()
 
 
+@pytest.mark.slow
 def test_errors_of_a_label_file_show_no_value(guard, folder):
     (folder / "a.csv").write_bytes(b"y\nsecret\xff\n")
     (folder / "b.csv").write_text('y\n"secret\n')
@@ -175,6 +181,7 @@ def test_errors_of_a_label_file_show_no_value(guard, folder):
             assert leak not in done.stdout + done.stderr, name
 
 
+@pytest.mark.slow
 def test_bad_predictions(guard, folder):
     guard("init", "labels.csv", "--out", "eval.guard")
     (folder / "words.txt").write_text("1\n" * (N - 1) + "cat\n")
@@ -191,6 +198,7 @@ def test_bad_predictions(guard, folder):
     assert guard("status", "labels.csv").returncode == 2
 
 
+@pytest.mark.slow
 def test_gaps_keep_their_place(tmp_path):
     """A blank line of one column is a row without a label, not a line to be skipped."""
 
@@ -209,6 +217,7 @@ def test_gaps_keep_their_place(tmp_path):
     assert read("y\r\n1\r\n2\r\n").values.tolist() == [1, 2]
 
 
+@pytest.mark.slow
 def test_files_of_all_kinds_hold_the_same_labels(guard, folder):
     """The statistics read these files, so the guard does."""
     wide = pl.DataFrame({"row": range(N), "y": mistaken(120), "word": ["a;b", "c,d"] * (N // 2)})
@@ -236,6 +245,7 @@ def test_files_of_all_kinds_hold_the_same_labels(guard, folder):
     assert said == {0.8}
 
 
+@pytest.mark.slow
 def test_a_file_that_cannot_be_read_is_said_to_be(guard, folder):
     (folder / "a.csv.gz").write_bytes(b"secret")
     (folder / "b.parquet").write_bytes(b"secret")
@@ -250,6 +260,7 @@ def test_a_file_that_cannot_be_read_is_said_to_be(guard, folder):
         assert "secret" not in done.stderr
 
 
+@pytest.mark.slow
 def test_help_reads_well(guard):
     text = guard("--help").stdout
     for word in ("init", "confirm", "score", "final", "status", "1 not confirmed"):
@@ -265,6 +276,7 @@ def lost(folder, stdout, *words, stderr=subprocess.PIPE):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no full device")
 def test_an_answer_that_cannot_be_printed_is_not_a_no(guard, folder):
     guard("init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv")
@@ -282,6 +294,7 @@ def test_an_answer_that_cannot_be_printed_is_not_a_no(guard, folder):
     assert GuardedHoldout.open(folder / "eval.guard").confirmed == mistaken(120).tolist()
 
 
+@pytest.mark.slow
 def test_an_answer_to_a_broken_pipe_is_not_a_no(guard, folder):
     guard("init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv")
     for words in (("confirm", "eval.guard", "new.txt"), ("status", "eval.guard")):
@@ -292,6 +305,7 @@ def test_an_answer_to_a_broken_pipe_is_not_a_no(guard, folder):
         assert (done.returncode, "Broken pipe" in done.stderr) == (74, True)
 
 
+@pytest.mark.slow
 def test_a_crash_is_not_a_no_and_shows_no_value(guard, monkeypatch):
     guard("init", "labels.csv", "--out", "eval.guard", "--baseline", "old.csv")
 
@@ -306,6 +320,7 @@ def test_a_crash_is_not_a_no_and_shows_no_value(guard, monkeypatch):
     assert done.stderr.count("\n") == 1
 
 
+@pytest.mark.slow
 def test_a_file_without_a_header_loses_no_label(guard, folder):
     for text, said in [
         ("1\n0\n1\n", "got values there. Add a header, such as y; or write"),
@@ -327,6 +342,7 @@ def test_a_file_without_a_header_loses_no_label(guard, folder):
     assert "LABELS must be one for each row" in guard("init", "a.txt", "-o", "a.guard").stderr
 
 
+@pytest.mark.slow
 def test_a_column_is_refused_where_no_file_has_any(guard):
     guard("init", "labels.csv", "-c", "y", "--baseline", "new.txt", "--out", "eval.guard")
     for words in (
@@ -341,6 +357,7 @@ def test_a_column_is_refused_where_no_file_has_any(guard):
     assert guard("confirm", "eval.guard", "new.txt", "--old", "old.csv", "-c", "y").returncode == 0
 
 
+@pytest.mark.slow
 def test_what_is_left_does_not_contradict_itself(guard):
     guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "newer.npy", "--error", "0.075")
     said = [guard("confirm", "eval.guard", "new.txt").stdout for _ in range(12)]
@@ -353,6 +370,7 @@ def test_what_is_left_does_not_contradict_itself(guard):
     assert "only the final answer; next answer within 0.06043" in made.stdout
 
 
+@pytest.mark.slow
 def test_figures_are_clean(guard):
     guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "old.csv", "--error", "0.2")
     assert json.loads(guard("confirm", "eval.guard", "new.txt", "--json").stdout)["bits"] == 1
@@ -381,6 +399,7 @@ def test_the_agent_of_the_guide_throws_work_away_on_a_no_alone(status, done):
     assert (ran.returncode == 0) == (status < 2)
 
 
+@pytest.mark.slow
 def test_a_leaderboard_from_the_shell(guard, tmp_path):
     guard("init", "labels.csv", "-o", "eval.guard")
     first = guard("leaderboard", "submit", "eval.guard", "anna <b>", "old.csv")
@@ -407,6 +426,7 @@ def test_a_leaderboard_from_the_shell(guard, tmp_path):
     assert "--step must be 0." in refused.stderr
 
 
+@pytest.mark.slow
 def test_plans_from_the_shell(guard):
     planned = json.loads(
         guard("plan", "--n", "5000", "--answers", "300", "--yes", "10", "--json").stdout
@@ -420,6 +440,7 @@ def test_plans_from_the_shell(guard):
     assert "--answers must be given, or --submissions, got none. Type --answers 300." in none.stderr
 
 
+@pytest.mark.slow
 def test_how_label_files_are_read_is_declared(guard, folder):
     labels = "".join(f"José;{i % 7},{i % 10}\n" for i in range(300))
     (folder / "odd.csv").write_bytes(f"näme;y\n{labels}".encode("cp1252"))
@@ -437,6 +458,7 @@ def test_how_label_files_are_read_is_declared(guard, folder):
     assert guard("final", "odd.guard", *bare).stdout.startswith("1 (between 0.")
 
 
+@pytest.mark.slow
 def test_rows_are_added(guard, folder):
     write(folder / "more.csv", LABELS[::-1])
     write(folder / "continued.csv", 1 - LABELS[::-1])
@@ -462,6 +484,7 @@ def test_rows_are_added(guard, folder):
     assert "--confirmed must be left out where no predictions hold" in done.stderr
 
 
+@pytest.mark.slow
 def test_how_many_rows_to_add(guard):
     done = guard("plan", "--n", "5000", "--answers", "300", "--yes", "10", "--error", "0.05")
     assert done.returncode == 0, done.stderr

@@ -25,6 +25,7 @@ def csv(tmp_path):
     return str(path)
 
 
+@pytest.mark.slow
 def test_a_share_is_left(run, csv):
     _, out, _ = run("mean", csv, *AGE, "-e", "0.5", *NEW)
     assert "% of epsilon 3, delta 1e-06, one record added or removed" in out
@@ -35,6 +36,7 @@ def test_a_share_is_left(run, csv):
     assert set(left["largest"]) == {"pure", "laplace", "range"}
 
 
+@pytest.mark.slow
 def test_a_ledger_shows_shares_and_what_fits(run, csv):
     run("mean", csv, *AGE, "-e", "0.5", *NEW)
     run("count", csv, "-e", "0.1", *OLD)
@@ -52,6 +54,7 @@ def test_a_ledger_shows_shares_and_what_fits(run, csv):
     assert facts["remaining"]["share"] == 1 - facts["charges"][-1]["share"]
 
 
+@pytest.mark.slow
 def test_a_refusal_names_what_to_type(run, csv):
     run("mean", csv, *AGE, "-e", "2", *NEW)
     status, _, err = run("count", csv, "-e", "2.5", *OLD)
@@ -63,6 +66,7 @@ def test_a_refusal_names_what_to_type(run, csv):
     assert (status, "--delta must be at most 1e-09, what is left of" in err) == (3, True)
 
 
+@pytest.mark.slow
 def test_a_reserve_is_said_once(run, csv):
     unknown = ("count", csv, "--by", "sex", "--keys", "unknown", "-e", "0.5", "--delta", "4e-7")
     assert run(*unknown, *NEW, "--reserve", "5e-7")[0] == 0
@@ -72,6 +76,7 @@ def test_a_reserve_is_said_once(run, csv):
     assert (status, "--reserve must be at most delta" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_a_total_of_rho(run, csv):
     words = ("--ledger", "r.ledger", "--total-rho", "0.5")
     _, out, _ = run("count", csv, "-e", "0.5", *words)
@@ -85,6 +90,7 @@ def test_a_total_of_rho(run, csv):
     assert (status, "--total-rho must be left out without --ledger" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_without_a_delta_all_is_as_it_was(run, csv):
     run("count", csv, "-e", "0.25", "--ledger", "p.ledger", "--total", "1")
     _, out, _ = run("ledger", "p.ledger")

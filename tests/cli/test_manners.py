@@ -29,12 +29,14 @@ def people(tmp_path):
     return str(tmp_path / "people.csv")
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("words", ["--bounds 0 100", "--bounds=0,100", "--bounds 0,100"])
 def test_bounds_are_typed_in_three_ways(run, people, words):
     _, out, _ = run("mean", people, "-c", "age", *words.split(), "-e", "1", "--json")
     assert json.loads(out)["question"]["bounds"] == [0, 100]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [["--bounds", "0"], ["--bounds"], ["--bounds=1,2,3"]])
 def test_bounds_are_two(run, people, words):
     code, _, err = run("mean", people, "-c", "age", *words, "-e", "1")
@@ -53,6 +55,7 @@ def test_no_column_is_none(run, people):
     assert "--column must be one of the columns, got none." in err
 
 
+@pytest.mark.slow
 def test_what_is_refused_leaves_no_ledger(run, people, tmp_path):
     ledger = tmp_path / "new.ledger"
     for wrong in (("-c", "nosuch"), ("-c", "age", "--unit", "nosuch")):
@@ -64,6 +67,7 @@ def test_what_is_refused_leaves_no_ledger(run, people, tmp_path):
         assert not ledger.exists()
 
 
+@pytest.mark.slow
 def test_the_cost_names_the_persons(run, people, tmp_path):
     persons = ("--unit", "id", "--rows", "2", "-e", "1")
     _, out, _ = run("count", people, *persons)
@@ -75,6 +79,7 @@ def test_the_cost_names_the_persons(run, people, tmp_path):
     assert "<title>Count</title>" in page.read_text()
 
 
+@pytest.mark.slow
 def test_a_large_epsilon_says_so(run, people):
     for epsilon, told in (("20", False), ("1e9", True)):
         _, out, _ = run("count", people, "--epsilon", epsilon)
@@ -90,6 +95,7 @@ def test_unknown_keys_need_a_delta(run, people):
     assert "--delta must be above 0 where keys are unknown" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
 def test_words_are_completed(shell):
     typed = {"COMP_WORDS": "sourdine me", "COMP_CWORD": "1", "_TYPER_COMPLETE_ARGS": "sourdine me"}
@@ -102,6 +108,7 @@ def test_words_are_completed(shell):
     assert "count" not in done.stdout
 
 
+@pytest.mark.slow
 def test_a_saved_release_is_drawn(run, people, tmp_path):
     _, out, _ = run("mean", people, "-c", "age", "--bounds", "0", "100", "-e", "1", "--json")
     saved = tmp_path / "mean.json"
@@ -116,6 +123,7 @@ def test_a_saved_release_is_drawn(run, people, tmp_path):
     assert "must hold a release, a plan, estimates or a density, as --json printed it" in err
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "title"),
     [
@@ -141,6 +149,7 @@ def test_whatever_has_a_picture_is_drawn_when_saved(words, title, run, people, t
     assert "<table" in page.read_text()
 
 
+@pytest.mark.slow
 def test_help_has_no_types_of_flags(run):
     for words in ((), ("mean",), ("plan", "mean"), ("guard",)):
         _, out, _ = run(*words, "--help")
@@ -148,6 +157,7 @@ def test_help_has_no_types_of_flags(run):
         assert "{" not in out
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full disk to write to")
 def test_a_full_disk_loses_no_charge(people, tmp_path):
     ledger = str(tmp_path / "ledger")
@@ -161,6 +171,7 @@ def test_a_full_disk_loses_no_charge(people, tmp_path):
     assert "the answer could not be printed: No space left on device." in done.stderr
 
 
+@pytest.mark.slow
 def test_a_reader_may_leave(people):
     with subprocess.Popen(  # noqa: S603 - our own program
         [*SOURDINE, "count", people, "-e", "1"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
@@ -170,6 +181,7 @@ def test_a_reader_may_leave(people):
         assert program.wait() == 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are POSIX's")
 def test_ctrl_c_stops_soon_and_says_what_was_charged(tmp_path):
     """The file is a pipe that never ends, so the command is surely reading when it is stopped."""
@@ -192,6 +204,7 @@ def test_ctrl_c_stops_soon_and_says_what_was_charged(tmp_path):
     assert "stopped." in err
 
 
+@pytest.mark.slow
 def test_a_name_of_a_ledger_steers_no_terminal(run, people, tmp_path):
     ledger = str(tmp_path / "ledger")
     name = "e\x1b[2J\nleft  epsilon 99"
@@ -202,6 +215,7 @@ def test_a_name_of_a_ledger_steers_no_terminal(run, people, tmp_path):
     assert r"e\x1b[2J\nleft  epsilon 99" in out
 
 
+@pytest.mark.slow
 def test_wide_tables_keep_their_numbers(run, people, tmp_path, monkeypatch):
     ledger = str(tmp_path / "ledger")
     run("count", people, "-e", "1", "--ledger", ledger, "--total", "5")
@@ -211,6 +225,7 @@ def test_wide_tables_keep_their_numbers(run, people, tmp_path, monkeypatch):
     assert "…" not in out
 
 
+@pytest.mark.slow
 def test_lines_of_a_label_stay_lines_in_a_picture(run, tmp_path):
     picture = tmp_path / "plan.svg"
     asked = ("plan", "mean", "--bounds", "0", "100", "--n", "1000", "--error", "1")
@@ -225,6 +240,7 @@ def test_a_directory_is_no_file(run, tmp_path):
     assert "should not be" not in err
 
 
+@pytest.mark.slow
 def test_python_runs_it_by_the_name_of_the_package():
     done = subprocess.run(
         [sys.executable, "-m", "sourdine", "--version"], capture_output=True, text=True, check=False

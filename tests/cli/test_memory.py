@@ -25,6 +25,7 @@ def folder(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_rounds_are_answered_from_a_file(run, folder):
     words = ("report", "--schema", "s.toml", "--memory", "me.json", "-a", "vote=yes")
     status, first, told = run(*words)
@@ -47,6 +48,7 @@ def test_rounds_are_answered_from_a_file(run, folder):
     assert "1 accepted, 1 dropped (1 foreign schema)" in told
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("words", "said"),
     [

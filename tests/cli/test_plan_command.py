@@ -9,6 +9,7 @@ import pytest
 from sourdine import plan
 
 
+@pytest.mark.slow
 def test_epsilon_for_an_error(sourdine):
     words = ("--bounds", "0", "500000", "--step", "1", "--n", "100000")
     done = sourdine("plan", "mean", *words, "--error", "100", "--json")
@@ -20,6 +21,7 @@ def test_epsilon_for_an_error(sourdine):
     assert f"error stays within {planned.error:.4g}" in done.stdout
 
 
+@pytest.mark.slow
 def test_every_statistic_can_be_planned(sourdine, tmp_path):
     pytest.importorskip("matplotlib")
     done = sourdine("plan", "histogram", "--bins", "0,18,65", "--error", "20", "--plot",
@@ -29,6 +31,7 @@ def test_every_statistic_can_be_planned(sourdine, tmp_path):
     assert "<svg" in (tmp_path / "x.html").read_text()
 
 
+@pytest.mark.slow
 def test_wrong_plans_are_explained(sourdine):
     done = sourdine("plan", "mean", "--epsilon", "1", "--n", "10")
     assert done.returncode == 2

@@ -61,6 +61,7 @@ def with_plugins():
     return app
 
 
+@pytest.mark.slow
 def test_a_distribution_adds_a_command(install, process):
     assert process("greet", "say", "Ada").returncode == 2
     install(greet="greeting:app")

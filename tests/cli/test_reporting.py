@@ -49,6 +49,7 @@ def test_answers_typed_become_one_report(sourdine, folder):
     assert "epsilon 9" in done.stderr
 
 
+@pytest.mark.slow
 def test_answers_piped_become_reports(sourdine, folder):
     one = json.dumps({"age": 31, "media": ["tv", "web"], "vote": None}, indent=2)
     done = sourdine("report", "-s", "s.toml", piped=one)
@@ -67,6 +68,7 @@ def test_lists_of_choices_are_the_choices_listed(sourdine, folder):
     assert json.loads(done.stdout)["a"][1] == 0b110
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("words", "piped", "said"),
     [
@@ -121,6 +123,7 @@ def test_lines_of_standard_input_are_collected(sourdine, folder):
     assert "600 accepted, 2 dropped (1 too long, 1 malformed)" in done.stderr
 
 
+@pytest.mark.slow
 def test_aggregates_are_added_but_not_twice(sourdine, folder):
     lines = (folder / "reports.jsonl").read_text().splitlines()
     for name, part in (("a", lines[:400]), ("b", lines[400:])):
@@ -150,6 +153,7 @@ def test_nothing_is_estimated_from_no_reports(sourdine, tmp_path):
     assert done.stdout == ""
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_nothing_to_collect_is_said(sourdine):
     assert "type - to read standard input" in sourdine("collect", "-s", "s.toml").stderr

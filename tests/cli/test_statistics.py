@@ -47,6 +47,7 @@ CALLS = {
 }
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", CALLS)
 def test_a_table_names_value_interval_cost_and_caveats(run, csv, name):
     status, out, err = run(name, csv, *CALLS[name], "--epsilon", "1")
@@ -57,6 +58,7 @@ def test_a_table_names_value_interval_cost_and_caveats(run, csv, name):
     assert "note  " in out
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", CALLS)
 def test_json_alone_is_printed_and_read_back(run, csv, name):
     status, out, err = run(name, csv, *CALLS[name], "--epsilon", "0.5", "--json")
@@ -70,12 +72,14 @@ def test_json_alone_is_printed_and_read_back(run, csv, name):
     assert str(again.cost) == "epsilon 0.5, one record added or removed"
 
 
+@pytest.mark.slow
 def test_a_process_of_its_own_answers_like_this_one(sourdine, csv):
     done = sourdine("mean", csv, *AGE, "--epsilon", "1", "--json")
     assert done.returncode == 0, done.stderr
     assert abs(json.loads(done.stdout)["value"] - 44.5) < 2
 
 
+@pytest.mark.slow
 def test_values_are_those_of_the_file(run, csv):
     _, out, _ = run("count", csv, "--epsilon", "5", "--json")
     assert abs(json.loads(out)["value"] - 2001) < 10
@@ -92,6 +96,7 @@ def test_parquet_is_read_too(run, tmp_path):
     assert abs(json.loads(out)["value"] - 30) < 1
 
 
+@pytest.mark.slow
 def test_groups_persons_and_relations(run, csv):
     keys = ("--by", "sex", "--keys", "f, m")
     _, out, _ = run("mean", csv, *AGE, *keys, "--epsilon", "1", "--json")
@@ -103,6 +108,7 @@ def test_groups_persons_and_relations(run, csv):
     assert json.loads(out)["question"]["rows"] == 2
 
 
+@pytest.mark.slow
 def test_orders_are_typed_in_three_ways(run, csv):
     for words, count in ((("--q", "0.5,0.9"), 2), (("--deciles",), 9), (("--quartiles",), 3)):
         _, out, _ = run("quantiles", csv, *AGE, *words, "-e", "5", "--json")
@@ -111,6 +117,7 @@ def test_orders_are_typed_in_three_ways(run, csv):
         assert value == sorted(value)
 
 
+@pytest.mark.slow
 def test_intervals_of_quantiles_are_there_unless_they_are_left_out(run, csv):
     asked = ("quantiles", csv, *AGE, "--q", "0.5", "-e", "1")
     for more, confidence in (((), "95"), (("--interval", "0.9"), "90")):
@@ -123,6 +130,7 @@ def test_intervals_of_quantiles_are_there_unless_they_are_left_out(run, csv):
     assert json.loads(out)["question"]["interval"] is None
 
 
+@pytest.mark.slow
 def test_categories_known_and_unknown(run, csv):
     _, out, _ = run("histogram", csv, "-c", "sex", "--categories", "f,m", "-e", "1", "--json")
     assert abs(json.loads(out)["value"][0] - 1001) < 50
@@ -135,6 +143,7 @@ def test_categories_known_and_unknown(run, csv):
     assert (status, out.count("45 to 120")) == (0, 2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["png", "svg", "html"])
 def test_pictures(run, csv, tmp_path, ending):
     pytest.importorskip("matplotlib")
@@ -152,6 +161,7 @@ def test_pictures(run, csv, tmp_path, ending):
         assert "src=" not in text
 
 
+@pytest.mark.slow
 def test_a_picture_of_deciles(run, csv):
     pytest.importorskip("matplotlib")
     pytest.importorskip("sourdine.central.quantiles.figure")
@@ -160,6 +170,7 @@ def test_a_picture_of_deciles(run, csv):
     assert (csv.parent / "d.png").stat().st_size > 10_000
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("words", "text"),
     [
@@ -213,6 +224,7 @@ def test_a_wrong_word_is_explained(run, csv, words, text):
     assert "Traceback" not in err
 
 
+@pytest.mark.slow
 def test_a_missing_file_is_named(run, tmp_path):
     status, _, err = run("count", tmp_path / "no.csv", "--epsilon", "1")
     assert status == 2
@@ -224,6 +236,7 @@ def test_no_option_is_a_seed(run, csv):
     assert (status, out) == (2, "")
 
 
+@pytest.mark.slow
 def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
     ledger = ("--ledger", tmp_path / "people.ledger")
     status, out, _ = run("mean", csv, *AGE, "-e", "0.6", *ledger, "--total", "1")
@@ -243,6 +256,7 @@ def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
     assert json.loads(out)["ledger"]["remaining"]["epsilon"] == "0"
 
 
+@pytest.mark.slow
 def test_what_is_said_of_a_ledger_needs_one(run, csv):
     for words in (("--total", "3"), ("--total-delta", "0.1"), ("--name", "people")):
         status, out, err = run("count", csv, "-e", "1", *words)
@@ -250,6 +264,7 @@ def test_what_is_said_of_a_ledger_needs_one(run, csv):
         assert f"{words[0]} must be left out without --ledger" in err
 
 
+@pytest.mark.slow
 def test_a_ledger_may_call_the_data_otherwise(run, csv, tmp_path):
     ledger = ("--ledger", tmp_path / "people.ledger")
     assert run("count", csv, "-e", "0.1", *ledger, "--total", "1")[0] == 0
@@ -259,6 +274,7 @@ def test_a_ledger_may_call_the_data_otherwise(run, csv, tmp_path):
     assert run("count", moved, "-e", "0.1", *ledger, "--name", "people.csv")[0] == 0
 
 
+@pytest.mark.slow
 def test_a_unit_may_be_named_like_a_number(run, tmp_path):
     path = tmp_path / "x.csv"
     path.write_text("2020,age\na,1\nb,2\n")
@@ -266,6 +282,7 @@ def test_a_unit_may_be_named_like_a_number(run, tmp_path):
     assert run("count", path, "-e", "0.5", *words)[0] == 0
 
 
+@pytest.mark.slow
 def test_a_ledger_is_shown(run, csv):
     words = ("--unit", "person", "--rows", "2", "--ledger", "x.ledger")
     run("mean", csv, *AGE, "-e", "0.6", *words, "--total", "1")
@@ -294,6 +311,7 @@ def test_a_ledger_is_shown(run, csv):
     assert "--epsilon" not in err
 
 
+@pytest.mark.slow
 def test_the_lines_of_a_ledger_show_delta(run, csv):
     words = ("--ledger", "x.ledger", "--total", "2", "--total-delta", "0.001")
     run("count", csv, "-e", "0.1", *words)
@@ -302,6 +320,7 @@ def test_the_lines_of_a_ledger_show_delta(run, csv):
     assert "delta 0.001" in out
 
 
+@pytest.mark.slow
 def test_a_bar_is_drawn_for_a_person_and_a_large_file(run, csv, monkeypatch):
     words = ("count", csv, "-e", "1", "--json")
     assert run(*words)[2] == ""
@@ -339,6 +358,7 @@ def test_help_teaches_by_example(run):
     assert "Begin here" in out
 
 
+@pytest.mark.slow
 def test_help_loads_nothing_large(sourdine):
     code = (
         "import sys; from sourdine.cli import app; "
@@ -349,6 +369,7 @@ def test_help_loads_nothing_large(sourdine):
     assert sourdine("--help").returncode == 0
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("tries", "typed"),
     [
@@ -369,6 +390,7 @@ def test_hints_are_in_the_words_of_the_command_line(tries, typed):
     assert error.said(ShellWording(command.params)).endswith(typed)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -405,6 +427,7 @@ def test_what_to_type_is_said_in_the_words_of_the_shell(run, csv, words, said):
     assert said in " ".join((out + err).split())
 
 
+@pytest.mark.slow
 def test_kinds_may_be_typed_as_the_help_says(run, csv):
     for kinds in ("age:category,cold:number", "age=category,cold=number"):
         code, out, _ = run("describe", csv, "-e", "9", "--columns", "age,cold", "--kinds", kinds)
@@ -412,6 +435,7 @@ def test_kinds_may_be_typed_as_the_help_says(run, csv):
         assert "top 1" in out
 
 
+@pytest.mark.slow
 def test_wide_tables_are_cut_to_a_terminal(run, csv):
     options = ("--by", "sex", "--keys", "f,m", "--bounds", "age:0,120")
     _, out, _ = run("table", csv, *options, "--of", "age:mean,deciles", "--of", "count", "-e", "1")
@@ -423,6 +447,7 @@ def test_wide_tables_are_cut_to_a_terminal(run, csv):
     assert max(map(len, out.split("\ncost ")[0].splitlines())) <= 80
 
 
+@pytest.mark.slow
 def test_folders_of_files(csv, run):
     """A folder without an ending, and columns in the names of folders below it."""
     table = pa_csv.read_csv(csv)

@@ -49,6 +49,7 @@ def survey(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_from_survey_to_estimates(sourdine, survey):
     done = sourdine(
         "sanitize", "survey.csv", "--schema", "schema.toml", "-o", "clean.csv", "--drop", "id"
@@ -70,6 +71,7 @@ def test_from_survey_to_estimates(sourdine, survey):
         assert words in rows
 
 
+@pytest.mark.slow
 def test_estimates_as_json_and_pictures(sourdine, survey):
     sourdine("sanitize", "survey.csv", "--schema", "schema.toml", "-o", "clean.csv", "--drop", "id")
     done = sourdine(
@@ -85,6 +87,7 @@ def test_estimates_as_json_and_pictures(sourdine, survey):
     assert "<td>age</td><td>mean</td>" in page
 
 
+@pytest.mark.slow
 def test_a_file_is_estimated_by_the_schema_it_carries(sourdine, survey):
     words = ("sanitize", "survey.csv", "--schema", "schema.toml", "--drop", "id", "-o")
     for name in ("clean.csv", "clean.parquet"):
@@ -104,6 +107,7 @@ def test_a_file_is_estimated_by_the_schema_it_carries(sourdine, survey):
     assert done.returncode == 0
 
 
+@pytest.mark.slow
 def test_a_column_nobody_declared_is_refused(sourdine, survey):
     done = sourdine("sanitize", "survey.csv", "--schema", "schema.toml", "-o", "clean.csv")
     assert done.returncode == 2
@@ -111,6 +115,7 @@ def test_a_column_nobody_declared_is_refused(sourdine, survey):
     assert not (survey / "clean.csv").exists()
 
 
+@pytest.mark.slow
 def test_a_schema_of_text_has_gaps_only(sourdine, survey):
     done = sourdine("schema", "survey.csv", "-o", "new.toml")
     assert done.returncode == 0
@@ -122,6 +127,7 @@ def test_a_schema_of_text_has_gaps_only(sourdine, survey):
     assert "got '?'" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_schema_of_parquet_has_its_types(sourdine, tmp_path):
     duckdb = pytest.importorskip("duckdb")
     file = tmp_path / "t.parquet"
@@ -133,6 +139,7 @@ def test_a_schema_of_parquet_has_its_types(sourdine, tmp_path):
     assert "4711" not in written
 
 
+@pytest.mark.slow
 def test_a_density(sourdine, survey):
     done = sourdine(
         "density", "survey.csv", "-c", "age", "--bounds", "0", "120", "--epsilon", "2",
@@ -166,6 +173,7 @@ def german(tmp_path, monkeypatch):
     return (*GERMAN, "--header", "name,pay,age")
 
 
+@pytest.mark.slow
 def test_what_is_declared_holds_for_every_command(sourdine, german, tmp_path):
     asked = ("mean", "pay.csv", "-c", "pay", "--bounds", "0", "2000", "--epsilon", "50", *german)
     for more in ((), ("--ledger", "pay.ledger", "--total", "99")):
@@ -194,6 +202,7 @@ def test_what_is_declared_holds_for_every_command(sourdine, german, tmp_path):
     assert "declare a header" in checked.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("german")
 def test_what_cannot_be_declared_is_said_in_words_of_the_shell(sourdine):
     words = ("count", "pay.csv", "--epsilon", "1", "--header", "a,b")

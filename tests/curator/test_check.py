@@ -19,6 +19,7 @@ TEXT = "\n".join(["name;pay;height;who;age", *ROWS])
 EXPECTED = {"decimal": ",", "thousands": ".", "symbols": ["cm", "€"]}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("encoding", ["utf-8", "cp1252", "utf-16", "utf-16-le"])
 def test_what_to_declare(encoding, tmp_path, capsys):
     path = tmp_path / "odd file.csv"
@@ -162,6 +163,7 @@ def test_mixed_units_are_not_declared():
     assert "units" not in str(sd.check({"height": ["170 cm", "165 CM", "180"] * 50}))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("quoted", [False, True])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-16"])
 def test_ragged_rows_are_counted(quoted, encoding, tmp_path):

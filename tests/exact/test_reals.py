@@ -74,6 +74,7 @@ EXPRESSIONS = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(EXPRESSIONS, st.integers(0, 120))
 def test_bounds_hold_and_are_narrow(pair, bits):
     real, true = pair
@@ -85,6 +86,7 @@ def test_bounds_hold_and_are_narrow(pair, bits):
         assert hi >= (true - fuzz) * 2**bits
 
 
+@pytest.mark.slow
 @given(EXPRESSIONS)
 def test_above_and_below_have_their_bits(pair):
     real, true = pair
@@ -96,6 +98,7 @@ def test_above_and_below_have_their_bits(pair):
         assert float(real) == pytest.approx(float(true), rel=1e-15)
 
 
+@pytest.mark.slow
 @given(EXPRESSIONS, st.permutations([0, 1, 40, 200, 300]))
 def test_precision_may_be_asked_in_any_order(pair, order):
     real, true = pair

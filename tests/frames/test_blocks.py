@@ -22,6 +22,7 @@ def files(tmp_path_factory):
     return folder
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("block", [1, 2, 3, 7, 100])
 def test_blocks_are_the_same_on_every_engine(files, block):
     cell = Ticks("x", Grid(0, 20, step=0.5), block=block)

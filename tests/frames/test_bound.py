@@ -41,6 +41,7 @@ def kept(frame):
     return counts.counts[:, :4]
 
 
+@pytest.mark.slow
 @given(ROWS, st.integers(1, 4), st.integers(0, 5))
 def test_nobody_keeps_more(rows, most, seed):
     frame = Frame(table(rows))
@@ -49,6 +50,7 @@ def test_nobody_keeps_more(rows, most, seed):
     assert (stay.sum(1) == np.minimum(owned.sum(1), most)).all()
 
 
+@pytest.mark.slow
 @given(ROWS, ROWS, st.integers(1, 3), st.randoms(use_true_random=False))
 def test_others_do_not_change_what_is_kept(mine, others, most, random):
     mine = [("ann", x) for _, x in mine]
@@ -62,6 +64,7 @@ def test_others_do_not_change_what_is_kept(mine, others, most, random):
     assert (alone == together).all()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_engines_keep_the_same_rows(engine, as_engine):
     rng = np.random.default_rng(5)
@@ -89,6 +92,7 @@ def test_rows_without_a_name_are_one_person(engine, as_engine):
     assert len(as_engine(engine, rows).bound("who", 2)) == 3
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("engine", ["list", "duckdb", "parquet"])
 def test_identical_rows_are_counted_one_by_one(engine, as_engine):
     rows = pa.table({"who": pa.array(["a"] * 9), "x": pa.array([1] * 8 + [2])})
@@ -128,6 +132,7 @@ def uniform(counts, off):
     return stats.chisquare(counts).statistic < limit
 
 
+@pytest.mark.slow
 def test_every_row_is_kept_equally_often():
     """Over keys, the seven sets of three rows out of seven that can stay."""
     frame = Frame({"who": ["a"] * 7, "x": list(range(7))})
@@ -155,6 +160,7 @@ EDGES = [
 ]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(("rows", "owned"), EDGES)
 def test_many_rows_kept_do_not_overflow(rows, owned):
     places = [0, 1, owned // 3, owned - 2, owned - 1]
@@ -165,6 +171,7 @@ def test_many_rows_kept_do_not_overflow(rows, owned):
         assert found == (owned <= rows or chosen(place, owned, first, rows))
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("engine", ["list", "duckdb"])
 @pytest.mark.parametrize("most", [2, 40, 10**30])
 def test_wide_numbers_choose_the_same(engine, most, as_engine, monkeypatch):
@@ -186,6 +193,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(NUMBERS, max_size=9))
 def test_columns_of_numbers_are_in_the_order_of_their_texts(values):
     """What is sorted as numbers is in the order of the definition."""
@@ -197,6 +205,7 @@ def test_columns_of_numbers_are_in_the_order_of_their_texts(values):
         assert by_number == sorted(texts, key=sort_key)
 
 
+@pytest.mark.slow
 @given(st.lists(st.tuples(TEXTS, TEXTS), min_size=2, max_size=6))
 def test_keys_of_columns_may_be_put_together(rows):
     rows = [[read_text(t) for t in row] for row in rows]
@@ -225,6 +234,7 @@ HOSTILE = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "engine", ["list", "numpy", "pandas", "polars-lazy", "duckdb", "parquet", "csv"]
 )
@@ -277,6 +287,7 @@ def test_bad_parameters():
         frame.bound("whom", 1)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("most", [1, 3, 1001])
 def test_what_is_written_alike_is_one_row_several_times(engine, most, as_engine):

@@ -65,6 +65,7 @@ def exporters():
     }
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
     "name", ["arrow", "polars", "duckdb", "batch", "once", "reader", "table", "relation"]
 )
@@ -141,6 +142,7 @@ assert "pyarrow" not in sys.modules
 """
 
 
+@pytest.mark.slow
 def test_without_pyarrow_duckdb_reads_it():
     ran = subprocess.run(  # noqa: S603 - our own
         [sys.executable, "-c", WITHOUT], capture_output=True, text=True, check=False

@@ -40,6 +40,7 @@ def numbers_of(column):
     return [None if g or v is None or v != v else v for v, g in zip(x, gone, strict=True)]  # noqa: PLR0124
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_engines_agree_on_columns(engine, as_engine):
     frame = as_engine(engine, pa.table(ROWS))
@@ -57,6 +58,7 @@ def test_engines_agree_on_columns(engine, as_engine):
         assert {frame.column(name).holds for name in ROWS} == {None}
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_one_column_alone(engine, as_engine):
     frame = as_engine(engine, pa.table(ROWS))
@@ -74,6 +76,7 @@ def test_one_column_alone(engine, as_engine):
     assert frame.columns == tuple(ROWS)
 
 
+@pytest.mark.slow
 def test_the_order_of_a_file_is_kept(tmp_path):
     n = 50_000
     table = pl.DataFrame({"i": range(n)})
@@ -100,6 +103,7 @@ DIRTY = {
 }
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("what", DIRTY)
 def test_only_a_strict_reading_refuses(what, tmp_path):
     path = tmp_path / "rows.csv"
@@ -174,6 +178,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
         assert "secret" not in str(caught.value)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("engine", ["list", "numpy", "polars-lazy", "duckdb", "parquet"])
 def test_nan_is_missing_even_where_its_text_is_listed(engine, as_engine):
     """A category "nan" is a text; it must not hide the numbers that are listed beside it."""

@@ -26,6 +26,7 @@ def open_(request, tmp_path):
     return ENGINES[request.param](tmp_path)
 
 
+@pytest.mark.grid
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
 @pytest.mark.parametrize("check", [*CHECKS, *TYPED], ids=lambda c: c.__name__)
 def test_engine(open_, check):

@@ -29,6 +29,7 @@ def csv(tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_one_text_cell_changes_nothing_else(csv):
     clean = b"".join(b"%d,%d,a\n" % (i, i % 10) for i in range(30_000))
     before = csv(HEAD + clean).tally(Ticks("x", GRID)).counts
@@ -49,6 +50,7 @@ def test_quotes_and_blanks(csv):
     assert frame.distinct('na "me')[0] == ["a", 'a, "b"\nc', 'd"x']
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "body",
     [
@@ -67,6 +69,7 @@ def test_a_dirty_csv_never_raises(body, csv):
         frame.distinct('na "me')
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.binary(max_size=60))
 def test_any_bytes_are_a_body(tmp_path_factory, body):
@@ -76,6 +79,7 @@ def test_any_bytes_are_a_body(tmp_path_factory, body):
     assert frame.tally(Ticks("x", GRID)).counts.sum() == len(frame)
 
 
+@pytest.mark.slow
 def test_a_bad_row_leaves_the_others_alone(csv):
     good = b"1,2,a\n2,3,b\n"
     for bad in (b"9,\xff,z\n", b"9\n", b"9,9,9,9,9\n", b'9,x"y,z\n', b"9,,\n"):
@@ -102,6 +106,7 @@ def test_names_that_stand_twice_are_not_shown(csv):
     assert "4711" not in str(error.value)
 
 
+@pytest.mark.slow
 def test_compressed_and_several_files(csv, tmp_path):
     zipped = csv(gzip.compress(HEAD + b"1,2,a\n"), "rows.csv.gz")
     assert zipped.total(Ticks("x", GRID)) == 2
@@ -127,6 +132,7 @@ def test_what_is_no_file(tmp_path, csv):
     assert caught.value.__cause__ is None
 
 
+@pytest.mark.slow
 def test_what_is_spilled_is_private_and_goes(csv, tmp_path, monkeypatch):
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     frame = csv(HEAD + b"1,2,a\n")

@@ -148,6 +148,7 @@ def columns_of(engine):
     return kept
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES)
 def test_engines_agree_on_hostile_dates(engine, as_engine):
     columns = columns_of(engine)
@@ -171,6 +172,7 @@ def test_engines_agree_on_hostile_dates(engine, as_engine):
             assert dict(zip(ticks.tolist(), counts.tolist(), strict=True)) == inside
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_dates_are_no_numbers_and_numbers_no_dates(engine, as_engine):
     table = pa.table({"d": TYPES["date32"][8:11], "x": pa.array([1, 2, 3])})
@@ -190,6 +192,7 @@ FORMATS = {
 }
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("form", FORMATS)
 def test_engines_agree_on_declared_dates(engine, form, as_engine):
@@ -255,6 +258,7 @@ class Odd(dt.tzinfo):
         raise RuntimeError
 
 
+@pytest.mark.slow
 @settings(max_examples=600)
 @given(HOSTILE)
 @example("9" * 4000)
@@ -274,6 +278,7 @@ def test_no_value_raises_as_a_date(v):
         read_instant(v, DateFormat(form))
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.datetimes(timezones=st.one_of(st.none(), st.timezones())))
 def test_times_are_read_as_they_are_written(time):
@@ -288,6 +293,7 @@ def test_times_are_read_as_they_are_written(time):
 UNITS = ["Y", "M", "W", "D", "h", "m", "s", "ms", "us", "ns", "ps", "2M", "7D"]
 
 
+@pytest.mark.slow
 @settings(max_examples=300)
 @given(st.lists(st.integers(-(2**63), 2**63 - 1), min_size=1), st.sampled_from(UNITS))
 def test_arrays_are_read_as_their_values(numbers, unit):
@@ -306,6 +312,7 @@ PLAIN = st.from_regex(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=500)
 @given(PLAIN)
 @example("2020-01-15T24:00")
@@ -327,6 +334,7 @@ def test_months_and_years_of_arrays():
     assert instants_of(years).tolist() == [NOWHERE, FIRST, read_instant("9999-01-01"), NOWHERE]
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(st.text(st.sampled_from("0123456789-:T Z+./"), max_size=30))
 @example("2020-01-15T10:00:00+05:45")

@@ -103,6 +103,7 @@ def counted(slots):
     return {s: present.count(s) for s in sorted(set(present))}, len(slots) - len(present)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 def test_engines_agree_on_hostile_values(frames, grid):
     frame, rows = frames
@@ -115,6 +116,7 @@ def test_engines_agree_on_hostile_values(frames, grid):
             assert frame.total(cell, power) == sum(t**power for t in want if t >= 0), (name, power)
 
 
+@pytest.mark.slow
 def test_engines_agree_on_windows(frames):
     frame, rows = frames
     for grid in GRIDS[::3]:
@@ -127,6 +129,7 @@ def test_engines_agree_on_windows(frames):
     assert [len(part) for part in frame.between(Ticks("float", GRIDS[0]), [])] == [0, 0]
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("edges", SORTS, ids=len)
 def test_engines_agree_on_edges(frames, edges):
     frame, rows = frames
@@ -137,6 +140,7 @@ def test_engines_agree_on_edges(frames, edges):
         assert as_pairs(frame.tally(Edges(name, edges))) == counted(want), name
 
 
+@pytest.mark.quick_cases(1)
 def test_engines_agree_on_codes(frames):
     frame, rows = frames
     categories = [
@@ -152,6 +156,7 @@ def test_engines_agree_on_codes(frames):
         assert [len(part) for part in parts] == [want.count(c) for c in few]
 
 
+@pytest.mark.quick_cases(2)
 def test_engines_agree_on_keys(frames):
     frame, rows = frames
     for name, values in rows.items():
@@ -163,6 +168,7 @@ def test_engines_agree_on_keys(frames):
         assert again[: len(keys)].tolist() == counts.tolist()
 
 
+@pytest.mark.quick_cases(5)
 def test_engines_agree_on_products(frames):
     frame, rows = frames
     cells = (Ticks("float", GRIDS[0]), Codes(NAME, ["a", "b"]), Edges("small", [-8, 0, 8]))
@@ -172,12 +178,14 @@ def test_engines_agree_on_products(frames):
     assert (frame.tally(*cells).counts == want).all()
 
 
+@pytest.mark.quick_cases(1)
 def test_engines_agree_on_length_and_names(frames):
     frame, rows = frames
     assert len(frame) == 17
     assert frame.columns == tuple(rows)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_rows_at_all(engine, as_engine):
     names = ("float", "whole", "text", "date")
@@ -193,6 +201,7 @@ def test_no_rows_at_all(engine, as_engine):
         assert frame.tally(Edges(name, [0, 1, 2])).counts.tolist() == [0, 0, 0]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("engine", [e for e in ENGINES if e != "csv"])
 def test_true_and_false_are_one_and_zero(engine, as_engine):
     frame = as_engine(engine, pa.table({"b": pa.array([True, False, None, True])}))
@@ -202,6 +211,7 @@ def test_true_and_false_are_one_and_zero(engine, as_engine):
     assert [len(p) for p in frame.split("b", [True, False, "x"])] == [2, 1, 0]
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_single_precision(engine, as_engine):
     values = np.array([0.1, 0.5, np.nan, 3.4e38, 1.5], np.float32)
@@ -211,6 +221,7 @@ def test_single_precision(engine, as_engine):
     assert as_pairs(frame.tally(Ticks("x", grid))) == want
 
 
+@pytest.mark.grid(quick=0)
 @pytest.mark.parametrize("engine", ["parquet", "relation", "polars-scan"])
 @pytest.mark.parametrize("kind", [pa.float64(), pa.float32()], ids=str)
 @pytest.mark.parametrize("values", [[0.5], [0.5, 1.5], [None, 1e30]])
@@ -243,6 +254,7 @@ def test_nan_hidden_by_statistics(values, kind, engine, tmp_path):
     assert kept.distinct("i")[0] == wanted.distinct("i")[0]
 
 
+@pytest.mark.quick_cases(2)
 def test_engines_agree_on_what_is_present(frames):
     frame, rows = frames
     for name, values in rows.items():
@@ -250,6 +262,7 @@ def test_engines_agree_on_what_is_present(frames):
         assert frame.present(name) == frame.distinct(name)[1].sum() == want, name
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("engine", [e for e in ENGINES if e != "csv"])
 def test_present_values_of_other_types(engine, as_engine):
     odd = {

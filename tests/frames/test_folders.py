@@ -32,6 +32,7 @@ def sales(tmp_path):
     return folder
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     "as_path", [lambda p: p, str, lambda p: f"{p}/", lambda p: f"{p}/year=*/*.parquet"]
 )

@@ -92,6 +92,7 @@ def test_shapes_that_do_not_fit():
             Frame(data)
 
 
+@pytest.mark.slow
 def test_names_that_stand_twice_are_refused(tmp_path):
     """Which of them is meant cannot be known; Polars and Ibis have no such frames."""
     table = pa.table([pa.array([1]), pa.array([{"x": 1}]), pa.array([2])], names=["x", "y", "x"])
@@ -178,6 +179,7 @@ VALUES = st.one_of(
 )
 
 
+@pytest.mark.slow
 @given(st.lists(VALUES, max_size=8).filter(lambda v: not all(map(is_row, v)) or not v))
 def test_no_value_raises(values):
     """A list of nothing but rows is no column, and refused (``test_shapes_that_do_not_fit``)."""
@@ -212,6 +214,7 @@ def test_the_raw_array():
     assert Frame(pl.LazyFrame({"x": [1]})).array() is None
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(-(2**70), 2**70), max_size=9), st.integers(0, 5))
 def test_sums_are_exact(values, power):
     grid = Grid(-(2**60), 2**60, step=1)
@@ -234,6 +237,7 @@ def test_a_float_is_read_back_from_its_text(x):
     assert read_number(text) == (None if text is None else x)
 
 
+@pytest.mark.slow
 def test_a_large_file_is_not_read_into_memory(tmp_path):
     """Three million rows are counted in less memory than they take."""
     n = 3_000_000
@@ -254,6 +258,7 @@ def test_a_large_file_is_not_read_into_memory(tmp_path):
     assert peak < n
 
 
+@pytest.mark.slow
 def test_importing_the_room_imports_no_engine():
     code = (
         "import sys, sourdine.frames; from sourdine.grid import Grid; import numpy as np\n"

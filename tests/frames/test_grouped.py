@@ -79,6 +79,7 @@ def facts(frame):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("other", [False, True])
 @pytest.mark.parametrize("name", ASKED)
 def test_parts_count_what_the_split_rows_hold(name, other, frames):
@@ -139,6 +140,7 @@ def test_combinations_agree(frames):
     assert single == {(t,): n for t, n in zip(texts, counts.tolist(), strict=True)}
 
 
+@pytest.mark.slow
 def test_windows_of_all_groups_are_one_query(frames, monkeypatch):
     """Each group has ranges of its own; one pass serves them all."""
     from sourdine.frames.duck import Duck

@@ -32,6 +32,7 @@ def held(x, intervals):
     return out
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("block", [1, 3])
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 @settings(max_examples=20)

@@ -54,6 +54,7 @@ def made(dsn, statements):
             db.execute(statement)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("check", [*CHECKS, *TYPED], ids=lambda c: c.__name__)
 def test_postgres_is_an_engine(postgres, check):
     check(lambda table: Frame(open_table(postgres, written(postgres, table))))

@@ -36,6 +36,7 @@ TEXTS = [
 ENGINES = ("list", "pandas", "polars", "polars-lazy", "arrow", "duckdb", "parquet", "csv")
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("reading", READINGS)
 def test_engines_agree_on_declared_numbers(engine, reading, as_engine):
@@ -56,6 +57,7 @@ def test_engines_agree_on_declared_numbers(engine, reading, as_engine):
         assert sum(half.tally(cell).counts for half in halves).tolist() == counts.tolist()
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(
     st.text(st.sampled_from("0123456789.,' +-e€cm%\xa0")),
@@ -68,6 +70,7 @@ def test_python_and_the_engine_read_the_same_text(text, reading):
     assert next(frame.codes(cell))[0].tolist() == [expected]
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("encoding", ["cp1252", "utf-16", "utf-16-le", "utf-32", "latin-1"])
 @pytest.mark.parametrize("ending", ["csv", "txt"])
 def test_declared_encodings_are_read_whole(encoding, ending, tmp_path):
@@ -100,6 +103,7 @@ def test_an_order_of_bytes_that_nothing_states_is_asked_for(encoding, tmp_path):
         assert len(Frame(path, read={"encoding": f"{encoding}-{order}"})) == 2
 
 
+@pytest.mark.slow
 def test_an_encoding_reads_each_line_alone():
     """Whatever stands before a line feed, what follows it is read as if alone."""
     for encoding in _WIDE - {e for e in _WIDE if e.startswith(("utf-16", "utf-32"))}:
@@ -152,6 +156,7 @@ def test_a_first_line_that_may_be_a_record_is_not_shown(tmp_path):
         assert "Bob" not in str(caught.value)
 
 
+@pytest.mark.slow
 def test_of_a_first_line_without_numbers_only_what_was_typed_is_shown(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"Age,Bob Smith\nx,Ann\n")

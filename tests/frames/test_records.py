@@ -75,6 +75,7 @@ def folder(tmp_path_factory):
     return tmp_path_factory.mktemp("records")
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(HOSTILE)
 @example(b'5" pipe\n6" pipe\n')
@@ -104,6 +105,7 @@ KINDS = ("plain", "rough")
 OTHERS = [b"1,2,a", b'2,"3",b', b'3, "4",c', b"4,5,\xe9", b'5,6,"d\nd"', b"6,7,\xc3\xa9", b"7,8"]
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(HOSTILE.filter(is_one_record), st.integers(0, len(OTHERS)), st.sampled_from(KINDS))
 @example(b"Jos\xe9,1,2", 3, "plain")
@@ -125,6 +127,7 @@ def test_a_record_is_read_alone(folder, hostile, place, kind):
     assert after[:place] + after[place + 1 :] == before
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("seed", range(3))
 def test_many_hostile_records_beside_each_other(folder, seed):
     """All pairs of pieces and many longer rows of them, each a record of its own if it can be."""
@@ -141,6 +144,7 @@ def test_many_hostile_records_beside_each_other(folder, seed):
     assert rows[1::2] == [reference(body + b"\n")[0] for body in hostile]
 
 
+@pytest.mark.slow
 @settings(max_examples=100)
 @given(HOSTILE, st.sampled_from([(3, 5), (1, 4), (7, 100), (64, 9)]))
 def test_blocks_do_not_matter(folder, body, sizes):

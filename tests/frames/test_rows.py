@@ -61,6 +61,7 @@ def joined(blocks):
     return [np.concatenate(parts).tolist() for parts in zip(*blocks, strict=True)]
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("engine", ENGINES)
 @pytest.mark.parametrize("rows", [1 << 17, 4])
 def test_engines_agree_on_rows(engine, rows, as_engine):
@@ -72,6 +73,7 @@ def test_engines_agree_on_rows(engine, rows, as_engine):
         assert joined(blocks) == [alone(cell, column.to_pylist()) for cell in cells], name
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("engine", [e for e in ENGINES if e != "csv"])
 def test_true_and_false_by_rows(engine, as_engine):
     frame = as_engine(engine, pa.table({"b": pa.array([True, False, None, True])}))
@@ -79,6 +81,7 @@ def test_true_and_false_by_rows(engine, as_engine):
     assert joined(frame.codes(*cells)) == [[0, 1, -1, 0], [-1, 0, -1, -1], [1, 0, -1, 1]]
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_no_rows_give_nothing(engine, as_engine):
     frame = as_engine(engine, pa.table({n: c[:0] for n, c in HOSTILE.items()}))
@@ -86,6 +89,7 @@ def test_no_rows_give_nothing(engine, as_engine):
     assert sum(len(block[0]) for block in frame.codes(*cells)) == 0
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("kind", ["parquet", "csv"])
 @pytest.mark.parametrize("arrow", [True, False])
 def test_files_keep_the_order_of_rows(kind, arrow, tmp_path, monkeypatch):

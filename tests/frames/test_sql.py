@@ -7,6 +7,7 @@ from fractions import Fraction
 import duckdb
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +54,7 @@ def near(grid, draw_ticks, offsets):
 HALVES = st.sampled_from([Fraction(0), Fraction(1, 2), Fraction(-1, 2), Fraction(1, 4)])
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data())
 def test_sql_snaps_like_the_grid(data):
@@ -69,6 +71,7 @@ def test_sql_snaps_like_the_grid(data):
         assert unrolled(frame, Ticks("x" if "x" in frame.columns else None, grid)) == expected
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.data())
 def test_sql_snaps_whole_numbers_like_the_grid(data):
@@ -98,6 +101,7 @@ def unrolled(frame, cell):
 BOUNDS = st.tuples(st.floats(-1e9, 0), st.floats(1e-9, 1e9)).map(lambda ends: Grid(*ends))
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(), max_size=30), st.one_of(grids(), BOUNDS))
 @example([INF, 0.7], Grid(0, 0.7))
 def test_ticks_snap_like_the_grid(values, grid):
@@ -113,6 +117,7 @@ TEXTS = st.one_of(
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(st.lists(TEXTS, min_size=1, max_size=20))
 def test_sql_reads_texts_like_python(texts):
@@ -123,6 +128,7 @@ def test_sql_reads_texts_like_python(texts):
         assert got == want
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.lists(st.fractions(-(10**20), 10**20), min_size=2, max_size=9, unique_by=float),

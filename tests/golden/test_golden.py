@@ -34,6 +34,7 @@ def differences(now, before, where=""):
         yield f"{where}: {str(before)[:80]} became {str(now)[:80]}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("family", recording.FAMILIES)
 def test_numbers_are_those_recorded(family):
     before = json.loads((HERE / "numbers" / f"{family}.json").read_text())
@@ -54,6 +55,7 @@ def test_a_changed_number_is_noticed():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", recording.TEXTS)
 def test_texts_are_those_recorded(name):
     before = (HERE / "texts" / f"{name}.txt").read_text().splitlines()

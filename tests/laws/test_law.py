@@ -46,6 +46,7 @@ def _tail(draw):
     return Tail(steps, decay)
 
 
+@pytest.mark.slow
 @given(laws())
 def test_mass_cdf_and_moments_are_those_of_the_cells(law):
     pmf = law.pmf(CELLS)
@@ -57,6 +58,7 @@ def test_mass_cdf_and_moments_are_those_of_the_cells(law):
     assert law.expectation_abs(3) == pytest.approx(pmf @ np.abs(CELLS - 3), rel=1e-9)
 
 
+@pytest.mark.slow
 @given(laws(), st.lists(st.floats(0.001, 0.999), min_size=1, max_size=20))
 def test_quantile_is_the_least_cell_that_reaches(law, q):
     x = law.quantile(q)
@@ -65,6 +67,7 @@ def test_quantile_is_the_least_cell_that_reaches(law, q):
     assert (law.pmf(x) > 0).all()
 
 
+@pytest.mark.slow
 @settings(max_examples=200)
 @given(laws(), laws(), st.floats(0, 3))
 def test_comparisons_are_those_of_the_cells(p, q, epsilon):
@@ -135,6 +138,7 @@ def test_errors_of_the_weights_widen_the_upper_end():
     assert rough.divergence(uniform).upper - rough.divergence(uniform).value >= 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("error", [1e-12, 1e-6, 1e-3, 0.1])
 def test_upper_ends_hold_for_every_law_within_its_slack(error):
     """Move every log weight by the declared error, against us, on p, on q and in a mixture."""

@@ -21,6 +21,7 @@ WEIGHTS = st.lists(st.floats(-3, 3), min_size=1, max_size=4)
 ROWS = st.lists(WEIGHTS, min_size=1, max_size=3)
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(ROWS, st.data(), st.floats(0, 2))
 def test_products_are_compared_as_all_their_rows(first, data, epsilon):

@@ -142,6 +142,7 @@ def test_a_skeleton_declares_it_for_every_column(frame, tmp_path):
     assert all(column["missing"] is True for column in columns.values())
 
 
+@pytest.mark.slow_cases(2)
 @pytest.mark.parametrize(
     ("method", "epsilon", "n"),
     [

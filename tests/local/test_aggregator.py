@@ -136,6 +136,7 @@ def test_pairs_of_coarse_cells():
     assert joint.sum() == 4
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_order_does_not_matter(data):
     form = FORMS[data.draw(st.sampled_from(["split", "sample"]))]
@@ -150,6 +151,7 @@ def test_order_does_not_matter(data):
     assert whole.receipt.accepted == len(set(sent) - {"{}", "x"})
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_merging_is_adding(data):
     form = FORMS["split"]
@@ -185,6 +187,7 @@ def test_what_is_in_two_parts_is_known(form):
     assert (a + b + b).doubled == 16
 
 
+@pytest.mark.slow
 @given(st.integers(1, 6), st.integers(0, 5))
 def test_parts_by_id_find_every_replay(parts, seed):
     form = FORMS["split"]
@@ -211,6 +214,7 @@ def test_ids_are_remembered_across_many_batches():
     assert np.array_equal(total._seen.ids(), np.sort(drawn.ids))
 
 
+@pytest.mark.slow
 @given(st.lists(st.lists(st.binary(min_size=16, max_size=16), max_size=20), max_size=12))
 def test_seen_is_a_set(batches):
     seen, known = Seen(), set()
@@ -245,6 +249,7 @@ JSON = st.recursive(
 )
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_garbage_never_counts(data):
     form = FORMS[data.draw(st.sampled_from(["split", "sample"]))]
@@ -371,6 +376,7 @@ def test_the_bytes_are_on_the_disk_before_the_name(tmp_path, monkeypatch):
     assert done[:2] == ["fsync", "name"]
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_damage_is_noticed(data, tmp_path_factory):
     form = FORMS["split"]

@@ -36,6 +36,7 @@ def least(level=0.95):
     return level - 5 * sqrt(level * (1 - level) / SURVEYS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("method", "epsilon", "n", "absent"),
     [
@@ -59,6 +60,7 @@ def test_means_of_answers(method, epsilon, n, absent):
         assert np.median(ends[:, 1] - ends[:, 0]) <= 1.4 * shortest
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "n", "absent"), [(3, 2000, 0.3), (6, 300, 0.1)])
 def test_quantiles_of_answers(epsilon, n, absent):
     asked = people(n, absent)
@@ -93,6 +95,7 @@ def test_if_nobody_answers_everything_is_possible():
     assert np.mean([high - low for low, high in wide]) > 50
 
 
+@pytest.mark.slow
 def test_few_answers_among_many_absent_are_covered():
     asked = np.full(100, -1)
     asked[:5] = 60

@@ -31,6 +31,7 @@ def test_em_inverts_where_the_inverse_is_a_distribution():
     assert np.allclose(em(MATRIX, 1e6 * (MATRIX @ f), change=1e-9), f, atol=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("smooth", [False, True])
 def test_em_takes_any_counts(smooth):
     impossible = np.vstack([MATRIX, np.zeros(4)])

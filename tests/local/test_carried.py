@@ -42,6 +42,7 @@ def raw_file(folder):
     return path
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", FILES)
 def test_a_file_is_estimated_by_its_own_schema(tmp_path, name):
     clean = SCHEMA.sanitize(raw_file(tmp_path), to=tmp_path / name)
@@ -50,6 +51,7 @@ def test_a_file_is_estimated_by_its_own_schema(tmp_path, name):
     assert SCHEMA.estimate(str(clean)).reports("age") == 150
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", ["clean.csv", "clean.parquet"])
 @pytest.mark.parametrize("what", OTHERS)
 def test_another_schema_is_refused(tmp_path, name, what):
@@ -76,6 +78,7 @@ def test_what_has_no_place_for_a_schema_is_estimated_by_the_one_given(frame):
         estimate(clean)
 
 
+@pytest.mark.slow
 def test_what_pandas_and_arrow_write_carries_it_on(tmp_path):
     SCHEMA.sanitize(pd.DataFrame(RAW)).to_parquet(tmp_path / "pandas.parquet")
     pq.write_table(SCHEMA.sanitize(pa.table(RAW)), tmp_path / "arrow.parquet")
@@ -122,6 +125,7 @@ def test_files_of_different_schemas_are_not_mixed(tmp_path):
         SCHEMA.estimate(tmp_path / "*.csv")
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     "text", ["", "[", "7", "[]", "{}", '{"table": 3}', '{"table": {}, "schema": {"epsilon": 1}}']
 )

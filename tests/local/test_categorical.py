@@ -68,6 +68,7 @@ def test_supports_are_those_of_every_report(make, k, epsilon):
     assert oracle.support(oracle.tally(reports[:99]) + oracle.tally(reports[99:])).tolist() == want
 
 
+@pytest.mark.quick_cases(2)
 @each_oracle
 @pytest.mark.parametrize(("epsilon", "k"), [(0.2, 30), (1, 100), (2, 12)])
 def test_estimates_are_unbiased_with_the_variance_stated(make, epsilon, k):
@@ -131,6 +132,7 @@ def test_hashes_are_universal(epsilon, k):
             assert (differences == keys // g).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "k"), [(0.1, 30), (1, 30), (2, 200), (6, 90)])
 def test_supports_of_many_reports_are_exact(epsilon, k):
     """A tally of 10^12 reports, against whole numbers."""
@@ -151,6 +153,7 @@ def test_hashes_are_randomised_at_their_epsilon(epsilon):
     assert (p_value(drawn, law) > 1e-9) == (epsilon == 0.2)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("k", [6, 9, 12])
 @pytest.mark.parametrize("size", [1, 2, 4, 5])
 def test_sets_are_uniform(k, size):

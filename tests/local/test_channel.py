@@ -33,6 +33,7 @@ def exactly(report, g, ticks):
     return mean, laws @ scores**2 - mean**2
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("make", "last"),
     [(make, 9) for make in REPORTS.values()]
@@ -50,6 +51,7 @@ def test_bias_and_variance_are_certified_for_every_tick(make, last):
     assert variance.min() >= score.least * (1 - 1e-9) or c.reach
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["piecewise", "laplace", "window"])
 def test_ramps_are_certified_for_every_tick(name):
     report = REPORTS[name](700)
@@ -92,6 +94,7 @@ def test_more_reports_buy_less_bias():
     assert many.most > few.most
 
 
+@pytest.mark.slow
 def test_counts_are_grouped():
     report = BoundedLaplace(epsilon=1, last=50_000)
     c = channel(report)
@@ -106,6 +109,7 @@ def test_categories_are_refused():
         channel(RandomizedResponse(epsilon=1, categories=3))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["window", "truncated"])
 def test_ticks_between_nodes_are_certified_too(name):
     """A score that fits at the nodes alone is far off between them, and its bias says so."""

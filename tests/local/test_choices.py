@@ -132,6 +132,7 @@ def test_a_csv_file_is_read_alike(tmp_path):
     assert np.concatenate(found).tolist() == wanted
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("separator", [";", " | ", ","])
 def test_every_set_is_written_and_read_back(separator, tmp_path):
     column = Choices(*WORDS, separator=separator)
@@ -154,6 +155,7 @@ def test_a_sampled_table_tells_nothing_ticked_from_not_asked(tmp_path):
     assert (high >= [0.5, 0.25, 0]).all()
 
 
+@pytest.mark.slow
 def test_shares_and_pairs_hold_the_truth():
     rng = np.random.default_rng(5)
     ticked = rng.random((8000, 3)) < [0.6, 0.3, 0.1]

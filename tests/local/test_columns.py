@@ -80,6 +80,7 @@ def test_what_no_report_could_be_is_not_read_back():
     assert column.read_back(slots[0]).tolist() == [0, 12, *[MISSING] * 8, 6]
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
     ("column", "kind"),
     [
@@ -122,6 +123,7 @@ def test_reports_may_go_by_any_oracle(method):
         assert own.answer.tally(reports).size == own.answer.cells
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("method", NUMERIC)
 @pytest.mark.parametrize("missing", [False, True])
 def test_a_part_follows_its_law(method, missing):

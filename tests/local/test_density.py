@@ -44,6 +44,7 @@ def test_always_a_density(method, x):
     assert (found.spread >= 0).all()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("method", METHODS)
 def test_two_halves_are_the_whole(method):
     rng = np.random.default_rng(1)
@@ -60,6 +61,7 @@ def test_two_halves_are_the_whole(method):
     assert found.raw.size == found.mass.size == found.spread.size
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", METHODS)
 def test_the_mean_is_near(method):
     x = 50 + 50 * np.random.default_rng(3).beta(2, 5, 20_000)
@@ -158,6 +160,7 @@ def test_a_density_prints_and_travels():
     assert np.allclose(high - found.heights, 0.196, atol=1e-3)
 
 
+@pytest.mark.slow
 def test_a_density_is_drawn(tmp_path):
     path = tmp_path / "density.png"
     made([0.1, 0.2, 0.3, 0.4]).plot(path=str(path), truth=lambda x: 2 * x)
@@ -200,6 +203,7 @@ def truth_of(k):
     return f / f.sum()
 
 
+@pytest.mark.slow
 def test_estimated_risks_are_unbiased():
     p, sd = truth_of(32), 0.006
     covariance, used = sd**2 * np.eye(32), smoothings(32)[::4]
@@ -216,6 +220,7 @@ def test_estimated_risks_are_unbiased():
     assert (np.abs(claimed.mean(axis=0) - real.mean(axis=0)) < 5 * error).all()
 
 
+@pytest.mark.slow
 def test_mixture_is_near_the_best():
     p, sd = truth_of(32), 0.006
     covariance, used = sd**2 * np.eye(32), smoothings(32)
@@ -236,6 +241,7 @@ def test_resolutions_do_not_depend_on_values():
     assert abs(np.mean(drawn[0] == 1) - 1 / 3) < 0.03
 
 
+@pytest.mark.slow
 def test_joined_shares_are_unbiased():
     rule = Bins(bounds=(0, 1), epsilon=4, bins=(16, 4), weights=(2, 1))
     p = truth_of(16)
@@ -253,6 +259,7 @@ def test_joined_shares_are_unbiased():
     assert total < alone.shares(alone.tally(alone.reports(ticks, SeededSource(1))))[1].sum()
 
 
+@pytest.mark.slow
 def test_the_band_holds_the_truth_of_a_smooth_density():
     x = np.random.default_rng(6).beta(2, 2, 50_000)
     covered = []
@@ -269,6 +276,7 @@ def squared_error(found, f):
     return float(((np.repeat(found.heights, 4096 // found.mass.size) - f(at)) ** 2).mean())
 
 
+@pytest.mark.slow
 def test_auto_beats_the_paper():
     def f(x):
         return 30 * x * (1 - x) ** 4
@@ -311,6 +319,7 @@ for method in ("auto", "shrinkage", "one-bit", "dubois"):
 """
 
 
+@pytest.mark.slow
 def test_without_pywavelets_the_error_says_what_to_install():
     """Before any data is read; methods without wavelets do without it."""
     command = [sys.executable, "-c", WITHOUT_PYWAVELETS]

@@ -83,6 +83,7 @@ def exact_loss(protocol, ticks):
     return total.max()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("constants", ["exact", "paper"])
 @pytest.mark.parametrize("name", ["haar", "db2", "sym4"])
 def test_dubois_loss_of_all_pairs(name, constants):
@@ -102,6 +103,7 @@ def test_dubois_loss_of_all_pairs(name, constants):
         assert protocol.worst < Fraction(1, 4)
 
 
+@pytest.mark.slow
 def test_dubois_loss_of_every_pair_on_a_small_grid():
     class Small(Dubois):
         bits = 6
@@ -163,6 +165,7 @@ def test_the_cap_drops_hopeless_levels():
     assert np.allclose(capped, without)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", ["haar", "db2", "db4", "sym8"])
 def test_one_bit_worst_case_of_all_pairs(name):
     mechanism = SignedLevel(epsilon=1, wavelet=name, bits_of_input=5, first=0, last=3)

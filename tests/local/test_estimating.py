@@ -57,6 +57,7 @@ def check(found, people):
     assert low[1] <= np.mean(people["smokes"]) <= high[1]
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("method", ["split", "sample"])
 def test_a_table_tells_the_truth(people, method):
     given = schema(method=method)
@@ -88,6 +89,7 @@ def test_reports_tell_the_truth(people):
     check(total.estimate(), people)
 
 
+@pytest.mark.slow
 def test_all_is_shown(people):
     given = schema()
     found = given.estimate(given.sanitize(people, source=SeededSource(1)), pairs=[("age", "vote")])
@@ -108,6 +110,7 @@ def test_all_is_shown(people):
     assert "<table>" in found._repr_html_()
 
 
+@pytest.mark.slow
 def test_pictures_are_drawn(people, tmp_path):
     given = schema()
     found = given.estimate(given.sanitize(people, source=SeededSource(1)), pairs=[("age", "vote")])
@@ -158,6 +161,7 @@ def test_wrong_questions_are_answered_with_a_hint(ask, hint):
         ask(given.estimate(empty))
 
 
+@pytest.mark.slow
 def test_asking_some_people_widens_the_interval_to_all():
     """At a large epsilon the noise is next to nothing, and who was asked is what is left."""
     given = Schema(
@@ -189,6 +193,7 @@ def test_a_sampled_table_has_one_answer_a_row():
     assert "dropped" in str(found)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("use", ["table", "report"])
 def test_every_estimate_is_read_back(people, use):
     """With all that follows from it, intervals and tables."""

@@ -47,6 +47,7 @@ def survey(request):
     return oracle, n, truth, [frequencies(oracle, t, n) for t in tallies]
 
 
+@pytest.mark.slow_cases(3)
 def test_shares_are_unbiased(survey):
     oracle, n, truth, releases = survey
     raw = np.array([r.drawn["raw"] for r in releases])
@@ -61,6 +62,7 @@ def test_shares_are_unbiased(survey):
     assert np.allclose(plugged.mean(axis=0), variance, rtol=0.1)
 
 
+@pytest.mark.slow_cases(3)
 def test_intervals_cover_in_surveys(survey):
     _, _, truth, releases = survey
     every = replace(
@@ -77,6 +79,7 @@ def test_intervals_cover_in_surveys(survey):
         assert (np.abs(middle - truth) <= half).mean(axis=0).min() < least, "half as long"
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", ORACLES)
 def test_release_reads_back(name):
     oracle = ORACLES[name]
@@ -191,6 +194,7 @@ def test_of_many_categories_the_largest_are_shown():
     assert lines[41] == "and 60 smaller"
 
 
+@pytest.mark.slow
 def test_picture(tmp_path):
     pytest.importorskip("matplotlib")
     few = frequencies(ORACLES["response"], [60, 50, 40, 30, 15, 5], 200, labels=list("abcdef"))

@@ -60,6 +60,7 @@ def test_scikit_learn_checks(estimator, check):
     check(estimator)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("method", BY)
 def test_three_points_better_than_naive(method, people, strangers):
     schema = schema_of(method, 2)
@@ -70,6 +71,7 @@ def test_three_points_better_than_naive(method, people, strangers):
     assert knows.score(*strangers) >= GaussianNB().fit(*people).score(*strangers) - 0.02
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("method", BY)
 def test_means_and_deviations_are_those_of_the_clean_rows(method, people):
     schema = schema_of(method, 2)
@@ -82,6 +84,7 @@ def test_means_and_deviations_are_those_of_the_clean_rows(method, people):
     assert np.abs(knows.class_prior_ - clean.class_prior_).max() < 0.02
 
 
+@pytest.mark.slow
 def test_noisy_rows_are_predicted_through_the_channel(people, strangers):
     schema = schema_of("square-wave", 2)
     knows = NoisyGaussianNB(schema=schema, label="y", predicts="noisy")
@@ -98,6 +101,7 @@ def test_no_schema_is_gaussian_nb(people, strangers):
         assert np.array_equal(plain.predict_proba(strangers[0]), same.predict_proba(strangers[0]))
 
 
+@pytest.mark.slow
 def test_parts_fit_as_the_whole_and_weights_repeat_rows():
     schema = schema_of("laplace", 3)
     x, y = randomised(schema, *two_classes(900, 4))
@@ -166,6 +170,7 @@ def test_blanks_one_row_and_hardly_any_signal():
     assert np.isfinite(one.theta_).all()
 
 
+@pytest.mark.slow
 def test_very_fine_grids_and_pickles():
     rng = np.random.default_rng(11)
     y = rng.integers(0, 2, 3000)
@@ -308,6 +313,7 @@ def test_shown_numbers_are_read_back_as_their_reports(method):
     assert np.allclose(feature.matrix[-1], law)
 
 
+@pytest.mark.slow
 def test_scikit_learn_is_loaded_for_learning_only():
     code = "import sys, sourdine.local; sys.exit('sklearn' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603

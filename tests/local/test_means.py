@@ -50,6 +50,7 @@ def holds(ends, truth):
     return (low <= truth + 1e-9) & (truth <= high + 1e-9)
 
 
+@pytest.mark.quick_cases(7)
 @pytest.mark.parametrize("name", UNBIASED)
 @pytest.mark.parametrize("epsilon", [0.2, 1, 4])
 def test_means_are_unbiased(name, epsilon):
@@ -60,6 +61,7 @@ def test_means_are_unbiased(name, epsilon):
     assert found.std() > 0
 
 
+@pytest.mark.grid(quick=0)
 @each
 @pytest.mark.parametrize("crowd", CROWDS)
 @pytest.mark.parametrize(("epsilon", "n"), [(0.2, 50), (1, 50), (4, 400)])
@@ -72,6 +74,7 @@ def test_mean_intervals_cover(name, crowd, epsilon, n):
         assert holds(ends, truth).mean() >= 0.95 - SLIP
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", UNBIASED)
 @pytest.mark.parametrize(("epsilon", "n"), [(1, 200), (4, 400)])
 def test_mean_intervals_are_short(name, epsilon, n):
@@ -103,6 +106,7 @@ def test_population_intervals_count_the_people_too():
     assert holds(sample, 120).mean() < 0.85
 
 
+@pytest.mark.slow_cases(4)
 @each
 @pytest.mark.parametrize("crowd", ["even", "ends"])
 def test_quantile_intervals_cover(name, crowd):
@@ -116,6 +120,7 @@ def test_quantile_intervals_cover(name, crowd):
         assert inside.all(axis=1).mean() >= 0.95 - 5 * math.sqrt(0.05 * 0.95 / 60)
 
 
+@pytest.mark.quick_cases(1)
 @each
 def test_share_intervals_cover(name):
     report, ticks = MAKERS[name](3, LAST), CROWDS["ends"](300)
@@ -135,6 +140,7 @@ def wages():
     return np.clip(data.wages(), 0, 200_000)
 
 
+@pytest.mark.slow
 def test_deciles_of_wages_are_near(wages):
     grid, orders = Grid(0, 200_000, step=1), np.arange(1, 10) / 10
     truth = np.quantile(wages, orders, method="inverted_cdf")
@@ -147,6 +153,7 @@ def test_deciles_of_wages_are_near(wages):
     assert (high - low)[4] < 20_000
 
 
+@pytest.mark.slow
 def test_fine_grids_have_honest_intervals(wages):
     grid, some = Grid(0, 200_000, step=1), wages[:20_000]
     for name in ("square-wave", "laplace", "window"):
@@ -228,6 +235,7 @@ def test_bad_parameters_are_refused():
         distribution(report, [1, 2], GRID, method="best")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ["mean", "quantiles", "distribution"])
 def test_pictures_are_drawn(what, tmp_path):
     pytest.importorskip("matplotlib")
@@ -242,6 +250,7 @@ def test_pictures_are_drawn(what, tmp_path):
     assert (tmp_path / "picture.png").stat().st_size > 5000
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("epsilon", "n"), [(8, 100), (4, 200), (8, 50)])
 def test_a_population_with_rare_extremes_is_covered(epsilon, n):
     """Often no one in the sample is extreme, and the mean is off all the same."""

@@ -56,6 +56,7 @@ def test_laws_are_linear_between_nodes(make, last):
         assert np.allclose(report.law(x).pmf(y), between, atol=1e-12)
 
 
+@pytest.mark.quick_cases(7)
 @each
 @pytest.mark.parametrize("last", [13, 5000])
 def test_draws_follow_the_law_for_all_people_at_once(make, last):

@@ -24,6 +24,7 @@ def asked(n, seed=1):
     return age, vote
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon", "n", "method"), [(4, 2000, None), (8, 200, None), (6, 2000, "laplace")]
 )

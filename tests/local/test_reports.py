@@ -175,6 +175,7 @@ def test_open_files_are_read(form, tmp_path):
             assert Aggregator(form).add(file).accepted == 40
 
 
+@pytest.mark.slow
 @given(st.integers(1, 40), st.integers(0, 9), st.integers(0, 1000))
 def test_bytes_as_text(width, rows, seed):
     data = np.frombuffer(SeededSource(seed).bytes(width * rows), np.uint8).reshape(rows, width)
@@ -313,6 +314,7 @@ def test_deep_nesting_in_a_long_form_is_malformed():
     assert Aggregator(form).add(lines).dropped == {Reason.MALFORMED: 3}
 
 
+@pytest.mark.slow
 def test_a_long_line_is_never_held(tmp_path):
     form = make_form()
     good = to_lines(make_records(form, 3))
@@ -389,6 +391,7 @@ def test_table_cells_out_of_domain_are_dropped_alone():
     assert receipt.dropped == {Reason.KIND: 1, Reason.COLUMNS: 1, Reason.DOMAIN: 1}
 
 
+@pytest.mark.slow
 @given(st.binary(max_size=300), st.integers(0, 1000))
 def test_damaged_files_are_malformed_once(noise, cut):
     form = make_form()

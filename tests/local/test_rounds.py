@@ -42,6 +42,7 @@ def every(oracle, rounds):
     return list(product(range(oracle.categories), repeat=rounds))
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(
     ("make", "rounds", "between"),
     [
@@ -80,6 +81,7 @@ def test_the_law_of_a_history_is_one(oracle):
         assert histories.chances(x).sum() == pytest.approx(1, abs=1e-13)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("oracle", [hashing(), hashing(values=3, categories=4)])
 def test_hashed_histories_that_change_alike(oracle):
     """Given the hash, all pairs of histories of answers whose hashed ones change alike."""
@@ -160,6 +162,7 @@ def outcomes(oracle, reports):
     return total
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("schema", "name", "answers", "codes"),
     [
@@ -236,6 +239,7 @@ def test_replay_of_all_rounds():
     assert replay(anyone.release, (0, 0, 0), (0, 1, 0)).holds
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("schema", [YES_NO, HOURS])
 def test_an_absent_answer_is_one_that_stays(schema):
     """It is taken for the same category in all rounds, so that it costs no more than one."""
@@ -251,6 +255,7 @@ def test_an_absent_answer_is_one_that_stays(schema):
     assert p_value(outcomes(oracle, reports), still[0]) < ALPHA
 
 
+@pytest.mark.slow
 def test_each_round_is_unbiased():
     """Shares of every round have the closed form's variance, and intervals hold."""
     schema = Schema(
@@ -279,6 +284,7 @@ def test_each_round_is_unbiased():
     assert np.mean(held) > 0.94
 
 
+@pytest.mark.slow
 def test_rounds_err_together():
     schema = Schema(vote=Choice("yes", "no"), epsilon=4, rounds=2, once=1.9, missing="random")
     source, pairs = SeededSource(4), []
@@ -385,6 +391,7 @@ def test_reports_of_another_round_are_foreign():
         series.estimate(3)
 
 
+@pytest.mark.slow
 def test_a_series_is_shown(tmp_path):
     source, series = SeededSource(1), Series(YES_NO)
     assert "column  category" in str(series)

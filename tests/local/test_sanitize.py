@@ -98,6 +98,7 @@ def test_polars_stays_polars(lazy):
     checked(clean)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["table", "batch", "relation"])
 def test_arrow_and_relations_give_arrow(kind):
     table = arrow_rows(500)
@@ -173,6 +174,7 @@ def test_replay_of_a_sanitised_table(method):
     assert not replay(call, rows, two_changed).holds
 
 
+@pytest.mark.slow
 def test_every_column_follows_its_law():
     """The table holds what the mechanisms drew, and each column's own cell decides it."""
     n = 30_000
@@ -184,6 +186,7 @@ def test_every_column_follows_its_law():
         assert p_value(np.concatenate(back), law) >= ALPHA, name
 
 
+@pytest.mark.slow
 def test_the_pattern_of_blanks_is_independent_of_the_data():
     n = 40_000
     share = {}
@@ -259,6 +262,7 @@ FORMS = {
 RECORDS = len(list(csv.reader(DIRTY.decode("utf-8", "replace").splitlines(keepends=True)))) - 1
 
 
+@pytest.mark.slow
 def test_a_dirty_csv_leaves_no_trace(tmp_path, capfd, caplog):
     caplog.set_level(logging.DEBUG)
     dirty, clean = tmp_path / "dirty.csv", tmp_path / "clean.csv"
@@ -292,6 +296,7 @@ def test_the_header_alone(tmp_path):
     assert (tmp_path / "c.csv").read_text() == ",".join(ROWS) + "\n"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["csv", "tsv", "csv.gz", "parquet"])
 def test_files_are_written_by_their_ending(ending, tmp_path):
     path, clean = tmp_path / "rows.parquet", tmp_path / f"clean.{ending}"
@@ -357,6 +362,7 @@ def test_tables_refuse_what_they_cannot_show(tmp_path):
         Schema(a=Flag(), epsilon=1, missing="random").sanitize(path, to=path)
 
 
+@pytest.mark.slow
 def test_workers_give_the_same_law(monkeypatch):
     """Blocks done by other processes come in order and follow the same laws."""
     monkeypatch.setattr(crews, "LONG", 1)
@@ -413,6 +419,7 @@ def test_a_bar_counts_records(capsys, monkeypatch):
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_script_needs_no_guard(tmp_path):
     """Workers are not forks of the caller: a plain script may sanitise a long table."""
     script = tmp_path / "script.py"
@@ -447,6 +454,7 @@ def rows_of(path):
         return len(list(csv.reader(file))) - 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "cell", [b"Jos\xe9", b"x" * 3_000_000, b"a\0b", b"\xff\xfe", b'"a\nb"'], ids=len
 )
@@ -484,6 +492,7 @@ def test_mended_files_are_read_as_before(tmp_path):
     assert [row[0] for row in found if row[0] in "789"][:2] == ["7", "8"]
 
 
+@pytest.mark.slow
 def test_a_long_cell_takes_no_long_time():
     """By a pattern that backtracks this takes hours."""
     clean = Schema(age=Number(0, 120, 1), epsilon=1, missing="random").sanitize(

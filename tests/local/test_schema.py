@@ -33,6 +33,7 @@ SCHEMA = Schema.of(
 )
 
 
+@pytest.mark.slow
 @given(
     st.lists(st.fractions(min_value="1/1000", max_value=1000), min_size=1, max_size=9),
     st.fractions(min_value="1/1000", max_value=100),
@@ -75,6 +76,7 @@ def test_files_round_trip(ending, tmp_path):
     assert again.columns["age"] == SCHEMA.columns["age"]
 
 
+@pytest.mark.slow
 @given(st.text(min_size=1).filter(lambda t: t.isprintable()))
 def test_any_name_is_written_as_toml(name):
     schema = Schema.of({name: Choice(name, "other " + name)}, epsilon=1)

@@ -29,6 +29,7 @@ def rows(mechanism):
     )
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     ("column", "truth"),
     [

@@ -88,6 +88,7 @@ def bound_of(report):
     return _blanket(report, float(report.guarantee.epsilon))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("report", REPORTS, ids=str)
 def test_blanket_is_above_truth(report):
     channel, bound = matrix(report), bound_of(report)
@@ -109,6 +110,7 @@ def assert_told(report, n, truth, epsilon):
         assert epsilon <= told <= epsilon + 1e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("epsilon0", [0.3, 1, 3])
 def test_binary_is_exact(epsilon0):
     report, own = response(epsilon0), 1 / (1 + exp(epsilon0))
@@ -122,6 +124,7 @@ def test_binary_is_exact(epsilon0):
             assert_told(report, n, truth, epsilon)
 
 
+@pytest.mark.slow
 def test_coins_of_two_kinds_are_exact():
     coins = Warner(truth=0.3, yes=0.8)
     channel = matrix(coins)
@@ -176,6 +179,7 @@ def test_sum_over_slices(report):
             assert bound == pytest.approx(listed, rel=1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("slices", "caution"), [(3, 5.0), (64, -2.0)])
 def test_coarse_slices_are_above(monkeypatch, slices, caution):
     monkeypatch.setattr("sourdine.local.shuffling.STEPS", 0)
@@ -188,12 +192,14 @@ def test_coarse_slices_are_above(monkeypatch, slices, caution):
             assert blanket.delta(epsilon, n) >= pair_delta(blanket, epsilon, n)
 
 
+@pytest.mark.slow
 def test_slices_cost_little(monkeypatch):
     blanket, coarse = bound_of(response(1, 20)), shuffled(response(1, 20), 10_000, delta=1e-6)
     monkeypatch.setattr("sourdine.local.shuffling.SLICES", 400)
     assert blanket.delta(0.99 * float(coarse.epsilon), 10_000) > 1e-6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("epsilon0", "clones"), [(0.5, 0.0052), (1, 0.0124), (2, 0.033), (4, 0.118)]
 )
@@ -213,6 +219,7 @@ def closed_form(epsilon0, n, delta):
     return log(1 + (e - 1) / (e + 1) * root)
 
 
+@pytest.mark.slow
 def test_monotone():
     def epsilon(report, n, delta):
         return shuffled(report, n, delta=delta).epsilon
@@ -239,6 +246,7 @@ def test_more_clones_need_more():
     assert (quoted >= (quoted[0] + quoted[1]) / (1 + e) - 1e-12).all()
 
 
+@pytest.mark.slow
 def test_many_people_take_little_time():
     for report in (response(1), response(1, 100), Guarantee(1, 0, LOCAL)):
         start = process_time()
@@ -246,6 +254,7 @@ def test_many_people_take_little_time():
         assert process_time() - start < 6
 
 
+@pytest.mark.slow
 def test_binomials_keep_their_digits():
     for n, x in ((1, 1), (7, 0), (40, 33), (1001, 560), (3000, 1620)):
         exact = Fraction(comb(n, x), 2**n)
@@ -262,6 +271,7 @@ def test_binomials_keep_their_digits():
     assert below(n - x + 1, n, 0.5) == pytest.approx(tail, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_shuffled_allowance_is_within():
     for make in (response, lambda e: response(e, 12), None):
         wanted = Guarantee(0.1, 1e-6, SUBSTITUTE)

@@ -11,6 +11,7 @@ from sourdine.local.estimators.frequencies import base_cut, norm_sub
 SHARES = st.lists(st.floats(-2, 2), min_size=1, max_size=30)
 
 
+@pytest.mark.slow
 @given(SHARES)
 def test_norm_sub_is_the_projection(raw):
     raw = np.array(raw)

@@ -54,6 +54,7 @@ def test_the_two_tails_agree_at_the_switch(p, q, share):
     assert np.all(np.abs(quick - exact)[seen] < frequencies.SLACK / 2 * exact[seen])
 
 
+@pytest.mark.grid(quick=0)
 @pytest.mark.parametrize("miss", [0.05, 0.5, 1e-6])
 @pytest.mark.parametrize("n", [5, 50, 200])
 @pytest.mark.parametrize(("p", "q"), CHANCES)
@@ -67,6 +68,7 @@ def test_sample_intervals_cover_every_share(p, q, n, miss):
         assert law(j, n, p, q)[inside].sum() >= 1 - miss - 1e-12
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("miss", [0.05, 0.5, 1e-6])
 @pytest.mark.parametrize("n", [5, 50, 2000])
 @pytest.mark.parametrize(("p", "q"), CHANCES)
@@ -78,6 +80,7 @@ def test_population_intervals_cover_every_share(p, q, n, miss):
         assert binomial(n, f * p + (1 - f) * q)[inside].sum() >= 1 - miss - 1e-9
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("p", "q"), [(0.5, 0.02), (0.86, 0.016), (0.73, 0.27)])
 def test_short_ends_are_those_of_blaker(p, q):
     n, miss, f = 30, 0.05, np.linspace(0, 1, 4001)
@@ -115,6 +118,7 @@ def test_large_surveys_are_covered_and_their_intervals_short(share):
     assert (0.98 if share > 0.04 else 0.45) * plain < width < 1.02 * plain
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(("p", "q"), CHANCES)
 @pytest.mark.parametrize("n", [50, 3000])
 def test_no_survey_is_sure_that_nobody_is(p, q, n):

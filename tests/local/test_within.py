@@ -58,6 +58,7 @@ def survey(one, other, n, seed):
     return found, (rows.T @ columns) / rows.sum(axis=0)[:, None]
 
 
+@pytest.mark.slow_cases(3)
 @pytest.mark.parametrize("names", PAIRS)
 @pytest.mark.parametrize("of", ["sample", "population"])
 def test_shares_within_a_row_cover(names, of):
@@ -87,6 +88,7 @@ def test_a_row_of_nobody_is_unknown():
     assert "Nobody reported" in str(nobody.within("vote", "sick"))
 
 
+@pytest.mark.slow
 def test_a_crossed_table_is_printed_in_rows_and_columns():
     rng = np.random.default_rng(1)
     rows = {"vote": rng.choice(["yes", "no"], 3000).tolist(), "sick": ["a", "b"] * 1500}

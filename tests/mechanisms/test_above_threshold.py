@@ -13,6 +13,7 @@ from sourdine.mechanisms import (
 )
 
 
+@pytest.mark.slow
 @settings(max_examples=30)
 @given(st.lists(st.integers(-6, 6), min_size=1, max_size=4), st.booleans())
 def test_above_threshold_law_is_the_sum_over_all_noise(answers, monotone):
@@ -36,6 +37,7 @@ def test_above_threshold_law_is_the_sum_over_all_noise(answers, monotone):
     assert law.pmf(range(len(expected))) == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_above_threshold_lemma():
     """Row C3: the corrected lemma holds, the true 95 % quantile is about half of it."""
     search = AboveThreshold(epsilon=1, queries=100)

@@ -11,6 +11,7 @@ from sourdine.mechanisms import (
 )
 
 
+@pytest.mark.grid(quick=0)
 @pytest.mark.parametrize("method", ["window", "truncated"])
 @pytest.mark.parametrize("minimise", ["l1", "l2"])
 @pytest.mark.parametrize("last", [2, 3, 10, 57])

@@ -41,6 +41,7 @@ def test_gaussian_law_is_the_formula(variance):
         assert law.variance() == pytest.approx(float(variance), rel=1e-6)
 
 
+@pytest.mark.quick_cases(7)
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(5)])
 @pytest.mark.parametrize("delta", [Fraction(1, 100), Fraction(1, 10**6), Fraction(1, 10**12)])
 @pytest.mark.parametrize("span", [1, 7])
@@ -54,6 +55,7 @@ def test_tight_variance_is_certified_and_no_larger_than_needed(epsilon, delta, s
     assert variance < classic_variance(epsilon, delta, span)
 
 
+@pytest.mark.slow
 def test_tight_variance_is_certified_where_the_slack_weighs():
     """Small epsilon on a fine grid: the computed hockey stick alone would promise too much."""
     epsilon, delta, span = Fraction(1, 10**4), Fraction(1, 10**9), 1000
@@ -72,6 +74,7 @@ def test_gaussian_law_bounds_what_it_leaves_out(variance, reach):
     assert outside * (1 - 1e-9) <= law.beyond <= 3 * outside
 
 
+@pytest.mark.slow
 def test_tight_variance_tends_to_the_continuous_one_on_fine_grids():
     ratios = []
     for span in (1, 10, 1000, 10**6):
@@ -98,6 +101,7 @@ def test_classic_gaussian_is_refused_where_it_fails():
     assert "Type method='tight'" in str(caught.value)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("method", ["tight", "classic", "zcdp"])
 def test_every_calibration_keeps_its_promise(method):
     mechanism = Gaussian(epsilon=0.9, delta=1e-6, sensitivity=4, method=method)
@@ -117,6 +121,7 @@ def test_zcdp_vector_keeps_its_promise_on_every_integer_shift():
                 assert np.maximum(plane - np.e * moved, 0).sum() <= 1e-3
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("delta", [0.3, 1e-15, 1e-60, 1e-100])
 @pytest.mark.parametrize("epsilon", [0.02, 1, 20])
 def test_tight_gaussian_at_the_ends_of_its_parameters(epsilon, delta):
@@ -131,6 +136,7 @@ def test_a_delta_no_float_can_tell_from_nothing_is_refused():
         Gaussian(epsilon=1, delta=1e-200)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["tight", "classic", "zcdp"])
 @pytest.mark.parametrize("delta", [0.3, 1e-6, 1e-100])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5])
@@ -140,6 +146,7 @@ def test_sigma_is_never_wider_than_64_bits_allow(method, delta, epsilon):
     assert float(mechanism.variance) ** 0.5 <= 32 / epsilon
 
 
+@pytest.mark.slow
 def test_a_delta_that_floats_cannot_tell_is_refused():
     with pytest.raises(ParameterError, match=r"delta must be large enough .*method='zcdp'"):
         Gaussian(epsilon=1e-9, delta=1e-12)
@@ -189,6 +196,7 @@ def test_bad_parameters_say_what_to_type(make, kind, text):
     assert str(caught.value).startswith(text)
 
 
+@pytest.mark.slow
 def test_single_releases_have_the_variance_that_is_charged():
     """The spread of 8000, drawn one by one: a variance that is a tenth off is seen."""
     made, source = Gaussian(epsilon=1, delta=1e-6), SeededSource(3)

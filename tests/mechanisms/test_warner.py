@@ -27,6 +27,7 @@ def test_two_fair_coins():
     assert coins.variance(0.3, 1000) == coins.variance(0.9, 1000) == Fraction(3, 4000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("truth", "yes"), [(0.5, 0.5), (0.5, 0.25), (0.2, 0.7), (0.8, 0.1)])
 def test_warner_estimator(truth, yes):
     """Unbiased, with the variances given, by simulation."""

@@ -23,18 +23,21 @@ def draw(blocks, count, source):
     return out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [1, 2, 3, 4])
 def test_laplace_by_coarse_blocks(shift, fits, laplace, source):
     blocks = BlockTable(_LaplaceLaw(Fraction(5), shift))
     assert fits(draw(blocks, 10**6, source), laplace(5, 90), -90)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shift", [1, 2, 3, 4])
 def test_gaussian_by_coarse_blocks(shift, fits, gaussian, source):
     blocks = BlockTable(_GaussianLaw(Fraction(25), shift))
     assert fits(draw(blocks, 10**6, source), gaussian(25, 60), -60)
 
 
+@pytest.mark.slow
 def test_coarse_blocks_in_words_of_64_bits(fits, source):
     blocks = BlockTable(_LaplaceLaw(Fraction(2**16), 17))
     draws = draw(blocks, 10**6, source) / 2.0**16

@@ -18,6 +18,7 @@ def law(x, top, decay):
     return weights / weights.sum()
 
 
+@pytest.mark.quick_cases(9)
 @pytest.mark.parametrize("decay", [Fraction(1, 3), Fraction(1, 10**9), Fraction(1, 50), 5])
 @pytest.mark.parametrize(("x", "top"), [(0, 10), (10, 10), (3, 10), (37, 200), (0, 0)])
 def test_law(x, top, decay, fits, source):
@@ -25,6 +26,7 @@ def test_law(x, top, decay, fits, source):
     assert fits(draws, law(x, top, decay))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("error", [0.7, 0.97, 1.03, 1.3])
 def test_the_test_of_fit_rejects_a_wrong_decay(error, fits, source):
     draws = bounded_laplace(20, 100, Fraction(str(error)) / 10, 10**6, source=source)
@@ -72,6 +74,7 @@ def test_words_at_every_step_and_their_continuations_decide_as_the_ideal(
             assert got == sum(1 for s in steps if s <= w)
 
 
+@pytest.mark.slow
 @given(
     st.integers(0, 40),
     st.integers(0, 40),
@@ -83,6 +86,7 @@ def test_the_filter_never_contradicts_the_exact_search(x, more, decay, seed):
     check_against_exact(np.full(40, x), x + more, decay, seed)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("top", [2**20, 2**31, 2**45, 2**52])
 @pytest.mark.parametrize("decay", [Fraction(1, 10**3), Fraction(1, 10**9), Fraction(1, 10**15)])
 def test_the_filter_never_contradicts_the_exact_search_on_large_grids(top, decay):

@@ -20,6 +20,7 @@ def true_exp(x):
     return exp_neg(Fraction(x))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exp", [np.exp, np.vectorize(math.exp)], ids=["numpy", "math"])
 def test_exp_is_within_a_few_units_in_the_last_place(exp):
     floats = exp(-POINTS)
@@ -28,6 +29,7 @@ def test_exp_is_within_a_few_units_in_the_last_place(exp):
         assert abs(Fraction(f) / truth - 1) < Fraction(1, 1 << 50)
 
 
+@pytest.mark.slow
 def test_expm1_is_within_a_few_units_in_the_last_place():
     floats = -np.expm1(-POINTS[POINTS > 0])
     for x, f in zip(POINTS[POINTS > 0].tolist(), floats.tolist(), strict=True):
@@ -44,6 +46,7 @@ def test_filter_error_of_a_product_is_far_below_its_slack(rate):
         assert abs(Fraction(f) - Fraction(low + high, 2 << 80)) < Fraction(SLACK) / 2**18
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("rate", [Fraction(1, 3), Fraction(22, 7), Fraction(1, 10**6)])
 def test_weights_of_selection_are_known_to_a_relative_error_of_2_to_the_minus_40(rate):
     offsets = np.unique(np.geomspace(1, float(700 / rate), 500).astype(np.uint64))

@@ -29,18 +29,21 @@ def test_law_of_many(variance, fits, gaussian, source):
     assert fits(*binned(draws, variance, gaussian))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("variance", VARIANCES)
 def test_law_of_few(variance, fits, gaussian, source):
     draws = [discrete_gaussian(variance, FEW - 1, source=source) for _ in range(10)]
     assert fits(*binned(np.concatenate(draws), variance, gaussian))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", [1, 400])
 def test_law_of_one(variance, fits, gaussian, source):
     draws = np.array([discrete_gaussian(variance, source=source) for _ in range(20_000)])
     assert fits(*binned(draws, variance, gaussian))
 
 
+@pytest.mark.quick_cases(7)
 @pytest.mark.parametrize("error", [0.7, 0.97, 1.03, 1.3])
 @pytest.mark.parametrize("variance", [1, 10**6])
 def test_the_test_of_fit_rejects_a_wrong_scale(variance, error, fits, gaussian, source):

@@ -25,12 +25,14 @@ def binned(draws, t, laplace):
     return places, cells
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("t", SCALES)
 def test_law_of_many(t, fits, laplace, source):
     places, cells = binned(discrete_laplace(t, 10**6, source=source), t, laplace)
     assert fits(places, cells)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("t", SCALES)
 def test_law_of_few(t, fits, laplace, source):
     draws = np.concatenate([discrete_laplace(t, FEW - 1, source=source) for _ in range(10)])
@@ -38,6 +40,7 @@ def test_law_of_few(t, fits, laplace, source):
     assert fits(places, cells)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [1, 20, 300])
 def test_law_of_one(t, fits, laplace, source):
     draws = np.array([discrete_laplace(t, source=source) for _ in range(20_000)])
@@ -45,6 +48,7 @@ def test_law_of_one(t, fits, laplace, source):
     assert fits(places, cells)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("error", [0.7, 0.97, 1.03, 1.3])
 @pytest.mark.parametrize("t", [1, 1000])
 def test_the_test_of_fit_rejects_a_wrong_scale(t, error, fits, laplace, source):
@@ -65,12 +69,14 @@ def residues(t, modulus):
     return law
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("t", [128, 1000, 10**6, 2**40])
 def test_low_digits_of_large_scales(t, fits, source):
     draws = discrete_laplace(t, 10**6, source=source)
     assert fits(np.mod(draws, 64), residues(t, 64))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("t", [3 * 10**6, 2**30, 2**52])
 def test_law_of_large_scales(t, fits, source):
     draws = discrete_laplace(t, 10**6, source=source)
@@ -257,6 +263,7 @@ def test_geometric_errors():
         geometric(0)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("scale", [Fraction(1, 3), 1, 20, 10**6, 2**50, 2**57, 2**70])
 def test_around_is_the_same_draw_moved(scale):
     """Bit for bit, on both sides of the ends of 64-bit arithmetic."""
@@ -268,6 +275,7 @@ def test_around_is_the_same_draw_moved(scale):
             assert type(moved) is int
 
 
+@pytest.mark.slow
 def test_around_follows_the_law(fits, laplace, source):
     draws = np.array([laplace_around(100, 3, source=source) for _ in range(60_000)]) - 100
     law = laplace(3, 40)

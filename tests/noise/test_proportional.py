@@ -29,6 +29,7 @@ def oracle(weights, word, bits):
     return first if first == last else None
 
 
+@pytest.mark.slow
 @stateless
 @given(WEIGHTS, st.integers(0, 2**64 - 1))
 def test_by_weight_decides_like_integers(scripted, weights, word):
@@ -92,6 +93,7 @@ def test_by_weight_reads_more_bits_where_64_do_not_decide(scripted):
     assert drawn == {0, 1}
 
 
+@pytest.mark.slow
 def test_by_log_weight_is_the_law(fits, source):
     logs = np.array([-3.0, -np.inf, 0.0, 1.5, -40.0, 1.0]) + 1000
     draws = [by_log_weight(logs, source=source) for _ in range(20_000)]
@@ -99,6 +101,7 @@ def test_by_log_weight_is_the_law(fits, source):
     assert fits(draws, law / law.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("deep", [0.5, 1.0, 3.0])
 def test_by_log_weight_reaches_every_layer(deep, fits, source, monkeypatch):
     """With shallow layers most draws go through several of them: the law stays."""

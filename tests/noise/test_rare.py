@@ -104,6 +104,7 @@ def test_the_slow_stage_follows_the_law_too(fits):
     assert fits(_gaps().resolve(words, SeededSource(16)), law)
 
 
+@pytest.mark.slow
 def test_the_first_lanes_are_marked_as_often_as_any():
     source = SeededSource(19)
     marks = np.bincount(np.concatenate([rare_lanes(4, source) for _ in range(25_600)]), minlength=4)

@@ -45,17 +45,20 @@ def test_law_of_runs(cells, distances, decay, fits, source):
     assert fits(draws, law(cells, shifted, decay))
 
 
+@pytest.mark.slow
 def test_law_of_runs_one_by_one(fits, source):
     draws = np.array([choose_run([1, 2, 3], [0, 1, 2], 1, source=source) for _ in range(20_000)])
     assert fits(draws, law([1, 2, 3], [0, 1, 2], 1))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("error", [0.97, 1.03, 0.7, 1.3])
 def test_the_test_of_fit_rejects_a_wrong_decay(error, fits, source):
     draws = choose_run([1, 2, 3], [0, 1, 2], error, 10**6, source=source)
     assert not fits(draws, law([1, 2, 3], [0, 1, 2], 1))
 
 
+@pytest.mark.slow
 @given(
     st.lists(
         st.tuples(st.integers(0, 2**50), st.integers(-(2**40), 2**40)), min_size=1, max_size=12
@@ -132,6 +135,7 @@ def test_when_every_coin_is_decided_with_integers(fits, source, monkeypatch):
     assert fits(draws, law([1, 2, 3], [0, 1, 2], 1))
 
 
+@pytest.mark.slow
 def test_loose_bounds_do_not_change_the_law(fits, source, monkeypatch):
     monkeypatch.setattr("sourdine.noise.selection._SURE_COIN", 0)
     table = runs([1, 2, 3], [0, 1, 2], Fraction(1))
@@ -178,6 +182,7 @@ def test_permute_and_flip_is_the_loop(scores, fits, source):
         assert not fits(draws, law(np.ones(len(scores)), -np.array(scores), 0.5))
 
 
+@pytest.mark.slow
 def test_permute_and_flip_one_by_one(fits, source):
     draws = [permute_and_flip([0, 1, 2], 1, source=source) for _ in range(5000)]
     assert fits(np.array(draws), brute_force([0, 1, 2], 1))

@@ -13,6 +13,7 @@ def law(epsilon, sensitivity, width, reach):
     return weights / weights.sum()
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     ("epsilon", "sensitivity", "width"), [(1, 8, 3), (0.5, 5, 5), (2, 1, 1), (1.5, 7, 1)]
 )
@@ -22,12 +23,14 @@ def test_law(epsilon, sensitivity, width, fits, source):
     assert fits(draws, law(epsilon, sensitivity, width, reach), -reach)
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize(("epsilon", "width"), [(0.97, 3), (1.03, 3), (1.3, 3), (0.7, 3), (1, 4)])
 def test_the_test_of_fit_rejects_a_wrong_law(epsilon, width, fits, source):
     draws = staircase(epsilon, 8, width, 500_000, source=source)
     assert not fits(draws, law(1, 8, 3, 200), -200)
 
 
+@pytest.mark.slow
 def test_one(fits, source):
     draws = [staircase(1, 3, 2, source=source) for _ in range(2000)]
     assert all(type(d) is int for d in draws)

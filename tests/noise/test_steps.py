@@ -58,6 +58,7 @@ def test_laplace_thresholds(t):
         assert high[i] == int(exact) + 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("t", [Fraction(3, 10), 1, 10])
 def test_laplace_thresholds_sum_the_law(t):
     low, high = laplace_law(t).ladder(64)
@@ -65,6 +66,7 @@ def test_laplace_thresholds_sum_the_law(t):
     assert all(a <= e * 2**64 <= b for a, e, b in zip(low, exact, high, strict=True))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("variance", GAUSS)
 def test_gaussian_thresholds(variance):
     law = gaussian_law(variance)
@@ -93,6 +95,7 @@ def ideal(thresholds, w: Fraction) -> int:
     return sum(1 for t in thresholds if t <= w)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("law", "loss"),
     [

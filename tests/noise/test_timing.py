@@ -25,6 +25,7 @@ class Counting:
         return self.source.bytes(count)
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("scale", [1, 20, 10**6, 10**12])
 def test_every_small_laplace_draw_asks_for_the_same_bytes(scale):
     source = Counting(1)
@@ -36,6 +37,7 @@ def test_every_small_laplace_draw_asks_for_the_same_bytes(scale):
     assert len(seen) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("variance", [1, 400, 10**10])
 def test_the_trials_of_a_small_gaussian_draw_do_not_follow_its_size(variance):
     """A draw may be refused and repeated; whether it was says nothing about what came out."""

@@ -32,6 +32,7 @@ def test_the_table_is_large_and_complete(tables):
             assert asked >= {p.name for p in parameters(cls)}, name
 
 
+@pytest.mark.quick_cases(1)
 def test_a_good_question_is_the_same_in_every_face(questions, faces):
     for question in questions:
         said = {face.name: face(question) for face in faces if face.takes(question)}
@@ -40,6 +41,7 @@ def test_a_good_question_is_the_same_in_every_face(questions, faces):
         assert {name: x for name, x in said.items() if x != first} == {}, str(question)
 
 
+@pytest.mark.quick_cases(2)
 def test_a_bad_question_is_refused_alike_by_every_face(mistakes, faces, wording):
     for mistake in mistakes:
         words = wording[mistake.name]

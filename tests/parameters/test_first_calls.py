@@ -31,6 +31,7 @@ def ask(function, *placed, **typed):
         return error
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", [*STATISTICS, "describe"])
 @pytest.mark.parametrize("placed", [("age",), ("age", (0, 120)), ("age", (0, 120), 1)])
 def test_what_stands_without_a_name_is_named_in_the_hint(name, placed):
@@ -48,6 +49,7 @@ def test_what_stands_without_a_name_is_named_in_the_hint(name, placed):
     assert isinstance(ask(getattr(sd, name), **rest, **error.tries), sd.Release)
 
 
+@pytest.mark.slow
 def test_orders_have_names():
     typed = {"column": "age", "bounds": (0, 120), "epsilon": 1}
     assert len(sd.quantiles(PEOPLE, "deciles", **typed).value) == 9

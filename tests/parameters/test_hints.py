@@ -10,6 +10,8 @@ from __future__ import annotations
 import re
 import shlex
 
+import pytest
+
 import sourdine as sd
 from sourdine.errors import LEFT_OUT, SourdineError
 
@@ -27,6 +29,7 @@ def require_progress(mistake, error, again):
     assert getattr(again, "name", None) != error.name, (str(mistake), str(error), str(again))
 
 
+@pytest.mark.slow
 def test_hints_work_in_python(mistakes, faces):
     function, obeyed = faces[0], 0
     for mistake in mistakes:
@@ -37,6 +40,7 @@ def test_hints_work_in_python(mistakes, faces):
     assert obeyed > len(mistakes) / 2
 
 
+@pytest.mark.slow
 def test_hints_work_in_json(mistakes):
     obeyed = 0
     for mistake in mistakes:
@@ -51,6 +55,7 @@ def test_hints_work_in_json(mistakes):
     assert obeyed > len(mistakes) / 3
 
 
+@pytest.mark.slow
 def test_hints_work_in_the_shell(mistakes, shell, wording):
     obeyed = 0
     for mistake in mistakes:

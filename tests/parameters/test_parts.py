@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import pytest
+
 import sourdine as sd
 from sourdine.privacy.accounting import compose, plain
 
 
+@pytest.mark.quick_cases(2)
 def test_every_question_says_what_its_loss_is_made_of(questions):
     """Exactly so; the shares of a table are rounded down, and Gaussian noise has no epsilon."""
     for asked in questions:

@@ -94,6 +94,7 @@ def concrete(cls):
     return own + [found for below in cls.__subclasses__() for found in concrete(below)]
 
 
+@pytest.mark.slow
 def test_the_schema_is_valid():
     Draft202012Validator.check_schema(sd.questions.schema())
     json.dumps(sd.questions.schema())
@@ -101,6 +102,7 @@ def test_the_schema_is_valid():
         Draft202012Validator.check_schema(cls.schema())
 
 
+@pytest.mark.slow
 def test_every_statistic_is_in_every_face():
     for module in walk_packages(sd.__path__, "sourdine."):
         import_module(module.name)
@@ -133,6 +135,7 @@ def test_every_parameter_is_an_option_and_a_property():
             assert cls.schema()["properties"][p.name]["description"] == p.help
 
 
+@pytest.mark.slow
 def test_a_good_question_is_valid_and_read_back(questions):
     for question in questions:
         asked = getattr(sd.plan, question.name)(**question.typed).question
@@ -148,12 +151,14 @@ SHELL_ONLY = ("n", "rows", "bounds", "keys", "categories", "bins", "q", "populat
 """Of these a text is for the shell: JSON has lists and whole numbers."""
 
 
+@pytest.mark.quick_cases(4)
 def test_what_json_holds_of_the_table_is_valid_as_it_is_typed(questions):
     for held in (question.json for question in questions if question.json is not None):
         if not any(isinstance(held.get(name), str) for name in SHELL_ONLY):
             SCHEMA.validate(held)
 
 
+@pytest.mark.quick_cases(1)
 def test_a_mistake_of_kind_is_not_valid(mistakes):
     for mistake in (mistake for mistake in mistakes if mistake.json is not None):
         with pytest.raises(SourdineError) as caught:
@@ -162,6 +167,7 @@ def test_a_mistake_of_kind_is_not_valid(mistakes):
             assert not SCHEMA.is_valid(mistake.json), str(mistake)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", STATISTICS)
 def test_wrong_kinds_and_unknown_parameters_are_not_valid(name):
     good = {"statistic": name, **GOOD[name]}

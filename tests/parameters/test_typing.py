@@ -55,6 +55,7 @@ unplanned: sd.Release = sd.plan.count(epsilon=1)  # wrong
 """
 
 
+@pytest.mark.slow
 def test_a_type_checker_finds_exactly_the_wrong_calls(tmp_path):
     pytest.importorskip("mypy")
     script = tmp_path / "calls.py"

@@ -28,6 +28,7 @@ def telling(epsilon, delta):
     return [hidden * p, hidden * (1 - p), delta, 0.0], [hidden * (1 - p), hidden * p, 0.0, delta]
 
 
+@pytest.mark.slow
 @given(EPSILONS, CHANCES, CHANCES)
 def test_one_release_has_the_power_of_the_formula(epsilon, delta, alarms):
     steep = Adversary(Guarantee(epsilon)).factor
@@ -89,6 +90,7 @@ def _named(counts, n, epsilon, alarms):
     return (np.random.default_rng(1).random(len(counts)) < says[counts]).mean()
 
 
+@pytest.mark.slow
 @given(EPSILONS, st.fractions(Fraction(1, 10**6), Fraction(1, 50), max_denominator=10**6))
 def test_accidents_are_as_rare_as_stated(epsilon, delta):
     """One that passes the factor as often as can be is private, and within what is stated."""

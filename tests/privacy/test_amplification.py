@@ -41,6 +41,7 @@ def true_loss(epsilon: Fraction, rate: Fraction) -> Decimal:
     return (present / absent).ln()
 
 
+@pytest.mark.slow
 @given(EPSILONS, RATES)
 def test_amplification_is_tight(epsilon, rate):
     with localcontext(prec=60):
@@ -49,6 +50,7 @@ def test_amplification_is_tight(epsilon, rate):
         assert true * (1 - Decimal(10) ** -40) <= found <= true * (1 + TINY)
 
 
+@pytest.mark.slow
 @given(EPSILONS, DELTAS, st.integers(1, 50), st.integers(0, 50))
 def test_sample_of_fixed_size(epsilon, delta, m, rest):
     n = m + rest
@@ -65,6 +67,7 @@ def test_lecture_form_is_false():
     assert found > Fraction(1, 2)
 
 
+@pytest.mark.slow
 @given(EPSILONS, RATES, RATES, DELTAS)
 def test_amplified_is_smaller_and_monotone_in_the_rate(epsilon, q, r, delta):
     g = Guarantee(epsilon, delta, ADD_REMOVE)
@@ -74,12 +77,14 @@ def test_amplified_is_smaller_and_monotone_in_the_rate(epsilon, q, r, delta):
     assert low.delta == min(q, r) * delta
 
 
+@pytest.mark.slow
 @given(EPSILONS, DELTAS)
 def test_all_records_is_the_identity(epsilon, delta):
     g = Guarantee(epsilon, delta, ADD_REMOVE)
     assert poisson(g, 1) == poisson_allowance(g, 1) == g
 
 
+@pytest.mark.slow
 @given(EPSILONS, RATES, DELTAS)
 def test_allowance_is_within(epsilon, rate, delta):
     goal = Guarantee(epsilon, delta, ADD_REMOVE)

@@ -31,6 +31,7 @@ def test_parts_exhaust_exactly(part, times):
     assert budget.can_spend(Guarantee(0))
 
 
+@pytest.mark.slow
 @given(st.lists(st.fractions(0, 1), max_size=30))
 def test_never_above_the_total(parts):
     budget, accepted = Budget(1), Fraction(0)
@@ -108,6 +109,7 @@ def primes(limit: int) -> list[int]:
     return np.flatnonzero(sieve).tolist()
 
 
+@pytest.mark.slow
 def test_work_does_not_grow():
     """The state stays within 257 bits through 100 000 requests with coprime denominators."""
     budget = Budget(4)

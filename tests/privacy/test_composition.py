@@ -33,6 +33,7 @@ def decimal(x: Fraction) -> Decimal:
     return Decimal(x.numerator) / Decimal(x.denominator)
 
 
+@pytest.mark.slow
 @given(MOVING, MOVING, MOVING)
 def test_compose_is_associative_and_commutative(a, b, c):
     whole = compose(a, b, c)
@@ -50,6 +51,7 @@ def test_compose_is_tight():
         assert abs(odds.ln() - decimal(loss)) < Decimal(10) ** -50
 
 
+@pytest.mark.slow
 @given(st.lists(MOVING, min_size=1, max_size=5))
 def test_parallel_is_below_compose(gs):
     assert parallel(*gs).covers(compose(*gs))
@@ -58,6 +60,7 @@ def test_parallel_is_below_compose(gs):
     assert parallel(*gs).delta in {g.delta for g in gs}
 
 
+@pytest.mark.slow
 @given(st.lists(MOVING, min_size=1, max_size=5))
 def test_parallel_covers_every_move(gs):
     total = parallel(*gs, relation=SUBSTITUTE)
@@ -87,6 +90,7 @@ def hockey_stick(epsilon: Decimal, k: int, at: Decimal) -> Decimal:
     )
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(
     st.fractions(Fraction(1, 100), 4, max_denominator=100),
@@ -109,12 +113,14 @@ def test_advanced_rounds_up(epsilon, k):
     assert compose_advanced(Guarantee(epsilon), k, 0) == Guarantee(k * epsilon)
 
 
+@pytest.mark.slow
 @given(DELTAS, st.integers(1, 20), DELTAS)
 def test_advanced_delta_is_above_the_theorem(delta, k, slack):
     g = compose_advanced(Guarantee(1, delta), k, slack)
     assert 1 - (1 - delta) ** k * (1 - slack) <= g.delta <= min(k * delta + slack, 1)
 
 
+@pytest.mark.slow
 def test_advanced_beats_basic_for_many():
     g = compose_advanced(Guarantee(0.01), 10_000, 1e-6)
     assert 4.8 < float(g.epsilon) < 4.9

@@ -33,6 +33,7 @@ def gaussian_delta(rho: float, epsilon: float) -> float:
     return math.exp(upper) * -math.expm1(min(lower - upper, 0))
 
 
+@pytest.mark.slow
 @given(RHOS, DELTAS)
 def test_epsilon_is_optimal_and_rounded_up(rho, delta):
     found = Concentrated(rho).at(delta)
@@ -46,6 +47,7 @@ def test_epsilon_is_optimal_and_rounded_up(rho, delta):
     assert gaussian_delta(float(rho), float(found.epsilon)) <= delta * (1 + 1e-9)
 
 
+@pytest.mark.slow
 @given(RHOS, st.fractions(Fraction(1, 10**4), 60))
 def test_delta_is_above_the_gaussian(rho, epsilon):
     found = Concentrated(rho).delta_at(epsilon)
@@ -58,6 +60,7 @@ def test_delta_is_above_the_gaussian(rho, epsilon):
         assert decimal(found) <= max(classical, Decimal(-4999).exp())
 
 
+@pytest.mark.slow
 @settings(max_examples=50)
 @given(RHOS, st.fractions(Fraction(1, 10**4), 60))
 def test_delta_is_optimal_over_orders(rho, epsilon):
@@ -70,6 +73,7 @@ def test_delta_is_optimal_over_orders(rho, epsilon):
         assert math.log(found) >= least - 1e-4 * abs(least) - 1e-8
 
 
+@pytest.mark.slow
 @given(RHOS, st.fractions(Fraction(1, 1000), 1), st.fractions(Fraction(1, 10), 30))
 def test_formula_is_certified_at_its_order(rho, delta, x):
     """Independent evaluation at 60 digits of the epsilon certified at one order."""
@@ -84,6 +88,7 @@ def test_formula_is_certified_at_its_order(rho, delta, x):
         assert decimal(bound) <= max(true, 0) * (1 + Decimal(10) ** -17) + Decimal(10) ** -50
 
 
+@pytest.mark.slow
 @given(st.fractions(Fraction(1, 10**6), 50), st.floats(1e-30, 0.5))
 def test_rho_is_within(epsilon, delta):
     rho = Concentrated.rho_for(epsilon, delta)
@@ -138,6 +143,7 @@ def test_sums_are_exact():
     assert str(Concentrated(Fraction(1, 3))) == "rho 0.333334, one record added or removed"
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("rho", [1e-250, 1e-20, 1e20, Fraction(10) ** 400])
 def test_extremes(rho):
     promise = Concentrated(rho)

@@ -54,6 +54,7 @@ def test_printing():
     assert str(Guarantee(1, 1)) == "NOT PRIVATE (epsilon 1, delta 1, one record added or removed)"
 
 
+@pytest.mark.slow
 @given(st.fractions(0, 10**7))
 def test_shown_rounds_up(x):
     low, high = Fraction(shown(x, up=False)), Fraction(shown(x))
@@ -76,6 +77,7 @@ def test_kinds():
     assert not any([none.is_pure, none.is_private, none.is_finite])
 
 
+@pytest.mark.slow
 @given(GUARANTEES)
 def test_round_trips(g):
     assert Guarantee.from_dict(json.loads(json.dumps(g.to_dict()))) == g
@@ -83,6 +85,7 @@ def test_round_trips(g):
     assert len({g, copy.copy(g)}) == 1
 
 
+@pytest.mark.slow
 @given(GUARANTEES, GUARANTEES, GUARANTEES)
 def test_covers_is_a_partial_order(a, b, c):
     assert a.covers(a)
@@ -91,6 +94,7 @@ def test_covers_is_a_partial_order(a, b, c):
     assert a.covers(Guarantee.none(a.relation))
 
 
+@pytest.mark.slow
 @given(EPSILONS, EPSILONS, DELTAS, DELTAS)
 def test_covers_compares_both_numbers(e, f, d, g):
     assert Guarantee(e, d).covers(Guarantee(f, g)) == (e <= f and d <= g)
@@ -99,6 +103,7 @@ def test_covers_compares_both_numbers(e, f, d, g):
     assert not other.covers(one)
 
 
+@pytest.mark.slow
 @given(EPSILONS, st.fractions(0, Fraction(1, 1000)), st.integers(1, 40))
 def test_group_rounds_up(epsilon, delta, k):
     g = Guarantee(epsilon, delta, LOCAL).group(k)

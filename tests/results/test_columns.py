@@ -81,6 +81,7 @@ Columns(labels={}, name="mean", values=[1.0]).to_frame("polars")
 """
 
 
+@pytest.mark.slow
 def test_a_missing_library_is_named():
     """In a process of its own: narwhals remembers what it has once imported."""
     told = subprocess.run(  # noqa: S603 - our own code

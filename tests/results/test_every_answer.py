@@ -43,6 +43,7 @@ def test_there_is_one_of_every_kind():
     assert {type(made(name)).__name__ for name in OTHERS} == classes - {"Release"}
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", KINDS)
 def test_each_is_of_its_kind(name):
     assert made(name).mechanism.kind == name
@@ -85,6 +86,7 @@ def test_json_gives_back_an_equal_answer(name):
             assert repr(again.interval(confidence)) == repr(answer.interval(confidence))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", ALL)
 def test_another_answer_is_another(name):
     others = [made(other) for other in ALL if other != name]
@@ -169,6 +171,7 @@ def test_text_and_html_say_the_same(name):
     assert len(repr(answer)) < 300
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [*KINDS, *GROUPED, "density"])
 def test_every_release_is_drawn(name, tmp_path):
     path = tmp_path / "answer.png"
@@ -177,6 +180,7 @@ def test_every_release_is_drawn(name, tmp_path):
     assert figure._repr_png_().startswith(b"\x89PNG")
 
 
+@pytest.mark.slow
 def test_a_new_process_reads_everything_back(tmp_path):
     for number, name in enumerate(KINDS):
         (tmp_path / f"{number}.json").write_text(made(name).to_json(), encoding="utf-8")
@@ -219,6 +223,7 @@ def test_a_mechanisms_numbers_are_an_array():
     assert len(release.sheet().lines) == 2
 
 
+@pytest.mark.slow
 def test_the_words_for_ends_stand_in_one_place():
     source = Path(sd.__file__).parent
     found = [
@@ -238,6 +243,7 @@ def test_no_two_public_classes_are_called_answer():
     assert issubclass(Density, Answer)
 
 
+@pytest.mark.slow
 def test_a_picture_is_saved_as_its_ending_says(tmp_path):
     """A page holds the picture and its table; what cannot be written is refused before it is."""
     schema = Schema(
@@ -307,6 +313,7 @@ def test_there_are_few_reports_of_every_kind_of_estimate():
     assert set(FEW_REPORTS) == estimated
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", FEW_REPORTS)
 def test_no_estimate_lies_outside_its_own_interval(name):
     for release in (release for e in few_reports() for release in FEW_REPORTS[name](e)):

@@ -114,6 +114,7 @@ def test_nothing_steers_a_terminal(name):
     assert not any(line.startswith("cost  epsilon 0") for line in str(made(name)).splitlines())
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", [name for name in ALL if name != "schema"])
 def test_json_holds_no_order(name):
     text = made(name).to_json()
@@ -133,6 +134,7 @@ def test_nothing_is_a_mark_of_a_page(name):
         assert mark not in page
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", ALL)
 def test_pictures_are_drawn_and_hold_no_script(name):
     what, page = made(name), BytesIO()

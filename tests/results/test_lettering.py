@@ -20,6 +20,7 @@ def ticks(figure, axis="xaxis"):
     return [label.get_text() for label in getattr(figure.axes[0], axis).get_ticklabels()]
 
 
+@pytest.mark.slow
 def test_letters_that_no_font_has_are_drawn_as_their_codes(monkeypatch, tmp_path):
     """Warnings are errors here, and matplotlib warns of a letter that it cannot draw."""
     monkeypatch.setattr(charts, "FALLBACKS", ())
@@ -38,6 +39,7 @@ def test_a_font_that_is_there_is_used(monkeypatch):
     assert drawable(f"a{cyrillic}\N{EURO SIGN}") == f"a{cyrillic}\\u20ac"
 
 
+@pytest.mark.slow
 def test_long_names_are_folded_not_run_together():
     names = ["Strongly disagree with this statement", "Strongly agree with this statement", "Other"]
     shown = ticks(sd.histogram(names * 30, categories=names, epsilon=1).plot())
@@ -46,6 +48,7 @@ def test_long_names_are_folded_not_run_together():
     assert folded("word " * 60).endswith("…")
 
 
+@pytest.mark.slow
 def test_many_long_names_take_one_line_each():
     names = [f"{i} is the number of this category" for i in range(20)]
     shown = ticks(sd.histogram(names, categories=names, epsilon=1).plot())
@@ -59,6 +62,7 @@ def test_numbers_side_by_side_differ_on_an_axis():
     assert len(shown) <= 5
 
 
+@pytest.mark.slow
 def test_a_long_line_above_a_picture_is_broken():
     figure, axes = charts.canvas()
     charts.headed(axes, "Title", "so many words of cost " * 9)

@@ -13,6 +13,8 @@ from nbclient import NotebookClient
 
 import sourdine
 
+pytestmark = pytest.mark.slow
+
 CELLS = {
     "data": """
 import numpy as np

@@ -19,7 +19,7 @@ EXPECTED = ("Failed to load resource", "requires 'TrustedHTML' assignment")
 """What browsers say of a line that a test breaks, and of markup that a test tries."""
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def address(request, tmp_path):
     """Return where a store can be made."""
     if request.param == "postgres":

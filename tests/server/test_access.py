@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import hashlib
 
+import pytest
+
 from serving import (
     COUNT,
     KEY,
@@ -33,6 +35,7 @@ OVERSEERS = [
 ]
 
 
+@pytest.mark.slow
 def test_roles(place):
     url, tokens, *_ = place
     for method, path, body in [*OWNERS, *OVERSEERS, ("GET", "/metrics", None)]:
@@ -53,6 +56,7 @@ ASKED = [
 ]
 
 
+@pytest.mark.slow
 def test_others_data_sets_are_as_if_there_were_none(place):
     url, tokens, *_ = place
     anna = Api(url, tokens["anna"])
@@ -71,6 +75,7 @@ def test_others_data_sets_are_as_if_there_were_none(place):
     assert [one["name"] for one in anna.get("/datasets").json()] == ["people"]
 
 
+@pytest.mark.slow
 def test_others_answers_are_not_shown(place):
     url, tokens, store, _ = place
     store.grants.give("people", "ben", 1)
@@ -84,6 +89,7 @@ def test_others_answers_are_not_shown(place):
     assert "ben was granted 1" in facts["detail"]
 
 
+@pytest.mark.slow
 def test_nobody_is_known_without_a_token(place):
     url = place[0]
     for token in (None, "sourdine-unknown", "é"):
@@ -94,6 +100,7 @@ def test_nobody_is_known_without_a_token(place):
     assert Api(url).get("/healthz").json() == {"status": "ok"}
 
 
+@pytest.mark.slow
 def test_tokens_are_shown_once_and_can_be_ended(place, anna):
     url, _, store, _ = place
     browser = Api.logged_in(url, store, "anna")
@@ -112,6 +119,7 @@ def test_tokens_are_shown_once_and_can_be_ended(place, anna):
     problem(browser.post("/tokens", {"days": 4000}), 422, "parameter")
 
 
+@pytest.mark.slow
 def test_a_token_makes_no_further_tokens(place):
     """One that was made by another would outlive it, and its revocation."""
     url, tokens, store, _ = place
@@ -125,6 +133,7 @@ def test_a_token_makes_no_further_tokens(place):
 # ---- log in, and from where
 
 
+@pytest.mark.slow
 def test_logging_in_gives_a_cookie_for_this_site_alone(place):
     api = Api(place[0])
     answer = api.post("/login", {"name": "olga", "password": PASSWORD})
@@ -144,6 +153,7 @@ def test_logging_in_gives_a_cookie_for_this_site_alone(place):
     problem(api.post("/login", {"name": "olga", "password": PASSWORD}, **there), 403, "forbidden")
 
 
+@pytest.mark.slow
 def test_a_cookie_is_no_token_and_a_token_no_cookie(place):
     api = Api(place[0])
     api.post("/login", {"name": "olga", "password": PASSWORD})
@@ -154,6 +164,7 @@ def test_a_cookie_is_no_token_and_a_token_no_cookie(place):
     problem(other.get("/me"), 401, "unauthorized")
 
 
+@pytest.mark.slow
 def test_unknown_names_cost_a_hash_too(place, monkeypatch):
     """Wrong passwords and unknown names are the same answer, after the same work."""
     computed = []
@@ -174,6 +185,7 @@ def test_unknown_names_cost_a_hash_too(place, monkeypatch):
     assert len(set(map(tuple, computed))) == 1
 
 
+@pytest.mark.slow
 def test_behind_a_proxy_cookies_are_for_https_alone(tmp_path):
     path, address = data_file(tmp_path, AGES), f"sqlite:///{tmp_path}/store.db"
     store, _ = filled_store(address, path, Terms(total=Guarantee(1)))

@@ -11,6 +11,7 @@ from sourdine.server.auth import COOKIE, new_token
 NEW = {"name": "cleo", "own_password": PASSWORD}
 
 
+@pytest.mark.slow
 def test_an_owner_adds_people_who_can_log_in(place, owner):
     made = owner.post("/people", {**NEW, "role": "auditor"})
     assert made.status_code == 201
@@ -25,6 +26,7 @@ def test_an_owner_adds_people_who_can_log_in(place, owner):
     assert problem(owner.post("/people", NEW), 422, "parameter")["name"] == "name"
 
 
+@pytest.mark.slow
 def test_whoever_adds_people_types_their_own_password(owner, place):
     refused = owner.post("/people", {"name": "eva", "own_password": "another one"})
     assert problem(refused, 403, "forbidden")["name"] == "own_password"
@@ -32,6 +34,7 @@ def test_whoever_adds_people_types_their_own_password(owner, place):
     problem(owner.post("/people", {"name": "eva"}), 422, "parameter")
 
 
+@pytest.mark.slow
 def test_the_password_cannot_be_guessed_there(place, owner):
     guesses = [owner.post("/people", {**NEW, "own_password": f"guess {i}"}) for i in range(12)]
     assert [one.status_code for one in guesses][-1] == 429
@@ -58,6 +61,7 @@ def test_another_site_adds_nobody(place, site):
     assert place[2].people.get("hal") is None
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     "wrong",
     [
@@ -79,6 +83,7 @@ def test_what_nobody_can_be(owner, place, wrong):
     assert place[2].people.all() == before
 
 
+@pytest.mark.slow
 def test_columns_are_read_below_the_folder_alone(place, tmp_path):
     within = tmp_path / "within"
     within.mkdir()
@@ -94,6 +99,7 @@ def test_columns_are_read_below_the_folder_alone(place, tmp_path):
         problem(olga.post("/columns", {"source": "ages.csv"}), 403, "forbidden")
 
 
+@pytest.mark.slow
 def test_columns_are_read_for_owners(place, owner, anna, tmp_path):
     path = place[3]
     found = owner.post("/columns", {"source": str(path)})

@@ -48,6 +48,7 @@ OF_KINDS = {
 # ---- questions
 
 
+@pytest.mark.slow
 def test_a_release_is_a_true_one(anna):
     answer = anna.release(MEAN)
     assert answer.headers["idempotent-replayed"] == "false"
@@ -59,6 +60,7 @@ def test_a_release_is_a_true_one(anna):
     assert again.json() == facts
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CLASSES)
 def test_every_answer_has_the_interval_that_the_command_line_prints(place, anna, kind):
     url, tokens, store, path = place
@@ -109,6 +111,7 @@ def test_a_cost_is_exact_and_decimal_as_on_the_command_line(anna):
         jsonschema.validate(exact, shape)
 
 
+@pytest.mark.slow
 def test_what_the_owner_says_of_columns_is_filled_in(anna):
     asked = anna.release({**MEAN, "by": "sex"}).json()["answers"][0]["question"]
     assert asked["bounds"] == [0, 120]
@@ -126,6 +129,7 @@ def test_what_the_owner_says_of_columns_is_filled_in(anna):
     assert "age, sex" in facts["must"]
 
 
+@pytest.mark.slow
 def test_quantiles_have_intervals_unless_none_is_asked_for(anna):
     asked = {"statistic": "median", "column": "age", "epsilon": 0.1}
     found = [
@@ -135,6 +139,7 @@ def test_quantiles_have_intervals_unless_none_is_asked_for(anna):
     assert found == [0.95, 0.9, None]
 
 
+@pytest.mark.slow
 def test_plans_go_both_ways(anna):
     there = anna.post("/datasets/people/plan", {**MEAN, "epsilon": 0.5}).json()
     body = {"statistic": "mean", "column": "age", "error": there["error"]}
@@ -205,6 +210,7 @@ def test_a_key_with_another_body(anna):
 # ---- owners and auditors
 
 
+@pytest.mark.slow
 def test_an_owner_registers_grants_and_closes(owner, anna, tmp_path):
     path = data_file(tmp_path, AGES)
     said = {
@@ -237,6 +243,7 @@ def test_an_owner_registers_grants_and_closes(owner, anna, tmp_path):
         problem(owner.post("/datasets", {**said, **changed}), 422, "parameter")
 
 
+@pytest.mark.slow
 def test_data_are_a_table_of_duckdb_or_a_folder_of_parquet(owner, anna, tmp_path):
     duckdb = pytest.importorskip("duckdb")
     (tmp_path / "parts").mkdir()
@@ -270,6 +277,7 @@ def test_a_ledger_can_be_followed_by_anybody_who_may_see_it(auditor, anna):
     assert (check["line"], check["head"]) == (lines[-1]["line"], before)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["html", "md", "json"])
 def test_a_report_is_filed(auditor, anna, ending):
     anna.release(COUNT)
@@ -291,6 +299,7 @@ def test_metrics_are_those_of_prometheus(owner, anna):
 # ---- the description
 
 
+@pytest.mark.slow
 def test_openapi_describes_what_is_there(anna, place):
     document = Api(place[0]).get("/openapi.json").json()
     assert document["openapi"] == "3.1.0"
@@ -311,6 +320,7 @@ def test_openapi_describes_what_is_there(anna, place):
 # ---- ticks
 
 
+@pytest.mark.slow
 def test_answers_leave_on_a_tick(tmp_path, monkeypatch):
     path, address = data_file(tmp_path, AGES), f"sqlite:///{tmp_path}/store.db"
     store, tokens = filled_store(address, path, Terms(total=Guarantee(100)), COLUMNS)
@@ -349,6 +359,7 @@ def test_an_address_that_is_none(anna):
     assert isinstance(answer, httpx.Response)
 
 
+@pytest.mark.slow
 def test_browsers_get_a_page_for_an_address_that_is_none(anna, place):
     site = place[0]
     page = httpx.get(f"{site}/nothing/<b>", headers={"accept": "text/html,*/*"})
@@ -364,6 +375,7 @@ def test_browsers_get_a_page_for_an_address_that_is_none(anna, place):
 # ---- many at once, and another store
 
 
+@pytest.mark.slow
 def test_one_key_sent_by_many_at_once_is_one_charge(place, anna):
     before = anna.get("/datasets/people/check").status_code
     assert before == 403
@@ -378,6 +390,7 @@ def test_one_key_sent_by_many_at_once_is_one_charge(place, anna):
     assert len(anna.get("/datasets/people/releases").json()["charges"]) == count + 1
 
 
+@pytest.mark.slow
 def test_the_api_on_postgresql(postgres, tmp_path):
     path = data_file(tmp_path, AGES)
     store, tokens = filled_store(postgres, path, Terms(total=Guarantee(1)), COLUMNS)

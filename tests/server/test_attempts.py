@@ -43,6 +43,7 @@ def tried(api, said, times):
     return [api.post("/login", said).status_code for _ in range(times)]
 
 
+@pytest.mark.slow
 def test_passwords_are_tried_ten_times(url, clock):
     stranger = Api(url)
     assert tried(stranger, WRONG, PER_NAME) == [401] * PER_NAME
@@ -55,11 +56,13 @@ def test_passwords_are_tried_ten_times(url, clock):
     assert stranger.post("/login", RIGHT).status_code == 200
 
 
+@pytest.mark.slow
 def test_right_passwords_are_not_counted(url, clock):
     assert clock
     assert tried(Api(url), RIGHT, PER_NAME + 3) == [200] * (PER_NAME + 3)
 
 
+@pytest.mark.slow
 def test_a_stranger_locks_nobody_out_who_was_here(url, clock):
     olga, stranger, elsewhere = Api(url), Api(url), Api(url)
     assert olga.post("/login", RIGHT).status_code == 200
@@ -72,6 +75,7 @@ def test_a_stranger_locks_nobody_out_who_was_here(url, clock):
     assert olga.post("/login", RIGHT).status_code == 429
 
 
+@pytest.mark.slow
 def test_a_known_browser_is_known_as_one_person(url, clock):
     assert clock
     olga = Api(url)
@@ -83,6 +87,7 @@ def test_a_known_browser_is_known_as_one_person(url, clock):
         assert Api(url).get("/me", headers=headers).status_code == 401
 
 
+@pytest.mark.slow
 def test_unknown_names_are_counted_alike(url, clock):
     assert clock
     said = []
@@ -100,6 +105,7 @@ def test_unknown_names_are_counted_alike(url, clock):
     assert said[0] == said[1] == said[2]
 
 
+@pytest.mark.slow
 def test_an_address_tries_few_names(url, clock):
     assert clock
     stranger = Api(url)
@@ -110,6 +116,7 @@ def test_an_address_tries_few_names(url, clock):
     assert found == [401] * PER_ADDRESS + [429]
 
 
+@pytest.mark.slow
 def test_workers_count_together(url, store, clock):
     assert clock
     with served(f"sqlite:///{store.database.address}") as other:
@@ -118,6 +125,7 @@ def test_workers_count_together(url, store, clock):
         assert Api(url).post("/login", RIGHT).status_code == 429
 
 
+@pytest.mark.slow
 def test_attempts_hold_no_name_and_are_forgotten(url, store, clock):
     api = Api(url)
     tried(api, {"name": "somebody typed a password here", "password": "x"}, 3)

@@ -177,6 +177,7 @@ FORGERIES = {
 }
 
 
+@pytest.mark.quick_cases(6)
 @pytest.mark.parametrize("statement", FORGERIES.values(), ids=FORGERIES)
 def test_forged_rows_are_noticed(store, session, address, statement):
     for key in "ab":

@@ -55,6 +55,7 @@ def test_the_unit_is_one(tmp_path):
     assert (done.returncode, done.stdout + done.stderr) == (0, "")
 
 
+@pytest.mark.slow
 def test_the_unit_starts_what_there_is():
     (command,) = re.findall(r"^ExecStart=(.*)$", UNIT, re.MULTILINE)
     words = shlex.split(command)
@@ -118,6 +119,7 @@ def instructions():
     return [tuple(line.split(None, 1)) for line in lines]
 
 
+@pytest.mark.slow
 def test_the_container_is_pinned_and_nobody_is_root():
     found = instructions()
     names = [name for name, _ in found]

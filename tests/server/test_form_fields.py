@@ -55,6 +55,7 @@ def offered(terms):
             yield from ((kind, field.name, value) for value in values)
 
 
+@pytest.mark.grid(quick=0)
 def test_every_option_that_a_form_offers_is_accepted(dataset):
     found, session = dataset
     tried = list(offered(found.terms))
@@ -67,6 +68,7 @@ def test_every_option_that_a_form_offers_is_accepted(dataset):
         assert plan.question.kind == kind, (kind, name, value)
 
 
+@pytest.mark.quick_cases(2)
 def test_choices_that_can_be_accepted_are_offered(dataset):
     found, _ = dataset
     tried = list(offered(found.terms))
@@ -79,6 +81,7 @@ def test_choices_that_can_be_accepted_are_offered(dataset):
     assert any(field.name == "delta" for field in fields_under(found.terms)) == delta
 
 
+@pytest.mark.quick_cases(2)
 def test_help_is_that_of_the_statistic(dataset):
     from sourdine import questions
 

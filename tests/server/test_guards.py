@@ -69,6 +69,7 @@ def test_who_may_not_is_refused_and_nothing_is_charged(board):
             board.guards.give(*names, 1)
 
 
+@pytest.mark.quick_cases(1)
 def test_answers_are_those_of_a_board_in_memory(board):
     sends = {fingerprint(str(p)): p for p in (model(0.5 + i / 50, i) for i in range(12))}
     for number, predictions in enumerate(sends.values()):
@@ -81,6 +82,7 @@ def test_answers_are_those_of_a_board_in_memory(board):
     assert all(board.check())
 
 
+@pytest.mark.quick_cases(1)
 def test_workers_never_answer_from_a_stale_state(board, address):
     """Two stores on one database are two workers; four threads send what others send, too."""
     sends = {fingerprint(str(p)): p for p in (model(0.5 + i / 40, i) for i in range(10))}
@@ -166,6 +168,7 @@ def dying_after_the_commit(address, *keys):
 KEYS = {"one": 0.7, "two": 0.6}
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_killed_workers_spend_one_question_a_key(board, address):
     board.database.close()
@@ -198,6 +201,7 @@ FORGERIES = {
 }
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize(("table", "statement"), FORGERIES.values(), ids=FORGERIES)
 def test_what_was_told_stays(board, address, table, statement):
     submission(board, HELD, "one", "anna", model(0.7))
@@ -227,6 +231,7 @@ def test_a_store_of_the_first_version_gets_the_tables_of_guards(store, tmp_path)
     assert submission(store, HELD, "one", "anna", model(0.7)).number == 1
 
 
+@pytest.mark.quick_cases(1)
 def test_a_name_is_taken_once(board, tmp_path):
     with pytest.raises(ParameterError, match="name must be new"):
         guarded(board, label_file(tmp_path))
@@ -235,6 +240,7 @@ def test_a_name_is_taken_once(board, tmp_path):
         board.guards.add(Guard(name="../x", source="g"), [])
 
 
+@pytest.mark.quick_cases(1)
 def test_a_data_set_may_have_the_name_of_a_guard(board, tmp_path):
     guarded(board, label_file(tmp_path), "ages")
     assert board.datasets.ledger("ages").account.share == 0

@@ -42,6 +42,7 @@ def site(tmp_path_factory):
     guarded(store, path, "few", submissions=2)
     guarded(store, path, "tight", error=0.042)
     guarded(store, path, "bens", teams=["ben"])
+    guarded(store, path, "granted", teams=[])
     with served(address, folder=str(folder)) as url:
         people = {name: Api(url, token) for name, token in tokens.items()}
         yield SimpleNamespace(
@@ -56,6 +57,7 @@ def submit(api, guard, predictions, key=None):
     return api.post(f"/guards/{guard}/submissions", body, key=key or next(KEYS))
 
 
+@pytest.mark.slow
 def test_an_owner_registers_labels_that_lie_below_the_folder(site):
     facts = {"name": "new", "source": str(site.path), "column": "y", "error": "0.06"}
     made = site.olga.post("/guards", {**facts, "text": "Heads or tails?"})
@@ -89,12 +91,13 @@ def test_an_owner_registers_labels_that_lie_below_the_folder(site):
         assert problem(refused, 422, "parameter")["name"] == name
 
 
+@pytest.mark.slow
 def test_teams_have_what_was_granted(site):
-    granted = site.olga.post("/guards/new/grants", {"team": "anna", "submissions": 7})
+    granted = site.olga.post("/guards/granted/grants", {"team": "anna", "submissions": 7})
     assert granted.json() == {"team": "anna", "submissions": 7, "sent": 0, "remaining": 7}
-    assert site.udo.get("/guards/new/grants").json() == [granted.json()]
-    assert problem(site.anna.get("/guards/new/grants"), 403, "forbidden")
-    assert site.anna.get("/guards/new").json()["grant"] == granted.json()
+    assert site.udo.get("/guards/granted/grants").json() == [granted.json()]
+    assert problem(site.anna.get("/guards/granted/grants"), 403, "forbidden")
+    assert site.anna.get("/guards/granted").json()["grant"] == granted.json()
     assert "bens" not in [one["name"] for one in site.anna.get("/guards").json()]
     assert "bens" in [one["name"] for one in site.udo.get("/guards").json()]
     texts = {
@@ -149,6 +152,7 @@ BAD = {
 }
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("predictions", BAD.values(), ids=BAD)
 def test_refusals_do_not_depend_on_the_labels(site, predictions):
     """Of two guards whose labels agree nowhere, both say the same and charge nothing."""
@@ -164,6 +168,7 @@ def test_refusals_do_not_depend_on_the_labels(site, predictions):
     ]
 
 
+@pytest.mark.slow
 def test_long_bodies_are_for_those_who_are_known(site):
     room = " " * (LONGEST_UPLOAD - 10_000)
     body = json.dumps({"predictions": model(0.61)}).encode()
@@ -239,6 +244,7 @@ def test_no_label_is_in_the_store(site):
     assert not any(secret in text for text in shown)
 
 
+@pytest.mark.slow
 def test_labels_that_were_changed_are_refused(site):
     path = label_file(site.folder, LABELS, "moving.csv")
     guarded(site.store, path, "moving")
@@ -265,6 +271,7 @@ def test_labels_have_an_order(source):
         labels_at(source, None)
 
 
+@pytest.mark.slow
 def test_owners_need_a_folder(site):
     with served(site.address, folder=None) as url:
         facts = {"name": "none", "source": str(site.path), "column": "y", "error": "0.06"}
@@ -272,6 +279,7 @@ def test_owners_need_a_folder(site):
     assert refused["hint"].endswith("sourdine serve add-data, or add-guard.")
 
 
+@pytest.mark.slow
 def test_the_demo_has_a_guard(tmp_path):
     address, people = demo_store(tmp_path)
     store = ServerStore.open(address)
@@ -311,6 +319,7 @@ class Breaking(httpx.HTTPTransport):
         return answer
 
 
+@pytest.mark.slow
 def test_from_afar_a_board_is_what_it_is_here(site):
     here = Leaderboard(GuardedHoldout(LABELS, error=0.08))
     transport = Breaking()
@@ -348,6 +357,7 @@ def test_from_afar_a_board_is_what_it_is_here(site):
             anna.guard("scarce").submit(model(0.8))
 
 
+@pytest.mark.slow
 def test_a_file_of_predictions_from_afar(site, tmp_path):
     path = tmp_path / "predictions.csv"
     path.write_text(as_text(model(0.7)))

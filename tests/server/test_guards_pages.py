@@ -60,6 +60,7 @@ def told(site, guard):
     return [bool(one.standing) for one in site.store.guards.submissions(guard)]
 
 
+@pytest.mark.slow
 def test_a_team_submits_a_file_and_hears_one_answer(tab, site):
     page = tab()
     enter(page, site, "/guards")
@@ -107,6 +108,7 @@ def reach(page, selector):
     pytest.fail(f"{selector} cannot be reached by Tab")
 
 
+@pytest.mark.slow
 def test_a_baseline_by_keys_alone(tab, site):
     page = tab()
     page.goto(f"{site.url}/guard/keys")
@@ -237,6 +239,7 @@ def test_an_auditor_checks_a_guard(tab, site):
     assert page.goto(f"{site.url}/guard/full/ledger").status == 403
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "size"), [("light", WIDE), ("dark", NARROW)], ids=["light desktop", "dark phone"]
 )

@@ -13,6 +13,7 @@ from sourdine.privacy import Guarantee
 from sourdine.session import Terms
 
 
+@pytest.mark.slow
 def test_long_compressed_and_other_bodies_are_refused(anna):
     path, headers = "/datasets/people/plan", {"content-type": "application/json"}
     long = b'{"statistic": "' + b"x" * 70_000 + b'"}'
@@ -32,6 +33,7 @@ def test_long_compressed_and_other_bodies_are_refused(anna):
         problem(answer, 415, "unsupported")
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(
     "body",
     [
@@ -148,6 +150,7 @@ def test_the_log_holds_no_private_value(anna, capfd):
         assert not any(private in line for line in logged)
 
 
+@pytest.mark.slow
 def test_an_owner_over_http_reaches_no_file_outside_the_folder(tmp_path):
     inside, outside = tmp_path / "data", tmp_path / "secret"
     for folder in (inside, outside):

@@ -59,6 +59,7 @@ def somebody(place, name):
     return Api(place.url, new_token(place.store, name, "api", days=1))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", CLASSES)
 def test_no_question_is_a_server_error(place, kind):
     """Every parameter that the statistic has, and some that none has, with every value."""
@@ -83,6 +84,7 @@ def test_no_question_is_a_server_error(place, kind):
     assert refused > 100
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", API, ids=lambda one: f"{one.method} {one.path}")
 def test_no_route_answers_with_a_server_error(place, one):
     """Every operation, with hostile bodies, paths and queries; by its owner and by an analyst."""
@@ -116,6 +118,7 @@ def needed(struct):
     return {name: good[name] for name in struct.__struct_fields__ if name in good}
 
 
+@pytest.mark.slow
 def test_predictions_of_any_shape_are_refused(place):
     anna = somebody(place, "anna")
     for sent in ('"' + "x" * 200_000, '"\n' * 2000, "\0" * 2000, ("a" * 140_000 + ",b\n") * 2):

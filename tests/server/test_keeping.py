@@ -186,6 +186,7 @@ def test_a_witness_knows_every_answer_that_was_sent(store, address, tmp_path):
         assert stored.line < line
 
 
+@pytest.mark.quick_cases(1)
 def test_no_answer_leaves_while_the_witness_cannot_be_written(store, address, tmp_path):
     """However often a request is sent, and whatever shows what is stored; guards too."""
     folder, away = tmp_path / "other disk", tmp_path / "away"
@@ -278,6 +279,7 @@ WRONGS = {
 }
 
 
+@pytest.mark.quick_cases(7)
 @pytest.mark.parametrize("statement", WRONGS.values(), ids=WRONGS)
 def test_releases_that_do_not_fit_their_ledger_are_found(store, address, statement):
     asked(store)

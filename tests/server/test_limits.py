@@ -132,6 +132,7 @@ def free(tmp_path):
     store.close()
 
 
+@pytest.mark.slow
 def test_large_questions_are_refused_at_once(free):
     large = [
         {"statistic": "histogram", "column": "age", "bounds": [0, 120], "bins": "200000 "},
@@ -171,6 +172,7 @@ def test_texts_that_are_stored_end_where_they_seem_to():
 # ---- what waits for something that does not come
 
 
+@pytest.mark.slow
 def test_data_that_cannot_be_reached_delay_nobody_else(free, monkeypatch):
     reached, go = Event(), Event()
     real = state.opened
@@ -219,6 +221,7 @@ def test_who_waits_for_the_same_waits_for_a_while(monkeypatch):
     assert (found, things.get("a", lambda: 8)) == ([7], 7)
 
 
+@pytest.mark.slow
 def test_a_part_of_the_history_reads_that_part_alone(free, monkeypatch):
     """Whatever is asked for: so many lines as that needs, and some to find it."""
     session = Session(AGES, ledger=free.store.datasets.ledger("people"))
@@ -247,6 +250,7 @@ def test_a_part_of_the_history_reads_that_part_alone(free, monkeypatch):
     assert len(read) < 20
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "half",
     [
@@ -286,6 +290,7 @@ def test_half_requests_are_cut_off(free, monkeypatch, half):
             one.close()
 
 
+@pytest.mark.slow
 def test_a_connection_may_be_used_again_and_slowly(free, monkeypatch):
     """The limit is for each request: one that is answered slowly is not cut off."""
     monkeypatch.setattr(app, "HEADERS", 1.0)

@@ -18,6 +18,7 @@ from sourdine.server.running import add_person, demo_store
 from visits import answered, charges, desk, enter, log_in, planning, reach
 
 
+@pytest.mark.slow
 def test_from_the_first_start_to_a_release(tab, tmp_path):
     address, people = demo_store(tmp_path)
     with served(address) as url:
@@ -46,6 +47,7 @@ def test_from_the_first_start_to_a_release(tab, tmp_path):
         page.wait_for_url("**/data/wages")
 
 
+@pytest.mark.slow
 def test_either_gives_the_other(tab, site):
     page = tab()
     desk(page, site, "people")
@@ -82,6 +84,7 @@ def test_nothing_is_released_but_what_is_typed(tab, site):
     assert "epsilon 0.4" in page.locator("#plan").inner_text()
 
 
+@pytest.mark.slow
 def test_every_statistic_can_be_planned(tab, site):
     page = tab()
     desk(page, site, "people")
@@ -101,6 +104,7 @@ def test_every_statistic_can_be_planned(tab, site):
         assert f"{kind} " in page.locator("#plan").inner_text()
 
 
+@pytest.mark.slow
 def test_every_statistic_shows_its_own_settings(tab, site):
     page = tab()
     desk(page, site, "people")
@@ -138,6 +142,7 @@ def test_plans_of_quantiles_speak_of_percentiles(tab, site):
     assert float(said.split()[1]) == pytest.approx(100 * share, rel=0.02)
 
 
+@pytest.mark.slow
 def test_a_release_can_be_downloaded(tab, site):
     page = tab()
     desk(page, site, "saved")
@@ -175,6 +180,7 @@ def test_a_release_can_be_downloaded(tab, site):
         assert page.goto(f"{site.url}/data/saved/releases/{path}").status == 404
 
 
+@pytest.mark.slow
 def test_nobody_downloads_the_release_of_another(site):
     add_person(site.store, "ben", "analyst", PASSWORD)
     site.store.grants.give("saved", "ben", 1)
@@ -184,6 +190,7 @@ def test_nobody_downloads_the_release_of_another(site):
         assert found.status_code == status, who
 
 
+@pytest.mark.slow
 def test_releases_are_legible_and_whole_on_a_phone(tab, site):
     page = tab(viewport={"width": 390, "height": 800})
     desk(page, site, "phone")
@@ -317,6 +324,7 @@ def test_what_is_not_left_cannot_be_released(tab, site):
     assert charges(site, "budget") == []
 
 
+@pytest.mark.slow
 def test_several_under_one_total(tab, site):
     page = tab()
     desk(page, site, "list")
@@ -336,6 +344,7 @@ def test_several_under_one_total(tab, site):
     assert page.locator("#released section").count() == 3
 
 
+@pytest.mark.slow
 def test_by_keys_alone(tab, site):
     page = tab()
     page.goto(f"{site.url}/data/keys")
@@ -361,6 +370,7 @@ def test_by_keys_alone(tab, site):
     assert charges(site, "keys") == ["histogram of age"]
 
 
+@pytest.mark.slow
 def test_copied_python_runs(tab, site, capsys):
     page = tab()
     desk(page, site, "copied")

@@ -15,6 +15,7 @@ from visits import CATEGORY, MARKUP, WIDE, answered, desk, enter, log_in, planni
 NARROW = {"width": 360, "height": 740}
 
 
+@pytest.mark.slow
 def test_names_stay_text(tab, site):
     page = tab()
     desk(page, site, "evil")
@@ -170,6 +171,7 @@ def test_errors_stand_at_their_field_and_go_once_it_is_mended(tab, site):
     page.wait_for_url("**/data/mended/manage")
 
 
+@pytest.mark.slow
 def test_an_owner_adds_people(tab, site):
     page = tab()
     enter(page, site, "/people", "olga")
@@ -194,6 +196,7 @@ def test_an_owner_adds_people(tab, site):
     assert other.goto(f"{site.url}/people").status == 403
 
 
+@pytest.mark.slow
 def test_a_total_with_delta_is_a_share(tab, site):
     facts = {"name": "delta", "source": str(site.people), "epsilon": 1, "delta": "1e-6", "n": 600}
     said = Registering(**facts, columns={"age": {"bounds": [0, 120], "step": 1}})
@@ -272,6 +275,7 @@ def test_others_do_not_learn_that_a_data_set_is_there(tab, site):
     assert len(texts) == 1
 
 
+@pytest.mark.slow
 def test_logging_in_leads_nowhere_else(site):
     for asked in (
         "//a.example",
@@ -284,6 +288,7 @@ def test_logging_in_leads_nowhere_else(site):
         assert 'data-next="/"' in found.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "size"), [("light", WIDE), ("dark", NARROW)], ids=["light desktop", "dark phone"]
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from concurrent.futures import ThreadPoolExecutor
+from functools import cache
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -19,6 +20,7 @@ ORDERS = [i / 10 for i in range(1, 10)]
 LONG = "Wholesale and retail trade; repair of motor vehicles <b>&"
 
 
+@cache
 def by_group(m, kind):
     """Return a release of so many groups with long names."""
     keys = [f"{LONG} {i}" for i in range(m)]
@@ -56,6 +58,7 @@ KINDS = (
 )  # fmt: skip
 
 
+@pytest.mark.grid(quick=0)
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("m", [2, 12])
 @pytest.mark.parametrize("wide", [350, 900])
@@ -93,6 +96,7 @@ def test_one_number_for_each_group_is_a_row():
     assert {"a", "b"} <= {part.text for part in root}
 
 
+@pytest.mark.slow
 def test_a_description_has_a_table_and_no_picture():
     release = sd.describe({"v": [1, 2] * 40}, epsilon=4)
     heads, rows = release.columns().cells()

@@ -167,6 +167,7 @@ def test_a_release_carries_its_line_and_head(store, session):
     assert store.datasets.head("ages", 99) is None
 
 
+@pytest.mark.quick_cases(7)
 @pytest.mark.parametrize(
     "statement",
     [

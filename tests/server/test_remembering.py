@@ -30,6 +30,7 @@ def stores(tmp_path_factory):
         yield url, tokens, f"sqlite:///{folder}/older.db", remembered
 
 
+@pytest.mark.slow
 def test_an_old_copy_is_noticed_by_a_later_process(stores, tmp_path):
     first, tokens, older, remembered = stores
     with Remote(first, tokens["anna"], remember=remembered) as again:
@@ -48,6 +49,7 @@ def test_an_old_copy_is_noticed_by_a_later_process(stores, tmp_path):
             forgetful.session("people")
 
 
+@pytest.mark.slow
 def test_a_forged_head_is_refused(stores):
     """A line that is there with another head is another ledger."""
     url, tokens, _, _ = stores
@@ -78,6 +80,7 @@ def test_a_broken_file_is_not_forgotten_in_silence(tmp_path, text):
         SeenHeads("https://a.example", path)
 
 
+@pytest.mark.slow
 def test_a_history_may_begin_within_a_batch(stores):
     url, tokens, _, _ = stores
     anna = Api(url, tokens["anna"])

@@ -55,6 +55,7 @@ def session(place):
     return opened
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("shape", [{}, {"relation": "substitute"}, {"unit": "who", "rows": 2}])
 def test_methods_release_what_the_functions_release(session, place, shape):
     mine = session(epsilon=20, **shape)
@@ -68,6 +69,7 @@ def test_methods_release_what_the_functions_release(session, place, shape):
         assert Release.from_json(release.to_json()) == release
 
 
+@pytest.mark.slow
 def test_each_call_is_charged_its_cost(session):
     s = session(epsilon=20)
     for number, (kind, parameters) in enumerate(CALLS, 1):
@@ -87,6 +89,7 @@ def test_each_call_is_charged_its_cost(session):
     assert "mean of age" in str(s)
 
 
+@pytest.mark.slow
 def test_error_targets_are_charged_the_epsilon_they_need(session):
     s = session()
     release = s.count(error=30)
@@ -144,6 +147,7 @@ def test_a_question_may_be_read_from_json_and_asked(session):
     assert len(s.history) == 1
 
 
+@pytest.mark.slow
 def test_planning_is_free_and_bound_to_what_is_left(session):
     s = session(unit="who", rows=2, relation="substitute")
     s.count(epsilon=0.5)
@@ -183,6 +187,7 @@ def test_unknown_categories_spend_delta(session):
         s.histogram(column="sex", categories="unknown", epsilon=0.1, delta=1e-5)
 
 
+@pytest.mark.slow
 def test_tables_and_descriptions_come_from_afar(session):
     s = session(epsilon=30, delta=1e-5, reserve=1e-5)
     table = s.table(of={"age": ["mean"], "*": ["count"]}, bounds={"age": (0, 120)}, epsilon=4)
@@ -211,6 +216,7 @@ def test_a_session_prints_and_names_its_data(session, place):
     assert repr(place[2]).startswith("<Remote: http://127.0.0.1:")
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "[::1]"])
 def test_a_proxy_sees_no_token_for_this_machine(host, monkeypatch):
     """What is sent to a server on this machine goes there, whatever proxy the environment names."""

@@ -103,6 +103,7 @@ def folder(tmp_path_factory):
     return place
 
 
+@pytest.mark.slow
 def test_commands_keep_a_store(folder):
     assert "sound" in run(folder, "check").stdout
     lines = run(folder, "export", "people").stdout.splitlines()
@@ -146,6 +147,7 @@ class Breaking(httpx.HTTPTransport):
         return answer
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
 def test_a_connection_that_breaks_twice_is_one_charge(folder):
     token = (folder / "token").read_text().strip()
@@ -181,6 +183,7 @@ def stopped_gently(url, token, process):
     assert [answer.status_code for answer in answers] == [200]
 
 
+@pytest.mark.slow
 def test_a_ledger_that_went_back_is_refused(tmp_path, folder):
     for name in ("people.csv", "sourdine.db", "token"):
         copy(folder / name, tmp_path / name)
@@ -235,6 +238,7 @@ def test_answers_do_not_wait_for_acknowledgements():
             assert bound.proto == socket.IPPROTO_TCP
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs SIGTERM")
 def test_alone_it_is_a_demo(tmp_path):
     with running(tmp_path, "--tick", "0") as (url, process):

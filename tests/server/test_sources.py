@@ -51,6 +51,7 @@ def served_store(tmp_path):
     store.close()
 
 
+@pytest.mark.slow
 def test_a_table_of_postgresql_is_asked(served_store, people, capfd):
     store, tokens, address = served_store
     columns = {**COLUMNS, "pay": {"bounds": [0, 4000], "step": 1}}
@@ -82,6 +83,7 @@ def test_a_table_of_postgresql_is_asked(served_store, people, capfd):
     assert not any(SECRET in text for text in shown)
 
 
+@pytest.mark.slow
 def test_a_database_that_is_gone_is_said_without_its_address(served_store, people, capfd):
     store, tokens, address = served_store
     store.datasets.add(registered(Registering(name="live", source=people, epsilon=5)))
@@ -151,6 +153,7 @@ def test_only_what_lies_below_the_folder_is_taken(tmp_path):
             require_below(source, str(inside))
 
 
+@pytest.mark.slow
 def test_without_a_folder_owners_register_nothing_over_http(served_store):
     _, tokens, address = served_store
     with served(address, folder=None) as url:
@@ -163,6 +166,7 @@ def test_without_a_folder_owners_register_nothing_over_http(served_store):
         assert olga.get("/guards").json() == []
 
 
+@pytest.mark.slow
 def test_a_command_adds_any_source(tmp_path, people, monkeypatch):
     monkeypatch.chdir(tmp_path)
 

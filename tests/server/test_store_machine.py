@@ -135,6 +135,7 @@ SqliteMachine.TestCase.settings = settings(max_examples=15, stateful_step_count=
 TestSqliteMachine = SqliteMachine.TestCase
 
 
+@pytest.mark.slow
 def test_the_same_on_postgres(postgres_cluster):
     class PostgresMachine(StoreMachine):
         def new_address(self):

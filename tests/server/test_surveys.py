@@ -34,7 +34,7 @@ FLAG = {
 }
 
 
-@pytest.fixture(scope="module", params=["sqlite", "postgres"])
+@pytest.fixture(scope="module", params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def polls(request, tmp_path_factory):
     """Return a store that two servers share, as two workers do, and people who ask them."""
     folder = tmp_path_factory.mktemp("surveys")
@@ -82,6 +82,7 @@ def send(url, name, lines):
     return httpx.post(f"{url}/s/{name}/reports", content="\n".join(lines))
 
 
+@pytest.mark.slow
 def test_from_a_draft_to_what_people_said(polls):
     made = polls.olga.post("/surveys", {"toml": SKELETON})
     assert made.status_code == 201
@@ -106,6 +107,7 @@ def test_from_a_draft_to_what_people_said(polls):
     assert polls.olga.get("/surveys/commute").json()["state"] == "closed"
 
 
+@pytest.mark.quick_cases(1)
 def test_the_page_is_the_survey_rooms_letter_for_letter(polls):
     facts = opened(polls, "letters")
     survey = Survey.from_facts(polls.olga.get("/surveys/letters").json()["document"])
@@ -123,6 +125,7 @@ def test_the_page_is_the_survey_rooms_letter_for_letter(polls):
     assert "Shown once <bdi>50</bdi> people" in results.text
 
 
+@pytest.mark.quick_cases(1)
 def test_drafts_are_for_owners(polls):
     drafted(polls, "mine")
     for who in (polls.anna, polls.udo):
@@ -169,6 +172,7 @@ def test_a_survey_that_two_open_at_once_is_opened_once(polls):
     assert polls.store.surveys.get("twice") == first
 
 
+@pytest.mark.quick_cases(1)
 def test_a_check_says_what_is_wrong_and_what_it_will_tell(polls):
     found = polls.olga.post("/survey-check", {"toml": SKELETON, "n": 2000}).json()
     assert found["problems"] == []
@@ -202,6 +206,7 @@ def test_what_is_too_much_for_a_server_is_said(changes, field):
     assert found.survey is None
 
 
+@pytest.mark.slow
 def test_a_ticket_is_good_for_one_answer(polls):
     facts = opened(polls, "tickets", {"tickets": 3, "public": False})
     codes = [link.partition("#ticket=")[2] for link in facts["links"]]
@@ -219,6 +224,7 @@ def test_a_ticket_is_good_for_one_answer(polls):
     assert polls.udo.get("/surveys/tickets/results").json()["people"] == 1
 
 
+@pytest.mark.quick_cases(1)
 def test_everything_counted_can_be_taken_home(polls, tmp_path):
     opened(polls, "home")
     assert send(polls.url, "home", records(polls, "home", 5, {"smokes": "true"})).is_success
@@ -230,6 +236,7 @@ def test_everything_counted_can_be_taken_home(polls, tmp_path):
     assert Aggregator.load(tmp_path / "home.aggregator", schema).receipt.accepted == 5
 
 
+@pytest.mark.quick_cases(1)
 def test_records_go_where_people_can_reach_them(polls):
     drafted(polls, "far")
     facts = problem(
@@ -262,6 +269,7 @@ HOSTILE = ("%00", "a%00b", "%0a", "far%0a", "%ff%fe", "%ed%a0%80", "%F0%9F%98%80
            "{survey}")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_names_that_no_survey_has_are_not_found(polls):
     """Wherever a name stands in an address, nothing fails: neither here nor in PostgreSQL."""
     named = [one for one in OPERATIONS if "{survey}" in one.path]
@@ -281,6 +289,7 @@ def test_names_that_no_survey_has_are_not_found(polls):
             assert answer.status_code in {404, 405, 422}, (one.path, name, answer.text)
 
 
+@pytest.mark.quick_cases(1)
 def test_a_post_has_at_most_so_many_lines(polls):
     opened(polls, "lines")
     line = records(polls, "lines", 1, {"smokes": "true"})
@@ -310,6 +319,7 @@ def test_another_site_changes_nothing(polls):
         assert made.status_code == 201
 
 
+@pytest.mark.quick_cases(1)
 def test_nobody_writes_down_that_somebody_answered(polls, capfd):
     opened(polls, "quiet")
     capfd.readouterr()
@@ -322,6 +332,7 @@ def test_nobody_writes_down_that_somebody_answered(polls, capfd):
     assert "/s/" not in polls.udo.get("/metrics").text
 
 
+@pytest.mark.slow
 def test_a_demo_has_a_survey(tmp_path):
     address, _ = demo_store(tmp_path)
     with served(address) as url:
@@ -335,6 +346,7 @@ def test_a_demo_has_a_survey(tmp_path):
         assert 'href="/surveys/commute"' in first
 
 
+@pytest.mark.slow
 def test_records_that_are_gone_break_nothing_else(tmp_path):
     address, _ = demo_store(tmp_path)
     with served(address) as url:
@@ -353,6 +365,7 @@ def test_records_that_are_gone_break_nothing_else(tmp_path):
         assert httpx.get(f"{url}/s/commute/").status_code == 200
 
 
+@pytest.mark.slow
 def test_a_copy_of_the_store_has_its_surveys(tmp_path):
     address, _ = demo_store(tmp_path)
     open_sample(address, "http://127.0.0.1:8000")
@@ -365,6 +378,7 @@ def test_a_copy_of_the_store_has_its_surveys(tmp_path):
     assert {one.stat().st_mode & 0o77 for one in tmp_path.glob("copy.surveys/*")} == {0}
 
 
+@pytest.mark.quick_cases(1)
 def test_rounds_are_surveys_that_share_a_memory(polls):
     forms = []
     for number in (1, 2):

@@ -61,6 +61,7 @@ def typed(page, selector, text):
     page.keyboard.type(text)
 
 
+@pytest.mark.slow
 def test_by_keys_alone_from_the_form_to_an_answer_that_is_counted(tab, site):
     page = tab(viewport=NARROW)
     enter(page, site, "/surveys", "olga")
@@ -139,6 +140,7 @@ def test_what_is_wrong_stands_beside_its_field(tab, site):
     assert site.store.surveys.get("wrong") is None
 
 
+@pytest.mark.slow
 def test_a_file_becomes_the_form_and_the_form_the_same_survey(tab, site):
     page = tab()
     editor(page, site)
@@ -160,6 +162,7 @@ def test_a_file_becomes_the_form_and_the_form_the_same_survey(tab, site):
     assert api(site).get("/surveys/filed").json()["problems"] == []
 
 
+@pytest.mark.slow
 def test_a_preview_keeps_nothing_and_sends_nothing(tab, site):
     page = tab(locale="en-GB")
     editor(page, site)
@@ -177,6 +180,7 @@ def test_a_preview_keeps_nothing_and_sends_nothing(tab, site):
     assert asked == []
 
 
+@pytest.mark.slow
 def test_tickets_are_shown_once(tab, site):
     page = tab()
     editor(page, site)
@@ -239,6 +243,7 @@ def test_an_owner_closes_and_others_look_on(tab, site):
     assert "The survey is closed." in httpx.get(f"{facts['address']}results").text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("scheme", "size"), [("light", WIDE), ("dark", NARROW)], ids=["light desktop", "dark phone"]
 )
@@ -260,6 +265,7 @@ def test_axe_finds_nothing_and_nothing_overflows(tab, site, scheme, size):
         assert overflow(page) <= 0
 
 
+@pytest.mark.slow
 def test_all_rounds_on_one_server_are_answered_from_one_memory(tab, site):
     """Every round is a survey of its own name; one browser draws one memory for all of them."""
     rounds, asked = 5, {"late": TOWN["questions"]["late"]}

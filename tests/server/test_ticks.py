@@ -93,6 +93,7 @@ ASKED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("what", ASKED)
 def test_nothing_changes_between_the_charge_and_the_tick(place, what):
     """Whatever is looked at, by whomever: it changes with the charge and on the tick alone."""
@@ -120,6 +121,7 @@ def test_nothing_changes_between_the_charge_and_the_tick(place, what):
     assert f"/api/v1/{kind}" in shown
 
 
+@pytest.mark.slow
 def test_a_draw_that_fails_shows_on_the_tick_alone(place, monkeypatch):
     def broken(*_):
         place.go.drawn.set()

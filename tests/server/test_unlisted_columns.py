@@ -89,6 +89,7 @@ def ask(tmp_path):
     state.close()
 
 
+@pytest.mark.slow
 def test_every_statistic_is_asked_here(ask):
     assert set(ASKED) == set(CLASSES)
     for name, said in ASKED.items():
@@ -96,6 +97,7 @@ def test_every_statistic_is_asked_here(ask):
         assert found["state"] == "answered", name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("statistic", ASKED)
 def test_columns_that_are_not_listed_are_never_read(ask, statistic, monkeypatch):
     """Every parameter of every statistic, every spelling: no hidden column is found in the data."""

@@ -103,6 +103,7 @@ def asked(tmp_path):
     return s
 
 
+@pytest.mark.slow
 def test_a_report_holds_every_release(asked):
     report = asked.report(about=ABOUT)
     page, text = report.to_html(), report.to_markdown()
@@ -139,6 +140,7 @@ def test_what_the_owner_does_not_say_is_not_stated(asked):
     assert asked.report(about={"contact": " "}).about.contact is None
 
 
+@pytest.mark.slow
 def test_a_page_needs_nothing_else(asked):
     page = asked.report(about=ABOUT).to_html()
     found = seen(page)
@@ -152,6 +154,7 @@ def test_a_page_needs_nothing_else(asked):
     assert set(links) <= {f"#{name}" for name in names}
 
 
+@pytest.mark.slow
 def test_markup_in_names_stays_letters(tmp_path):
     s = session(tmp_path, name=EVIL)
     s.count(by=EVIL, keys=[EVIL, "b"], epsilon=1)
@@ -176,6 +179,7 @@ def test_markup_in_names_stays_letters(tmp_path):
     assert not re.search(r"(?<!\\)<script", filled["deployment"]["implementation"]["mechanisms"])
 
 
+@pytest.mark.slow
 def test_a_charge_without_an_answer_is_said(tmp_path, asked):
     sd.Session(PEOPLE, ledger=tmp_path / "a.ledger", keep=False).count(epsilon=1)
     report = asked.report()
@@ -215,6 +219,7 @@ def test_sums_are_computed_again(asked):
     assert [check.passed for check in wrong.checks][1] is False
 
 
+@pytest.mark.slow
 def test_large_releases_are_cut(tmp_path):
     keys = [f"k{i}" for i in range(10_000)]
     s = sd.Session({"k": keys}, epsilon=1, ledger=tmp_path / "a.ledger")
@@ -224,6 +229,7 @@ def test_large_releases_are_cut(tmp_path):
     assert len(page) < 40_000
 
 
+@pytest.mark.slow
 def test_without_matplotlib_there_are_no_pictures(asked, monkeypatch):
     assert "<svg" in asked.report().to_html()
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
@@ -239,6 +245,7 @@ def test_a_session_in_memory_has_a_report():
     assert check(entry(empty)) == check(entry(s.report())) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ending", ["html", "md", "json"])
 def test_reports_are_written_by_their_ending(asked, tmp_path, ending):
     asked.report(about=ABOUT).write(tmp_path / f"report.{ending}")
@@ -374,6 +381,7 @@ def test_texts_that_are_no_entry_are_refused():
     assert "got a date" in check_text(dated)[0]
 
 
+@pytest.mark.slow
 @given(st.lists(st.text(), min_size=1), st.text(), st.floats(0, 1e300))
 def test_yaml_is_read_back_as_it_was_written(texts, text, number):
     record = {"a": texts, "b": {"c": text, "d": "\n".join(texts)}, "e": number, "f": 3}
@@ -428,6 +436,7 @@ def test_every_way_to_count_is_reported(total, variant, account):
     assert not all(check.passed for check in forged.checks)
 
 
+@pytest.mark.slow
 def test_answers_from_a_text_file_belong_to_their_charges(tmp_path):
     """There the number of records is private, and the question is answered as such."""
     file = tmp_path / "ages.csv"
@@ -445,6 +454,7 @@ def test_answers_from_a_text_file_belong_to_their_charges(tmp_path):
     assert not all(check.passed for check in replace(report, charges=(other,)).checks)
 
 
+@pytest.mark.slow
 def test_many_numbers_of_groups_are_drawn_in_panels():
     pytest.importorskip("matplotlib")
     table = {"v": list(range(100)) * 3, "g": ["a", "b", "c"] * 100}

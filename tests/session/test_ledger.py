@@ -31,7 +31,9 @@ def terms(request):
     return request.param
 
 
-@pytest.fixture(params=["memory", "file", "sqlite", "postgres"])
+@pytest.fixture(
+    params=["memory", "file", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)]
+)
 def ledger(request, terms, tmp_path):
     if request.param == "memory":
         return MemoryLedger(terms)
@@ -57,6 +59,7 @@ def spend(ledger, epsilon, delta=0, relation=ADD_REMOVE, what="mean of age"):
     return ledger.charge(cost, what=what, mechanism="mean by hand", parameters="{}")
 
 
+@pytest.mark.slow
 def test_ten_tenths_exhaust_exactly(ledger):
     for _ in range(10):
         spend(ledger, 0.1)
@@ -120,6 +123,7 @@ def test_long_fractions_round_up_and_never_pass_the_total(ledger):
     assert ledger.spent.epsilon == 1
 
 
+@pytest.mark.quick_cases(4)
 def test_threads_charge_exactly_the_total(ledger):
     def attempt(_):
         try:
@@ -133,6 +137,7 @@ def test_threads_charge_exactly_the_total(ledger):
     assert ledger.spent.epsilon == 1
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork here")
 def test_forked_processes_share_a_file_and_not_memory(tmp_path):
     script = tmp_path / "forks.py"
@@ -205,6 +210,7 @@ def test_a_missing_name_fits_every_name(tmp_path):
     assert FileLedger(path, Terms(total=TERMS.total)).terms.name == "people.csv"
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_is_accepted(tmp_path, terms):
     """Of terms and charges, and of what counts them: not one of 600 changes anything silently."""
     path, chance = tmp_path / "p.ledger", random.Random(5)  # noqa: S311 - no secret

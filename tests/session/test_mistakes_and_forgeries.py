@@ -176,6 +176,7 @@ def test_a_full_disk_tells_what_was_charged_and_of_the_batch(tmp_path, monkeypat
     assert [charge.value for charge in session.history] == ["none kept"] * 2
 
 
+@pytest.mark.slow
 def test_a_report_says_how_a_declared_batch_was_admitted():
     session = sd.Session(DATA, epsilon=3, delta=1e-6)
     session.ask_all([plan.count(epsilon=0.059)] * 112)

@@ -194,6 +194,7 @@ def timeless(line):
     return table, {k: v for k, v in row.items() if k not in {"time", "opened", "identity"}}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("named", [False, True])
 @pytest.mark.parametrize(("kind", "parameters"), [*CALLS, ("describe", {})])
 def test_an_answer_is_kept_as_it_was_returned(tmp_path, kind, parameters, named):
@@ -301,7 +302,10 @@ def test_a_session_cannot_be_copied():
     )
 
 
-@pytest.fixture(scope="module", params=["0", "1e-6", "sqlite", "postgres"])
+@pytest.fixture(
+    scope="module",
+    params=["0", "1e-6", "sqlite", pytest.param("postgres", marks=pytest.mark.slow)],
+)
 def killed(request, tmp_path_factory):
     given = ["--delta", request.param]
     if request.param in {"sqlite", "postgres"}:
@@ -323,6 +327,7 @@ def killed(request, tmp_path_factory):
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork and SIGKILL")
 def test_killed_processes_lose_no_charge(killed):
     charges = re.search(r"charges in all *│ *(\d+) │ *(\d+) ", killed)
@@ -332,6 +337,7 @@ def test_killed_processes_lose_no_charge(killed):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="needs fork")
+@pytest.mark.slow
 def test_writers_share_exactly_the_total(killed):
     answers = re.search(r"answers of a race from nothing *│ *(\d+) │ *(\d+) ", killed)
     assert answers[1] == answers[2]

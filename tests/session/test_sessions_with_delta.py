@@ -51,6 +51,7 @@ def test_far_more_fit_than_by_the_sum():
     assert asked(session(delta=0), "count", 200, epsilon=0.06) == 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "times", "each"), [(5.08, 100, 0.1), (1.47, 1000, 0.01)])
 def test_so_many_counts_fit(epsilon, times, each):
     s = session(epsilon=epsilon)
@@ -110,6 +111,7 @@ def adaptive(chance, terms):
     return ledger.history
 
 
+@pytest.mark.slow
 def test_every_price_is_what_recomputing_gives():
     """1000 adaptive sessions, through the lines of a file: the same to the last digit."""
     chance = random.Random(7)  # noqa: S311 - no secret
@@ -139,6 +141,7 @@ def test_every_price_is_what_recomputing_gives():
     assert refused > 10
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize(
     "change",
     [
@@ -327,6 +330,7 @@ def test_the_largest_epsilon_by_kind_fits(kind):
         room.largest("other")
 
 
+@pytest.mark.slow
 def test_a_refusal_names_what_fits_for_this_very_question():
     s = session()
     s.mean(**AGE, epsilon=2)
@@ -389,6 +393,7 @@ def test_what_a_declared_batch_costs():
     assert counts.to_dict()["certified"][1] == counts.certified.upper
 
 
+@pytest.mark.slow
 def test_a_total_with_delta_is_shared_by_the_certified_curve():
     wanted = [plan.count(error=20), plan.sum(**AGE, error=2000)] * 12
     by_sum = plan.together(wanted, epsilon=1)
@@ -399,6 +404,7 @@ def test_a_total_with_delta_is_shared_by_the_certified_curve():
     assert compose(by_curve.parts).delta(1).upper <= 1e-6
 
 
+@pytest.mark.slow
 def test_a_session_shares_what_is_left_by_prices(tmp_path):
     s = session(ledger=tmp_path / "p.ledger")
     s.mean(**AGE, epsilon=1)
@@ -415,6 +421,7 @@ def test_a_session_shares_what_is_left_by_prices(tmp_path):
     assert not kept.fits
 
 
+@pytest.mark.slow
 def test_a_batch_that_is_the_whole_session(tmp_path):
     path = tmp_path / "p.ledger"
     batch = plan.together([plan.count(epsilon=0.1)] * 60, delta=1e-6)
@@ -484,6 +491,7 @@ def test_what_cannot_be_charged_together_is_not_charged_at_all(tmp_path):
     assert pure.history == []
 
 
+@pytest.mark.slow
 def test_the_curve_of_a_batch_is_drawn(tmp_path):
     pytest.importorskip("matplotlib")
     batch = plan.together([plan.count(epsilon=0.1)] * 20, delta=1e-6)

@@ -112,6 +112,7 @@ def test_who_may_read_a_new_file(tmp_path):
 # What was written stays, and whatever happened to it is noticed.
 
 
+@pytest.mark.slow
 def test_no_flipped_bit_is_accepted(book, path):
     write(book, "one", "two " * 50, "three")
     whole, chance = path.read_bytes(), random.Random(3)  # noqa: S311 - no secret
@@ -126,6 +127,7 @@ def test_no_flipped_bit_is_accepted(book, path):
     assert read(Book(path, DIARY)) == read(book)
 
 
+@pytest.mark.slow
 def test_lines_that_were_moved_or_removed_are_noticed(book, path):
     write(book, "one", "two", "three", "four")
     whole = path.read_bytes().splitlines(keepends=True)
@@ -249,6 +251,7 @@ def test_a_short_write_is_an_error():
         locks.put(Full(), 0, b"line\n")
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
 def test_what_was_written_stays_whatever_raises(book, error):
     def fails(page):
@@ -330,6 +333,7 @@ def run(script, *arguments):
     return done.stdout.split()
 
 
+@pytest.mark.slow
 @needs_fork
 def test_interrupts_around_a_fork_leave_no_lock_behind(path):
     assert run(INTERRUPTED_FORKS, path)[-1] == "free"
@@ -387,6 +391,7 @@ print(book.turn(lambda page: len(page.rows("lines"))))
 """
 
 
+@pytest.mark.slow
 @needs_fork
 def test_interrupts_leave_no_lock_behind(path):
     """Thousands of real signals at random moments of turns; their tracebacks are kept alive."""

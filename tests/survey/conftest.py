@@ -55,7 +55,7 @@ def survey_cases():
     )
 
 
-@pytest.fixture(params=["sqlite", "postgres"])
+@pytest.fixture(params=["sqlite", pytest.param("postgres", marks=pytest.mark.slow)])
 def place(request, tmp_path):
     """Return where a new store can be, of either kind: a new place with each call."""
     if request.param == "sqlite":

@@ -26,6 +26,7 @@ def test_the_skeleton_declares_it_for_every_question():
     assert survey.schema.undeclared == ()
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("method", ["split", "sample"])
 @pytest.mark.parametrize("left", NEEDED)
 def test_a_device_refuses_before_it_draws(node, survey_cases, tmp_path, method, left):
@@ -73,6 +74,7 @@ def test_random_answers_are_no_survey():
         Survey.from_facts(tomllib.loads(SKELETON) | {"missing": "random"})
 
 
+@pytest.mark.slow
 def test_silent_people_are_estimated_and_do_not_walk(tmp_path):
     """2000 records without an answer: nobody is held to walk, ride or drive."""
     survey = Survey.from_facts(tomllib.loads(SKELETON) | {"epsilon": 8, "method": "sample"})

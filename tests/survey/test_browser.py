@@ -67,6 +67,7 @@ def send(tab, said=EN["accepted"]):
     tab.get_by_text(said).wait_for()
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("disk", [False, True], ids=["server", "disk"])
 @pytest.mark.parametrize("size", [WIDE, NARROW], ids=["desktop", "phone"])
 def test_a_person_answers(opened, collector, disk, size):
@@ -148,6 +149,7 @@ def question(column):
     return column.facts() | {"ask": f"Which {column.kind}?"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["split", "sample"])
 def test_every_column_is_asked_and_told(opened, collector, survey_cases, method):
     columns = {re.sub(r"\W", "-", name): column for name, column in survey_cases.columns().items()}
@@ -321,6 +323,7 @@ def test_the_promise_is_computed_from_epsilon(opened, epsilon):
     assert one.tab.get_by_text(EN["weak"]).is_visible() == (epsilon > 2.2)
 
 
+@pytest.mark.slow
 def test_twelve_questions_take_twenty_milliseconds(opened, survey_cases):
     columns = list(survey_cases.columns().values())[:10]
     from sourdine.local import Number, Schema

@@ -5,6 +5,8 @@ from __future__ import annotations
 import random
 from fractions import Fraction
 
+import pytest
+
 from sourdine.exact import exp_neg
 
 WIDEST = 16
@@ -31,6 +33,7 @@ def enclosed(terms, m, bits):
     return low, high
 
 
+@pytest.mark.slow
 def test_enclosures_hold_and_ends_are_exact(node):
     given = list(cases())
     for (top, bottom, m, bits), (around, ends) in zip(

@@ -94,6 +94,7 @@ def counted(one, n):
     return one.store.people
 
 
+@pytest.mark.slow
 def test_records_are_accepted_and_counted_once(running):
     one = running()
     lines = lines_of(one.survey, 60)
@@ -125,6 +126,7 @@ def test_a_post_has_at_most_so_many_lines(running):
     assert counted(one, MOST_LINES) == MOST_LINES
 
 
+@pytest.mark.slow
 def test_a_record_does_not_wait_for_batches(survey_cases, place):
     """However many batches wait, a single record is in the next commit."""
     survey = Survey.from_facts(survey_cases.facts())
@@ -214,6 +216,7 @@ def test_tickets_over_http(running):
     assert ask(one.port, "POST", "/reports", first).status == 410
 
 
+@pytest.mark.slow
 def test_pages_are_strict(running):
     bad = "<script>alert(1)</script>"
     one = running(title=bad)
@@ -232,6 +235,7 @@ def test_pages_are_strict(running):
         assert ("refresh" in found.headers) is ("pause" not in path)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="kill -9 is of POSIX")
 def test_killed_again_and_again_every_record_counts_once(place):
     """A few kills; ``benchmarks/collector.py kills`` does a hundred."""
@@ -243,6 +247,7 @@ def test_killed_again_and_again_every_record_counts_once(place):
     assert found["counted"] >= found["accepted"] > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="signals are of POSIX")
 def test_the_command_serves_and_stops_on_a_signal(survey_cases, tmp_path):
     store, _ = SurveyStore.create(tmp_path / "s.db", Survey.from_facts(survey_cases.facts()))
@@ -305,6 +310,7 @@ def test_a_larger_server_holds_it(survey_cases, tmp_path):
     store.close()
 
 
+@pytest.mark.slow
 def test_the_demo_runs():
     said = []
     with ThreadPoolExecutor(1) as another:  # a browser's loop may run in this one
@@ -313,6 +319,7 @@ def test_the_demo_runs():
     assert any("/results" in text for text in said)
 
 
+@pytest.mark.slow
 def test_a_browser_answers_the_served_page(running, chromium):
     one = running(tickets=1)
     context = chromium.new_context(locale="en-GB")

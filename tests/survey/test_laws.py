@@ -124,6 +124,7 @@ def test_every_method_of_the_device_is_walked():
     assert {_part(m)["method"] for m in CASES.values()} == set(device.METHODS)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", [name for name in CASES if name != "truncated"])
 def test_the_law_keeps_the_claim_whatever_the_base(walked, name):
     laws, whole = walked[name], [EPSILON, *rates(walked[name])]
@@ -139,6 +140,7 @@ def exp_near(r):
     return exp_neg(r).below(REAL_BITS) if r else Fraction(1)
 
 
+@pytest.mark.slow
 def test_a_cut_off_near_keeps_the_claim(walked):
     """Its level is no simple fraction: here the real laws are compared, to 200 bits."""
     found = evaluated(walked["truncated"], exp_near)
@@ -156,6 +158,7 @@ def test_the_law_is_that_of_the_mechanism(walked, name):
         assert abs(expected.sum() - 1) < 1e-12
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", HISTORIES)
 def test_the_law_of_all_rounds_is_that_of_the_histories(remembered, name):
     """A new memory, and reports from it: for each history the law that is audited."""

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib.util
 from pathlib import Path
 
+import pytest
+
 HERE = Path(__file__).parent
 
 MUTANTS = {
@@ -64,6 +66,7 @@ def beside(name):
     return loaded
 
 
+@pytest.mark.slow
 def test_every_mutant_is_found(node, survey_cases, tmp_path):
     forms, jobs = survey_cases.replays(1200, seed=5)
     source = survey_cases.DEVICE.read_text()

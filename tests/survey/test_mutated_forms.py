@@ -57,6 +57,7 @@ def test_every_method_is_mutated():
     assert set(TOPS) == {*device.METHODS, "memoised"}
 
 
+@pytest.mark.slow
 def test_no_form_that_is_read_costs_more_than_it_says(node):
     done = node("mutations.mjs", {"forms": forms(), "first": False})
     assert done["found"] == []
@@ -65,6 +66,7 @@ def test_no_form_that_is_read_costs_more_than_it_says(node):
     assert done["wide"] < done["walked"] / 50, "numbers too large to walk"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", UNDONE)
 def test_the_search_finds_what_a_device_does_not_refuse(node, survey_cases, tmp_path, name):
     source = survey_cases.DEVICE.read_text()
@@ -126,6 +128,7 @@ def refused(form):
     return False
 
 
+@pytest.mark.slow
 def test_both_devices_refuse_the_same_forms(node):
     every = list(changes())
     said = node("refusals.mjs", every)
@@ -138,6 +141,7 @@ def test_both_devices_refuse_the_same_forms(node):
     assert 1000 < said.count(None) < len(said) - 1000
 
 
+@pytest.mark.slow
 def test_a_memory_is_used_with_the_chances_it_was_drawn_with(node):
     """A form that names another survey's schema does not tell from that survey's memory."""
     form = form_for_device(Schema(q=Flag(), epsilon=8, rounds=3).round(1))

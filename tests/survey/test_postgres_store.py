@@ -25,6 +25,7 @@ def survey(survey_cases):
     return Survey.from_facts(survey_cases.facts())
 
 
+@pytest.mark.slow
 def test_a_closed_survey_does_not_say_who_came_first(postgres, survey):
     store, _ = SurveyStore.create(postgres, survey)
     for _ in range(3):

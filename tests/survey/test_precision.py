@@ -19,6 +19,7 @@ COLUMNS = {
 }
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("method", ["split", "sample"])
 def test_a_plan_gives_the_intervals_of_the_survey(method):
     schema, n = Schema.of(COLUMNS, epsilon=4, method=method, missing="random"), 3000

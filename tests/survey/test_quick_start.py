@@ -53,6 +53,7 @@ def answered(chromium, address, asked):
     context.close()
 
 
+@pytest.mark.slow
 def test_the_quick_start_works_word_for_word(type_in, tmp_path, chromium):
     typed = commands()
     assert [line[1] for line in typed] == ["new", "check", "plan", "open", "serve", "results",
@@ -84,6 +85,7 @@ def test_the_quick_start_works_word_for_word(type_in, tmp_path, chromium):
     assert (told["people"], told["state"]) == (1, "closed")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["check", "page", "open"])
 def test_no_placeholder_is_frozen(type_in, tmp_path, command):
     type_in("survey", "new")

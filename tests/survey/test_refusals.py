@@ -70,11 +70,13 @@ def said(node):
     return dict(zip(LIES, node("refusals.mjs", [form for form, _ in LIES.values()]), strict=True))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("name", LIES)
 def test_a_lying_form_is_refused(said, name):
     assert said[name] == LIES[name][1]
 
 
+@pytest.mark.slow
 def test_honest_forms_are_not(node, survey_cases):
     honest = [form_for_device(schema) for schema in survey_cases.schemas()]
     assert set(node("refusals.mjs", [SPLIT, SAMPLE, ROUGH, *honest])) == {None}

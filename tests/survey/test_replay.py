@@ -38,6 +38,7 @@ def in_quickjs(given):
     return json.loads(engine.get("play")(json.dumps(given)))
 
 
+@pytest.mark.slow
 def test_records_are_the_same_in_three_engines(node, survey_cases):
     forms, jobs = survey_cases.replays(RECORDS)
     given = {"forms": forms, "jobs": [(form, said, took.hex()) for form, said, took, _ in jobs]}
@@ -47,6 +48,7 @@ def test_records_are_the_same_in_three_engines(node, survey_cases):
     assert in_quickjs(given) == mine
 
 
+@pytest.mark.slow
 def test_teasing_bits_leave_a_coin_open(survey_cases):
     """A flag takes a byte, a word and an id; half of the draws take one or two words more."""
     forms, jobs = survey_cases.replays(600, seed=3)
@@ -60,6 +62,7 @@ def test_every_column_of_a_schema_is_tried(survey_cases):
     assert {cls.kind for cls in Attribute.__subclasses__()} == kinds
 
 
+@pytest.mark.slow
 def test_records_are_those_of_the_schema(survey_cases):
     """An aggregator accepts every line, of every method."""
     by_form = {}
@@ -99,6 +102,7 @@ def test_what_is_no_number_is_none(text):
     assert device.tick(text, {"lower": "0", "step": "1", "last": 9}) is None
 
 
+@pytest.mark.slow
 def test_a_kiosk_needs_the_form_alone(node, tmp_path, survey_cases):
     """``node device.mjs FORM`` prints a record for each line of answers."""
     columns = survey_cases.columns()

@@ -69,6 +69,7 @@ def plain(html):
     return " ".join(unescape(text).split())
 
 
+@pytest.mark.slow
 def test_it_speaks_every_language_of_the_survey(found):
     """No sentence of English is left in another language, before and after results are shown."""
     english = [text for key, text in words("en").items() if key.startswith("results_")]
@@ -91,6 +92,7 @@ def test_every_language_has_the_words():
             assert set(re.findall(PLACES, text)) == set(re.findall(PLACES, words(tag)[key]))
 
 
+@pytest.mark.slow
 def test_the_survey_page_does_not_carry_its_words(found):
     assert b"results_" not in page(found(0).survey)
 
@@ -157,6 +159,7 @@ def test_texts_are_escaped(found):
     assert html.count("&lt;script&gt;") == 2
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("scheme", "size"), [("light", "desktop"), ("dark", "phone")])
 def test_axe_finds_nothing_on_results(found, shown, scheme, size):
     tab = shown(results_page(found()), viewport=SIZES[size], color_scheme=scheme, bypass_csp=True)
@@ -169,6 +172,7 @@ def test_axe_finds_nothing_on_results(found, shown, scheme, size):
     assert letters >= 16, "letters do not shrink with the picture"
 
 
+@pytest.mark.slow
 def test_results_from_right_to_left(found, shown):
     tab = shown(results_page(found(change=arabic)), viewport=SIZES["phone"], bypass_csp=True)
     assert tab.locator("html").get_attribute("dir") == "rtl"

@@ -107,6 +107,7 @@ def given_to(node, modules, forms, jobs):
     return node("rounds.mjs", given)
 
 
+@pytest.mark.slow
 def test_rounds_are_the_same_in_three_engines(node, rounds):
     forms, jobs = plays(600)
     [found] = given_to(node, [str(rounds)], forms, jobs)
@@ -135,6 +136,7 @@ def test_rounds_are_the_same_in_three_engines(node, rounds):
     assert json.loads(engine.get("play")(json.dumps({"forms": forms, "jobs": some}))) == mine[:120]
 
 
+@pytest.mark.slow
 def test_every_mutant_of_the_rounds_is_found(node, rounds, tmp_path):
     forms, jobs = plays(60, seed=2)
     source, modules = rounds.read_text(), [str(rounds)]
@@ -154,6 +156,7 @@ def test_every_mutant_of_the_rounds_is_found(node, rounds, tmp_path):
     assert [name for name, found in zip(MUTANTS, others, strict=True) if found == true] == []
 
 
+@pytest.mark.slow
 def test_a_memory_is_that_of_a_respondent():
     """What a page keeps, Python goes on with; and an aggregator takes the records of each round."""
     _, jobs = plays(48, seed=3)
@@ -192,6 +195,7 @@ def test_a_survey_has_rounds(survey_cases):
         Survey.from_facts(survey_cases.facts(rounds=52))
 
 
+@pytest.mark.slow
 def test_words_of_rounds_claim_no_more_than_the_mathematics(survey_cases):
     """Each percentage is that of a loss that rounds do not pass, rounded up."""
     for epsilon in (Fraction(1, 10), 1, 4, 8):

@@ -88,6 +88,7 @@ def test_a_browser_that_keeps_nothing_cannot_answer(asked, collector):
     assert collector.lines == []
 
 
+@pytest.mark.slow
 def test_the_costs_of_rounds_are_said(asked):
     survey, start, _ = asked
     costs, tab = survey.schema.costs(), start(2)

@@ -44,6 +44,7 @@ def make(survey_cases, place):
         store.close()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("method", ["split", "sample"])
 def test_a_store_counts_as_an_aggregator_does(make, tmp_path, method):
     store, _ = make(method=method)
@@ -76,6 +77,7 @@ def test_a_record_sent_again_counts_once(make):
     assert store.fold() == 3
 
 
+@pytest.mark.quick_cases(1)
 def test_two_collectors_count_every_record_once(make):
     """Both are sent the same lines at the same time, and both count."""
     store, _ = make()
@@ -171,6 +173,7 @@ def base(store, cluster):
     return cluster.folder / "data" / "base" / str(number)
 
 
+@pytest.mark.slow
 def test_nothing_in_the_tables_links(make, request):
     """Records vanish when they are counted, spent tickets at once; no table knows an order."""
     store, codes = make(tickets=80)
@@ -214,6 +217,7 @@ def test_a_file_has_no_row_numbers(survey_cases, tmp_path):
     assert not columns & {"time", "address", "number", "ip"}
 
 
+@pytest.mark.quick_cases(1)
 def test_results_are_hidden_below_fifty_answers(make):
     store, _ = make(epsilon=4)
     lines = lines_of(store.survey, 50)

@@ -23,6 +23,7 @@ def run(tmp_path, monkeypatch):
     return call
 
 
+@pytest.mark.slow
 def test_from_new_to_page(run, tmp_path):
     assert "sourdine survey check survey.toml" in run("new").stderr
     said = " ".join(run("check", "survey.toml").stdout.split())
@@ -37,6 +38,7 @@ def test_from_new_to_page(run, tmp_path):
     assert set(planned["questions"]) == {"way", "minutes", "late", "wishes"}
 
 
+@pytest.mark.slow
 def test_nothing_is_overwritten_unasked(run, tmp_path):
     run("new")
     (tmp_path / "survey.toml").write_text("mine")
@@ -51,6 +53,7 @@ def test_nothing_is_overwritten_unasked(run, tmp_path):
     run("page", "survey.toml", "-o", "other.html")
 
 
+@pytest.mark.slow
 def test_errors_speak_shell(run):
     run("new")
     for number, said in (("x", "--n must be a number, got x."),
@@ -61,6 +64,7 @@ def test_errors_speak_shell(run):
     assert str(failed.exception).startswith("SURVEY must name a file that exists")
 
 
+@pytest.mark.slow
 def test_the_pages_and_stores_of_rounds(run, tmp_path):
     run("new", "weekly.toml")
     text = (tmp_path / "weekly.toml").read_text()
@@ -80,6 +84,7 @@ def test_the_pages_and_stores_of_rounds(run, tmp_path):
     )
 
 
+@pytest.mark.slow
 def test_a_store_in_postgresql(run, postgres):
     run("new")
     assert f"sourdine survey serve {postgres}" in run(

@@ -55,6 +55,7 @@ def test_deciles_spend_what_is_left_of_a_column():
     assert part.mean.epsilon + part.deciles(drawn).epsilon + part.choosing.epsilon == 1
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_whole_descriptions_hold_on_neighbours(relation):
     fewer = {name: column[:-1] for name, column in SMALL.items()}
@@ -67,6 +68,7 @@ def test_whole_descriptions_hold_on_neighbours(relation):
     assert result.holds, result.faults
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("value", [None, "a", 2])
 def test_how_a_list_is_stored_states_no_kind(value):
     """A list of truths alone is stored as an array of them, and any other value changes that."""
@@ -75,6 +77,7 @@ def test_how_a_list_is_stored_states_no_kind(value):
     assert result.holds, result.faults
 
 
+@pytest.mark.slow
 def test_it_shows_every_column_of_a_frame():
     release = sd.describe(TABLE, epsilon=8)
     assert list(release.value) == list(TABLE)
@@ -93,6 +96,7 @@ def test_it_shows_every_column_of_a_frame():
     assert "<table>" in release._repr_html_()
 
 
+@pytest.mark.slow
 def test_a_file_of_text_is_described_like_a_frame(tmp_path):
     TABLE.to_csv(tmp_path / "people.csv", index=False)
     release = sd.describe(tmp_path / "people.csv", epsilon=20)
@@ -101,6 +105,7 @@ def test_a_file_of_text_is_described_like_a_frame(tmp_path):
     assert abs(release.value["income"]["mean"] / TABLE["income"].mean() - 1) < 0.1
 
 
+@pytest.mark.slow
 def test_types_state_kinds():
     data = pd.DataFrame({"day": pd.date_range("2024-01-01", periods=99), "yes": [True] * 99})
     release = sd.describe(data.assign(n=range(99), x=0.5), epsilon=40)
@@ -129,6 +134,7 @@ STRANGE = {
 }
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", STRANGE)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_nothing_in_the_data_raises(name, relation):
@@ -147,6 +153,7 @@ def test_a_session_charges_a_description_once(tmp_path):
         session.describe(epsilon=1)
 
 
+@pytest.mark.slow
 def test_persons_are_described_by_a_bounded_number_of_rows():
     data = {"who": list(range(200)) * 3, "age": [20] * 200 + [30] * 200 + [40] * 200}
     release = sd.describe(data, epsilon=20, unit="who", rows=2)
@@ -155,6 +162,7 @@ def test_persons_are_described_by_a_bounded_number_of_rows():
     assert "who" in str(release.cost.told(release.mechanism.protected))
 
 
+@pytest.mark.slow
 def test_intervals_of_descriptions_cover():
     """Each on its own: means and deciles of the values within the bounds that were found."""
     runs, held, asked = 25, [], Describe(epsilon=4, source=SeededSource(3))
@@ -190,6 +198,7 @@ def test_wrong_parameters_say_what_to_type(call, text, refused):
     refused(call, text)
 
 
+@pytest.mark.slow
 def test_few_records_in_many_columns_keep_their_bounds():
     rng = np.random.default_rng(3)
     few = {f"column {i}": rng.normal(120, 30, 768).round() for i in range(9)}

@@ -27,12 +27,14 @@ def table(release):
     return str(release).split("\ncost ")[0].splitlines()
 
 
+@pytest.mark.slow
 def test_a_description_fits_a_terminal():
     release = sd.describe(WIDE, epsilon=1)
     edges, further = 2, 3  # what a shell's table has besides, for each of three columns
     assert max(map(len, table(release))) + edges + further <= 80
 
 
+@pytest.mark.slow
 def test_it_says_how_many_records_bounds_may_leave_out():
     few = sd.describe(WIDE.head(300), columns=["debts", "sex"], epsilon=1)
     assert 10 * few.value["debts"]["beyond"] > 300
@@ -50,6 +52,7 @@ def test_a_picture_says_that_dates_are_only_counted():
     assert "dates are only counted" in {text.get_text() for text in axes.texts}
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("values", [[], [None] * 300, [float("nan")] * 300])
 @pytest.mark.parametrize("kind", ["number", "whole", "category"])
 def test_columns_without_values_have_no_bars(values, kind):

@@ -41,6 +41,7 @@ def test_the_prior_is_half_at_home_and_half_in_the_octaves(grid):
     assert centre.prior(starts).tolist() == parts
 
 
+@pytest.mark.quick_cases(2)
 @grids
 def test_points_of_a_run_are_drawn_by_the_prior(grid):
     from sourdine.noise import SYSTEM

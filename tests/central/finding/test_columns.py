@@ -36,6 +36,7 @@ def numbers(value):
     return np.concatenate([np.ravel(np.asarray(part, float)) for part in value.values()])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bounds", ["find", {"x": (0, None), "y": (0, 10**9, "find")}], ids=str)
 def test_nothing_in_the_data_makes_a_table_raise(bounds, relation):
     asked = {"of": OF, "bounds": bounds, "epsilon": 1, "relation": relation}
@@ -47,6 +48,7 @@ def test_nothing_in_the_data_makes_a_table_raise(bounds, relation):
         assert release.cost == usual.cost
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("step", [1, 0.01, "1e-9"])
 def test_no_step_of_a_table_meets_data_that_it_cannot_hold(step):
     for x in list(HOSTILE.values())[::2]:
@@ -54,6 +56,7 @@ def test_no_step_of_a_table_meets_data_that_it_cannot_hold(step):
         assert np.isfinite(numbers(release.value)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", GROUPS)
 def test_whole_tables_hold_on_neighbours(groups, relation):
     """Replay of the whole call: the steps that moved add up to no more than epsilon."""
@@ -77,6 +80,7 @@ def test_whole_tables_hold_on_neighbours(groups, relation):
         assert result.holds, result.faults
 
 
+@pytest.mark.slow
 def test_parts_of_a_table_add_up_to_epsilon(relation):
     for n in (None, 40, 4000):
         release = sd.table(frame(WAGES), of=OF, bounds="find", epsilon=0.7, relation=relation, n=n)
@@ -92,6 +96,7 @@ def test_parts_of_a_table_add_up_to_epsilon(relation):
         assert sum(part.epsilon for part in settled.statistics.values()) <= spent["table"]
 
 
+@pytest.mark.slow
 def test_bounds_of_a_column_are_found_once_and_reach_about_as_far_as_the_data():
     release = sd.table(frame(WAGES, WAGES - 5e4), of=OF, bounds="find", epsilon=4)
     settled = release.mechanism.settled(release.drawn)
@@ -106,6 +111,7 @@ def test_bounds_of_a_column_are_found_once_and_reach_about_as_far_as_the_data():
     assert least <= clipped.mean() <= most
 
 
+@pytest.mark.slow
 def test_quantiles_alone_need_no_search_and_public_bounds_stay():
     release = sd.table(
         frame(WAGES), of={"x": ["median"], "y": ["mean"]}, bounds={"x": "find", "y": (0, 10**6)},
@@ -119,6 +125,7 @@ def test_quantiles_alone_need_no_search_and_public_bounds_stay():
     assert "x: Values are clamped" in " ".join(both.drawer.caveats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("groups", GROUPS)
 def test_a_table_says_what_was_found_and_is_read_again(groups, tmp_path):
     release = sd.table(frame(WAGES), of=OF, bounds="find", epsilon=2, **GROUPS[groups])
@@ -130,6 +137,7 @@ def test_a_table_says_what_was_found_and_is_read_again(groups, tmp_path):
     assert len(release.to_frame()) >= 14
 
 
+@pytest.mark.slow
 def test_rows_and_bounds_of_a_table_are_found():
     data = {**frame(WAGES), "who": [i // 2 for i in range(len(WAGES))]}
     release = sd.table(data, of=OF, bounds="find", unit="who", rows="find", epsilon=4)
@@ -137,6 +145,7 @@ def test_rows_and_bounds_of_a_table_are_found():
     assert "found outward from" in str(release)
 
 
+@pytest.mark.slow
 def test_tables_with_found_bounds_are_planned_charged_and_typed(tmp_path):
     planned = sd.plan.table(of=OF, bounds="find", n=4000, epsilon=1)
     assert "bounds of x" in str(planned)

@@ -48,6 +48,7 @@ HOSTILE = {
 every = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 
 
+@pytest.mark.grid(quick=0)
 @every
 @pytest.mark.parametrize("bounds", SOUGHT, ids=str)
 def test_nothing_in_the_data_raises(call, bounds, relation):
@@ -60,6 +61,7 @@ def test_nothing_in_the_data_raises(call, bounds, relation):
         assert release.cost == usual.cost
 
 
+@pytest.mark.quick_cases(4)
 @pytest.mark.parametrize("step", [1, 0.01, "1/3", 2**20, "1e-9"])
 def test_no_step_meets_data_that_it_cannot_hold(step, relation):
     for call, x in product((sd.sum, sd.variance), list(HOSTILE.values())[::3]):
@@ -83,6 +85,7 @@ def test_parts_add_up_to_epsilon(relation):
         assert ("centre" in spent) == (name != "sum")
 
 
+@pytest.mark.slow
 def test_the_search_takes_more_where_records_are_few():
     x, reached = np.random.default_rng(4).normal(50, 10, 1000), []
     for seed in range(30):
@@ -108,6 +111,7 @@ def test_what_is_public_is_not_paid_for():
     assert set(one_sided.drawn["spent"]) == {"bounds", "mean"}
 
 
+@pytest.mark.slow
 def test_a_file_of_text_has_a_private_number_of_rows(tmp_path):
     path = tmp_path / "wages.csv"
     path.write_text("wage\n" + "\n".join(map(str, WAGES)))
@@ -121,6 +125,7 @@ def test_a_file_of_text_has_a_private_number_of_rows(tmp_path):
 NEAR = [3, 7, 0, 10, NAN, 3, -4, 1e9]
 
 
+@pytest.mark.grid
 @every
 @pytest.mark.parametrize(("bounds", "n"), [("find", 2000), ("find", None), ((0, None), None)])
 def test_whole_calls_hold_on_neighbours(call, bounds, n, relation):
@@ -137,6 +142,7 @@ def test_whole_calls_hold_on_neighbours(call, bounds, n, relation):
         assert result.holds, (other, result.faults)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("bounds", ["find", (0, 9)])
 def test_whole_calls_of_persons_hold_on_neighbours(bounds, relation):
     """One person owns 1, 3 or 40 rows, or comes to own others."""
@@ -186,6 +192,7 @@ def test_one_search_serves_all_groups():
     assert all(abs(release.value[key] - true[key]) < 0.1 * true["f"] for key in "fm")
 
 
+@pytest.mark.quick_cases(1)
 @every
 def test_a_release_says_what_was_found(call, tmp_path):
     release = call(WAGES, bounds="find", epsilon=1)
@@ -228,6 +235,7 @@ def test_bounds_reach_about_as_far_as_the_data(relation):
         assert high - low < 6 * (x.max() - x.min())
 
 
+@pytest.mark.slow
 def test_engines_find_the_same(tmp_path):
     """Counts and sums are the same wherever the data are, so a seed gives the same answer."""
     pl, pq, pa = (pytest.importorskip(n) for n in ("polars", "pyarrow.parquet", "pyarrow"))
@@ -242,6 +250,7 @@ def test_engines_find_the_same(tmp_path):
         assert len(found) == 1
 
 
+@pytest.mark.slow
 def test_intervals_hold_for_the_clamped_values():
     x, misses = RNG.lognormal(0, 1, 3000), 0
     for _ in range(40):
@@ -293,6 +302,7 @@ def test_a_session_charges_the_whole_and_no_more():
     assert json.loads(session.history[-1].parameters)["bounds"] == "find"
 
 
+@pytest.mark.slow
 def test_small_epsilons_are_refused_before_any_data_are_read(refused):
     refused(lambda: sd.plan.variance(bounds="find", epsilon="1e-9", n=10), "scale must be below")
     for epsilon in ("1e-3", "1e-2"):
@@ -307,6 +317,7 @@ VISITS = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "found", [{"bounds": "find"}, {"bounds": (0, 60), "unit": "who", "rows": "find"}]
 )
@@ -320,6 +331,7 @@ def test_quantiles_are_read_off_a_function_whose_bounds_or_rows_are_found(found,
     assert len(str(release).splitlines()) < 50
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("asked", "more"),
     [
@@ -348,6 +360,7 @@ ASKED = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ASKED)
 def test_an_answer_looks_the_same_where_rows_were_found(name):
     ask = getattr(sd, name)

@@ -42,6 +42,7 @@ def test_the_law_is_that_of_the_noises(x):
     assert law.pmf(range(4)) == pytest.approx(law_by_enumeration(search, np.array(x)), rel=1e-12)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_all_small_data_sets_reach_the_claim_and_no_more(relation):
     search = OutwardSearch(epsilon=1, sides=[3, 3], relation=relation)

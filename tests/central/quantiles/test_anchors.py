@@ -12,6 +12,7 @@ from sourdine.noise import SeededSource
 NINE = [Fraction(j, 10) for j in range(1, 10)]
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 def test_anchors_law_keeps_the_claim(relation, holds):
     holds(Anchors(epsilon=1, q=NINE, cells=5, anchors=2, relation=relation), 3)
@@ -21,6 +22,7 @@ def test_anchors_constant_cannot_be_raised(rejects):
     rejects(lambda e: Anchors(epsilon=e, q=NINE, cells=6, anchors=2), 1, [0], [])
 
 
+@pytest.mark.slow
 def test_anchors_draws_follow_the_law(fits):
     fits(Anchors(epsilon=2, q=NINE, cells=5, anchors=2), [0, 1, 1, 4], draws=1_500)
 

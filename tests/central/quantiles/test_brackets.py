@@ -42,6 +42,7 @@ PAIRS = [
 """Any two of data, orders and relation meet."""
 
 
+@pytest.mark.slow_cases(4)
 @pytest.mark.parametrize(("name", "orders", "relation"), PAIRS)
 def test_certified_intervals_cover_whatever_the_data(name, orders, relation):
     values, top = DATA[name]
@@ -62,6 +63,7 @@ def test_certified_intervals_cover_whatever_the_data(name, orders, relation):
         assert np.all((low <= release.value) & (release.value <= high))
 
 
+@pytest.mark.slow
 def test_without_the_noise_reach_intervals_would_not_cover(monkeypatch):
     monkeypatch.setattr(intervals, "_reach", lambda *_: 0.0)
     values, top = DATA["even"]
@@ -149,6 +151,7 @@ def test_records_below_a_tick_are_known_in_windows():
         assert part.below(tick) == expected
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("counted", [True, False])
 def test_everything_drawn_for_an_interval_is_within_epsilon(relation, counted):

@@ -65,6 +65,7 @@ def _tilt(line, z):
     return low
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("beta", RARE)
 @pytest.mark.parametrize("orders", [*THIRTEEN.values(), *FEW.values()], ids=[*THIRTEEN, *FEW])
 def test_rare_noise_stays_within_its_reach(orders, beta):
@@ -75,6 +76,7 @@ def test_rare_noise_stays_within_its_reach(orders, beta):
     assert chance > beta / 100  # not wider than need be
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("beta", RARE)
 @pytest.mark.parametrize("orders", THIRTEEN.values(), ids=THIRTEEN)
 def test_a_tail_of_fixed_slope_would_be_passed_too_often(orders, beta):
@@ -116,6 +118,7 @@ def test_the_extreme_orders_decide():
     assert _sampled(6, [0.1, 0.8], 0.05) == pytest.approx(np.quantile(np.max(apart, axis=0), 0.95))
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("orders", [*THIRTEEN.values(), *FEW.values()], ids=[*THIRTEEN, *FEW])
 def test_surer_reaches_further(orders):
     edges = 2 * len(orders)

@@ -63,6 +63,7 @@ def off(chain, row, exact):
     return abs(float(Decimal(float(chain.logs[row])) - exact.ln()))
 
 
+@pytest.mark.quick_cases(9)
 @pytest.mark.parametrize("c", [0.05, 0.31, 1.7])
 @pytest.mark.parametrize("half", [12, 30])
 @pytest.mark.parametrize("kind", [Chain, LongChain])
@@ -90,6 +91,7 @@ def test_blocks_are_within_their_bound(kind):
             assert np.abs(rough - wide).max() > 0
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.parametrize("cells", [10**3, 10**9, 1 << 60])
 @pytest.mark.parametrize("records", [1, 1000])
 @pytest.mark.parametrize("c", [0.01, 0.8, 3.0])
@@ -137,6 +139,7 @@ def test_masses_far_apart_are_refused():
         Chain(points, rows, 0.3, 501)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "lattice",
     [FreeTotal((Fraction(1, 4), Fraction(2, 3)), 3), OfRecords((Fraction(1, 3), Fraction(4, 5)))],

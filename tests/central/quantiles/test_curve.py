@@ -30,6 +30,7 @@ def test_the_way_is_chosen_by_the_records():
     assert sizes == [9, 62, 99, 323, 999]
 
 
+@pytest.mark.slow_cases(2)
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
 @pytest.mark.parametrize("n", [40, 3000, 40_000])
 def test_the_band_covers_the_records(n, relation):
@@ -67,6 +68,7 @@ def test_quantiles_and_shares_are_read_off():
     assert knots.share_ends(1001, 0.05, "sample") == (1, 1)
 
 
+@pytest.mark.slow
 def test_nothing_is_known_of_nobody():
     reader, made = Reader(Frame({"x": np.array([])}), "x", Grid(0, 1000, 1)), curve(0)
     for seed in range(5):
@@ -75,6 +77,7 @@ def test_nothing_is_known_of_nobody():
         assert 0 <= low[0] <= high[0] <= 1000
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [2000, 60_000])
 def test_intervals_of_many_quantiles_cover(n):
     rng, orders, hit = np.random.default_rng(3), [j / 100 for j in range(1, 100)], 0

@@ -39,6 +39,7 @@ def largest_error(statistic, x):
     return np.maximum(np.maximum(below - goal, goal - up_to), 0).max() / len(x)
 
 
+@pytest.mark.slow_cases(3)
 @pytest.mark.parametrize(
     ("m", "interval"), [(1, None), (9, None), (99, None), (1, 0.95), (9, 0.95)]
 )
@@ -56,6 +57,7 @@ def test_planned_errors_are_those_of_draws(m, interval):
     assert np.quantile(errors, 0.95) * 0.9 < planned < np.quantile(errors, 0.95) * 1.4
 
 
+@pytest.mark.slow_cases(2)
 @pytest.mark.parametrize("orders", [[0.5], [0.9], [0.1, 0.5, 0.9], spaced(9), spaced(19)], ids=len)
 def test_planned_widths_are_those_of_draws(orders):
     """Of normal values, in their own units; ends are compared as they are, without failures."""
@@ -73,6 +75,7 @@ def test_planned_widths_are_those_of_draws(orders):
     assert twice.planned_width(8000) == pytest.approx(2 * asked.planned_width(8000))
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("m", range(1, 14))
 def test_no_other_price_is_much_better(m):
     """The error of values plus the half width of intervals, at 3/8 and at all other prices."""
@@ -101,6 +104,7 @@ def test_smaller_risks_need_more(error):
     assert planned == sorted(planned)
 
 
+@pytest.mark.slow
 def test_two_levels_err_less_than_one_for_many():
     """In units of 1/c, and c is halved: the hybrid gains from about 40 on."""
     assert 2 * two_level_error(spaced(99), 10, 0.05) < 1.2 * joint_error(spaced(99), 0.05)
@@ -149,6 +153,7 @@ def known(mechanism, beta):  # noqa: PLR0911 - one for each algorithm
     return mechanism.bin_error(beta) if name == "HistogramMethod" else None
 
 
+@pytest.mark.slow
 def test_every_algorithm_knows_what_to_expect():
     seen = set()
     for statistic in specimens():

@@ -16,6 +16,7 @@ from sourdine.noise import SeededSource
 RELATIONS = ("add_remove", "substitute")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("epsilon", "q"), [(1, 0.5), (4, 0.5), (1, 0.9)])
 def test_qexp_worst_case(relation, epsilon, q, holds):
@@ -23,6 +24,7 @@ def test_qexp_worst_case(relation, epsilon, q, holds):
     assert worst.epsilon > 0.45 * epsilon
 
 
+@pytest.mark.slow
 def test_qexp_worst_pair_on_the_small_grid(holds):
     """At epsilon 4 the small grid nearly reaches the claim, at this pair."""
     worst = holds(QExp(epsilon=4, q=[0.5], cells=6))
@@ -80,17 +82,20 @@ def test_floats_pay_for_their_rounding():
     assert all(abs(Fraction(a) - b) <= (b + 1) * 2.0**-52 for a, b in zip(d, exact, strict=True))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("x", [[], [0, 0, 2, 5], [0] * 40 + [5]])
 def test_qexp_draws_follow_the_law(relation, x, fits):
     fits(QExp(epsilon=1, q=[0.3], cells=6, relation=relation), x)
 
 
+@pytest.mark.slow
 def test_qexp_draws_at_great_epsilon(fits):
     """No weight may vanish to zero: at epsilon 2000 all but the best are below every float."""
     fits(QExp(epsilon=2000, q=[0.5], cells=6), [1, 1, 4], draws=2000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [-log(6) + 0.5, -log(6) + 1.5])
 def test_qexp_draws_outside_the_window(margin, windowed, monkeypatch):
     """With a narrow window most draws fall outside, reading everything: the law stays."""
@@ -119,6 +124,7 @@ def test_windows_are_enough(windowed):
     assert not reads
 
 
+@pytest.mark.slow
 def test_far_ranks_count_as_far(monkeypatch, fits):
     monkeypatch.setattr(exponential, "FAR", 2)
     mechanism = QExp(epsilon=1, q=[0.5], cells=6)

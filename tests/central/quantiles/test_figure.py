@@ -18,6 +18,7 @@ def released(orders, **options):
     return Quantiles(q=orders, bounds=(0, 500), step=1, epsilon=1, **seeded).release(Frame(X))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("m", [1, 2, 9, 40])
 def test_curves_are_saved(m, tmp_path):
     orders = [i / (m + 1) for i in range(1, m + 1)]

@@ -14,6 +14,7 @@ from sourdine.mechanisms.above_threshold import first_above_law
 RELATIONS = ("add_remove", "substitute")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "steps"), [(0.5, 6), (0.5, 3), (0.2, 6)])
 def test_histogram_worst_case(relation, q, steps, holds):
@@ -48,6 +49,7 @@ def test_counts_alone_do_not_make_it_monotone():
     assert a.divergence(b).value > 1.3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "q", "draws"),
     [([], [0.5], 2000), ([0, 0, 3, 5], [0.3], 20_000), ([0, 2, 2], [0.3, 0.7], 4000)],
@@ -56,6 +58,7 @@ def test_histogram_draws_follow_the_law(x, q, draws, fits):
     fits(HistogramMethod(epsilon=3, q=q, cells=6, steps=6), x, draws=draws)
 
 
+@pytest.mark.slow
 def test_histogram_draws_follow_the_law_with_few_bins(fits):
     mechanism = HistogramMethod(epsilon=3, q=[0.6], cells=20, steps=3, relation="substitute")
     fits(mechanism, [0, 2, 2, 11, 19], draws=4000)

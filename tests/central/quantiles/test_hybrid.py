@@ -19,17 +19,20 @@ RELATIONS = ("add_remove", "substitute")
 QUARTERS = [0.25, 0.5, 0.75]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_hybrid_law_keeps_the_claim(relation, holds):
     holds(Hybrid(epsilon=1, q=QUARTERS, cells=5, relation=relation, stride=2), 4)
     holds(Hybrid(epsilon=12, q=[0.1, 0.5, 0.9], cells=4, relation=relation, stride=2), 3)
 
 
+@pytest.mark.slow
 def test_hybrid_law_keeps_the_claim_with_deeper_slices(holds):
     holds(Hybrid(epsilon=2, q=[0.2, 0.4, 0.6, 0.8], cells=4, stride=3), 2)
     holds(Hybrid(epsilon=2, q=[0.2, 0.4, 0.6, 0.8], cells=3, stride=2), 2)
 
 
+@pytest.mark.slow
 def test_hybrid_constant_cannot_be_raised(rejects):
     """The added record comes nearer in both levels, and both levels' best move away."""
     q = [Fraction(1, 16), Fraction(1, 2)]
@@ -69,11 +72,13 @@ def test_hybrid_constant_cannot_be_raised_under_substitution():
     assert log_probability(small, [0, 0, 3, 4], (1, 2, 1, 4)) == pytest.approx(at, abs=1e-10)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", [[], [2], [1, 1, 1, 3], [2] * 7])
 def test_hybrid_draws_follow_the_law(x, fits):
     fits(Hybrid(epsilon=3, q=QUARTERS, cells=4, stride=2), x, draws=700)
 
 
+@pytest.mark.slow
 def test_ordered_hybrid_draws_follow_the_law(fits, monkeypatch):
     monkeypatch.setattr(joint, "PATIENCE", 1)
     fits(Hybrid(epsilon=3, q=[0.2, 0.4, 0.6, 0.8], cells=3, stride=3), [1, 1, 1, 2], draws=500)
@@ -90,6 +95,7 @@ def test_support_and_law_agree():
         assert first <= a <= second <= b
 
 
+@pytest.mark.slow
 def test_ties_cut_wrongly_are_private_too_but_tell_less(monkeypatch, inputs):
     """All ties to the right of a cut: a function of what was drawn, so it composes."""
     made = Hybrid(epsilon=8, q=QUARTERS, cells=4, stride=2)

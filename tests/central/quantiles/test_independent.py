@@ -10,6 +10,7 @@ from sourdine.noise import SeededSource
 RELATIONS = ("add_remove", "substitute")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "most"), [([0.5, 0.9], 4), ([0.25, 0.5, 0.75], 3)])
 def test_indexp_worst_case(relation, q, most, holds):
@@ -39,6 +40,7 @@ def test_indexp_is_qexp_with_a_share():
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", [[], [0, 0, 3, 5, 5]])
 def test_indexp_draws_follow_the_law(x, fits):
     fits(IndExp(epsilon=3, q=[0.3, 0.6], cells=6), x, draws=10_000)

@@ -19,12 +19,14 @@ def lengths(mechanism, x, j=0):
     return np.repeat(runs.distance, np.diff(runs.start, append=mechanism.cells))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "rho"), [([0.5], 0), ([0.9], 0), ([0.5], 1), ([0.3], 2)])
 def test_inverse_sensitivity_worst_case(relation, q, rho, holds):
     holds(InverseSensitivity(epsilon=1, q=q, cells=6, relation=relation, rho=rho))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_inverse_sensitivity_of_several_worst_case(relation, holds):
     holds(InverseSensitivity(epsilon=1, q=[0.25, 0.5, 0.75], cells=6, relation=relation), 2)
@@ -82,6 +84,7 @@ def test_add_remove_distance_is_in_ranks():
     assert mechanism.decay(0) == Fraction(3, 4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("x", "rho", "draws"), [([], 0, 2000), ([0, 0, 3, 5], 0, 10_000), ([0, 0, 3, 5, 5], 1, 4000)]
@@ -91,6 +94,7 @@ def test_inverse_sensitivity_draws_follow_the_law(relation, x, rho, draws, fits)
     fits(mechanism, x, draws=draws // (1 + (relation == "substitute")))
 
 
+@pytest.mark.slow
 def test_inverse_sensitivity_of_several_draws_follow_the_law(fits):
     fits(InverseSensitivity(epsilon=2, q=[0.4, 0.8], cells=6), [0, 2, 5], draws=3000)
 

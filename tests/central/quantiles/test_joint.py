@@ -69,6 +69,7 @@ def test_weights_are_the_definition(x, q):
             assert logs == pytest.approx(expected, abs=1e-12)
 
 
+@pytest.mark.grid(quick=0)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize("make", [JointFree, JointExp])
 @pytest.mark.parametrize(
@@ -79,6 +80,7 @@ def test_joint_laws_keep_the_claim(make, relation, epsilon, q, most, holds):
     holds(make(epsilon=epsilon, q=q, cells=6, relation=relation), most)
 
 
+@pytest.mark.slow
 def test_joint_laws_keep_the_claim_for_several_rows(inputs):
     for make in (JointFree, JointExp):
         made = make(epsilon=2, q=[0.3, 0.6], cells=4, rows=2)
@@ -185,11 +187,13 @@ CASES = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("x", "lattice", "c"), CASES.values(), ids=CASES)
 def test_quick_draws_follow_the_law(x, lattice, c):
     assert follow(Points.of(x, 6), lattice, c, 3_000) >= ALPHA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["free", "exp", "three of one", "brackets", "an atom", "none"])
 def test_ordered_draws_follow_the_law(name, monkeypatch):
     monkeypatch.setattr(joint, "PATIENCE", 1)
@@ -197,6 +201,7 @@ def test_ordered_draws_follow_the_law(name, monkeypatch):
     assert follow(Points.of(x, 6), lattice, c, 2_500) >= ALPHA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["free", "exp", "brackets"])
 def test_long_draws_follow_the_law(name, monkeypatch):
     monkeypatch.setattr(joint, "Chain", LongChain)
@@ -204,6 +209,7 @@ def test_long_draws_follow_the_law(name, monkeypatch):
     assert follow(Points.of(x, 6), lattice, c, 2_000) >= ALPHA
 
 
+@pytest.mark.slow
 def test_draws_of_heavy_atoms_follow_the_law(monkeypatch):
     """Both kinds of atoms at once: 9 records and more are heavy for three quantiles."""
     x, lattice = [1] * 10 + [2] * 3, FreeTotal((Fraction(1, 4), Fraction(1, 3), Fraction(3, 4)), 6)
@@ -212,6 +218,7 @@ def test_draws_of_heavy_atoms_follow_the_law(monkeypatch):
     assert follow(Points.of(x, 4), lattice, 0.3, 2_500) >= ALPHA
 
 
+@pytest.mark.slow
 def test_draws_by_blocks_follow_the_law(monkeypatch):
     blocks, kept = [], []
     chain, coin = joint.Chain, joint._coin
@@ -232,6 +239,7 @@ def test_draws_by_blocks_follow_the_law(monkeypatch):
     assert max(kept) <= 1
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["free", "exp", "fixed", "an atom", "three of one", "brackets"])
 @pytest.mark.parametrize("patience", [1, 100])
 @pytest.mark.usefixtures("rows_once")
@@ -260,6 +268,7 @@ def test_draws_from_outside_follow_the_law(name, patience, monkeypatch, all_outs
     assert not all(calls)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [JointFree, JointExp])
 def test_mechanisms_draw_what_the_law_says(make, fits):
     fits(make(epsilon=2, q=[0.3, 0.6], cells=5), [0, 0, 1, 4], draws=500)
@@ -299,6 +308,7 @@ def test_rounding_is_paid_for():
 EXTREMES = [(40, n, cells) for n in (0, 1, 5) for cells in (161, 1 << 40)]
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(("m", "n", "cells"), [*EXTREMES, (9, 1, 1), (9, 5, 2), (9, 0, 1)])
 def test_more_quantiles_than_records(m, n, cells):
     ticks = np.random.default_rng(n).integers(0, cells, n)
@@ -307,17 +317,20 @@ def test_more_quantiles_than_records(m, n, cells):
         _ascending(made, ticks)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("epsilon", [0.01, 1, 100])
 @pytest.mark.parametrize("x", [[160] * 5, [0] * 3000 + [1], [160] * 100], ids=len)
 def test_one_cell_holds_nearly_all(epsilon, x):
     _ascending(JointFree(epsilon=epsilon, q=even(9), cells=161), x)
 
 
+@pytest.mark.slow
 def test_many_quantiles_in_a_light_atom():
     """Where the quick chain would be refused 10^23 times."""
     _ascending(JointFree(epsilon=100, q=even(40), cells=161), [160] * 5)
 
 
+@pytest.mark.slow
 def test_many_quantiles_on_wide_bounds():
     """Here the windows are too wide for the first chain, not for the second."""
     made = JointFree(epsilon=0.1, q=even(40), cells=1 << 40)

@@ -13,6 +13,7 @@ from sourdine.noise import SeededSource
 RELATIONS = ("add_remove", "substitute")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "most"), [([0.5], 4), ([0.25, 0.5, 0.75], 2)])
 def test_naive_laplace_worst_case(relation, q, most, holds):
@@ -31,6 +32,7 @@ def test_several_naive_quantiles_are_rejected_too(rejects):
     rejects(make, 1, [5], [0])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_naive_gaussian_worst_case(relation, holds):
     holds(NaiveGaussian(epsilon=1, delta=1e-6, q=[0.5], cells=6, relation=relation), 2)
@@ -53,6 +55,7 @@ def test_several_gaussian_quantiles_are_a_vector():
     assert 2.9 < (nine.variance / one.variance) ** 0.5 < 3.6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("x", [[], [0, 0, 5]])
 def test_naive_draws_follow_the_law(x, fits):
     fits(NaiveLaplace(epsilon=20, q=[0.3, 0.6], cells=6), x, draws=10_000)

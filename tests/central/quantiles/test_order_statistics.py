@@ -20,6 +20,7 @@ def small_outline(monkeypatch):
     monkeypatch.setattr(points, "OUTLINE", 50)
 
 
+@pytest.mark.quick_cases(5)
 @pytest.mark.usefixtures("small_outline")
 @pytest.mark.parametrize("seed", range(6))
 def test_windows_out_of_core_hold_what_the_whole_holds(seed):

@@ -26,6 +26,7 @@ def chain(x, lattice, c, half=40, k=1):
     return OrderedChain(slots_of(points, row, half), row, c, half), row
 
 
+@pytest.mark.slow
 @settings(max_examples=60, deadline=None)
 @given(lists, st.lists(st.integers(0, 6), min_size=2, max_size=5), st.sampled_from([0.1, 1.0, 9.0]))
 def test_the_total_is_of_the_whole_law(x, gaps, c):
@@ -37,6 +38,7 @@ def test_the_total_is_of_the_whole_law(x, gaps, c):
     assert found.log_total == pytest.approx(expected, abs=1e-11)
 
 
+@pytest.mark.slow
 @settings(max_examples=30, deadline=None)
 @given(lists)
 def test_fractions_of_ranks_count_too(x):
@@ -105,6 +107,7 @@ def test_draws_are_ordered():
         assert all(b >= a for a, b in pairwise(drawn))
 
 
+@pytest.mark.slow
 @given(st.lists(st.floats(-50, 50), min_size=1, max_size=40), st.data())
 def test_sums_over_ranges(x, data):
     n = len(x)

@@ -47,6 +47,7 @@ def test_outside_weighs_what_all_its_tuples_weigh(lattice, half):
         assert np.exp(found) == pytest.approx(expected, rel=1e-12, abs=0)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("lattice", LATTICES.values(), ids=LATTICES)
 def test_totals_are_geometric_beyond(lattice):
     points, c = Points.of(TIED, 6), 0.6
@@ -65,6 +66,7 @@ def test_totals_are_geometric_beyond(lattice):
         assert lattice.log_tail(c) == -np.inf
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("lattice", LATTICES.values(), ids=LATTICES)
 @pytest.mark.parametrize("reach", [(0, -1, -1), (1, 2, 1)], ids=["all", "some"])
 @pytest.mark.usefixtures("rows_once")
@@ -103,6 +105,7 @@ DATA = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("x", DATA.values(), ids=DATA)
 @pytest.mark.parametrize("c", [0.2, 2.0])
 @pytest.mark.parametrize("name", LATTICES)
@@ -133,6 +136,7 @@ def test_the_bound_needs_the_offsets(all_outside):
     assert true <= sampler._bounds[0]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("rows_once")
 def test_totals_far_out_are_told_apart():
     """Without records the totals are geometric from the third on, and drawn so."""

@@ -34,12 +34,14 @@ def distances(x, cells, t, far=np.inf):
     return np.array(out)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("epsilon", "q"), [(1, 0.5), (4, 0.5), (1, 0.9)])
 def test_piecewise_laplace_worst_case(relation, epsilon, q, holds):
     holds(PiecewiseLaplace(epsilon=epsilon, q=[q], cells=6, relation=relation))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_piecewise_laplace_of_several_worst_case(relation, holds):
     holds(PiecewiseLaplace(epsilon=3, q=[0.25, 0.5, 0.75], cells=6, relation=relation), 2)
@@ -65,6 +67,7 @@ def test_ranks_of_neighbours_differ_by_at_most_one(inputs):
                 assert moved.max() <= 1 + 1e-12
 
 
+@pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("q", [0.1, 0.5, 0.77])
 def test_law_is_the_formula(q, inputs):
     mechanism = PiecewiseLaplace(epsilon=2, q=[q], cells=7)
@@ -74,6 +77,7 @@ def test_law_is_the_formula(q, inputs):
         assert law.pmf(range(7)) == pytest.approx(weights / weights.sum(), abs=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("far", [1, 2])
 def test_far_ranks_count_as_far(far, monkeypatch, fits):
     for module in (exponential, piecewise_laplace):
@@ -86,6 +90,7 @@ def test_far_ranks_count_as_far(far, monkeypatch, fits):
     fits(mechanism, x, draws=1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(
     ("x", "q", "draws"),
@@ -96,10 +101,12 @@ def test_piecewise_laplace_draws_follow_the_law(relation, x, q, draws, fits):
     fits(mechanism, x, draws=draws if relation == "add_remove" else draws // 5)
 
 
+@pytest.mark.slow
 def test_piecewise_laplace_draws_at_great_epsilon(fits):
     fits(PiecewiseLaplace(epsilon=3000, q=[0.5], cells=9), [1, 4, 4, 8], draws=1000)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("margin", [-log(30) + 0.3, -log(30) + 1.0])
 def test_piecewise_laplace_draws_outside_the_window(margin, windowed, monkeypatch):
     monkeypatch.setattr(exponential, "MARGIN", margin)

@@ -16,12 +16,14 @@ RELATIONS = ("add_remove", "substitute")
 QUARTILES = [0.25, 0.5, 0.75]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("q", "most"), [([0.25, 0.5], 4), (QUARTILES, 3), ([0.1, 0.8, 0.9], 2)])
 def test_recexp_worst_case(relation, q, most, holds):
     holds(RecExp(epsilon=1, q=q, cells=6, relation=relation, dither=1), most)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_recexp_dithered_worst_case(relation, holds):
     """The mean over all sub-ticks keeps the bound: laws of the cells, sub-ticks forgotten."""
@@ -29,6 +31,7 @@ def test_recexp_dithered_worst_case(relation, holds):
     assert worst.epsilon > 0.25
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("relation", "q", "x", "y"),
     [
@@ -72,6 +75,7 @@ def test_of_one_quantile_it_is_qexp():
     assert a == pytest.approx(b, abs=1e-13)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("x", "dither", "draws"), [([], 1, 1000), ([0, 0, 3, 5], 1, 10_000), ([0, 1, 1], 2, 2000)]
 )
@@ -79,6 +83,7 @@ def test_recexp_draws_follow_the_law(x, dither, draws, fits):
     fits(RecExp(epsilon=2, q=[0.3, 0.6], cells=6, dither=dither), x, draws=draws)
 
 
+@pytest.mark.slow
 def test_recexp_of_three_draws_follow_the_law(fits):
     fits(RecExp(epsilon=3, q=QUARTILES, cells=5, relation="substitute", dither=1), [0, 3, 3], 2000)
 

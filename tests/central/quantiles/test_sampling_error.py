@@ -34,6 +34,7 @@ def test_one_error_alone_is_the_least():
     assert max(population_reach(2, HALF, 1.0, 1, 0.025)) < 8
 
 
+@pytest.mark.slow
 def test_most_records_is_passed_rarely():
     rng = np.random.default_rng(1)
     n = 500 + rng.laplace(scale=3, size=(20_000, 5)).sum(axis=1)
@@ -50,6 +51,7 @@ def test_the_reach_of_a_band():
 GRID = {"bounds": (0, 1000), "step": 1, "epsilon": 1}
 
 
+@pytest.mark.slow_cases(2)
 @pytest.mark.parametrize(
     ("q", "n", "relation"),
     [(0.5, 2000, "add_remove"), (0.9, 5000, "add_remove"), (0.5, 4000, "substitute")],
@@ -68,6 +70,7 @@ def test_population_intervals_cover(q, n, relation):
     assert wide <= 3
 
 
+@pytest.mark.slow
 def test_a_population_is_asked_about_in_every_way():
     x = np.random.default_rng(2).normal(500, 90, 3000)
     for asked in ({"interval": 0.9}, {"n": 3000}, {"relation": "substitute"}):
@@ -80,6 +83,7 @@ def test_a_population_is_asked_about_in_every_way():
         sd.median(x, **GRID, population=True, method="tree")
 
 
+@pytest.mark.slow
 def test_a_whole_range_says_what_to_type():
     x = np.random.default_rng(2).normal(500, 90, 3000)
     assert "whole range" not in str(sd.median(x, **GRID, source=SeededSource(1)))

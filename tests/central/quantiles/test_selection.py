@@ -76,6 +76,7 @@ def same(part, whole, ranges):
             assert part.masses(a, b).tolist() == whole.masses(a, b).tolist()
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("x", ARRAYS.values(), ids=ARRAYS)
 @pytest.mark.parametrize("windows", WINDOWS.values(), ids=WINDOWS)
 def test_windows_equal_the_whole(x, windows):
@@ -103,6 +104,7 @@ def test_windows_are_read_and_not_all(name, windows):
 small = st.lists(st.integers(0, 30), min_size=12, max_size=120)
 
 
+@pytest.mark.slow
 @settings(max_examples=80, deadline=None)
 @given(small, st.lists(st.tuples(st.integers(-5, 125), st.integers(1, 9)), min_size=1, max_size=3))
 def test_small_arrays_in_windows(x, starts):
@@ -143,6 +145,7 @@ def test_cuts_hold_the_records_between(x, data):
     ]
 
 
+@pytest.mark.slow
 @settings(max_examples=60)
 @given(st.lists(st.integers(0, 20), min_size=8, max_size=60), st.data())
 def test_cuts_of_windows_know_what_the_whole_knows(x, data):

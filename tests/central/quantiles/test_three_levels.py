@@ -17,6 +17,7 @@ RELATIONS = ("add_remove", "substitute")
 FIFTHS = [0.2, 0.4, 0.6, 0.8]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_three_levels_law_keeps_the_claim(relation, holds):
     quarters = {"q": [0.25, 0.5, 0.75], "stride": 3, "inner": 2, "relation": relation}
@@ -24,15 +25,18 @@ def test_three_levels_law_keeps_the_claim(relation, holds):
     holds(ThreeLevels(epsilon=12, cells=4, **quarters), 3)
 
 
+@pytest.mark.slow
 def test_three_levels_law_keeps_the_claim_on_both_sides_of_level_two(holds):
     holds(ThreeLevels(epsilon=2, q=FIFTHS, cells=3, stride=4, inner=2), 3)
 
 
+@pytest.mark.slow
 def test_three_levels_draws_follow_the_law(fits):
     for x in ([], [1, 1, 1, 2], [0, 2, 2]):
         fits(ThreeLevels(epsilon=6, q=FIFTHS, cells=3, stride=4, inner=2), x, draws=700)
 
 
+@pytest.mark.slow
 def test_a_law_of_other_ranks_is_told_from_the_draws(fits, monkeypatch):
     """Ties all cut to the left of a quantile: private, but another law."""
     made = ThreeLevels(epsilon=6, q=FIFTHS, cells=3, stride=4, inner=2)
@@ -56,10 +60,12 @@ def _p_value():
     return p_value(SHARP.simulate(FEW, 4000), SHARP.law(SHARP.read(FEW)))
 
 
+@pytest.mark.slow
 def test_draws_that_tell_each_level_follow_the_law():
     assert _p_value() >= ALPHA
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("factor", [1.3, 1 / 1.3])
 @pytest.mark.parametrize("level", ["two and three", "three"])
 def test_noise_of_each_level_is_told_from_the_draws(level, factor, monkeypatch):
@@ -90,6 +96,7 @@ def test_support_and_law_agree():
         assert first <= middle <= third <= last
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("m", [99, 999])
 def test_windows_do_not_change_a_draw(m, windowed):
     made = ThreeLevels(epsilon=1, q=[Fraction(j, m + 1) for j in range(1, m + 1)], cells=1 << 20)
@@ -110,6 +117,7 @@ def test_three_levels_error_bounds_the_loss(x, bounded):
     bounded(ThreeLevels(epsilon=4, q=FIFTHS, cells=3, stride=4, inner=2), x, 0.05, n=len(x))
 
 
+@pytest.mark.slow
 def test_planned_errors_are_those_of_draws():
     m, n = 1200, 60_000
     made = ThreeLevels(epsilon=1, q=[Fraction(j, m + 1) for j in range(1, m + 1)], cells=1 << 30)

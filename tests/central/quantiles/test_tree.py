@@ -28,6 +28,7 @@ def worst_loss(mechanism, inputs):
     return worst
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", RELATIONS)
 @pytest.mark.parametrize(("b", "h"), [(2, 2), (2, 3), (6, 1)])
 def test_tree_worst_case(relation, b, h, inputs):
@@ -55,6 +56,7 @@ def test_counts_are_of_all_levels():
     assert counts.tolist() == [3, 3, 2, 1, 0, 3, 2, 0, 0, 1, 0, 0, 1, 2]
 
 
+@pytest.mark.slow
 def test_tree_draws_follow_the_law():
     made = Tree(epsilon=1, q=[0.5], cells=6, branching=3, height=2)
     x = made.read([0, 0, 4, 5])
@@ -138,6 +140,7 @@ def test_the_law_has_a_factor_for_each_node():
         assert np.allclose(pmf, pmf[::-1])
 
 
+@pytest.mark.slow
 def test_planned_errors_of_few_orders_are_those_of_draws():
     q, n = [k / 10 for k in range(1, 10)], 121_000
     tree = Tree(epsilon=1, q=q, cells=121, branching=11, height=2)

@@ -16,6 +16,7 @@ def drawn_reaches(b, h, samples, seed=1):
         yield max(np.abs(sums).max(), np.abs(sums - sums[-1]).max(), abs(sums[-1]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("b", "h"), [(2, 2), (5, 2), (14, 2), (6, 3), (9, 3)])
 def test_reach_of_a_tree_is_that_of_its_noise(b, h):
     found = np.fromiter(drawn_reaches(b, h, 4000), float)
@@ -24,6 +25,7 @@ def test_reach_of_a_tree_is_that_of_its_noise(b, h):
         assert np.mean(found > reach(b, h, beta) / 1.15) > beta
 
 
+@pytest.mark.slow
 def test_rare_noise_of_a_tree_stays_within_its_reach():
     found = np.fromiter(drawn_reaches(4, 2, 30_000), float)
     for beta in (5e-3, 1e-3):
@@ -31,6 +33,7 @@ def test_rare_noise_of_a_tree_stays_within_its_reach():
     assert reach(4, 2, 1e-6) > reach(4, 2, 1e-3) > reach(4, 2, 0.01)
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("ticks", [1, 2, 3, 17, 256, 257, 4097, 200_001, 10**6, MOST_TICKS])
 def test_every_tick_has_a_leaf(ticks):
     b, h = tick_shape(ticks)

@@ -63,6 +63,7 @@ CASES = [
 ]
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize(("parts", "epsilon"), CASES)
 def test_the_truth_to_sixty_digits_is_within_the_ends(parts, epsilon):
     with mpmath.workdps(60):
@@ -72,6 +73,7 @@ def test_the_truth_to_sixty_digits_is_within_the_ends(parts, epsilon):
         assert ends.upper / ends.lower - 1 < 1e-8
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("times", [1, 30])
 def test_off_the_lattice_the_truth_is_within_the_ends(times):
     """Losses without a common unit that is coarse enough: one is 1/7 and the other near 1/5."""
@@ -116,6 +118,7 @@ def test_epsilon_is_where_delta_is_met():
     assert high - low < 1e-9
 
 
+@pytest.mark.slow
 def test_declared_batches_cost_what_was_measured():
     quantiles = [Part.pure(F(1, 500)), Part.range(F(49, 500))]
     mean, count = Part.laplace(1000, 10**4), Part.laplace(1, 10)
@@ -165,6 +168,7 @@ def offsets(eta, k, epsilon, grid):
     return value(epsilon, k)
 
 
+@pytest.mark.slow
 def test_the_range_recursion_is_above_every_offset():
     for eta, k, epsilon in ((1.0, 1, 0.3), (1.0, 2, 0.5), (0.5, 3, 0.4), (2.0, 2, 1.1)):
         exact = offsets(eta, k, epsilon, 24)
@@ -205,6 +209,7 @@ def test_many_ranges_are_simplified_and_still_bounded():
     assert perf_counter() - started < 30
 
 
+@pytest.mark.slow
 def test_zcdp_dominates_gaussian_noise():
     """The pair of rho covers discrete Gaussian noise of that rho, alone and composed."""
     noise = dominating(Part.gaussian(3, 20))
@@ -266,6 +271,7 @@ def test_losses_beyond_floats_are_taken_for_lost():
     assert compose(Part.gaussian(9, F(1, 100))).delta(1).upper == 1.0
 
 
+@pytest.mark.slow
 def test_a_skewed_law_is_followed_to_its_end():
     """Few losses of a Gaussian on a sample are large: the window must still be found."""
     ends = compose(Part.sampled(Part.gaussian(2, 1), F(1, 100))).delta(0)

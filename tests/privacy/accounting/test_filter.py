@@ -95,6 +95,7 @@ def worst(sizes, epsilon, admits, most):
 SIZES = [(1, F(1, 20), F(1, 2)), (1, F(1, 10), F(2, 5)), (2, F(1, 10), F(1))]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("epsilon", "small", "large"), SIZES)
 def test_the_worst_analyst_stays_within_delta(epsilon, small, large):
     delta, sizes = F(1, 1000), (small, large)
@@ -216,6 +217,7 @@ def test_charges_are_quick():
     assert session.price.denominator <= 2**256
 
 
+@pytest.mark.slow
 def test_prices_bound_the_declared_curve():
     """What a filter admits is private as a batch too: the certified curve stays below delta."""
     parts = [Part.range(F(3, 50), times=412)]

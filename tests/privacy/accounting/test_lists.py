@@ -19,6 +19,7 @@ OPTIONS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("options", OPTIONS, ids=str)
 def test_the_widest_of_several_lists(options):
     found = widest(Guarantee(1), *options)
