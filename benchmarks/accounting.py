@@ -174,7 +174,7 @@ def real_sessions(console: Console) -> bool:
         slowest, answered = 0.0, 0
         for question in questions:
             started = perf_counter()
-            admitted = session.could(question)
+            admitted = session.can_release(question)
             slowest = max(slowest, perf_counter() - started if bool(admitted) else 1.0)
             try:
                 session.ask(question)
@@ -205,7 +205,7 @@ def charges_that_fit(console: Console) -> bool:
     least, met = {"counts": 107, "decile calls": 412}, True
     for name, question in kinds.items():
         session, answered = Session(PEOPLE, epsilon=3, delta=DELTA), 0
-        while session.could(question):
+        while session.can_release(question):
             session.ask(question)
             answered += 1
         met = met and answered >= least[name]

@@ -34,7 +34,7 @@ from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.store import GUARD
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import kt_bits
-from sourdine.storage.journal import Book
+from sourdine.storage.journal import Journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,7 +136,7 @@ def answers_in(path: Path) -> str:
 
 def kept_in(path: Path) -> list[int]:
     """Return which answers confirmed predictions that the file keeps."""
-    rows = Book(path, GUARD).turn(lambda page: page.rows("confirmed"))
+    rows = Journal(path, GUARD).turn(lambda page: page.rows("confirmed"))
     return [row["answer"] for row in rows]
 
 

@@ -37,7 +37,7 @@ from sourdine.privacy import Guarantee
 from sourdine.server.store.base import Dataset, KeyedRequest, Person, fingerprint
 from sourdine.server.store.store import ServerStore
 from sourdine.session import Session, Terms
-from sourdine.storage.table_journal import TableBook
+from sourdine.storage.table_journal import TableJournal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -142,13 +142,13 @@ class Trial:
         return process
 
     def _work(self, doom: Doom, chance: random.Random) -> None:
-        put = TableBook.put
+        put = TableJournal.put
 
         def dying(*args: Any) -> None:
             doom.at("writing")
             put(*args)
 
-        TableBook.put = dying  # type: ignore[method-assign]
+        TableJournal.put = dying  # type: ignore[method-assign]
         store = ServerStore.open(self.address, witness=self.witness)
         session = Session(DATA, ledger=store.datasets.ledger("ages"))
         question = session.plan.count(epsilon=Fraction(1, self.fits))

@@ -9,8 +9,8 @@ Examples
 >>> asked = sd.count(["a", "b"] * 50, epsilon=1)
 >>> Release.from_json(asked.to_json()) == asked
 True
->>> from sourdine.results.release import Drawer
->>> {"mean", "mean of reports", "frequencies"} <= Drawer.kinds.keys()
+>>> from sourdine.results.release import Estimator
+>>> {"mean", "mean of reports", "frequencies"} <= Estimator.kinds.keys()
 True
 """
 

@@ -23,7 +23,7 @@ from sourdine.adaptive.ledger.dependence import Blocks, Iid, Markov, Widths
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.storage.journal import Book
+from sourdine.storage.journal import Journal
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "growing_guard.py"
 OLD = Path(__file__).parent / "files" / "before_growth.guard"
@@ -160,7 +160,7 @@ def test_old_files_open_and_grow(path):
 
 def test_a_new_file_is_as_it_was(path):
     made(path).score(LABELS)
-    tables = [table for table, _ in Book(path, GUARD).lines]
+    tables = [table for table, _ in Journal(path, GUARD).lines]
     assert tables == ["book", "terms", "labels", "answers"]
 
 
@@ -169,9 +169,9 @@ def test_growth_that_does_not_add_up_is_refused(path):
         path.unlink(missing_ok=True)
         guard = made(path)
         guard.extend(MORE)
-        row = Book(path, GUARD).turn(lambda page: page.last("growth"))
+        row = Journal(path, GUARD).turn(lambda page: page.last("growth"))
         worse = {**row, "n": 1600, **wrong}
-        Book(path, GUARD).turn(lambda page, worse=worse: page.write("growth", worse))
+        Journal(path, GUARD).turn(lambda page, worse=worse: page.write("growth", worse))
         with pytest.raises(ParameterError, match=r"do not add up|cannot be read"):
             GuardedHoldout.open(path)
 

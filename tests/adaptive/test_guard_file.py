@@ -17,7 +17,7 @@ from sourdine.adaptive.holdout.store import GUARD, FileStore
 from sourdine.adaptive.ledger.dependence import Blocks, Custom, Markov
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
-from sourdine.storage.journal import Book
+from sourdine.storage.journal import Journal
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "guard.py"
 SECRET = ["élan", "zwölf", "a,b", ' "', "élan", "", "zwölf", "ß"] * 25
@@ -117,7 +117,7 @@ def test_files_of_other_kinds_are_refused(path):
 def test_labels_that_cannot_be_read_are_not_shown(path):
     GuardedHoldout.create(path, SECRET)
     spoilt = ("labels", {"loss": {"name": "zero-one"}, "packed": "secret"})
-    Book(path, GUARD).turn(lambda page: page.write(*spoilt))
+    Journal(path, GUARD).turn(lambda page: page.write(*spoilt))
     with pytest.raises(ParameterError, match="its labels cannot be read") as caught:
         GuardedHoldout.open(path)
     assert caught.value.__cause__ is None

@@ -24,7 +24,7 @@ from sourdine.errors import (
     ParameterTypeError,
     SourdineError,
 )
-from sourdine.storage.journal import Book, FileKind
+from sourdine.storage.journal import FileKind, Journal
 
 SLOW = Custom("slow", lambda n, t: ((t + 1) / n) ** 0.25)
 
@@ -159,13 +159,13 @@ def test_a_line_takes_as_much_room_whatever_it_says(tmp_path):
         assert grown[0] == grown[1]
         ledger.charge_bit(chance.random() < 0.5, "a question of some length " * 8)
     ledger.charge_value(10**9)
-    rows = Book(path, LEDGER).turn(lambda page: page.rows("answers"))
+    rows = Journal(path, LEDGER).turn(lambda page: page.rows("answers"))
     assert {len(row["told"]) for row in rows} == {64}
 
 
 def append(path, told):
     row = {"number": 2, "time": "t", "what": "w", "told": told}
-    Book(path, LEDGER).turn(lambda page: page.write("answers", row))
+    Journal(path, LEDGER).turn(lambda page: page.write("answers", row))
 
 
 @pytest.mark.parametrize(
@@ -173,7 +173,7 @@ def append(path, told):
 )
 def test_terms_that_cannot_be_read_are_refused(tmp_path, change):
     path, (table, row) = tmp_path / "x.ledger", TranscriptLedger(5).terms_line()
-    Book(path, LEDGER, [] if change is None else [(table, row | change)])
+    Journal(path, LEDGER, [] if change is None else [(table, row | change)])
     with pytest.raises(ParameterError, match="its terms cannot be read"):
         TranscriptLedger.open(path)
 
@@ -212,7 +212,7 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
     labels = ("labels", {"all": [0.0, 1.0, 1.0, 0.0]})
     terms = TranscriptLedger(4, error=0.99, name="labels").terms_line()
     path = tmp_path / "x.guard"
-    ledger = TranscriptLedger.open(Book(path, kind, [terms, labels]))
+    ledger = TranscriptLedger.open(Journal(path, kind, [terms, labels]))
     assert (ledger.n, ledger.error, ledger.name) == (4, Fraction("0.99"), "labels")
     with pytest.raises(BudgetExceededError):
         ledger.turn(lambda turn: turn.value(10**9))
@@ -222,7 +222,7 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
         turn.bit(answer=True)
 
     ledger.turn(asked)
-    again = TranscriptLedger.open(Book(path, kind))
+    again = TranscriptLedger.open(Journal(path, kind))
     assert again.spent == Spent(1, 1, 0, 0.0, 1)
     with pytest.raises(ParameterError, match="a file of something else, a test"):
         TranscriptLedger.open(path)

@@ -137,7 +137,7 @@ def test_declared_types_are_refused_before_anything_is_charged(frame, tmp_path):
             asked = typed(name, own, column)
             ask = getattr(session, name)
             if column in takes:
-                getattr(session.could, name)(**asked)  # refuses nothing
+                getattr(session.can_release, name)(**asked)  # refuses nothing
                 continue
             refused += 1
             with pytest.raises(ParameterError) as error:
@@ -175,7 +175,7 @@ def test_hints_for_declared_types_are_obeyed(frame):
                 need = "numbers" if "decimal" in reading else "dates"
                 assert frame.declared(column).fits(need, sd.Reading(**reading))
             elif tries:
-                sd.Session(frame, epsilon=9, delta=0.1).could(name, **{**asked, **tries})
+                sd.Session(frame, epsilon=9, delta=0.1).can_release(name, **{**asked, **tries})
 
 
 def test_text_is_read_where_it_is_declared_how():
@@ -198,4 +198,6 @@ def test_what_declares_no_type_is_never_refused(value, tmp_path):
     objects = pd.DataFrame({"x": pd.Series([value, 1], dtype=object)})
     for data in ({"x": [value, 1]}, objects, str(text), {"x": np.array([value, 1, None], object)}):
         for name, own, _ in ASKED:
-            getattr(sd.Session(data, epsilon=99, delta=0.5).could, name)(**typed(name, own, "x"))
+            getattr(sd.Session(data, epsilon=99, delta=0.5).can_release, name)(
+                **typed(name, own, "x")
+            )

@@ -24,7 +24,7 @@ from sourdine.central import (
 from sourdine.central.statistic import Statistic
 from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
-from sourdine.results.release import Drawer, Release
+from sourdine.results.release import Estimator, Release
 
 NAN, INF = float("nan"), float("inf")
 B = {"bounds": (0, 10), "step": 1}
@@ -234,7 +234,7 @@ def assert_values_are_in_their_intervals(release):
 
 def test_every_statistic_is_called():
     called = {name.partition("-")[0] for name in {**CALLS, **WHOLE_TABLES}}
-    here = {kind for kind, cls in Drawer.kinds.items() if issubclass(cls, Statistic)}
+    here = {kind for kind, cls in Estimator.kinds.items() if issubclass(cls, Statistic)}
     assert called == here
 
 

@@ -24,7 +24,7 @@ from sourdine.local import Choice, Number, Schema
 from sourdine.local.densities.density import Density
 from sourdine.mechanisms import Laplace
 from sourdine.results.answer import Answer
-from sourdine.results.release import Drawer
+from sourdine.results.release import Estimator
 from sourdine.results.tables import Columns, framed
 
 
@@ -38,7 +38,7 @@ OWN = {"mode", "describe"}
 
 
 def test_there_is_one_of_every_kind():
-    assert {*KINDS, *OWN} == set(Drawer.kinds)
+    assert {*KINDS, *OWN} == set(Estimator.kinds)
     classes = {cls.__name__ for cls in Answer.__subclasses__()}
     assert {type(made(name)).__name__ for name in OTHERS} == classes - {"Release"}
 
@@ -308,7 +308,7 @@ FEW_REPORTS = {
 
 def test_there_are_few_reports_of_every_kind_of_estimate():
     estimated = {
-        k for k, cls in Drawer.kinds.items() if cls.__module__.startswith("sourdine.local")
+        k for k, cls in Estimator.kinds.items() if cls.__module__.startswith("sourdine.local")
     }
     assert set(FEW_REPORTS) == estimated
 

@@ -15,7 +15,7 @@ from sourdine.errors import ParameterTypeError
 from sourdine.local import Choice, Number, Schema
 from sourdine.local.table.schema_files import skeleton
 from sourdine.results.formatting import printable
-from sourdine.results.release import Drawer
+from sourdine.results.release import Estimator
 from sourdine.results.tables import Sheet
 
 EVIL = "<script>alert(1)</script>\x1b[2J\r\ncost  epsilon 0\u202e$x_{&\"'"
@@ -100,7 +100,7 @@ def made(name):
 
 
 def test_there_is_one_of_every_kind():
-    assert set(ANSWERS) == set(Drawer.kinds)
+    assert set(ANSWERS) == set(Estimator.kinds)
 
 
 def test_a_key_of_the_data_is_named_but_steers_nothing():

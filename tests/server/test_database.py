@@ -39,7 +39,7 @@ def notes(database):
 
 
 def test_a_job_that_raises_undoes_itself(database):
-    """Alone: jobs of the same commit stand."""
+    """InterruptSafeLock: jobs of the same commit stand."""
     started, held = Event(), Event()
 
     def slow(t):

@@ -67,12 +67,15 @@ def test_no_question_is_a_server_error(place, kind):
     names, broken, refused = {p.name for p in parameters(CLASSES[kind])}, [], 0
     base = {"epsilon": 0.01, **ASKED.get(kind, {"column": "age", "bounds": [0, 120]})}
     base |= {"n": 600} if "n" in names else {}
-    assert called(state, "anna", releases.could, {"statistic": kind, **base}, "people") is not None
+    assert (
+        called(state, "anna", releases.can_release, {"statistic": kind, **base}, "people")
+        is not None
+    )
     for name, value in product(sorted(names | {"source", "statistic", "", "questions"}), HOSTILE):
         body = {"statistic": kind, **base, name: value}
         if name == "error":
             del body["epsilon"]
-        for operation in (releases.plan, releases.could):
+        for operation in (releases.plan, releases.can_release):
             try:
                 called(state, "anna", operation, body)
             except SourdineError:

@@ -172,8 +172,8 @@ def test_whether_a_question_could_be_asked(session):
     own = Session(AGES, epsilon=3, delta=1e-6)
     for one in (s, own):
         one.count(epsilon=0.1)
-    assert str(s.could.count(epsilon=0.1)) == str(own.could.count(epsilon=0.1))
-    assert not s.could("count", epsilon=4)
+    assert str(s.can_release.count(epsilon=0.1)) == str(own.can_release.count(epsilon=0.1))
+    assert not s.can_release("count", epsilon=4)
     assert str(s.remaining) == str(own.remaining)
     assert str(s.spent) == str(own.spent)
     assert len(s.history) == 1

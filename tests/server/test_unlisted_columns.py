@@ -139,6 +139,6 @@ def test_the_column_that_names_a_person_is_not_asked_about(ask):
         {"statistic": "table", "of": {"who": ["count"]}},
         {"statistic": "count", "by": "who", "keys": [1, 2]},
     ):
-        for operation in (releases.release, releases.could):
+        for operation in (releases.release, releases.can_release):
             with pytest.raises(SourdineError, match="columns that may be asked"):
                 ask(operation, {**body, "epsilon": 1})

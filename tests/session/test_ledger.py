@@ -20,7 +20,7 @@ from sourdine.server.store.store import ServerStore
 from sourdine.session import DatabaseLedger, FileLedger, MemoryLedger, Terms
 from sourdine.session import charges as lines
 from sourdine.storage import journal, locks
-from sourdine.storage.journal import Book, FileKind
+from sourdine.storage.journal import FileKind, Journal
 
 TERMS = Terms(total=Guarantee(1, 1e-6, ADD_REMOVE), name="people.csv")
 FILTERED = Terms(total=TERMS.total, name="people.csv", filter=Filter.of(1, 1e-6, reserve=9e-7))
@@ -298,7 +298,7 @@ def test_lines_that_do_not_add_up_are_refused(tmp_path, numbers):
 
 def test_a_later_format_is_refused(tmp_path):
     path = tmp_path / "p.ledger"
-    Book(path, FileKind("ledger", "ledger", 9), [])
+    Journal(path, FileKind("ledger", "ledger", 9), [])
     with pytest.raises(ParameterError, match="of format 9"):
         FileLedger(path, TERMS)
 

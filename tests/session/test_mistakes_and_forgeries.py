@@ -12,14 +12,14 @@ from sourdine.cli import ledger as ledger_command
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
 from sourdine.session.ledger import LEDGER
 from sourdine.storage import locks
-from sourdine.storage.journal import Book, Head, linked
+from sourdine.storage.journal import Head, Journal, linked
 
 DATA = {"age": [20, 30, 40] * 100, "sex": ["f", "m", "f"] * 100}
 
 
 def rewritten(path, change):
     """Write a ledger anew, with right checks, after a change of its lines."""
-    book = Book(path, LEDGER)
+    book = Journal(path, LEDGER)
     lines = change([(table, dict(row)) for table, row in book.lines])
     head, text = Head.first("ledger", book.version), b""
     for table, row in lines:
@@ -93,7 +93,7 @@ def test_a_charge_without_a_known_question_is_reported(ledger):
 def test_a_plan_is_asked_like_a_question():
     session = sd.Session(DATA, epsilon=1, delta=1e-6)
     counted = session.plan.count(epsilon=0.1)
-    assert session.could(counted)
+    assert session.can_release(counted)
     assert session.ask(counted).cost.exact_epsilon() == Fraction(1, 10)
 
 
@@ -118,7 +118,7 @@ def test_a_batch_is_a_list(batch):
 
 def test_could_knows_a_description_by_its_name():
     session = sd.Session(DATA, epsilon=1, delta=1e-6, reserve=1e-7)
-    assert session.could("describe", epsilon=0.5, delta=1e-8)
+    assert session.can_release("describe", epsilon=0.5, delta=1e-8)
 
 
 @pytest.mark.parametrize("keep", ["no", None, 0])
@@ -133,7 +133,7 @@ def test_whether_answers_are_kept_is_true_or_false(keep):
 def test_tiny_totals_are_spent_like_others(tmp_path, epsilon, delta):
     path = tmp_path / "data.ledger"
     session = sd.Session(DATA, epsilon=epsilon, delta=delta, ledger=path)
-    assert session.could.count(epsilon=epsilon)
+    assert session.can_release.count(epsilon=epsilon)
     session.count(epsilon=epsilon)
     assert len(sd.Session(DATA, ledger=path).history) == 1
 
@@ -207,7 +207,7 @@ def test_a_report_does_not_replace_what_it_is_made_of(tmp_path, option):
 @pytest.mark.parametrize("total", [{"epsilon": 1}, {"epsilon": 1, "delta": 1e-6}, {"rho": 1}])
 def test_a_question_whose_delta_is_refused_fits_with_no_epsilon(total):
     asked = {"by": "sex", "keys": "unknown", "epsilon": 0.5, "delta": 1e-5}
-    could = sd.Session(DATA, **total).could.count(**asked)
+    could = sd.Session(DATA, **total).can_release.count(**asked)
     assert not could
     assert not could.largest
 

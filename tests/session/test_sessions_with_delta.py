@@ -15,7 +15,7 @@ from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Concentrated, Guarantee, Pa
 from sourdine.privacy.accounting import Filter, compose, plain
 from sourdine.privacy.accounting import parts as prices
 from sourdine.privacy.guarantee import percent
-from sourdine.session import Call, FileLedger, MemoryLedger, Room, Session, Terms
+from sourdine.session import Call, FileLedger, MemoryLedger, RemainingBudget, Session, Terms
 from sourdine.session import charges as lines
 from sourdine.session.accounts import FilterAccount
 
@@ -46,7 +46,7 @@ def asked(s, kind, times, **parameters):
 def test_far_more_fit_than_by_the_sum():
     s = session()
     assert asked(s, "count", 200, epsilon=0.06) >= 107
-    assert not s.could("count", epsilon=0.06)
+    assert not s.can_release("count", epsilon=0.06)
     assert asked(s, "count", 1, epsilon=s.plan.count().epsilon) == 1
     assert asked(session(delta=0), "count", 200, epsilon=0.06) == 50
 
@@ -286,27 +286,27 @@ def test_add_remove_enters_a_substitute_total_at_twice():
 def test_could_says_whether_and_what_would_be_left():
     s = session()
     s.mean(**AGE, epsilon=2)
-    could = s.could("mean", **AGE, epsilon=0.5)
+    could = s.can_release("mean", **AGE, epsilon=0.5)
     assert could
-    assert s.could(central.Mean(**AGE, epsilon=0.5)).reason == could.reason
+    assert s.can_release(central.Mean(**AGE, epsilon=0.5)).reason == could.reason
     assert f"{percent(could.after.filter.remaining)} of epsilon 3" in could.reason
     s.mean(**AGE, epsilon=0.5)
     assert s.remaining.share == could.after.filter.remaining
-    no = s.could("mean", **AGE, epsilon=1.5)
+    no = s.can_release("mean", **AGE, epsilon=1.5)
     assert not no
     assert "no" in str(no)
     assert "epsilon must be at most" in no.reason
-    assert s.could("mean", **AGE, epsilon=no.largest)
-    assert not s.could("mean", **AGE, epsilon=no.largest * F(100001, 100000))
+    assert s.can_release("mean", **AGE, epsilon=no.largest)
+    assert not s.can_release("mean", **AGE, epsilon=no.largest * F(100001, 100000))
     assert len(s.history) == 2
     with pytest.raises(ParameterError, match="statistic must be one of"):
-        s.could("average", epsilon=1)
+        s.can_release("average", epsilon=1)
     with pytest.raises(ParameterError, match="relation must be left to the session"):
-        s.could("count", epsilon=1, relation="substitute")
-    pure = Session(AGES, epsilon=1).could("count", epsilon=2)
+        s.can_release("count", epsilon=1, relation="substitute")
+    pure = Session(AGES, epsilon=1).can_release("count", epsilon=2)
     assert not pure
     assert "what is left of 1" in str(pure)
-    told = str(Session(AGES, epsilon=1).could("count", epsilon=0.5))
+    told = str(Session(AGES, epsilon=1).can_release("count", epsilon=0.5))
     assert " ".join(told.split()).endswith("would be left")
 
 
@@ -315,7 +315,7 @@ def test_the_largest_epsilon_by_kind_fits(kind):
     s = session()
     s.mean(**AGE, epsilon=0.9)
     room = s.remaining
-    assert isinstance(room, Room)
+    assert isinstance(room, RemainingBudget)
     make = {
         "pure": Part.pure,
         "laplace": lambda e: Part.laplace(1000, 1000 / e),
@@ -342,8 +342,8 @@ def test_a_refusal_names_what_fits_for_this_very_question():
         assert f"epsilon must be at most {float(largest):g}, the largest that fits" in str(
             refusal.value
         )
-        assert s.could(kind, **parameters, epsilon=largest)
-        assert not s.could(kind, **parameters, epsilon=largest * F(1001, 1000))
+        assert s.can_release(kind, **parameters, epsilon=largest)
+        assert not s.can_release(kind, **parameters, epsilon=largest * F(1001, 1000))
     with pytest.raises(BudgetExceededError, match="That is what the error needs"):
         s.count(error=1)
 
@@ -373,8 +373,8 @@ def test_plans_mean_the_largest_epsilon_that_fits():
     s.mean(**AGE, epsilon=2)
     for planned in (s.plan.count(), s.plan.median(**AGE, n=600)):
         assert planned.fits
-        assert s.could(planned.question)
-        assert not s.could(planned.question.at(planned.epsilon * F(1001, 1000)))
+        assert s.can_release(planned.question)
+        assert not s.can_release(planned.question.at(planned.epsilon * F(1001, 1000)))
         assert "after this" in str(planned)
     too_much = s.plan.count(epsilon=2.9)
     assert not too_much.fits

@@ -15,8 +15,8 @@ import pytest
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.storage import journal as module
 from sourdine.storage import locks
-from sourdine.storage.journal import Book, FileKind, now
-from sourdine.storage.locks import Alone
+from sourdine.storage.journal import FileKind, Journal, now
+from sourdine.storage.locks import InterruptSafeLock
 
 DIARY = FileKind(noun="diary", mark="diary", version=2)
 BEGIN = [("terms", {"total": 7})]
@@ -29,7 +29,7 @@ def path(tmp_path):
 
 @pytest.fixture
 def book(path):
-    return Book(path, DIARY, BEGIN)
+    return Journal(path, DIARY, BEGIN)
 
 
 def write(book, *texts):
@@ -46,20 +46,20 @@ def read(book):
 
 def refused(path, kind=DIARY, text="diary must be a file that Sourdine wrote", error=SourdineError):
     with pytest.raises(error, match=text):
-        Book(path, kind)
+        Journal(path, kind)
 
 
 def test_what_is_written_is_read_by_all(book, path):
     write(book, "one", "two\n\x1b")
-    assert read(Book(path, DIARY)) == read(Book(path, DIARY, BEGIN)) == ["one", "two\n\x1b"]
-    assert read(Book(os.fsencode(path), DIARY)) == ["one", "two\n\x1b"]
+    assert read(Journal(path, DIARY)) == read(Journal(path, DIARY, BEGIN)) == ["one", "two\n\x1b"]
+    assert read(Journal(os.fsencode(path), DIARY)) == ["one", "two\n\x1b"]
     assert [p.name for p in path.parent.iterdir()] == [path.name]
     assert book.turn(lambda page: page.last("terms")) == {"total": 7}
     assert b"\x1b" not in path.read_bytes()
 
 
 def test_two_who_have_it_open_see_each_other(book, path):
-    other = Book(path, DIARY)
+    other = Journal(path, DIARY)
     for i in range(5):
         write(book, f"a{i}")
         write(other, f"b{i}")
@@ -68,14 +68,14 @@ def test_two_who_have_it_open_see_each_other(book, path):
 
 def test_terms_are_written_once(path):
     for total in (7, 8, 9):
-        made = Book(path, DIARY, [("terms", {"total": total})])
+        made = Journal(path, DIARY, [("terms", {"total": total})])
         assert made.turn(lambda page: page.rows("terms")) == [{"total": 7}]
 
 
 def test_a_new_file_is_made_by_one(path):
-    first = Book(path, DIARY, BEGIN, fresh=True)
+    first = Journal(path, DIARY, BEGIN, fresh=True)
     with pytest.raises(FileExistsError):
-        Book(path, DIARY, BEGIN, fresh=True)
+        Journal(path, DIARY, BEGIN, fresh=True)
     assert read(first) == []
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
@@ -85,10 +85,10 @@ def test_where_there_are_no_hard_links_a_file_is_made_all_the_same(path, monkeyp
         raise PermissionError
 
     monkeypatch.setattr(locks.os, "link", none)
-    write(Book(path, DIARY, BEGIN), "one")
+    write(Journal(path, DIARY, BEGIN), "one")
     with pytest.raises(FileExistsError):
-        Book(path, DIARY, BEGIN, fresh=True)
-    assert read(Book(path, DIARY)) == ["one"]
+        Journal(path, DIARY, BEGIN, fresh=True)
+    assert read(Journal(path, DIARY)) == ["one"]
     assert [p.name for p in path.parent.iterdir()] == [path.name]
 
 
@@ -98,14 +98,14 @@ def test_a_planted_link_is_not_written_through(tmp_path, path):
     target.write_text("mine")
     path.symlink_to(tmp_path / "nowhere")
     with pytest.raises(SourdineError, match="no such file"):
-        Book(path, DIARY, BEGIN)
+        Journal(path, DIARY, BEGIN)
     assert target.read_text() == "mine"
     assert not (tmp_path / "nowhere").exists()
 
 
 def test_who_may_read_a_new_file(tmp_path):
     private = FileKind(noun="diary", mark="diary", version=2, rights=0o600)
-    Book(tmp_path / "x", private, BEGIN)
+    Journal(tmp_path / "x", private, BEGIN)
     assert (tmp_path / "x").stat().st_mode & 0o777 == 0o600
 
 
@@ -124,7 +124,7 @@ def test_no_flipped_bit_is_accepted(book, path):
         refused(path)
         assert path.read_bytes() == damaged
     path.write_bytes(whole)
-    assert read(Book(path, DIARY)) == read(book)
+    assert read(Journal(path, DIARY)) == read(book)
 
 
 @pytest.mark.slow
@@ -148,7 +148,11 @@ def test_an_emptied_file_is_never_new(book, path):
     write(book, "one")
     path.write_bytes(b"")
     text = r"0 bytes: emptied, .* Restore the diary from a copy\. .* delete my diary"
-    for opened in (lambda: Book(path, DIARY, BEGIN), lambda: Book(path, DIARY), lambda: read(book)):
+    for opened in (
+        lambda: Journal(path, DIARY, BEGIN),
+        lambda: Journal(path, DIARY),
+        lambda: read(book),
+    ):
         with pytest.raises(ParameterError, match=text):
             opened()
     assert path.read_bytes() == b""
@@ -164,8 +168,8 @@ def test_an_older_copy_put_back_is_noticed(book, path):
     for attempt in (lambda: read(book), lambda: write(book, "three")):
         with pytest.raises(ParameterError, match=text):
             attempt()
-    write(Book(path, DIARY), "another two")
-    write(Book(path, DIARY), "another three")
+    write(Journal(path, DIARY), "another two")
+    write(Journal(path, DIARY), "another three")
     with pytest.raises(ParameterError, match=text):
         read(book)
     path.write_bytes(newer)
@@ -177,7 +181,7 @@ def test_a_replaced_file_is_noticed(book, path, tmp_path):
     path.rename(tmp_path / "moved")
     with pytest.raises(SourdineError, match="no such file"):
         read(book)
-    other = Book(path, DIARY, BEGIN)
+    other = Journal(path, DIARY, BEGIN)
     write(other, *"abc")
     with pytest.raises(ParameterError, match="diary must stay the file that was opened"):
         write(book, "two")
@@ -197,15 +201,15 @@ def test_a_line_that_a_crash_tore_is_dropped_and_a_whole_one_counts(book, path):
     line = after[len(before) :]
     for cut in range(len(line)):
         path.write_bytes(before + line[:cut])
-        torn = Book(path, DIARY)
+        torn = Journal(path, DIARY)
         assert read(torn) == ["one"]
         write(torn, "2")
-        assert read(Book(path, DIARY)) == ["one", "2"]
+        assert read(Journal(path, DIARY)) == ["one", "2"]
     path.write_bytes(before + line)
-    assert read(Book(path, DIARY)) == ["one", "two"]
+    assert read(Journal(path, DIARY)) == ["one", "two"]
     assert path.read_bytes() == after
     write(book, "three")
-    assert read(Book(path, DIARY)) == ["one", "two", "three"]
+    assert read(Journal(path, DIARY)) == ["one", "two", "three"]
 
 
 @pytest.mark.parametrize("step", [0, 1, 2, 3])
@@ -234,9 +238,9 @@ def test_a_write_that_fails_is_told_and_counts_at_most_once(book, path, monkeypa
         refused(path, text="damaged")
         return
     kept = ["one", "two"] if step in (1, 3) else ["one"]
-    assert read(Book(path, DIARY)) == read(book) == kept
+    assert read(Journal(path, DIARY)) == read(book) == kept
     write(book, "three")
-    assert read(Book(path, DIARY)) == [*kept, "three"]
+    assert read(Journal(path, DIARY)) == [*kept, "three"]
 
 
 def test_a_short_write_is_an_error():
@@ -292,7 +296,7 @@ def test_a_line_is_on_the_disk_before_a_turn_goes_on(book, monkeypatch):
 
 
 def test_a_turn_inside_a_turn_is_refused(book, tmp_path):
-    other = Book(tmp_path / "other", DIARY, BEGIN)
+    other = Journal(tmp_path / "other", DIARY, BEGIN)
     for second in (book, other):
         thread = threading.Thread(target=write, args=(other, "late"))
 
@@ -308,7 +312,7 @@ def test_a_turn_inside_a_turn_is_refused(book, tmp_path):
 
 
 def test_a_lock_is_free_again_after_a_refusal():
-    alone = Alone()
+    alone = InterruptSafeLock()
     with pytest.raises(SourdineError):
         alone(lambda: alone(lambda: None))
     done = []
@@ -341,8 +345,8 @@ def test_interrupts_around_a_fork_leave_no_lock_behind(path):
 
 INTERRUPTED_FORKS = """
 import os, signal, sys, threading
-from sourdine.storage.journal import Book, FileKind
-book = Book(sys.argv[1], FileKind("diary", "diary", 1), [])
+from sourdine.storage.journal import Journal, FileKind
+book = Journal(sys.argv[1], FileKind("diary", "diary", 1), [])
 signal.signal(signal.SIGALRM, signal.default_int_handler)
 for i in range(600):
     try:
@@ -370,8 +374,8 @@ def test_a_fork_waits_for_the_end_of_a_turn(path):
 
 FORK = """
 import os, sys, threading, time
-from sourdine.storage.journal import Book, FileKind
-book = Book(sys.argv[1], FileKind("diary", "diary", 1), [])
+from sourdine.storage.journal import Journal, FileKind
+book = Journal(sys.argv[1], FileKind("diary", "diary", 1), [])
 inside = threading.Event()
 def slow(page):
     page.write("lines", {})
@@ -403,12 +407,12 @@ def test_interrupts_leave_no_lock_behind(path):
 
 INTERRUPTS = """
 import os, random, signal, sys, threading
-from sourdine.storage.locks import Alone
-from sourdine.storage.journal import Book, FileKind
+from sourdine.storage.locks import InterruptSafeLock
+from sourdine.storage.journal import Journal, FileKind
 from sourdine.storage import locks as disk
 disk.settle = lambda file: None  # the moments between steps count, not those of the disk
 goal, chance, kept = int(sys.argv[2]), random.Random(2), []
-book, lock = Book(sys.argv[1], FileKind("diary", "diary", 1), []), Alone()
+book, lock = Journal(sys.argv[1], FileKind("diary", "diary", 1), []), InterruptSafeLock()
 def interrupt(*_):
     raise KeyboardInterrupt
 signal.signal(signal.SIGALRM, interrupt)
@@ -422,7 +426,7 @@ def again():
 while len(kept) < goal:
     if len(kept) % 200 == 0:  # a long file would make turns longer
         os.replace(sys.argv[1], sys.argv[1] + ".old")
-        book, answered = Book(sys.argv[1], FileKind("diary", "diary", 1), []), 0
+        book, answered = Journal(sys.argv[1], FileKind("diary", "diary", 1), []), 0
     try:
         signal.setitimer(signal.ITIMER_REAL, chance.uniform(1e-5, 1e-3))
         again()
@@ -467,10 +471,10 @@ def test_foreign_files_are_refused_and_left_alone(tmp_path):
         path = tmp_path / f"{i}"
         path.write_bytes(text)
         with pytest.raises(ParameterError, match="diary must be a file that Sourdine wrote"):
-            Book(path, DIARY, BEGIN)
+            Journal(path, DIARY, BEGIN)
         assert path.read_bytes() == text
     with pytest.raises(SourdineError, match="could not be used"):
-        Book(tmp_path, DIARY, BEGIN)
+        Journal(tmp_path, DIARY, BEGIN)
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
@@ -483,7 +487,7 @@ def test_paths_that_cannot_be(tmp_path):
     refused(tmp_path / "none" / "x", text="no such folder")
     refused(tmp_path / "x", text="no such file")
     with pytest.raises(SourdineError, match="no such folder"):
-        Book(tmp_path / "none" / "x", DIARY, BEGIN)
+        Journal(tmp_path / "none" / "x", DIARY, BEGIN)
     assert list(tmp_path.iterdir()) == []
 
 

@@ -192,7 +192,7 @@ def groups(open_: Open) -> None:
     """Check that every value falls into the slot that it falls into alone, for every cell."""
     frame, rows = _opened(open_)
     for name, cell in _named():
-        frame.engine.foresee(Asked(((name, cell),)))
+        frame.engine.prefetch(Asked(((name, cell),)))
     for name, values in rows.items():
         for cell in _cells(name):
             want = Counter((_slot(cell, v),) for v in values)
@@ -227,7 +227,7 @@ def sums(open_: Open) -> None:
     frame, rows = _opened(open_)
     for name, grid in product(NUMERIC, GRIDS):
         for most in (2, 3):
-            frame.engine.foresee(Asked(((name, Ticks(name, grid)),), most))
+            frame.engine.prefetch(Asked(((name, Ticks(name, grid)),), most))
     for name, grid in product(NUMERIC, GRIDS):
         cell = Ticks(name, grid)
         ticks = [t for t in (_slot(cell, v) for v in rows[name]) if t >= 0]
@@ -251,8 +251,8 @@ def windows(open_: Open) -> None:
     codes = [_slot(who, v) for v in rows["who"]]
     for name, grid in product(NUMERIC, GRIDS):
         of = (name, Ticks(name, grid))
-        frame.engine.foresee(Asked((of,), within=_ranges(grid)))
-        frame.engine.foresee(Asked((("who", who), of), within=_ranges(grid)))
+        frame.engine.prefetch(Asked((of,), within=_ranges(grid)))
+        frame.engine.prefetch(Asked((("who", who), of), within=_ranges(grid)))
     for name, grid in product(NUMERIC, GRIDS):
         cell, ranges = Ticks(name, grid), _ranges(grid)
         ticks = [_slot(cell, v) for v in rows[name]]
@@ -387,7 +387,7 @@ def _place(text: str | None) -> tuple[Any, ...]:
 def people(open_: Open) -> None:
     """Check how many people own one row, two, three or more; rows of nobody are one person's."""
     frame, rows = _opened(open_)
-    frame.engine.foresee(Asked(()))
+    frame.engine.prefetch(Asked(()))
     sizes = Counter(map(read_text, rows["who"])).values()
     _same(frame.engine.afresh().owned("who", 3), dict(Counter(min(n, 3) for n in sizes)))
     _same(frame.engine.rows(), 12)

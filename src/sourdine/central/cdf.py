@@ -10,7 +10,7 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.distribution import Distribution
-from sourdine.central.quantiles.algorithm import foresee, read_windows
+from sourdine.central.quantiles.algorithm import prefetch, read_windows
 from sourdine.central.quantiles.intervals import INDEPENDENT
 from sourdine.central.quantiles.points import Reader
 from sourdine.central.quantiles.tree import Curve
@@ -18,7 +18,7 @@ from sourdine.central.statistic import Numeric, finished
 from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
-from sourdine.parameters.kinds import WHAT, says
+from sourdine.parameters.kinds import WHAT, param
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting import widest
 
@@ -83,7 +83,7 @@ class Cdf(Numeric):
 
     population: bool = field(
         default=False, converter=read_population,
-        metadata=says(
+        metadata=param(
             kinds.FLAG,
             "Also show the band of the population that the records were drawn from; it costs "
             "nothing more.",
@@ -151,14 +151,14 @@ class Cdf(Numeric):
     def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
         """Count and choose, then draw, each when others know what they will read too."""
         readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
-        foresee(readers)
+        prefetch(readers)
         yield
         counts: list[dict[str, Any]] = [{} for _ in readers]
         if self.counts:
             found = [self.counting.release(r.n, source=self.source).value for r in readers]
             counts = [{"count": int(count)} for count in found]
         curves = [self.curve(own.get("count", self.n)) for own in counts]
-        foresee(readers, [curve.reads for curve in curves])
+        prefetch(readers, [curve.reads for curve in curves])
         yield
         read_windows(readers, [curve.reads for curve in curves])
         both = zip(readers, counts, curves, strict=True)

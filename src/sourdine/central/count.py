@@ -80,9 +80,9 @@ class Count(Statistic):
         """A picture's axis begins at 0."""
         return True
 
-    def foresee(self, data: Frame) -> None:
+    def prefetch(self, data: Frame) -> None:
         """Say what will be read."""
-        data.foresee(*([] if self.column is None else [Present(data.resolve(self.column))]))
+        data.prefetch(*([] if self.column is None else [Present(data.resolve(self.column))]))
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count and add the noise."""

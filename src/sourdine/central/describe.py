@@ -27,7 +27,7 @@ from sourdine.frames.memory import DATES, NUMBERS, TEXTS, WORDS
 from sourdine.grid import Grid
 from sourdine.mechanisms import PermuteAndFlip
 from sourdine.parameters import converters, kinds
-from sourdine.parameters.kinds import DATA, PRIVACY, WHAT, says
+from sourdine.parameters.kinds import DATA, PRIVACY, WHAT, param
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Part
 from sourdine.results.charts import BLUE, GREY, INK, NOTE, PALE, SOFT, canvas, gaps, saved
@@ -513,11 +513,11 @@ class Describe(Statistic):
 
     columns_: tuple[str, ...] | None = field(
         default=None, converter=read_columns, alias="columns",
-        metadata=says(kinds.KEYS, "The columns; all if left out.", group=DATA),
+        metadata=param(kinds.KEYS, "The columns; all if left out.", group=DATA),
     )  # fmt: skip
     declared: tuple[tuple[str, str], ...] = field(
         default=(), converter=read_kinds, alias="kinds",
-        metadata=says(
+        metadata=param(
             kinds.KINDS,
             "What is known of columns: number, whole (numbers), category or date. Else a frame's "
             "types say it, or it is chosen privately.",
@@ -526,7 +526,7 @@ class Describe(Statistic):
     )  # fmt: skip
     delta: Fraction = field(
         default=Fraction(1, 10**6), converter=converters.delta,
-        metadata=says(
+        metadata=param(
             kinds.PROBABILITY,
             "The probability with which the loss may pass epsilon, for naming categories.",
             group=PRIVACY,

@@ -13,7 +13,7 @@ from sourdine.central.groups import ByGroup, each
 from sourdine.central.intervals import LAMBDAS, passed, proved
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
-from sourdine.results.release import Drawer, Release, read_drawer
+from sourdine.results.release import Estimator, Release, read_drawer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -127,7 +127,7 @@ MICROSECOND = dt.timedelta(microseconds=1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class Difference(Drawer):
+class Difference(Estimator):
     """One group's number minus another's.
 
     Parameters
@@ -203,7 +203,7 @@ class Difference(Drawer):
     def _proved(self, seen: Sequence[Any], beta: float) -> tuple[Any, Any]:
         width = getattr(self.groups.part, "width", 1.0)
         low, high = proved_apart(seen[0], seen[1], beta)
-        if self.groups.part.lasting:
+        if self.groups.part.is_datetime:
             return floor(low * width) * MICROSECOND, ceil(high * width) * MICROSECOND
         return low * width, high * width
 

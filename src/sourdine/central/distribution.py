@@ -105,7 +105,7 @@ def _panels(
 def _dress(axes: Any, statistic: Cdf, *, small: bool = False) -> None:
     axes.set_ylim(0, 1)
     axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g} %")
-    if statistic.lasting:
+    if statistic.is_datetime:
         date_axis(axes.xaxis, small=small)
     else:
         if small:

@@ -17,7 +17,7 @@ from sourdine.exact import rational
 from sourdine.parameters import converters as grouping
 from sourdine.parameters.converters import OTHER
 from sourdine.results.charts import BLUE, INK, NOTE, PALE, RED, RULE, gaps, panels, saved
-from sourdine.results.release import Drawer
+from sourdine.results.release import Estimator
 from sourdine.results.tables import beside, end_heads, with_ends
 
 if TYPE_CHECKING:
@@ -188,7 +188,7 @@ PRINTED = 200
 
 
 @dataclass(frozen=True, kw_only=True)
-class ByGroup(Drawer):
+class ByGroup(Estimator):
     r"""A statistic of the rows of each key that the question lists, or that is found.
 
     A listed key that is not in the data gets an ordinary noisy answer. Rows with other keys are in

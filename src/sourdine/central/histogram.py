@@ -26,7 +26,7 @@ from sourdine.mechanisms.laplace import laplace_error
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import converters as read
 from sourdine.parameters.converters import dates
-from sourdine.parameters.kinds import WHAT, says
+from sourdine.parameters.kinds import WHAT, param
 from sourdine.results.charts import (
     FOLD,
     INK,
@@ -47,7 +47,7 @@ from sourdine.results.formatting import date_axis, shown
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sourdine.central.finding.two_stage import FoundFirst
+    from sourdine.central.finding.two_stage import TwoStage
     from sourdine.errors import PythonWording
     from sourdine.exact import Number
     from sourdine.frames.frame import Frame
@@ -337,7 +337,7 @@ class Histogram(Statistic):
 
     bins: int | AnyEdges | None = field(
         default=None, converter=read_bins,
-        metadata=says(
+        metadata=param(
             kinds.BINS,
             "How many bins of one width between the bounds; or their edges, such as 0,18,65,120 or "
             "2020-01-01,2020-07-01,2021-01-01.",
@@ -346,7 +346,7 @@ class Histogram(Statistic):
     )  # fmt: skip
     bounds: Bounds | None = field(
         default=None, converter=read_bounds,
-        metadata=says(
+        metadata=param(
             kinds.BOUNDS,
             "Public bounds, with a number of bins; values outside are in the first or the last. "
             "Where nobody knows them: find.",
@@ -355,7 +355,7 @@ class Histogram(Statistic):
     )  # fmt: skip
     categories: tuple[Any, ...] | str | None = field(
         default=None, converter=read_categories,
-        metadata=says(
+        metadata=param(
             kinds.CATEGORIES,
             "Count these values; or unknown, to name those that many records have by a private "
             "threshold (needs delta).",
@@ -364,14 +364,14 @@ class Histogram(Statistic):
     )  # fmt: skip
     missing: str = field(
         default="exclude", converter=read_missing,
-        metadata=says(
+        metadata=param(
             kinds.one_of(*POLICIES),
             "count: one bin more for what is missing, or is none of the categories.",
             group=WHAT,
         ),
     )  # fmt: skip
 
-    def first(self) -> FoundFirst | None:
+    def first(self) -> TwoStage | None:
         """Return what finds the bounds, if nobody knows them."""
         return super().first() or bounds_first(self)
 
@@ -511,10 +511,10 @@ class Histogram(Statistic):
         listed = ", ".join(none[:SHOWN_NAMES]) + (" and others" if len(none) > SHOWN_NAMES else "")
         return (f"None or next to none: {listed}. If there should be some, {CHECK}.",)
 
-    def foresee(self, data: Frame) -> None:
+    def prefetch(self, data: Frame) -> None:
         """Say what will be read."""
         if self.cell is not None:
-            data.foresee(self.cell)
+            data.prefetch(self.cell)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count and add the noise."""

@@ -33,7 +33,7 @@ from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.mechanisms import Gaussian, Laplace
 from sourdine.parameters import converters, kinds
-from sourdine.parameters.kinds import WHAT, says
+from sourdine.parameters.kinds import WHAT, param
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -329,7 +329,7 @@ class Mean(GaussianReady):
 
     method: str = field(
         default="laplace", converter=read_method,
-        metadata=says(
+        metadata=param(
             kinds.one_of(*METHODS),
             "The noise: laplace, gaussian (needs delta) or exponential (a point of the grid).",
             group=WHAT,
@@ -337,7 +337,7 @@ class Mean(GaussianReady):
     )  # fmt: skip
     missing: str = field(
         default="auto", converter=read_missing,
-        metadata=says(
+        metadata=param(
             kinds.one_of(*POLICIES),
             "exclude: the mean of the values that are there, whose number is private. middle, "
             "under substitution: every record counts, a missing value as the middle of the bounds. "
@@ -348,7 +348,7 @@ class Mean(GaussianReady):
 
     population: bool = field(
         default=False, converter=read_population,
-        metadata=says(
+        metadata=param(
             kinds.FLAG,
             "Also draw the spread of the values, for short intervals about the population that "
             "the records were drawn from.",
@@ -477,11 +477,11 @@ class Mean(GaussianReady):
         )
         return (self.clipping, missing, *([ASKED] if self.population else ()), *self.person)
 
-    def foresee(self, data: Frame) -> None:
+    def prefetch(self, data: Frame) -> None:
         """Say what will be read."""
-        data.foresee(self.cell, most=2 if self.population else 1)
+        data.prefetch(self.cell, most=2 if self.population else 1)
         if self.population or self.known:
-            data.foresee()
+            data.prefetch()
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""
@@ -490,7 +490,7 @@ class Mean(GaussianReady):
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Sum up each group and draw, the noise of all ratios at once."""
         for data in frames:
-            self.foresee(data)
+            self.prefetch(data)
         if self.population:
             draw = self.with_spread.draw
             return [draw(len(x), x.moments(self.cell, 2), self.source) for x in frames]
@@ -583,7 +583,7 @@ class Mean(GaussianReady):
     @property
     def error_lasts(self) -> bool:
         """Whether errors are durations."""
-        return self.lasting
+        return self.is_datetime
 
     @property
     def widest(self) -> float:

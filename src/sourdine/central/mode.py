@@ -14,7 +14,7 @@ from sourdine.frames.memory import TEXTS
 from sourdine.mechanisms import PermuteAndFlip
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
-from sourdine.parameters.kinds import WHAT, says
+from sourdine.parameters.kinds import WHAT, param
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -71,7 +71,7 @@ class Mode(Statistic):
 
     categories: tuple[Any, ...] = field(
         default=None, converter=read_categories,
-        metadata=says(
+        metadata=param(
             kinds.KEYS,
             "The values that may win. List them yourself: which of them occur is private.",
             group=WHAT,
@@ -122,9 +122,9 @@ class Mode(Statistic):
             *self.person,
         )
 
-    def foresee(self, data: Frame) -> None:
+    def prefetch(self, data: Frame) -> None:
         """Say what will be read."""
-        data.foresee(self.cell)
+        data.prefetch(self.cell)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count, and choose."""

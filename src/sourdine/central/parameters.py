@@ -13,7 +13,7 @@ from sourdine.frames.reading import STANDARD
 from sourdine.noise import SYSTEM
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import converters as grouping
-from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, says
+from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, param
 from sourdine.parameters.question import Question
 from sourdine.privacy import ADD_REMOVE, Relation
 
@@ -37,11 +37,11 @@ class CommonParameters(Question):
 
     column: str | None = field(
         default=None, converter=converters.column,
-        metadata=says(kinds.TEXT, "The column; not needed if there is only one.", group=DATA),
+        metadata=param(kinds.TEXT, "The column; not needed if there is only one.", group=DATA),
     )  # fmt: skip
     read: Reading = field(
         default=STANDARD, converter=converters.read,
-        metadata=says(
+        metadata=param(
             kinds.READING,
             "How text is read: encoding, separator, header, quotes, decimal, thousands, symbols, "
             "date_format.",
@@ -50,7 +50,7 @@ class CommonParameters(Question):
     )  # fmt: skip
     epsilon: Fraction = field(
         default=None, converter=converters.epsilon,
-        metadata=says(
+        metadata=param(
             kinds.NUMBER,
             "What everything released may cost in privacy, in total. Smaller is safer and less "
             "exact; 0.1 to 1 is common.",
@@ -59,7 +59,7 @@ class CommonParameters(Question):
     )  # fmt: skip
     target: Fraction | dt.timedelta | None = field(
         default=None, converter=converters.error, alias="error", eq=False, repr=False,
-        metadata=says(
+        metadata=param(
             kinds.DISTANCE,
             "Instead of epsilon: the error to stay within ('3 days' for a mean of dates); the "
             "least epsilon that reaches it is spent. Needs n where the error depends on the number "
@@ -69,7 +69,7 @@ class CommonParameters(Question):
     )  # fmt: skip
     confidence: Fraction = field(
         default=Fraction(19, 20), converter=converters.confidence, eq=False, repr=False,
-        metadata=says(
+        metadata=param(
             kinds.PROBABILITY,
             "The probability with which an error that is asked for or planned holds.",
             group=PRIVACY,
@@ -77,7 +77,7 @@ class CommonParameters(Question):
     )  # fmt: skip
     n: int | None = field(
         default=None, converter=converters.n,
-        metadata=says(
+        metadata=param(
             kinds.COUNT,
             "About how many records there are (in each group), from public knowledge.",
             group=PRIVACY, unit="records",
@@ -85,7 +85,7 @@ class CommonParameters(Question):
     )  # fmt: skip
     relation: Relation = field(
         default=ADD_REMOVE, converter=converters.relation,
-        metadata=says(
+        metadata=param(
             kinds.one_of("add_remove", "substitute"),
             "Which data sets are neighbours: add_remove (a record is there or not, and the number "
             "of records is private) or substitute (a record takes another value).",
@@ -94,7 +94,7 @@ class CommonParameters(Question):
     )  # fmt: skip
     unit: str | None = field(
         default=None, converter=converters.unit,
-        metadata=says(
+        metadata=param(
             kinds.TEXT,
             "The column that names a person, so that the promise is for persons, not records.",
             group=PRIVACY,
@@ -102,7 +102,7 @@ class CommonParameters(Question):
     )  # fmt: skip
     rows: int = field(
         default=1, converter=converters.rows_or_find,
-        metadata=says(
+        metadata=param(
             kinds.ROWS,
             "How many records of each person are used; find, to have that found for part of "
             "epsilon.",
@@ -111,7 +111,7 @@ class CommonParameters(Question):
     )  # fmt: skip
     delta: Fraction = field(
         default=Fraction(0), converter=converters.delta,
-        metadata=says(
+        metadata=param(
             kinds.PROBABILITY,
             "The probability with which the loss may pass epsilon; 0 unless another parameter "
             "needs a delta.",
@@ -120,13 +120,13 @@ class CommonParameters(Question):
     )  # fmt: skip
     by: str | tuple[str, ...] | None = field(
         default=None, converter=grouping.by,
-        metadata=says(
+        metadata=param(
             kinds.BY, "One answer for each group of this column, or of these columns.", group=GROUPS
         ),
     )  # fmt: skip
     keys: Any = field(
         default=None, converter=grouping.keys,
-        metadata=says(
+        metadata=param(
             kinds.GROUP_KEYS,
             "The groups of by. List them yourself: which groups occur is private. Or unknown, to "
             "find those that many records have by a private threshold (needs delta).",
@@ -135,7 +135,7 @@ class CommonParameters(Question):
     )  # fmt: skip
     other: bool = field(
         default=False, converter=grouping.other,
-        metadata=says(kinds.FLAG, "One more group, for the rows of no such key.", group=GROUPS),
+        metadata=param(kinds.FLAG, "One more group, for the rows of no such key.", group=GROUPS),
     )  # fmt: skip
     source: Source = field(default=SYSTEM, eq=False, repr=False)
 

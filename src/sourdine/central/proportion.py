@@ -21,7 +21,7 @@ from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
-from sourdine.parameters.kinds import WHAT, says
+from sourdine.parameters.kinds import WHAT, param
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -167,7 +167,7 @@ class Proportion(Statistic):
 
     category: Any = field(
         default=None, converter=read_category,
-        metadata=says(
+        metadata=param(
             kinds.VALUE,
             "The value whose share is asked; without it the column holds zeros and ones.",
             group=WHAT,
@@ -175,7 +175,7 @@ class Proportion(Statistic):
     )  # fmt: skip
     missing: str = field(
         default="auto", converter=read_missing,
-        metadata=says(
+        metadata=param(
             kinds.one_of(*POLICIES),
             "exclude: the share among values that are there, whose number is private. no: the "
             "share among all records, whose number is public; where records are added or removed "
@@ -186,7 +186,7 @@ class Proportion(Statistic):
 
     population: bool = field(
         default=False, converter=read_population,
-        metadata=says(
+        metadata=param(
             kinds.FLAG,
             "Also print intervals about the population that the records were drawn from.",
             group=WHAT,
@@ -280,14 +280,14 @@ class Proportion(Statistic):
         gone = "Missing values count as no." if self.known else "Missing values are left out."
         return (yes, gone, *asked)
 
-    def foresee(self, data: Frame) -> None:
+    def prefetch(self, data: Frame) -> None:
         """Say what will be read."""
         if self.category is not None:
-            data.foresee(Codes(self.column, [self.category]))
+            data.prefetch(Codes(self.column, [self.category]))
         else:
-            data.foresee(Ticks(self.column, COIN), most=1)
+            data.prefetch(Ticks(self.column, COIN), most=1)
         if self.category is not None or (self.known and not self.stated):
-            data.foresee()
+            data.prefetch()
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count the ones and draw."""
@@ -296,7 +296,7 @@ class Proportion(Statistic):
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Count the ones of each group and draw the noise of all."""
         for data in frames:
-            self.foresee(data)
+            self.prefetch(data)
         moments = self._moments(frames)
         if not self.known:
             return [*self.ratio.draw_all(moments, self.source)]

@@ -29,7 +29,7 @@ from sourdine.mechanisms.mechanism import read_beta
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import converters as grouping
 from sourdine.parameters import converters as read
-from sourdine.parameters.kinds import WHAT, says
+from sourdine.parameters.kinds import WHAT, param
 from sourdine.privacy import SUBSTITUTE, Guarantee, protected
 from sourdine.privacy.accounting import of_promise, widest
 
@@ -37,19 +37,19 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sourdine.central.finding.bounds import BoundsFirst
-    from sourdine.central.finding.two_stage import FoundFirst
+    from sourdine.central.finding.two_stage import TwoStage
     from sourdine.central.intervals import SumEvidence
     from sourdine.errors import PythonWording
     from sourdine.exact import Number
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
-    from sourdine.results.release import Drawer, Release
+    from sourdine.results.release import Estimator, Release
 
 
 # ---- Several draws in step, so that what they read can be read in one pass -----------------------
 #
 # A draw in stages is a generator: it says what it will read
-# (`sourdine.frames.frame.Frame.foresee`) and yields, then reads and draws. Its value is what was
+# (`sourdine.frames.frame.Frame.prefetch`) and yields, then reads and draws. Its value is what was
 # drawn.
 
 
@@ -265,7 +265,7 @@ class Statistic(CommonParameters):
     def check(self) -> None:
         """Refuse parameters that do not go together; those that are found are settled by then."""
 
-    def first(self) -> FoundFirst | None:
+    def first(self) -> TwoStage | None:
         """Return what finds parameters that nobody knows; None if all are settled."""
         if not converters.is_sought(self.rows):
             return None
@@ -419,7 +419,7 @@ class Statistic(CommonParameters):
         require_type(self, data, name, need, parameter)
 
     @cached_property
-    def drawer(self) -> Statistic | ByGroup | FoundFirst:
+    def drawer(self) -> Statistic | ByGroup | TwoStage:
         """What draws and explains the answer: the statistic, or one for each group."""
         first = self.first()
         if first is not None:
@@ -454,7 +454,7 @@ class Statistic(CommonParameters):
         """Read and draw for each of several groups, with noise from one call where that can be."""
         return [self.draw(data) for data in frames]
 
-    def foresee(self, data: Frame) -> None:
+    def prefetch(self, data: Frame) -> None:
         """Say what will be read first."""
 
     def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
@@ -463,7 +463,7 @@ class Statistic(CommonParameters):
         So statistics that are drawn together share passes over the data.
         """
         for data in frames:
-            self.foresee(data)
+            self.prefetch(data)
         yield
         return self.draw_all(frames)
 
@@ -511,7 +511,7 @@ class Statistic(CommonParameters):
         return groups.part.planned(each(read_beta(beta), groups.planned_for), about)
 
     @property
-    def lasting(self) -> bool:
+    def is_datetime(self) -> bool:
         """Whether values are dates or times, so that their differences are durations."""
         return False
 
@@ -538,7 +538,7 @@ class Statistic(CommonParameters):
         return "found rows" if converters.is_sought(self.rows) else ""
 
     @classmethod
-    def from_dict(cls, facts: Mapping[str, Any]) -> Drawer:  # type: ignore[override]
+    def from_dict(cls, facts: Mapping[str, Any]) -> Estimator:  # type: ignore[override]
         """Return what drew the answer to the question that `to_dict` wrote."""
         return super().from_dict(facts).drawer
 
@@ -587,7 +587,7 @@ class Numeric(Statistic):
 
     bounds: Bounds = field(
         default=None, converter=converters.bounds_or_find,
-        metadata=says(
+        metadata=param(
             kinds.BOUNDS,
             "Public bounds, chosen without looking at the data: values outside count as the "
             "nearest bound. An age is within 0 and 120. Two dates for a column of dates. Where "
@@ -597,7 +597,7 @@ class Numeric(Statistic):
     )  # fmt: skip
     step: Fraction | dt.timedelta | None = field(
         default=None, converter=read.step,
-        metadata=says(
+        metadata=param(
             kinds.DISTANCE,
             "The step of the lattice that values are snapped to, such as 1 for whole numbers, or "
             "'15 min' for times; about a millionth of the bounds, or a day, if left out.",
@@ -609,14 +609,14 @@ class Numeric(Statistic):
         """Refuse a step that does not fit the bounds."""
         _ = self.grid
 
-    def first(self) -> FoundFirst | None:
+    def first(self) -> TwoStage | None:
         """Return what finds the bounds, if nobody knows them."""
         return super().first() or (bounds_first(self) if self.searches else None)
 
     @property
     def needed(self) -> str:
         """Dates between dates, else numbers."""
-        return DATES if self.lasting else NUMBERS
+        return DATES if self.is_datetime else NUMBERS
 
     @property
     def units(self) -> str:
@@ -645,7 +645,7 @@ class Numeric(Statistic):
         return grid
 
     @property
-    def lasting(self) -> bool:
+    def is_datetime(self) -> bool:
         """Whether values are dates or times, so that their differences are durations."""
         return isinstance(self.bounds[0], dt.date)
 
@@ -671,7 +671,7 @@ class Numeric(Statistic):
 
     def place(self, p: float, rounded: Callable[[Fraction], int] = floor) -> Any:
         """Return what lies at a fraction of the range: a number, or a time in microseconds."""
-        if not self.lasting:
+        if not self.is_datetime:
             return self.lowest + p * self.width
         exact = self.grid.lower + Fraction(p) * self.last * self.grid.step
         return moment(rounded(exact), date=False)
@@ -685,7 +685,7 @@ class Numeric(Statistic):
                 f"Numbers are rounded to a public lattice, {self.grid}; what is none, such as a "
                 f"date, counts as missing; {changed}"
             )
-        if self.lasting:
+        if self.is_datetime:
             ends, _, step = str(self.grid).partition(" in ")
             return f"Values are clamped to {ends} and rounded to {step}; {changed}"
         lower, upper = (float(self.grid.lower), float(self.grid.upper))

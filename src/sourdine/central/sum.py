@@ -84,9 +84,9 @@ class Sum(Numeric):
         """What a reader must know."""
         return (self.clipping, "A missing value adds nothing.", *self.person)
 
-    def foresee(self, data: Frame) -> None:
+    def prefetch(self, data: Frame) -> None:
         """Say what will be read."""
-        data.foresee(self.cell, most=1)
+        data.prefetch(self.cell, most=1)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Add up and add the noise."""

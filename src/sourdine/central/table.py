@@ -28,13 +28,13 @@ from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
 from sourdine.parameters.converters import FIND, is_sought
 from sourdine.parameters.converters import bounds_or_find as sought_bounds
-from sourdine.parameters.kinds import WHAT, Kind, says
+from sourdine.parameters.kinds import WHAT, Kind, param
 from sourdine.privacy.guarantee import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sourdine.central.finding.two_stage import FoundFirst
+    from sourdine.central.finding.two_stage import TwoStage
     from sourdine.central.statistic import Stages
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
@@ -337,7 +337,7 @@ class Table(Statistic):
     column: str | None = field(init=False, default=None)
     of: Asked = field(
         default=None, converter=read_of,
-        metadata=says(
+        metadata=param(
             OF,
             "What is asked of each column, such as age:mean,deciles; * is for records, whose count "
             "alone can be asked.",
@@ -346,7 +346,7 @@ class Table(Statistic):
     )  # fmt: skip
     bounds: tuple[tuple[str, Bounds], ...] = field(
         default=None, converter=read_bounds,
-        metadata=says(
+        metadata=param(
             BOUNDS,
             "Public bounds of each column of numbers, chosen without looking at the data; find, "
             "where nobody knows them.",
@@ -355,7 +355,7 @@ class Table(Statistic):
     )  # fmt: skip
     steps: tuple[tuple[str, Any], ...] = field(
         default=None, converter=read_steps,
-        metadata=says(
+        metadata=param(
             STEPS,
             "The step of each column's lattice; about a millionth of the bounds if left out.",
             group=WHAT, unit="values",
@@ -381,7 +381,7 @@ class Table(Statistic):
             if is_sought(bounds) and any(word in SEARCHED for word in asked.get(column, ()))
         )
 
-    def first(self) -> FoundFirst | None:
+    def first(self) -> TwoStage | None:
         """Return what finds rows or bounds that nobody knows."""
         first = super().first()
         if first is not None or not self.searched:

@@ -187,9 +187,9 @@ class Variance(Numeric):
         left = "The variance is that of the values that are not missing."
         return (self.clipping, left, *self.person)
 
-    def foresee(self, data: Frame) -> None:
+    def prefetch(self, data: Frame) -> None:
         """Say what will be read."""
-        data.foresee(self.cell, most=2)
+        data.prefetch(self.cell, most=2)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Sum up and draw."""

@@ -14,7 +14,7 @@ from sourdine.reports.about import About, check_text, lacking
 from sourdine.reports.deployment import entry, to_yaml
 from sourdine.reports.report import FiledReport, ending
 from sourdine.results.formatting import printable
-from sourdine.session import FileLedger, Room
+from sourdine.session import FileLedger, RemainingBudget
 from sourdine.session.accounts import KINDS, SumAccount
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
     persons = [("unit", f"{unit}, {kept} of each")] if unit else []
     named = [("data", ledger.terms.name)] if ledger.terms.name else []
     left = [("left", account.remaining.told(whom))]
-    if isinstance(account.remaining, Room):
+    if isinstance(account.remaining, RemainingBudget):
         room = account.remaining
         fits = (f"{shown(room.largest(kind), up=False)} for {KINDS[kind][0]}" for kind in KINDS)
         left.append(("fits", f"epsilon {', '.join(fits)}"))
@@ -120,9 +120,9 @@ def _charge(charge: Charge) -> dict[str, Any]:
     return facts if charge.price is None else {**facts, "price": str(charge.price)}
 
 
-def _numbers(guarantee: Guarantee | Concentrated | Room) -> dict[str, Any]:
+def _numbers(guarantee: Guarantee | Concentrated | RemainingBudget) -> dict[str, Any]:
     """Return a promise as numbers that other programs read, and as the texts that are exact."""
-    if isinstance(guarantee, Room):
+    if isinstance(guarantee, RemainingBudget):
         return guarantee.to_dict()
     if isinstance(guarantee, Concentrated):
         rho, relation = guarantee.rho, guarantee.relation.value

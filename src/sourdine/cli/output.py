@@ -40,7 +40,7 @@ EVERY = 0.2
 
 
 @contextmanager
-def patience(file: str, *, spark: bool = False) -> Iterator[None]:
+def progress_bar(file: str, *, spark: bool = False) -> Iterator[None]:
     """Draw which part of a large file has been read, or of Spark's work, if a person watches."""
     terminal = Terminal(stderr=True)
     size = sum(Path(path).stat().st_size for path in glob(file))  # noqa: PTH207 - it may be absolute

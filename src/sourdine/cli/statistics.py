@@ -14,7 +14,7 @@ from sourdine.cli import output
 from sourdine.cli.command import SPOKEN, Terminal, UnprintedError, complain, printing
 from sourdine.cli.guard import read_number
 from sourdine.cli.options import TABLE, name_of, opened, read_options
-from sourdine.cli.output import patience, print_sheet
+from sourdine.cli.output import print_sheet, progress_bar
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.frames.frame import Frame
@@ -28,9 +28,9 @@ from sourdine.privacy import Guarantee
 from sourdine.privacy.guarantee import shown
 from sourdine.results.formatting import json_text
 from sourdine.results.tables import Sheet
-from sourdine.session.accounts import Room, read_budget
+from sourdine.session.accounts import RemainingBudget, read_budget
 from sourdine.session.ledger import opened_ledger
-from sourdine.session.session import Could
+from sourdine.session.session import Admission
 from sourdine.storage.database import is_address
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from sourdine.results.release import Release
     from sourdine.session import Session
     from sourdine.session.charges import Terms
-    from sourdine.session.ledger import BookLedger
+    from sourdine.session.ledger import StoredLedger
 
 
 # ---- ``sourdine mean`` and its kin: from a file to a table, JSON or a picture --------------------
@@ -69,13 +69,13 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
     engine = {name: asked.pop(name, None) for name in ("engine", "master")}
     output.check(plot)
     spark = engine["engine"] is not None or file.startswith(TABLE)
-    with patience(file, spark=spark):
+    with progress_bar(file, spark=spark):
         data = opened(file, engine, declared)
         if data is not file and ledger is not None:
             own["name"] = own["name"] or name_of(file)
         session = _session(cls, data, ledger, asked, {**own, "read": declared})
     with _accounted(session):
-        with patience(file, spark=spark):
+        with progress_bar(file, spark=spark):
             release = (
                 getattr(session, cls.kind)(**asked)
                 if session
@@ -233,7 +233,7 @@ def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
     output.check(plot)
     ledger = None if where is None else _existing(where)
     planned = Plan(question=read(cls, asked)) if ledger is None else _within(cls, asked, ledger)
-    could = None if ledger is None else Could(planned.question, ledger.account)
+    could = None if ledger is None else Admission(planned.question, ledger.account)
     if as_json:
         facts = planned.to_dict() | ({} if could is None else {"ledger": _facts_plan(could)})
         print(json.dumps(facts, ensure_ascii=False))  # noqa: T201 - the answer
@@ -247,7 +247,7 @@ def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
         output.draw(planned, plot)
 
 
-def _existing(where: str) -> BookLedger:
+def _existing(where: str) -> StoredLedger:
     if not is_address(where) and not Path(where).exists():
         raise ParameterError(
             "ledger",
@@ -259,7 +259,7 @@ def _existing(where: str) -> BookLedger:
     return opened_ledger(where, None)
 
 
-def _within(cls: type[Statistic], asked: dict[str, Any], ledger: BookLedger) -> Plan:
+def _within(cls: type[Statistic], asked: dict[str, Any], ledger: StoredLedger) -> Plan:
     """Plan under the terms of a ledger; without epsilon and error, for all that is left."""
     terms = ledger.terms
     own = {name: asked.pop(name) for name in SHARED if name in asked}
@@ -267,7 +267,7 @@ def _within(cls: type[Statistic], asked: dict[str, Any], ledger: BookLedger) -> 
         terms.require(_terms(terms, own), f"the ledger {ledger.book.name}")
     left = ledger.account.remaining
     planner = Planner(
-        remaining=left.filter if isinstance(left, Room) else left.exact_epsilon(),
+        remaining=left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon(),
         relation=terms.total.relation,
         unit=terms.unit,
         rows=terms.rows,
@@ -290,7 +290,7 @@ def _terms(own: Terms, said: dict[str, Any]) -> Terms:
     )
 
 
-def _facts_plan(could: Could) -> dict[str, Any]:
+def _facts_plan(could: Admission) -> dict[str, Any]:
     after = could.after
     return {
         "remaining": could.account.remaining.to_dict(),
@@ -299,7 +299,7 @@ def _facts_plan(could: Could) -> dict[str, Any]:
     }
 
 
-def _left(could: Could, whom: str) -> list[tuple[str, str]]:
+def _left(could: Admission, whom: str) -> list[tuple[str, str]]:
     """Return what a ledger has left before and after a plan, or why it would refuse it."""
     left = ("left", could.account.remaining.told(whom))
     after, refusal = could.after, could.refusal

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.cli import output
 from sourdine.cli.command import Terminal, printing
 from sourdine.cli.options import by_spark, read_options, records
-from sourdine.cli.output import patience, print_sheet
+from sourdine.cli.output import print_sheet, progress_bar
 from sourdine.cli.statistics import typed as said
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.frames.reading import read_number
@@ -90,7 +90,7 @@ def sanitize(given: dict[str, Any]) -> None:
     engine = {name: given[name] for name in ("engine", "master")}
     try:
         spark = by_spark(given["file"], engine)
-        with patience(given["file"], spark=True) if spark else nullcontext():
+        with progress_bar(given["file"], spark=True) if spark else nullcontext():
             data, read = records(given["file"], engine, declared)
             plan.sanitize(data, to=out, drop=drop, read=read, overwrite=given["overwrite"])
     except SourdineError as error:

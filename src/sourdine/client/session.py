@@ -17,9 +17,9 @@ from sourdine.client.guard import RemoteGuard
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.parameters.question import plain_parameter, typed_values
 from sourdine.plan import Planner
-from sourdine.session import Room
+from sourdine.session import RemainingBudget
 from sourdine.session.charges import read_charge, read_terms
-from sourdine.session.session import Asking, Spending, left_to_the_session, typed_question
+from sourdine.session.session import AdmissionCheck, Spending, left_to_the_session, typed_question
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -133,13 +133,13 @@ class RemoteSession(Spending):
     def plan(self) -> RemotePlanner:
         """`sourdine.plan` for this data set: what an epsilon buys, what an error costs."""
         left = self.remaining
-        room = left.filter if isinstance(left, Room) else left.exact_epsilon()
+        room = left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon()
         return RemotePlanner(room, self._terms, lambda cls, typed: self._read("/plan", cls, typed))
 
     @property
-    def could(self) -> Asking:
+    def can_release(self) -> AdmissionCheck:
         """Whether a question would be admitted now, and what would be left; charges nothing."""
-        return Asking(
+        return AdmissionCheck(
             lambda cls, typed: self._read("/could", cls, typed),
             lambda question: self._checked(typed_question(question)),
             self.account,

@@ -349,7 +349,7 @@ class Engine(ABC):
         """Return the same rows without what was foreseen of them."""
         return self
 
-    def foresee(self, asked: Asked) -> None:  # noqa: B027 - most engines answer one by one
+    def prefetch(self, asked: Asked) -> None:  # noqa: B027 - most engines answer one by one
         """Hear what will be asked: what is foreseen together may be answered by one pass."""
 
     @abstractmethod

@@ -457,7 +457,7 @@ class Frame:
         """Return the same rows, for another question: nothing is foreseen or remembered."""
         return _of(self._engine.afresh())
 
-    def foresee(
+    def prefetch(
         self, *cells: Cell, most: int | None = None, ranges: Sequence[tuple[int, int]] | None = None
     ) -> None:
         """Say what will be asked next, so that what is foreseen together may share a pass.
@@ -473,7 +473,7 @@ class Frame:
         """
         named = tuple((self.resolve(cell.column), cell) for cell in cells)
         within = None if ranges is None else tuple(joined(ranges, cells[0].size))
-        self._engine.foresee(Asked(named, most, within))
+        self._engine.prefetch(Asked(named, most, within))
 
     def column(self, column: str | None = None, *, strict: bool = False) -> Column:
         """Return all values of a column, in the order of the rows, each read on its own.

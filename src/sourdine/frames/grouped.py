@@ -89,10 +89,10 @@ class GroupRows(Engine):
         wanted[self.place] = list(ranges)
         return self.whole.between(name, cell, wanted)[self.place]
 
-    def foresee(self, asked: Asked) -> None:
+    def prefetch(self, asked: Asked) -> None:
         """Hear what will be asked; windows of single groups are not foreseen."""
         if asked.within is None:
-            self.whole.foresee(asked)
+            self.whole.prefetch(asked)
 
     def array(self, name: str) -> NDArray[Any] | None:
         """Return the numbers of a column, if they are in memory."""
@@ -351,11 +351,11 @@ class Partition:
             for a, b in zip(ends[:-1].tolist(), ends[1:].tolist(), strict=True)
         ]
 
-    def foresee(self, asked: Asked) -> None:
+    def prefetch(self, asked: Asked) -> None:
         """Hear what a group will be asked; it is asked of all of them together, once."""
         if asked not in self._foreseen:
             self._foreseen.add(asked)
-            self.engine.foresee(Asked((*self._axes, *asked.cells), asked.most))
+            self.engine.prefetch(Asked((*self._axes, *asked.cells), asked.most))
 
     def between(self, name: str, cell: Ticks, ranges: Sequence[Ranges]) -> list[Counted]:
         """Return for each group the ticks within its own ranges, and their counts: one pass.

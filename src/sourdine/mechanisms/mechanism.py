@@ -20,7 +20,7 @@ from sourdine.mechanisms.inputs import add, read_code, read_ticks
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
 from sourdine.privacy.accounting import of_promise
-from sourdine.results.release import Drawer, Release, flat, read_confidence
+from sourdine.results.release import Estimator, Release, flat, read_confidence
 from sourdine.results.tables import Columns
 
 if TYPE_CHECKING:
@@ -112,7 +112,7 @@ def _of_what_is_read(law: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
     return of
 
 
-class Mechanism(Drawer, Generic[X]):
+class Mechanism(Estimator, Generic[X]):
     """The contract; a mechanism is a frozen class of its public parameters on top of it."""
 
     __slots__ = ()

@@ -8,7 +8,7 @@
 ==============  ===================================================================================
 """
 
-from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, WHAT, Kind, says
+from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, WHAT, Kind, param
 from sourdine.parameters.question import (
     Face,
     Parameter,
@@ -29,8 +29,8 @@ __all__ = [
     "Parameter",
     "Question",
     "function",
+    "param",
     "parameters",
     "read",
-    "says",
     "schema",
 ]

@@ -44,7 +44,7 @@ class Kind:
     nullable: bool = False
 
 
-def says(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[str, Any]:
+def param(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[str, Any]:
     """Return what a field declares beside its name, type, converter and default.
 
     Parameters

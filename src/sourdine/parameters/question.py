@@ -33,7 +33,7 @@ from sourdine.frames.reading import Reading
 from sourdine.parameters.converters import in_iso
 from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, WHAT, spelled
 from sourdine.privacy import Relation
-from sourdine.results.release import Drawer, Release
+from sourdine.results.release import Estimator, Release
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -80,7 +80,7 @@ class Parameter:
 
 
 @attrs.frozen(kw_only=True, slots=False)
-class Question(Drawer):
+class Question(Estimator):
     """What is asked: a frozen record of public parameters that can be drawn."""
 
     text: ClassVar[str]

@@ -175,7 +175,7 @@ class Plan(Shown):
         """
         planned = getattr(self._part, "planned_width", None)
         width = None if planned is None or self.unknown else planned(self.n)
-        if width is None or not self.question.lasting:
+        if width is None or not self.question.is_datetime:
             return width
         return dt.timedelta(microseconds=round(width))
 

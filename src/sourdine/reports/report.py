@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from sourdine.reports.rendering import Section
     from sourdine.results.release import Release
-    from sourdine.session.accounts import Account, Charged, Room, Total
+    from sourdine.session.accounts import Account, Charged, RemainingBudget, Total
     from sourdine.session.charges import Charge, Terms
     from sourdine.session.ledger import Ledger
 
@@ -267,7 +267,7 @@ class FiledReport:
         return self.account.used
 
     @property
-    def remaining(self) -> Guarantee | Room:
+    def remaining(self) -> Guarantee | RemainingBudget:
         """What is left: a promise, or a share of a total with delta."""
         return self.account.remaining
 

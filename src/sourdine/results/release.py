@@ -38,7 +38,7 @@ SHOWN = 0.95
 """The confidence of the intervals in a table."""
 
 
-class Drawer(ABC):
+class Estimator(ABC):
     """What a release asks of that which drew it: a mechanism, a statistic, an estimate.
 
     A class with a ``kind`` of its own can be rebuilt from JSON: `to_dict` and `from_dict` are
@@ -54,12 +54,12 @@ class Drawer(ABC):
     """How many numbers are printed: of more, the largest."""
     lead: ClassVar[int | None] = None
     """Of a table that is cut to the width of a page: how many columns begin each part."""
-    kinds: ClassVar[dict[str, type[Drawer]]] = {}
+    kinds: ClassVar[dict[str, type[Estimator]]] = {}
 
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "kind" in vars(cls):
-            Drawer.kinds[cls.kind] = cls
+            Estimator.kinds[cls.kind] = cls
 
     @property
     def populations(self) -> bool:
@@ -244,7 +244,7 @@ class Release(Answer):
 
     value: Any
     cost: Guarantee
-    mechanism: Drawer
+    mechanism: Estimator
     caveats: tuple[str, ...] = ()
     drawn: Mapping[str, Any] = field(default_factory=dict)
     grid: Grid | None = None
@@ -405,17 +405,17 @@ class Release(Answer):
         )
 
 
-def read_drawer(facts: Mapping[str, Any]) -> Drawer:
+def read_drawer(facts: Mapping[str, Any]) -> Estimator:
     """Return what wrote these facts with `to_dict`, of whichever kind it is."""
     kind = facts["statistic"]
-    if kind not in Drawer.kinds:
+    if kind not in Estimator.kinds:
         raise ParameterError(
             "the JSON",
             "hold the release of a statistic",
             f"the kind {kind!r}",
             "Only what sourdine's statistics released can be read back.",
         )
-    return Drawer.kinds[kind].from_dict(facts)
+    return Estimator.kinds[kind].from_dict(facts)
 
 
 def read_confidence(confidence: object) -> float:

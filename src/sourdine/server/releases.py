@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from sourdine.server.store.base import Dataset, StoredRelease
     from sourdine.server.store.checks import DatasetCheck
     from sourdine.session import Session
-    from sourdine.storage.table_journal import TableBook
+    from sourdine.storage.table_journal import TableJournal
 
 
 # ---- From the body of a request to questions, by the reader that all faces have ------------------
@@ -209,10 +209,10 @@ def _records(question: Statistic, dataset: Dataset) -> int | None:
     return max(dataset.n_about // prod(len(part) or 1 for part in lists), 1)
 
 
-def could(call: Incoming) -> Response:
+def can_release(call: Incoming) -> Response:
     """Answer whether a question would be admitted now, and what would be left."""
     dataset = call.dataset
-    found = asked_of(call.state.session(dataset).could, single(call.body()), dataset)
+    found = asked_of(call.state.session(dataset).can_release, single(call.body()), dataset)
     facts = {
         **found.to_dict(),
         "question": found.question.to_dict(),
@@ -262,7 +262,7 @@ PLAN_OPERATIONS = (
     Operation(
         method="POST",
         path="/datasets/{dataset}/could",
-        does=could,
+        does=can_release,
         text="Whether a question would be admitted now; charges nothing.",
         takes="Question",
         gives="Could",
@@ -294,7 +294,7 @@ def release(call: Incoming) -> Callable[[], Response]:
     key = checked_key(call.headers.get("idempotency-key"))
     dataset = call.dataset
     session, body = call.state.session(dataset), call.body()
-    could = session.could
+    could = session.can_release
     questions = [asked_of(could, asked, dataset).question for asked in listed(body)]
     request = KeyedRequest(
         analyst=call.who.name,
@@ -437,7 +437,7 @@ def ledger(call: Incoming) -> Response:
     return Response(text, 200, call.heads(dataset.name), "application/x-ndjson")
 
 
-def lines_text(book: TableBook) -> str:
+def lines_text(book: TableJournal) -> str:
     """Return all lines of a book, an object of JSON each."""
     lines = book.look(lambda page: page.lines())
     return "".join(

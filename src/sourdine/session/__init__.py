@@ -1,29 +1,29 @@
 """One total for many releases, kept in a ledger."""
 
-from sourdine.session.accounts import Charged, Room
+from sourdine.session.accounts import Charged, RemainingBudget
 from sourdine.session.charges import Charge, Terms
 from sourdine.session.ledger import (
-    BookLedger,
     Call,
     DatabaseLedger,
     FileLedger,
     Ledger,
     MemoryLedger,
+    StoredLedger,
 )
-from sourdine.session.session import Could, Prepared, Session
+from sourdine.session.session import Admission, Prepared, Session
 
 __all__ = [
-    "BookLedger",
+    "Admission",
     "Call",
     "Charge",
     "Charged",
-    "Could",
     "DatabaseLedger",
     "FileLedger",
     "Ledger",
     "MemoryLedger",
     "Prepared",
-    "Room",
+    "RemainingBudget",
     "Session",
+    "StoredLedger",
     "Terms",
 ]

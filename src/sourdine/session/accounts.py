@@ -93,11 +93,11 @@ KINDS: dict[str, tuple[str, Callable[[Fraction], Part]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Room(Shown):
+class RemainingBudget(Shown):
     """What is left of a total with delta.
 
     It is a share, as what an epsilon costs depends on what is asked: `largest` says which epsilon
-    would still fit, by kind of loss; `Session.could` says it of one question.
+    would still fit, by kind of loss; `Session.can_release` says it of one question.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class Room(Shown):
     --------
     >>> from sourdine.privacy import ADD_REMOVE
     >>> from sourdine.privacy.accounting import Filter
-    >>> print(Room(Filter.of(3, 1e-6).charge(Part.pure(0.06, times=50)), ADD_REMOVE))
+    >>> print(RemainingBudget(Filter.of(3, 1e-6).charge(Part.pure(0.06, times=50)), ADD_REMOVE))
     kind     largest epsilon  for
     pure            0.956175  anything
     laplace         0.993855  a sum or a mean
@@ -187,7 +187,7 @@ class Room(Shown):
         return Sheet(heads=("kind", "largest epsilon", "for"), lines=lines, notes=notes)
 
     def __repr__(self) -> str:
-        return f"<Room: {self.told()}>"
+        return f"<RemainingBudget: {self.told()}>"
 
 
 @dataclass(frozen=True, slots=True)
@@ -276,7 +276,7 @@ class Account(Protocol):
         """What was spent, as a session shows it."""
 
     @property
-    def remaining(self) -> Guarantee | Room:
+    def remaining(self) -> Guarantee | RemainingBudget:
         """What is left, as a session shows it."""
 
     @property
@@ -358,9 +358,9 @@ class FilterAccount:
         return Charged(self.filter, self.spent)
 
     @property
-    def remaining(self) -> Room:
+    def remaining(self) -> RemainingBudget:
         """What is left."""
-        return Room(self.filter, self.relation)
+        return RemainingBudget(self.filter, self.relation)
 
     @property
     def share(self) -> Fraction:

@@ -13,8 +13,8 @@ from sourdine.privacy.accounting import of_promise
 from sourdine.session import charges as lines
 from sourdine.session.accounts import FilterAccount, under
 from sourdine.storage.database import Address, SharedDatabase, is_address
-from sourdine.storage.journal import IDENTITY, Book, FileKind
-from sourdine.storage.table_journal import TableBook
+from sourdine.storage.journal import IDENTITY, FileKind, Journal
+from sourdine.storage.table_journal import TableJournal
 from sourdine.version import __version__
 
 if TYPE_CHECKING:
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from sourdine.privacy import Guarantee, Part, Relation
     from sourdine.session.accounts import Account
     from sourdine.session.charges import Charge, Terms
-    from sourdine.storage.journal import Page, Row
-    from sourdine.storage.table_journal import TablePage
+    from sourdine.storage.journal import Row, Transaction
+    from sourdine.storage.table_journal import TableTransaction
 
 
 # ---- A list of charges, wherever it is kept, and one that is kept in memory ----------------------
@@ -113,7 +113,7 @@ class Ledger(Protocol):
         """Write down what was released for a charge."""
 
 
-class ChargingDesk(Protocol):
+class Charger(Protocol):
     """One writer's time alone with a ledger."""
 
     def last(self) -> Charge | None:
@@ -130,7 +130,7 @@ class Charging:
     terms: Terms
 
     @abstractmethod
-    def _turn(self, work: Callable[[ChargingDesk], T]) -> T:
+    def _turn(self, work: Callable[[Charger], T]) -> T:
         """Run a function while nobody else writes."""
 
     @property
@@ -177,9 +177,7 @@ class Charging:
                 raise
         return attempt(True)  # noqa: FBT003 - as the whole
 
-    def write(
-        self, desk: ChargingDesk, calls: Sequence[Call], *, whole: bool = False
-    ) -> list[Charge]:
+    def write(self, desk: Charger, calls: Sequence[Call], *, whole: bool = False) -> list[Charge]:
         """Write charges in a turn, or raise and write none.
 
         Parameters
@@ -229,7 +227,7 @@ class MemoryLedger(Charging):
         """All charges, the first one first."""
         return list(self._charges)
 
-    def _turn(self, work: Callable[[ChargingDesk], T]) -> T:
+    def _turn(self, work: Callable[[Charger], T]) -> T:
         with self._lock:
             return work(_ListDesk(self._charges, self._process))
 
@@ -260,16 +258,14 @@ class _ListDesk:
 
 # ---- Ledgers that outlive the process: in a file, or in a database -------------------------------
 #
-# A ledger is a book of ``terms`` (one line), ``charges`` and ``answers``: a file
-# (`sourdine.storage.journal.Book`) or rows of a database
-# (`sourdine.storage.table_journal.TableBook`), the same lines in both. Every charge holds the sum
-# so far, so one costs the same work however many came before it. An answer names its charge, and
-# holds what was released as JSON.
+# A ledger is a journal of ``terms`` (one line), ``charges`` and ``answers``: a file (`Journal`) or
+# rows of a database (`TableJournal`), the same lines in both. Every charge holds the sum so far, so
+# one costs the same work however many came before it. An answer names its charge, and holds what
+# was released as JSON.
 #
 # *Claim*: no charge is lost or doubled when the process is killed, and the total is never passed.
 # *Checked by* ``test_killed_processes_lose_no_charge``. *Claim*: of many processes that race for
-# the
-# last part of a budget as many succeed as fit. *Checked by*
+# the last part of a budget as many succeed as fit. *Checked by*
 # ``test_writers_share_exactly_the_total``.
 
 
@@ -277,7 +273,7 @@ LEDGER = FileKind(noun="ledger", mark="ledger", version=3, older=(2,))
 TERMS, CHARGES, ANSWERS = "terms", "charges", "answers"
 
 
-class BookLedger(Charging):
+class StoredLedger(Charging):
     """Charges in a book, wherever that is kept.
 
     Parameters
@@ -295,7 +291,7 @@ class BookLedger(Charging):
 
     __slots__ = ("book", "terms")
 
-    def __init__(self, book: Book | TableBook, terms: Terms | None = None) -> None:
+    def __init__(self, book: Journal | TableJournal, terms: Terms | None = None) -> None:
         self.book = book
         self.terms, _ = self._looked(_sound)
         if terms is not None:
@@ -311,7 +307,7 @@ class BookLedger(Charging):
         """All charges, the first one first."""
         return self.reading(lambda _, charges: charges)
 
-    def reading(self, work: Callable[[Page | TablePage, list[Charge]], T]) -> T:
+    def reading(self, work: Callable[[Transaction | TableTransaction, list[Charge]], T]) -> T:
         """Run a function on a page and all charges with their answers, which add up."""
         return self._looked(lambda page: work(page, _answered(page, _sound(page)[1])))
 
@@ -321,7 +317,7 @@ class BookLedger(Charging):
         last = self._looked(lambda page: self.desk(page).last())
         return self.terms.start if last is None else last.account
 
-    def desk(self, page: Page | TablePage, beside: Row | None = None) -> ChargingDesk:
+    def desk(self, page: Transaction | TableTransaction, beside: Row | None = None) -> Charger:
         """Return a page of the book as a place to charge at.
 
         Parameters
@@ -339,15 +335,15 @@ class BookLedger(Charging):
             lambda: self.book.turn(lambda page: self.answer(page, charge.number, answer))
         )
 
-    def answer(self, page: Page | TablePage, number: int, answer: str) -> None:
+    def answer(self, page: Transaction | TableTransaction, number: int, answer: str) -> None:
         """Write down in a turn what was released for the charge of a number."""
         row = {"number": number, "version": __version__, "answer": answer}
         page.write(ANSWERS, row)
 
-    def _turn(self, work: Callable[[ChargingDesk], T]) -> T:
+    def _turn(self, work: Callable[[Charger], T]) -> T:
         return self._in_words(lambda: self.book.turn(lambda page: work(self.desk(page))))
 
-    def _looked(self, work: Callable[[Page | TablePage], T]) -> T:
+    def _looked(self, work: Callable[[Transaction | TableTransaction], T]) -> T:
         return self._in_words(lambda: self.book.look(work))
 
     def _in_words(self, work: Callable[[], T]) -> T:
@@ -357,7 +353,7 @@ class BookLedger(Charging):
             raise self.book.refusal(str(error)) from None
 
 
-class DatabaseLedger(BookLedger):
+class DatabaseLedger(StoredLedger):
     """Charges in a database, shared by all processes that name it.
 
     Parameters
@@ -374,12 +370,12 @@ class DatabaseLedger(BookLedger):
     def __init__(self, address: str, terms: Terms | None) -> None:
         where = Address.read(address)
         super().__init__(
-            TableBook(SharedDatabase(where), where.part or "ledger", LEDGER, beginning(terms)),
+            TableJournal(SharedDatabase(where), where.part or "ledger", LEDGER, beginning(terms)),
             terms,
         )
 
 
-class FileLedger(BookLedger):
+class FileLedger(StoredLedger):
     """Charges in a file, shared by all processes that name it.
 
     Parameters
@@ -396,7 +392,7 @@ class FileLedger(BookLedger):
     """
 
     __slots__ = ()
-    book: Book
+    book: Journal
 
     def __init__(self, path: str | os.PathLike[str], terms: Terms | None) -> None:
         if terms is None and not os.path.exists(path):  # noqa: PTH110 - bytes are paths too
@@ -408,7 +404,7 @@ class FileLedger(BookLedger):
                 "to begin it.",
                 epsilon=1,
             )
-        super().__init__(Book(path, LEDGER, beginning(terms)), terms)
+        super().__init__(Journal(path, LEDGER, beginning(terms)), terms)
 
     @property
     def path(self) -> Path:
@@ -416,9 +412,11 @@ class FileLedger(BookLedger):
         return self.book.path
 
 
-def opened_ledger(where: str | os.PathLike[str] | BookLedger, terms: Terms | None) -> BookLedger:
+def opened_ledger(
+    where: str | os.PathLike[str] | StoredLedger, terms: Terms | None
+) -> StoredLedger:
     """Return the ledger at a path, or at the address of a database; one that is open as it is."""
-    if isinstance(where, BookLedger):
+    if isinstance(where, StoredLedger):
         if terms is not None:
             where.terms.require(terms, f"the ledger {where.book.name}")
         return where
@@ -434,7 +432,7 @@ def beginning(terms: Terms | None) -> list[tuple[str, Row]] | None:
 
 @dataclass(frozen=True, slots=True)
 class _PageDesk:
-    page: Page | TablePage
+    page: Transaction | TableTransaction
     terms: Terms
     version: int
     beside: Row
@@ -447,7 +445,7 @@ class _PageDesk:
         self.page.write(CHARGES, {**lines.charge_row(charge, self.version), **self.beside})
 
 
-def _sound(page: Page | TablePage) -> tuple[Terms, list[Charge]]:
+def _sound(page: Transaction | TableTransaction) -> tuple[Terms, list[Charge]]:
     """Return terms and charges, whose sums agree."""
     terms = lines.read_terms(page.last(TERMS) or {})
     charges = [lines.read_charge(row, terms) for row in page.rows(CHARGES)]
@@ -455,7 +453,7 @@ def _sound(page: Page | TablePage) -> tuple[Terms, list[Charge]]:
     return terms, charges
 
 
-def _answered(page: Page | TablePage, charges: list[Charge]) -> list[Charge]:
+def _answered(page: Transaction | TableTransaction, charges: list[Charge]) -> list[Charge]:
     """Return the charges with what was kept of their answers."""
     found = list(charges)
     for row in page.rows(ANSWERS):

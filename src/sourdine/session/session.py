@@ -35,7 +35,7 @@ from sourdine.reports.report import FiledReport
 from sourdine.results.answer import History
 from sourdine.results.release import Release
 from sourdine.results.tables import Sheet, Shown
-from sourdine.session.accounts import FilterAccount, Room, read_budget
+from sourdine.session.accounts import FilterAccount, RemainingBudget, read_budget
 from sourdine.session.charges import Terms
 from sourdine.session.ledger import Call, MemoryLedger, opened_ledger
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from sourdine.privacy import Relation
     from sourdine.session.accounts import Account, Charged, Total
     from sourdine.session.charges import Charge
-    from sourdine.session.ledger import BookLedger, Ledger
+    from sourdine.session.ledger import Ledger, StoredLedger
 
 
 # ---- What every session shows, wherever its ledger is: the total, what was spent, what is left ---
@@ -102,11 +102,11 @@ class Spending(Statistics[Release], Shown):
         return self.account.used
 
     @property
-    def remaining(self) -> Guarantee | Room:
+    def remaining(self) -> Guarantee | RemainingBudget:
         """What is left: a promise, or with delta a share of the total.
 
-        Both have `epsilon`, the largest that fits whatever is asked, and `delta`. A `Room` also
-        knows the largest epsilon by kind of loss.
+        Both have `epsilon`, the largest that fits any question, and `delta`. A `RemainingBudget`
+        also knows the largest epsilon by kind of loss.
         """
         return self.account.remaining
 
@@ -136,7 +136,7 @@ NOTHING = "Nothing is left: another total would come on top of this one."
 
 
 @dataclass(frozen=True, slots=True)
-class Could(Shown):
+class Admission(Shown):
     """Whether a question would be admitted now, and why: true or false, and a sentence.
 
     Another process may charge the ledger meanwhile; what decides is the call itself.
@@ -198,10 +198,10 @@ class Could(Shown):
         return Sheet(notes=[("yes" if self else "no", self.reason)])
 
     def __repr__(self) -> str:
-        return f"<Could: {'yes' if self else 'no'}, {self.reason}>"
+        return f"<Admission: {'yes' if self else 'no'}, {self.reason}>"
 
 
-class Asking(Statistics[Could]):
+class AdmissionCheck(Statistics[Admission]):
     """Every statistic as a method that says whether it would be admitted.
 
     Parameters
@@ -224,14 +224,14 @@ class Asking(Statistics[Could]):
     ) -> None:
         self._read, self._checked, self._account = read, checked, account
 
-    def __call__(self, question: Statistic | Plan | str, **parameters: Any) -> Could:
+    def __call__(self, question: Statistic | Plan | str, **parameters: Any) -> Admission:
         """Say it of a question, of a plan, or of a statistic by its name."""
         if isinstance(question, str):
             cls = Describe if question == Describe.kind else named(question)
             question = self._read(cls, parameters)
-        return Could(self._checked(question), self._account)
+        return Admission(self._checked(question), self._account)
 
-    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Could:
+    def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Admission:
         return self(self._read(cls, typed))
 
 
@@ -447,7 +447,7 @@ class Session(Spending):
         delta: Number | None = None,
         rho: Number | None = None,
         reserve: Number | None = None,
-        ledger: str | os.PathLike[str] | BookLedger | None = None,
+        ledger: str | os.PathLike[str] | StoredLedger | None = None,
         relation: Relation | str | None = None,
         unit: str | None = None,
         rows: int | None = None,
@@ -511,7 +511,7 @@ class Session(Spending):
         """
         fixed = {name: own for name, own in self._fixed().items() if name != "read"}
         left = self.remaining
-        room = left.filter if isinstance(left, Room) else left.exact_epsilon()
+        room = left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon()
         return Planner(remaining=room, **fixed)
 
     def ask(self, question: Statistic | Plan) -> Release:
@@ -586,7 +586,7 @@ class Session(Spending):
         )
 
     @property
-    def could(self) -> Asking:
+    def can_release(self) -> AdmissionCheck:
         """Whether a question would be admitted now, and what would be left; charges nothing.
 
         It has the statistics as methods, and takes a question, or the name of one with its
@@ -595,12 +595,12 @@ class Session(Spending):
         Examples
         --------
         >>> session = Session([20, 30, 40] * 100, epsilon=3, delta=1e-6)
-        >>> print(session.could.count(epsilon=0.1))
+        >>> print(session.can_release.count(epsilon=0.1))
         yes  count at epsilon 0.1: 97.58 % of epsilon 3, delta 1e-06 would be left
-        >>> bool(session.could("count", epsilon=4)), len(session.history)
+        >>> bool(session.can_release("count", epsilon=4)), len(session.history)
         (False, 0)
         """
-        return Asking(
+        return AdmissionCheck(
             self._read,
             lambda question: self._checked(typed_question(question)),
             self._ledger.account,
@@ -705,7 +705,7 @@ def left_to_the_session(name: str) -> ParameterError:
     )
 
 
-def _existing(ledger: str | os.PathLike[str] | BookLedger | None) -> BookLedger:
+def _existing(ledger: str | os.PathLike[str] | StoredLedger | None) -> StoredLedger:
     if ledger is None:
         raise ParameterError(
             "epsilon",

@@ -17,7 +17,7 @@ from weakref import finalize
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.storage import locks
-from sourdine.storage.locks import Alone
+from sourdine.storage.locks import InterruptSafeLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -339,7 +339,7 @@ class SharedDatabase:
 
     def _renew(self) -> None:
         """Begin anew, in a new process: connections are not shared with the one it came from."""
-        self._process, self._alone = os.getpid(), Alone()
+        self._process, self._alone = os.getpid(), InterruptSafeLock()
         self._waiting: deque[_Job[Any]] = deque()
         self._writer: Any = None
         self._readers: deque[Any] = deque()

@@ -261,7 +261,7 @@ class Kept:
         )
 
 
-class KeptPage(Protocol):
+class AnyTransaction(Protocol):
     """One writer's time alone with a book, wherever its lines are kept."""
 
     def rows(self, table: str) -> list[Row]:
@@ -274,12 +274,12 @@ class KeptPage(Protocol):
         """Write a line."""
 
 
-class KeptBook(Protocol):
+class AnyJournal(Protocol):
     """A book that can be held alone: a file, rows of a database, or one transaction's page."""
 
     name: str
 
-    def turn(self, work: Callable[[KeptPage], T]) -> T:
+    def turn(self, work: Callable[[AnyTransaction], T]) -> T:
         """Hold the book alone while a function runs, and return what it returns."""
 
     def refusal(self, reason: str) -> ParameterError:
@@ -311,12 +311,12 @@ LONGEST_HEAD = 256
 """Bytes to look for a head in."""
 
 
-class Page:
+class Transaction:
     """One writer's time alone with a book."""
 
     __slots__ = ("_book", "_file")
 
-    def __init__(self, book: Book, file: FileIO) -> None:
+    def __init__(self, book: Journal, file: FileIO) -> None:
         self._book, self._file = book, file
 
     def rows(self, table: str) -> list[Row]:
@@ -332,7 +332,7 @@ class Page:
         self._book.append(self._file, table, row)
 
 
-class Book(Kept):
+class Journal(Kept):
     """A file that only grows, shared by all processes that name it.
 
     Parameters
@@ -381,11 +381,11 @@ class Book(Kept):
         """The format of the file's lines."""
         return self._head.version
 
-    def turn(self, work: Callable[[Page], T]) -> T:
+    def turn(self, work: Callable[[Transaction], T]) -> T:
         """Hold the file alone while a function runs, and return what it returns."""
         return QUIET(lambda: self._turn(work))
 
-    def look(self, work: Callable[[Page], T]) -> T:
+    def look(self, work: Callable[[Transaction], T]) -> T:
         """Run a function that only reads."""
         return self.turn(work)
 
@@ -402,12 +402,12 @@ class Book(Kept):
         self.lines.append((name, kept))
         self._head = head
 
-    def _turn(self, work: Callable[[Page], T]) -> T:
+    def _turn(self, work: Callable[[Transaction], T]) -> T:
         while True:
             with self._opened() as file:
                 if self._is_at_its_path(file):
                     self._catch_up(file)
-                    return work(Page(self, file))
+                    return work(Transaction(self, file))
 
     def _opened(self) -> FileIO:
         with self._in_plain_words():

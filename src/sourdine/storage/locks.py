@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Alone:
+class InterruptSafeLock:
     """Runs one function at a time; refuses its own holder, who would wait for ever.
 
     Examples
     --------
-    >>> alone = Alone()
+    >>> alone = InterruptSafeLock()
     >>> alone(lambda: 2 + 3)
     5
     """
@@ -109,7 +109,7 @@ class Alone:
             os._exit(70)
 
 
-QUIET = Alone()
+QUIET = InterruptSafeLock()
 """Held while a file is in use, so that no fork can carry a half-written line away."""
 
 if hasattr(os, "register_at_fork"):

@@ -1,10 +1,10 @@
-"""`TableBook`: an append-only file whose head and lines are rows of a database.
+"""`TableJournal`: an append-only file whose head and lines are rows of a database.
 
 A row is, letter for letter, a line of the file, with the check of all that came before it; the head
-is the file's first line. So whatever reads and checks a file reads and checks a book, and
-`TableBook.exported` is a file. Its first line holds its name, so that no book is taken for another
-of the same database. Triggers forbid to change or delete a line; who may drop them is
-noticed by the checks, as in a file (`sourdine.storage.journal`).
+is the file's first line. So whatever reads and checks a file reads and checks a journal in a
+database, and `TableJournal.exported` is a file. The first line holds the journal's name, so that it
+is not taken for another of the same database. Triggers forbid to change or delete a line; somebody
+who may drop them is noticed by the checks, as in a file (`sourdine.storage.journal`).
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ class ReadSoFar:
         return ReadSoFar(found[-1][2], self.first or found[0][2], last)
 
 
-class TablePage:
+class TableTransaction:
     """A transaction's look at a book.
 
     Parameters
@@ -73,7 +73,7 @@ class TablePage:
     __slots__ = ("_book", "_lines", "seen", "transaction")
 
     def __init__(
-        self, book: TableBook, transaction: Transaction, seen: ReadSoFar | None = None
+        self, book: TableJournal, transaction: Transaction, seen: ReadSoFar | None = None
     ) -> None:
         self._book, self.transaction = book, transaction
         self.seen = book.caught_up(transaction, seen)
@@ -109,7 +109,7 @@ class TablePage:
         return self.head.lines
 
 
-class TableBook(Kept):
+class TableJournal(Kept):
     """A book in a database, shared by all processes that name it.
 
     Parameters
@@ -150,10 +150,10 @@ class TableBook(Kept):
         """The format of the book's lines."""
         return self.kind.version if self._seen is None else self._seen.head.version
 
-    def turn(self, work: Callable[[TablePage], T]) -> T:
+    def turn(self, work: Callable[[TableTransaction], T]) -> T:
         """Hold the book alone while a function runs, and return when the disk has what it wrote."""
 
-        def job(transaction: Transaction) -> tuple[T, TablePage]:
+        def job(transaction: Transaction) -> tuple[T, TableTransaction]:
             page = self.page(transaction)
             return work(page), page
 
@@ -161,23 +161,23 @@ class TableBook(Kept):
         self.remember(page)
         return result
 
-    def page(self, transaction: Transaction) -> TablePage:
+    def page(self, transaction: Transaction) -> TableTransaction:
         """Return the book as a transaction that writes alone sees it."""
-        return TablePage(self, transaction, self._seen)
+        return TableTransaction(self, transaction, self._seen)
 
-    def look(self, work: Callable[[TablePage], T]) -> T:
+    def look(self, work: Callable[[TableTransaction], T]) -> T:
         """Run a function on what is committed, without waiting for writers."""
         seen = self._seen  # what others see from here on may be later than this look
 
-        def job(transaction: Transaction) -> tuple[T, TablePage]:
-            page = TablePage(self, transaction, seen)
+        def job(transaction: Transaction) -> tuple[T, TableTransaction]:
+            page = TableTransaction(self, transaction, seen)
             return work(page), page
 
         result, page = self.database.read(job)
         self.remember(page)
         return result
 
-    def remember(self, page: TablePage) -> None:
+    def remember(self, page: TableTransaction) -> None:
         """Keep in mind how far the book got, once a page is committed."""
         if self._seen is None or self._seen.head.lines < page.head.lines:
             self._seen = page.seen
@@ -189,7 +189,7 @@ class TableBook(Kept):
     def make(self, transaction: Transaction, begin: Iterable[tuple[str, Row]]) -> None:
         """Make the book, unless another process was first."""
         if not self.is_there(transaction):
-            begin_book(transaction, self.name, self.kind, begin)
+            begin_journal(transaction, self.name, self.kind, begin)
 
     def put(self, transaction: Transaction, head: Head, line: bytes) -> None:
         """Write a line, and the head that counts it."""
@@ -248,7 +248,7 @@ class TableBook(Kept):
         return self.read_head(f"{found[0]}\n".encode())
 
 
-class PageBook(Kept):
+class TransactionJournal(Kept):
     """A book as one transaction sees it: whoever takes a turn with it is in that transaction.
 
     Parameters
@@ -261,16 +261,16 @@ class PageBook(Kept):
 
     __slots__ = ("page",)
 
-    def __init__(self, book: TableBook, page: TablePage) -> None:
+    def __init__(self, book: TableJournal, page: TableTransaction) -> None:
         super().__init__(book.kind, book.where, book.name)
         self.page = page
 
-    def turn(self, work: Callable[[TablePage], T]) -> T:
+    def turn(self, work: Callable[[TableTransaction], T]) -> T:
         """Run a function on the page; what it writes stays if the transaction is committed."""
         return work(self.page)
 
 
-def begin_book(
+def begin_journal(
     transaction: Transaction, name: str, kind: FileKind, begin: Iterable[tuple[str, Row]]
 ) -> None:
     """Make a book that is not there, with its first lines, in a transaction of somebody's own."""

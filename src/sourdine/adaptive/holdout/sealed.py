@@ -24,7 +24,7 @@ from sourdine.adaptive.ledger.transaction import ANSWERS
 
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.leaderboard import Standing
-    from sourdine.storage.journal import KeptBook, KeptPage, Row
+    from sourdine.storage.journal import AnyJournal, AnyTransaction, Row
 
 __all__ = [
     "ANSWERS",
@@ -67,19 +67,19 @@ def sealed_lines(board: Leaderboard, secret: bytes) -> list[tuple[str, Row]]:
     return [guard.ledger.terms_line(), (SEALED, facts), (BOARD, {"step": str(board.step)})]
 
 
-def sealed_facts(page: KeptPage) -> dict[str, Any]:
+def sealed_facts(page: AnyTransaction) -> dict[str, Any]:
     """Return what a book says of its labels: their kind, whether they are whole, the loss."""
     row = page.last(SEALED) or {}
     return {name: row[name] for name in ("kind", "whole", "loss")}
 
 
-def is_sealed(page: KeptPage, labels: Labels, secret: bytes) -> bool:
+def is_sealed(page: AnyTransaction, labels: Labels, secret: bytes) -> bool:
     """Return whether labels are those of the seal."""
     row = page.last(SEALED) or {}
     return compare_digest(str(row.get("seal", "")), _seal(labels, secret))
 
 
-def open_sealed(book: KeptBook, labels: Labels | None = None) -> Leaderboard:
+def open_sealed(book: AnyJournal, labels: Labels | None = None) -> Leaderboard:
     """Return the leaderboard that a book keeps.
 
     Parameters

@@ -14,7 +14,7 @@ from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
 from sourdine.adaptive.ledger.transaction import GROWTH
 from sourdine.errors import ParameterError
-from sourdine.storage.journal import Book, FileKind
+from sourdine.storage.journal import FileKind, Journal
 
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.losses import Loss
@@ -206,7 +206,7 @@ def new_file(
     labels: Labels,
     loss: Loss,
     baseline: Labels | None,
-) -> Book:
+) -> Journal:
     """Make the file, for its owner's eyes only, and refuse one that is there."""
     lines = [
         ledger.terms_line(),
@@ -215,7 +215,7 @@ def new_file(
     ]
     place = Path(os.fsdecode(path))
     try:
-        return Book(place, GUARD, lines, fresh=True)
+        return Journal(place, GUARD, lines, fresh=True)
     except FileExistsError:
         raise ParameterError(
             "path",
@@ -225,7 +225,7 @@ def new_file(
         ) from None
 
 
-def old_file(path: str | os.PathLike[str]) -> Book:
+def old_file(path: str | os.PathLike[str]) -> Journal:
     """Open a file that is there."""
     if not (place := Path(os.fsdecode(path))).exists():
         raise ParameterError(
@@ -235,10 +235,10 @@ def old_file(path: str | os.PathLike[str]) -> Book:
             f"Make one with 'sourdine guard init labels.csv --out {place.name}' or "
             f"GuardedHoldout.create({place.name!r}, labels).",
         )
-    return Book(path, GUARD)
+    return Journal(path, GUARD)
 
 
-def labels_in(book: Book, n: int) -> tuple[Labels, Loss]:
+def labels_in(book: Journal, n: int) -> tuple[Labels, Loss]:
     """Return the first ``n`` labels of a file and their loss."""
     row, more = book.turn(lambda page: (page.last(LABELS) or {}, page.rows(GROWTH)))
     try:

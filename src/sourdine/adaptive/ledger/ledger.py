@@ -33,15 +33,15 @@ from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeEr
 from sourdine.exact import integer, kind, positive
 from sourdine.results.answer import History
 from sourdine.results.release import beta_of
-from sourdine.storage.journal import Book, FileKind
-from sourdine.storage.locks import Alone
+from sourdine.storage.journal import FileKind, Journal
+from sourdine.storage.locks import InterruptSafeLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from sourdine.exact import Number
-    from sourdine.storage.journal import KeptBook, Row
+    from sourdine.storage.journal import AnyJournal, Row
 
 
 # ---- What a transcript ledger was opened for, as its file says -----------------------------------
@@ -62,7 +62,7 @@ class LedgerTerms(NamedTuple):
     name: str | None
 
 
-def read_terms(book: KeptBook) -> LedgerTerms:
+def read_terms(book: AnyJournal) -> LedgerTerms:
     """Return the terms that a file holds."""
     row, grown = book.turn(lambda page: (page.last(TERMS) or {}, page.last(GROWTH)))
     try:
@@ -182,18 +182,18 @@ class TranscriptLedger:
         self.name = name
         self._lines: list[Line] = []
         self._growth: list[Growth] = []
-        self._lock, self._process = Alone(), os.getpid()
-        self._book: KeptBook | None = None
+        self._lock, self._process = InterruptSafeLock(), os.getpid()
+        self._book: AnyJournal | None = None
         if path is not None:
-            book = Book(path, LEDGER, [self.terms_line()])
+            book = Journal(path, LEDGER, [self.terms_line()])
             self._keep(book, read_terms(book))
 
     @classmethod
     def open(
-        cls, path: str | os.PathLike[str] | KeptBook, *, dependence: Dependence | None = None
+        cls, path: str | os.PathLike[str] | AnyJournal, *, dependence: Dependence | None = None
     ) -> TranscriptLedger:
         """Return the ledger that a file or another book keeps, under its own terms."""
-        book = Book(path, LEDGER) if isinstance(path, (str, os.PathLike)) else path
+        book = Journal(path, LEDGER) if isinstance(path, (str, os.PathLike)) else path
         terms = read_terms(book)
         kind = dependence_of(terms.dependence, dependence)
         ledger = cls(terms.n, confidence=1 - terms.beta, dependence=kind, error=terms.error)
@@ -218,7 +218,7 @@ class TranscriptLedger:
     @property
     def path(self) -> Path | None:
         """The file that keeps it; None in memory, and in a database."""
-        return self._book.path if isinstance(self._book, Book) else None
+        return self._book.path if isinstance(self._book, Journal) else None
 
     @property
     def history(self) -> History[Line]:
@@ -417,7 +417,7 @@ class TranscriptLedger:
         finally:
             turn.end()
 
-    def _keep(self, book: KeptBook, kept: LedgerTerms) -> None:
+    def _keep(self, book: AnyJournal, kept: LedgerTerms) -> None:
         words = {
             "n": (self.n, kept.n),
             "confidence": (1 - self.beta, 1 - kept.beta),

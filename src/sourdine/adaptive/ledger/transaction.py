@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.adaptive.ledger.ledger import TranscriptLedger
-    from sourdine.storage.journal import KeptPage, Row
+    from sourdine.storage.journal import AnyTransaction, Row
 
 
 # ---- Bits of an answer: how many answers there could have been, weighed by a code ----------------
@@ -165,7 +165,7 @@ class Turn:
         self.n = grown[-1].n if grown else ledger.first
 
     @property
-    def page(self) -> KeptPage:
+    def page(self) -> AnyTransaction:
         """The open book of a ledger that is kept in one."""
         if not isinstance(self._lines, FileLines):
             raise ParameterTypeError(
@@ -359,7 +359,7 @@ class FileLines:
 
     __slots__ = ("page",)
 
-    def __init__(self, page: KeptPage) -> None:
+    def __init__(self, page: AnyTransaction) -> None:
         self.page = page
 
     def spent(self) -> Spent:

@@ -12,7 +12,7 @@ import attrs
 import numpy as np
 
 from sourdine.central.finding.search import Centre, OutwardSearch
-from sourdine.central.finding.two_stage import FoundFirst
+from sourdine.central.finding.two_stage import TwoStage
 from sourdine.central.groups import ByGroup
 from sourdine.central.mean import Mean
 from sourdine.central.parameters import EXAMPLES
@@ -220,7 +220,7 @@ UNIT: Span = (Fraction(0), Fraction(1))
 
 
 @dataclass(frozen=True, kw_only=True)
-class BoundsFirst(FoundFirst):
+class BoundsFirst(TwoStage):
     """A statistic of numbers whose bounds are sought.
 
     Notes
@@ -514,7 +514,7 @@ SHARED = "What is left of epsilon is shared so that the largest relative error i
 
 
 @dataclass(frozen=True, kw_only=True)
-class ColumnsFirst(FoundFirst):
+class ColumnsFirst(TwoStage):
     """A table, the bounds of some of whose columns are sought.
 
     Notes

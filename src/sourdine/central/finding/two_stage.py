@@ -16,7 +16,7 @@ from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy.accounting import widest
 from sourdine.privacy.guarantee import shown
-from sourdine.results.release import Drawer
+from sourdine.results.release import Estimator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FoundFirst(Drawer):
+class TwoStage(Estimator):
     """Find what the question leaves open, then draw the question that is settled.
 
     Everything drawn is published: what was found, what each part cost (``spent``) and, as
@@ -89,7 +89,7 @@ class FoundFirst(Drawer):
         """What a reader must know: a function of the call alone."""
 
     @cached_property
-    def _drawer(self) -> Drawer:
+    def _drawer(self) -> Estimator:
         return self.like.drawer
 
     def __str__(self) -> str:
@@ -257,7 +257,7 @@ CANDIDATES = (1, *(k << e for e in range(MOST) for k in (2, 3)))
 
 
 @dataclass(frozen=True, kw_only=True)
-class RowsFirst(FoundFirst):
+class RowsFirst(TwoStage):
     """A statistic for persons, the number of whose rows is sought.
 
     Examples

@@ -449,12 +449,12 @@ class QuantileMechanism(Mechanism[Points]):
         return max(more, fewer) <= self.rows and (self.substitutes or not (more and fewer))
 
 
-def foresee(
+def prefetch(
     readers: Sequence[Reader], mechanisms: Sequence[QuantileMechanism] | None = None
 ) -> None:
     """Say what will be read: the outline, or what mechanisms need first."""
     for i, reader in enumerate(readers):
-        reader.foresee(None if mechanisms is None else partial(_windows, mechanisms[i], 0))
+        reader.prefetch(None if mechanisms is None else partial(_windows, mechanisms[i], 0))
 
 
 def read_windows(readers: Sequence[Reader], mechanisms: Sequence[QuantileMechanism]) -> None:

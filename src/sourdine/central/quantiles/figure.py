@@ -84,7 +84,7 @@ def curve(
     axes.set_xticks(percent if len(orders) <= charts.MANY else np.arange(0, 101, 10))
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
     axes.set_xlabel("part of the records at or below", color=charts.INK)
-    (date_axis if statistic.lasting else gaps)(axes.yaxis)
+    (date_axis if statistic.is_datetime else gaps)(axes.yaxis)
     axes.grid(axis="y", color=charts.RULE, linewidth=0.8)
     return charts.finished(figure, axes, release, title=title, path=path)
 
@@ -153,7 +153,7 @@ def _dress_lines(
     even = np.array([20, 50, 80]) if small else np.arange(0, 101, 10)
     axes.set_xticks(percent if len(percent) <= (3 if small else charts.MANY) else even)
     axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
-    if statistic.lasting:
+    if statistic.is_datetime:
         date_axis(axes.yaxis, small=small)
     else:
         if small:

@@ -506,14 +506,14 @@ class Reader:
         self._last: Points | None = None
         self._found: dict[tuple[tuple[int, int], ...], Counted] = {}
 
-    def foresee(self, windows: Callable[[int], Ranges] | None = None) -> None:
+    def prefetch(self, windows: Callable[[int], Ranges] | None = None) -> None:
         """Say what will be read: the outline, or else some windows of ranks."""
         if self._values is not None:
             return
         if windows is None:
-            self._frame.foresee(self._blocks)
+            self._frame.prefetch(self._blocks)
         elif (wanted := self.ranges(windows)) is not None:
-            self._frame.foresee(self._cell, ranges=wanted)
+            self._frame.prefetch(self._cell, ranges=wanted)
 
     @property
     def n(self) -> int:

@@ -15,8 +15,8 @@ from attrs import field, frozen
 from sourdine.central.groups import each
 from sourdine.central.quantiles.algorithm import (
     demand_floats,
-    foresee,
     is_one,
+    prefetch,
     read_orders,
     read_windows,
     release_from,
@@ -40,7 +40,7 @@ from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
 from sourdine.parameters.converters import duration
-from sourdine.parameters.kinds import WHAT, says
+from sourdine.parameters.kinds import WHAT, param
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting import widest
@@ -161,7 +161,7 @@ class Quantiles(GaussianReady):
 
     q: Fraction | tuple[Fraction, ...] = field(
         converter=read_q,
-        metadata=says(
+        metadata=param(
             kinds.ORDERS,
             "The orders, ascending, above 0 and below 1, such as 0.5 or 0.1,0.5,0.9.",
             group=WHAT,
@@ -169,13 +169,13 @@ class Quantiles(GaussianReady):
     )
     method: str = field(
         default="auto", converter=read_method, kw_only=True,
-        metadata=says(
+        metadata=param(
             kinds.one_of(*METHODS), "The algorithm; auto chooses for you.", group=WHAT
         ),
     )  # fmt: skip
     interval: Fraction | str | None = field(
         default=AUTO, converter=read_interval, kw_only=True,
-        metadata=says(
+        metadata=param(
             kinds.PROBABILITY_OR_NONE,
             "The confidence of the intervals, which hold for any data: 0.95 by default, where the "
             "method has intervals. They take 3/8 of epsilon; none spends all of epsilon on the "
@@ -185,7 +185,7 @@ class Quantiles(GaussianReady):
     )  # fmt: skip
     population: bool = field(
         default=False, converter=read_population, kw_only=True,
-        metadata=says(
+        metadata=param(
             kinds.FLAG,
             "Also give intervals for the quantiles of the population that the records were drawn "
             "from, of 95% if interval is left out.",
@@ -194,7 +194,7 @@ class Quantiles(GaussianReady):
     )  # fmt: skip
     spread: Fraction | dt.timedelta | None = field(
         default=None, converter=read_spread, kw_only=True,
-        metadata=says(
+        metadata=param(
             kinds.DISTANCE,
             "For plans: about how large the standard deviation of the values is, from public "
             "knowledge; with n, a plan then says how wide the intervals will be.",
@@ -227,13 +227,13 @@ class Quantiles(GaussianReady):
             )  # fmt: skip
         if self.level is not None and self.method not in self._certifiable:
             self._refuse_interval()
-        if self.spread is not None and self.lasting != isinstance(self.spread, dt.timedelta):
+        if self.spread is not None and self.is_datetime != isinstance(self.spread, dt.timedelta):
             raise ParameterError(
                 "spread",
                 "be a duration for dates, and a number for numbers",
                 given(self.spread),
                 "Type {spread}.",
-                spread="30 days" if self.lasting else 10,
+                spread="30 days" if self.is_datetime else 10,
             )
         for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
             self.mechanism(records)  # refuses early
@@ -423,13 +423,13 @@ class Quantiles(GaussianReady):
     def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
         """Count and choose, then draw, each when others know what they will read too."""
         readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
-        foresee(readers)
+        prefetch(readers)
         yield
         counted = [self._counted(reader) for reader in readers]
         records = [own.get("count", self.n) for own in counted]
         draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
         first = [draw.reads if self.curved else draw for draw in draws]
-        foresee(readers, first)
+        prefetch(readers, first)
         yield
         read_windows(readers, first)
         draw = self._draw_curve if self.curved else self._draw_ticks

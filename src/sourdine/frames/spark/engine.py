@@ -409,7 +409,7 @@ class Spark(Engine):
         """Yield the slots of rows whose ticks lie in ranges, and how often: one query."""
         yield self._counted(Asked(tuple(cells), within=tuple(ranges)))
 
-    def foresee(self, asked: Asked) -> None:
+    def prefetch(self, asked: Asked) -> None:
         """Hear what will be asked: it is asked together with what is asked first."""
         if asked.within is None or len(asked.cells) > 1:
             self._foreseen[asked] += 1

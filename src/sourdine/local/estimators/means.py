@@ -19,7 +19,7 @@ from sourdine.local.numeric.duchi import Duchi, HybridReport
 from sourdine.local.numeric.sliding import SlidingWindow, UnbiasedReport, on_grid
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
 from sourdine.results.answer import plain
-from sourdine.results.release import Drawer, Release
+from sourdine.results.release import Estimator, Release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # ---- What every estimate from reports is: public facts that explain a release --------------------
 
 
-class Estimate(Drawer):
+class Estimate(Estimator):
     """What reports tell. It says what a reader must know, and keeps its value in what was drawn."""
 
     __slots__ = ()

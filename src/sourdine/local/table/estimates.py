@@ -26,7 +26,7 @@ from sourdine.local.table.part import PaidFlag
 from sourdine.privacy import Guarantee
 from sourdine.results.answer import plain
 from sourdine.results.formatting import json_text
-from sourdine.results.release import SHOWN, Drawer, Release, read_drawer
+from sourdine.results.release import SHOWN, Estimator, Release, read_drawer
 from sourdine.results.tables import Sheet, Shown, end_heads, framed
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def of_column(release: Release, name: str, *, sampled: bool) -> Release:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OfColumn(Drawer):
+class OfColumn(Estimator):
     """An estimate that knows its column, and whether all people were asked.
 
     If each column is asked of some people, drawn at random without replacement, the error is at
@@ -70,7 +70,7 @@ class OfColumn(Drawer):
 
     kind: ClassVar[str] = "column"
 
-    estimate: Drawer
+    estimate: Estimator
     column: str
     sampled: bool
 

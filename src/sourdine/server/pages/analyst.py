@@ -341,7 +341,7 @@ def _taken(visit: Visit, asked: Sequence[Mapping[str, Any]]) -> float:
     account = before = session.account
     try:
         for one in asked:
-            question = asked_of(session.could, one, dataset).question
+            question = asked_of(session.can_release, one, dataset).question
             account = account.after(question.cost, question.parts)
     except SourdineError:
         return 2.0

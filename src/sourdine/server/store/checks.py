@@ -14,7 +14,7 @@ from sourdine.server.store.base import KeyedRequest
 from sourdine.server.store.releases import REQUEST
 from sourdine.session.ledger import CHARGES
 from sourdine.storage import locks
-from sourdine.storage.table_journal import TablePage
+from sourdine.storage.table_journal import TableTransaction
 
 if TYPE_CHECKING:
     import os
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sourdine.server.store.datasets import Datasets
     from sourdine.session import Charge
-    from sourdine.storage.journal import Page
+    from sourdine.storage.journal import Transaction
 
 
 # ---- Whether a store is sound: every check, every sum, every answer ------------------------------
@@ -69,8 +69,10 @@ def checked(datasets: Datasets, name: str) -> DatasetCheck:
         return DatasetCheck(dataset=name, problems=(str(error),))
 
 
-def _compared(name: str, history: list[Charge], page: Page | TablePage) -> DatasetCheck:
-    if not isinstance(page, TablePage):
+def _compared(
+    name: str, history: list[Charge], page: Transaction | TableTransaction
+) -> DatasetCheck:
+    if not isinstance(page, TableTransaction):
         raise TypeError(page)
     lines = page.lines()
     where = {

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 from sourdine.server.store.base import Dataset, SurveyEntry
-from sourdine.session import BookLedger
+from sourdine.session import StoredLedger
 from sourdine.session.ledger import LEDGER, beginning
 from sourdine.storage.journal import now
-from sourdine.storage.table_journal import TableBook
+from sourdine.storage.table_journal import TableJournal
 
 if TYPE_CHECKING:
     from sourdine.storage.database import SharedDatabase, Transaction
@@ -51,14 +51,14 @@ class Datasets:
 
     def __init__(self, database: SharedDatabase) -> None:
         self._database = database
-        self._ledgers: dict[str, BookLedger] = {}
+        self._ledgers: dict[str, StoredLedger] = {}
 
     def add(self, dataset: Dataset) -> Dataset:
         """Register a data set, and open its ledger; a ledger that is there must say the same."""
         if self.get(named(dataset.name)) is not None:
             raise _taken(dataset.name)
-        book = TableBook(self._database, dataset.name, LEDGER, beginning(dataset.terms))
-        self._ledgers[dataset.name] = BookLedger(book, dataset.terms)
+        book = TableJournal(self._database, dataset.name, LEDGER, beginning(dataset.terms))
+        self._ledgers[dataset.name] = StoredLedger(book, dataset.terms)
         public = (dataset.columns, dataset.n_about, "open", now(), dataset.read)
         values = (dataset.name, dataset.source, *public, dataset.title, dataset.description)
 
@@ -95,20 +95,20 @@ class Datasets:
             )
         )
 
-    def ledger(self, name: str) -> BookLedger:
+    def ledger(self, name: str) -> StoredLedger:
         """Return the ledger of a data set, for ``Session(data, ledger=...)``."""
         found = self._ledgers.get(name)
         if found is None:
-            found = BookLedger(self.book(name))
+            found = StoredLedger(self.book(name))
             self._ledgers[name] = found
         return found
 
-    def book(self, name: str) -> TableBook:
+    def book(self, name: str) -> TableJournal:
         """Return the lines of a data set's ledger."""
         found = self._ledgers.get(name)
-        if found is not None and isinstance(found.book, TableBook):
+        if found is not None and isinstance(found.book, TableJournal):
             return found.book
-        return TableBook(self._database, name, LEDGER)
+        return TableJournal(self._database, name, LEDGER)
 
     def charges(self, name: str, after: int, most: int) -> list[Row]:
         """Return the charges of a ledger after a number, as its lines say them.

@@ -22,7 +22,7 @@ from sourdine.server.store.base import (
 from sourdine.server.store.checks import DatasetCheck
 from sourdine.server.store.datasets import named
 from sourdine.storage.journal import now
-from sourdine.storage.table_journal import PageBook, TableBook, begin_book
+from sourdine.storage.table_journal import TableJournal, TransactionJournal, begin_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sourdine.adaptive.ledger.transaction import Line
     from sourdine.storage.database import SharedDatabase, Transaction
     from sourdine.storage.journal import Head, Row
-    from sourdine.storage.table_journal import TablePage
+    from sourdine.storage.table_journal import TableTransaction
 
 
 # ---- The tables of guards, of who may submit to them, and of what was told under which key -------
@@ -121,7 +121,7 @@ class Guards:
 
     def __init__(self, database: SharedDatabase) -> None:
         self._database = database
-        self._books: dict[str, TableBook] = {}
+        self._books: dict[str, TableJournal] = {}
 
     def add(self, guard: Guard, begin: Iterable[tuple[str, Row]]) -> Guard:
         """Register a guard, and begin its ledger; or refuse a name that is taken.
@@ -138,7 +138,7 @@ class Guards:
         def job(transaction: Transaction) -> None:
             if transaction.one(f"{FOUND} WHERE name = ?", new.name) is not None:
                 raise ParameterError("name", "be new", repr(new.name), "Type another name.")
-            begin_book(transaction, guard_book(new.name), GUARD, begin)
+            begin_journal(transaction, guard_book(new.name), GUARD, begin)
             transaction.run(
                 "INSERT INTO guards VALUES (?, ?, ?, ?, ?, ?, ?)",
                 *(new.name, new.source, new.column, new.secret, new.text, new.state, new.opened),
@@ -163,17 +163,17 @@ class Guards:
         end = "UPDATE guards SET state = 'closed' WHERE name = ? AND state = 'open'"
         self._database.write(lambda t: t.run(end, name))
 
-    def book(self, name: str) -> TableBook:
+    def book(self, name: str) -> TableJournal:
         """Return the lines of a guard's ledger."""
         found = self._books.get(name)
         if found is None:
-            found = self._books[name] = TableBook(self._database, guard_book(name), GUARD)
+            found = self._books[name] = TableJournal(self._database, guard_book(name), GUARD)
         return found
 
     def look(self, name: str, work: Callable[[Leaderboard], T], labels: Labels | None = None) -> T:
         """Run a function on what a guard has told until now; what it asks is not kept."""
         book = self.book(name)
-        return book.look(lambda page: work(open_sealed(PageBook(book, page), labels)))
+        return book.look(lambda page: work(open_sealed(TransactionJournal(book, page), labels)))
 
     def give(self, guard: str, team: str, submissions: int) -> TeamGrant:
         """Say how often a team may submit: a new ceiling in place of the old."""
@@ -205,7 +205,9 @@ class Guards:
         found = [_grant(row) for row in rows]
         return [g for g in found if guard in (None, g.guard) and team in (None, g.team)]
 
-    def submit_once(self, request: KeyedRequest, ask: Callable[[PageBook], object]) -> Submission:
+    def submit_once(
+        self, request: KeyedRequest, ask: Callable[[TransactionJournal], object]
+    ) -> Submission:
         """Ask a guard once under a key, and return what is stored.
 
         Parameters
@@ -228,13 +230,13 @@ class Guards:
         """
         book = self.book(request.dataset)
 
-        def job(transaction: Transaction) -> tuple[Submission, TablePage | None]:
+        def job(transaction: Transaction) -> tuple[Submission, TableTransaction | None]:
             found = self._found(transaction, request)
             if found is not None:
                 return found, None
             _require_open(transaction, request)
             page = book.page(transaction)
-            ask(PageBook(book, page))
+            ask(TransactionJournal(book, page))
             line, number = page.head.lines, len(page.rows(SUBMISSIONS))
             transaction.run(
                 "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -335,9 +337,9 @@ KEYS = "SELECT team, number, line FROM submissions WHERE guard = ? ORDER BY numb
 def guard_checked(guards: Guards, name: str) -> DatasetCheck:
     """Read the whole ledger of a guard, and compare it with what was told under keys."""
 
-    def compared(book: TableBook, page: TablePage) -> DatasetCheck:
+    def compared(book: TableJournal, page: TableTransaction) -> DatasetCheck:
         lines = page.lines()
-        history = open_sealed(PageBook(book, page)).guard.ledger.history
+        history = open_sealed(TransactionJournal(book, page)).guard.ledger.history
         keys = page.transaction.all(KEYS, name)
         last = lines[-1][2]
         return DatasetCheck(

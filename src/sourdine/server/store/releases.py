@@ -35,9 +35,9 @@ if TYPE_CHECKING:
     from sourdine.server.store.base import AskedQuestions
     from sourdine.server.store.datasets import Datasets
     from sourdine.server.store.people import Grants
-    from sourdine.session import BookLedger, Call
+    from sourdine.session import Call, StoredLedger
     from sourdine.storage.database import SharedDatabase, Transaction
-    from sourdine.storage.table_journal import TableBook, TablePage
+    from sourdine.storage.table_journal import TableJournal, TableTransaction
 
 
 RELEASE = (
@@ -149,10 +149,10 @@ class Releases:
         transaction: Transaction,
         request: KeyedRequest,
         calls: Sequence[Call],
-        into: tuple[BookLedger, TableBook],
+        into: tuple[StoredLedger, TableJournal],
         *,
         whole: bool,
-    ) -> tuple[StoredRelease, TablePage | None]:
+    ) -> tuple[StoredRelease, TableTransaction | None]:
         found = self._found(transaction, request)
         if found is not None:
             return found, None
@@ -212,7 +212,7 @@ class Releases:
         book = self._datasets.book(request.dataset)
         ledger = self._datasets.ledger(request.dataset)
 
-        def job(transaction: Transaction) -> tuple[StoredRelease, TablePage]:
+        def job(transaction: Transaction) -> tuple[StoredRelease, TableTransaction]:
             page = book.page(transaction)
             stored = self._required(transaction, request)
             if stored.state == "charged":
