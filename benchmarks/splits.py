@@ -24,7 +24,7 @@ from rich.console import Console
 from rich.table import Table as Printed
 
 from sourdine.central import ByGroup, Table
-from sourdine.central.table import NOMINAL, _relative
+from sourdine.central.table import NOMINAL, relative_error
 from sourdine.frames.cells import Ticks
 from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
@@ -99,7 +99,7 @@ def main() -> int:
     at = np.arange(STEPS + 1) / STEPS
     planned, measured = [], []
     for part in parts:
-        relative = _relative(part, NOMINAL)
+        relative = relative_error(part, NOMINAL)
         planned.append(np.array([np.inf, *(relative(float(e)) for e in at[1:])]))
         points = [
             float(np.quantile(errors(part, groups, k / STEPS, given.runs), 0.95)) for k in SAMPLED

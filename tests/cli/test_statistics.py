@@ -15,7 +15,6 @@ from typer.main import get_command
 
 import sourdine as sd
 from sourdine.cli import output
-from sourdine.cli import statistics as statistics_module
 from sourdine.cli.app import app
 from sourdine.cli.command import ShellWording
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
@@ -343,7 +342,7 @@ def test_what_was_paid_for_is_shown_whatever_becomes_of_the_picture(run, csv, mo
     def fail(*_, **__):
         raise SourdineError("no ink")
 
-    monkeypatch.setattr(statistics_module.picture, "draw", fail)
+    monkeypatch.setattr("sourdine.cli.output.draw", fail)
     status, out, err = run("count", csv, "-e", "1", "--plot", "x.png", "--json")
     assert (status, err) == (2, "sourdine: no ink\n")
     assert "value" in json.loads(out)

@@ -395,8 +395,7 @@ def test_without_arrow(monkeypatch, tmp_path):
     """Tables are dicts of arrays, and Parquet files are refused before anything is read."""
     schema = Schema(a=Flag(missing=True), epsilon=1, missing="random")
     relation = duckdb.sql("SELECT true AS a FROM range(7)")
-    for room in ("outputs", "sinks"):
-        monkeypatch.setattr(f"sourdine.local.table.sanitizing.{room}.find_spec", lambda _: None)
+    monkeypatch.setattr("sourdine.local.table.blocks.find_spec", lambda _: None)
     assert len(schema.sanitize(relation)["a"]) == 7
     with pytest.raises(ParameterError, match=r"to must end in .csv where pyarrow is not"):
         schema.sanitize({"a": [True]}, to=tmp_path / "clean.parquet")
@@ -425,9 +424,9 @@ def test_a_script_needs_no_guard(tmp_path):
     script = tmp_path / "script.py"
     script.write_text(
         "import numpy as np\n"
-        "from sourdine.local.table import Flag, Schema\n"
-        "from sourdine.local.table.sanitizing import crew\n"
-        "crew.LONG, crew._cores = 1, lambda: 2\n"
+        "from sourdine.local import Flag, Schema\n"
+        "from sourdine.local.table import sanitize\n"
+        "sanitize.LONG, sanitize._cores = 1, lambda: 2\n"
         "schema = Schema(a=Flag(), epsilon=1, missing='random')\n"
         "clean = schema.sanitize({'a': np.ones(1 << 19, bool)})\n"
         "print(len(clean['a']), round(float(clean['a'].mean()), 1))\n"

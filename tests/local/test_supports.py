@@ -9,7 +9,15 @@ import numpy as np
 import pytest
 from scipy.special import gammaln, xlog1py, xlogy
 
-from sourdine.local.estimators.frequencies import frequencies, population_ends, sample_ends, tail
+from sourdine.local.estimators.frequencies import (
+    SLACK,
+    SWITCH,
+    _convolved,
+    _saddlepoint,
+    population_ends,
+    sample_ends,
+    tail,
+)
 
 CHANCES = [
     (chance * exp(eps), chance)
@@ -44,14 +52,14 @@ def test_tails_are_those_of_the_law(n, p, q):
 @pytest.mark.parametrize("share", [0, 0.01, 0.3, 0.9, 1])
 def test_the_two_tails_agree_at_the_switch(p, q, share):
     spread = share * p * (1 - p) + (1 - share) * q * (1 - q)
-    n = int(np.ceil(frequencies.SWITCH / spread))
+    n = int(np.ceil(SWITCH / spread))
     j, sd = round(share * n), (n * spread) ** 0.5
     mean = j * p + (n - j) * q
     c = np.unique(np.clip(np.round(mean + sd * np.linspace(-8.5, 8.5, 300)), 1, n)).astype(int)
     where = c, np.full(c.shape, j), n, np.full(c.shape, p), np.full(c.shape, q)
-    exact, quick = frequencies._convolved(*where), frequencies._saddlepoint(*where)
+    exact, quick = _convolved(*where), _saddlepoint(*where)
     seen = exact > 1e-15
-    assert np.all(np.abs(quick - exact)[seen] < frequencies.SLACK / 2 * exact[seen])
+    assert np.all(np.abs(quick - exact)[seen] < SLACK / 2 * exact[seen])
 
 
 @pytest.mark.grid(quick=0)

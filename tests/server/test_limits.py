@@ -263,7 +263,7 @@ def test_a_part_of_the_history_reads_that_part_alone(free, monkeypatch):
 )
 def test_half_requests_are_cut_off(free, monkeypatch, half):
     """Fifty of them: they are closed in time, and others are answered meanwhile."""
-    monkeypatch.setattr(app, "HEADERS", 1.0)
+    monkeypatch.setattr(app, "HEADER_SECONDS", 1.0)
     monkeypatch.setattr(app, "BODY", 1.0)
     where = ("127.0.0.1", int(free.url.rpartition(":")[2]))
     begun = [socket.create_connection(where, timeout=30) for _ in range(50)]
@@ -293,7 +293,7 @@ def test_half_requests_are_cut_off(free, monkeypatch, half):
 @pytest.mark.slow
 def test_a_connection_may_be_used_again_and_slowly(free, monkeypatch):
     """The limit is for each request: one that is answered slowly is not cut off."""
-    monkeypatch.setattr(app, "HEADERS", 1.0)
+    monkeypatch.setattr(app, "HEADER_SECONDS", 1.0)
     real = Session._drawn
     monkeypatch.setattr(Session, "_drawn", lambda *args: (sleep(2), real(*args))[1])
     token = free.tokens["anna"]

@@ -187,7 +187,7 @@ def types(open_: Open) -> None:
         _same(frame.only(name).declared(name), declared, name)
 
 
-@_covers("groups", "foresee")
+@_covers("groups", "prefetch")
 def groups(open_: Open) -> None:
     """Check that every value falls into the slot that it falls into alone, for every cell."""
     frame, rows = _opened(open_)

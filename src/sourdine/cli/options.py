@@ -461,7 +461,7 @@ def add_statistics(app: typer.Typer) -> None:
         release, plan = cls.examples
         planned = (f"sourdine plan {name} {plan}",) if plan else ()
         examples = (f"sourdine {name} {release}", *planned)
-        _add(app, cls, RELEASED, options, examples, _lazily("statistics", cls))
+        _add(app, cls, RELEASED, options, examples, _lazily("run", cls))
 
 
 def add_plans(app: typer.Typer) -> None:
@@ -470,7 +470,7 @@ def add_plans(app: typer.Typer) -> None:
         example = f"sourdine plan {name} {cls.examples[1]}"
         examples = (example, f"{example} --ledger people.ledger")
         options = (*_declared(cls), PLANNED_LEDGER, *PLANNING)
-        _add(app, cls, PLANNED, options, examples, _lazily("plan", cls))
+        _add(app, cls, PLANNED, options, examples, _lazily("run_plan", cls))
 
 
 def _declared(cls: type[Statistic]) -> tuple[Option, ...]:
@@ -486,7 +486,6 @@ class LocalCommand:
     more: str
     options: tuple[Option, ...]
     example: str
-    module: str = "tables"
 
 
 LOCAL = (
@@ -529,7 +528,6 @@ LOCAL = (
         "input (of several people, one in each line); a question left out is an absent answer.",
         options=(ANSWER, SCHEMA, MEMORY, ROUND),
         example="--schema schema.toml --answer age=31 --answer vote=yes",
-        module="reporting",
     ),
     LocalCommand(
         name="collect",
@@ -538,7 +536,6 @@ LOCAL = (
         "the counts are kept in a file, and the next reports are added to them.",
         options=(REPORTS, SCHEMA, ROUND, AGGREGATE, PAIR, JSON, PLOT),
         example="monday.jsonl --schema schema.toml --aggregate total.aggregate",
-        module="reporting",
     ),
     LocalCommand(
         name="density",
@@ -562,7 +559,7 @@ def add_local(app: typer.Typer) -> None:
 
 def _local(each: LocalCommand) -> Callable[..., None]:
     def run(**given: Any) -> None:
-        getattr(import_module(f"sourdine.cli.{each.module}"), each.name)(given)
+        getattr(import_module("sourdine.cli.tables"), each.name)(given)
 
     return run
 
@@ -581,10 +578,10 @@ def _add(
     )(command(run, options))  # fmt: skip
 
 
-def _lazily(module: str, cls: type[Statistic]) -> Callable[..., None]:
+def _lazily(name: str, cls: type[Statistic]) -> Callable[..., None]:
     """Return what runs a command; its module is loaded when it is."""
 
     def run(**given: Any) -> None:
-        import_module(f"sourdine.cli.{module}").run(cls, given)
+        getattr(import_module("sourdine.cli.statistics"), name)(cls, given)
 
     return run

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sourdine.privacy import Guarantee, Part, Relation
     from sourdine.session.accounts import Account
     from sourdine.session.charges import Charge, Terms
-    from sourdine.storage.journal import Row, Transaction
+    from sourdine.storage.journal import JournalTransaction, Row
     from sourdine.storage.table_journal import TableTransaction
 
 
@@ -307,7 +307,9 @@ class StoredLedger(Charging):
         """All charges, the first one first."""
         return self.reading(lambda _, charges: charges)
 
-    def reading(self, work: Callable[[Transaction | TableTransaction, list[Charge]], T]) -> T:
+    def reading(
+        self, work: Callable[[JournalTransaction | TableTransaction, list[Charge]], T]
+    ) -> T:
         """Run a function on a page and all charges with their answers, which add up."""
         return self._looked(lambda page: work(page, _answered(page, _sound(page)[1])))
 
@@ -317,7 +319,9 @@ class StoredLedger(Charging):
         last = self._looked(lambda page: self.desk(page).last())
         return self.terms.start if last is None else last.account
 
-    def desk(self, page: Transaction | TableTransaction, beside: Row | None = None) -> Charger:
+    def desk(
+        self, page: JournalTransaction | TableTransaction, beside: Row | None = None
+    ) -> Charger:
         """Return a page of the book as a place to charge at.
 
         Parameters
@@ -335,7 +339,7 @@ class StoredLedger(Charging):
             lambda: self.book.turn(lambda page: self.answer(page, charge.number, answer))
         )
 
-    def answer(self, page: Transaction | TableTransaction, number: int, answer: str) -> None:
+    def answer(self, page: JournalTransaction | TableTransaction, number: int, answer: str) -> None:
         """Write down in a turn what was released for the charge of a number."""
         row = {"number": number, "version": __version__, "answer": answer}
         page.write(ANSWERS, row)
@@ -343,7 +347,7 @@ class StoredLedger(Charging):
     def _turn(self, work: Callable[[Charger], T]) -> T:
         return self._in_words(lambda: self.book.turn(lambda page: work(self.desk(page))))
 
-    def _looked(self, work: Callable[[Transaction | TableTransaction], T]) -> T:
+    def _looked(self, work: Callable[[JournalTransaction | TableTransaction], T]) -> T:
         return self._in_words(lambda: self.book.look(work))
 
     def _in_words(self, work: Callable[[], T]) -> T:
@@ -432,7 +436,7 @@ def beginning(terms: Terms | None) -> list[tuple[str, Row]] | None:
 
 @dataclass(frozen=True, slots=True)
 class _PageDesk:
-    page: Transaction | TableTransaction
+    page: JournalTransaction | TableTransaction
     terms: Terms
     version: int
     beside: Row
@@ -445,7 +449,7 @@ class _PageDesk:
         self.page.write(CHARGES, {**lines.charge_row(charge, self.version), **self.beside})
 
 
-def _sound(page: Transaction | TableTransaction) -> tuple[Terms, list[Charge]]:
+def _sound(page: JournalTransaction | TableTransaction) -> tuple[Terms, list[Charge]]:
     """Return terms and charges, whose sums agree."""
     terms = lines.read_terms(page.last(TERMS) or {})
     charges = [lines.read_charge(row, terms) for row in page.rows(CHARGES)]
@@ -453,7 +457,7 @@ def _sound(page: Transaction | TableTransaction) -> tuple[Terms, list[Charge]]:
     return terms, charges
 
 
-def _answered(page: Transaction | TableTransaction, charges: list[Charge]) -> list[Charge]:
+def _answered(page: JournalTransaction | TableTransaction, charges: list[Charge]) -> list[Charge]:
     """Return the charges with what was kept of their answers."""
     found = list(charges)
     for row in page.rows(ANSWERS):

@@ -311,7 +311,7 @@ LONGEST_HEAD = 256
 """Bytes to look for a head in."""
 
 
-class Transaction:
+class JournalTransaction:
     """One writer's time alone with a book."""
 
     __slots__ = ("_book", "_file")
@@ -381,11 +381,11 @@ class Journal(Kept):
         """The format of the file's lines."""
         return self._head.version
 
-    def turn(self, work: Callable[[Transaction], T]) -> T:
+    def turn(self, work: Callable[[JournalTransaction], T]) -> T:
         """Hold the file alone while a function runs, and return what it returns."""
         return QUIET(lambda: self._turn(work))
 
-    def look(self, work: Callable[[Transaction], T]) -> T:
+    def look(self, work: Callable[[JournalTransaction], T]) -> T:
         """Run a function that only reads."""
         return self.turn(work)
 
@@ -402,12 +402,12 @@ class Journal(Kept):
         self.lines.append((name, kept))
         self._head = head
 
-    def _turn(self, work: Callable[[Transaction], T]) -> T:
+    def _turn(self, work: Callable[[JournalTransaction], T]) -> T:
         while True:
             with self._opened() as file:
                 if self._is_at_its_path(file):
                     self._catch_up(file)
-                    return work(Transaction(self, file))
+                    return work(JournalTransaction(self, file))
 
     def _opened(self) -> FileIO:
         with self._in_plain_words():

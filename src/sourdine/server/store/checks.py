@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from sourdine.server.store.datasets import Datasets
     from sourdine.session import Charge
-    from sourdine.storage.journal import Transaction
+    from sourdine.storage.journal import JournalTransaction
 
 
 # ---- Whether a store is sound: every check, every sum, every answer ------------------------------
@@ -70,7 +70,7 @@ def checked(datasets: Datasets, name: str) -> DatasetCheck:
 
 
 def _compared(
-    name: str, history: list[Charge], page: Transaction | TableTransaction
+    name: str, history: list[Charge], page: JournalTransaction | TableTransaction
 ) -> DatasetCheck:
     if not isinstance(page, TableTransaction):
         raise TypeError(page)
