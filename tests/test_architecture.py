@@ -55,3 +55,17 @@ def test_the_path_of_a_mean_is_as_listed():
         sys.setprofile(before)
     section = PAGE[PAGE.index("## The path") : PAGE.index("## Rules")]
     assert list(dict.fromkeys(entered)) == re.findall(r"(?m)^\| `([\w/]+\.py)`", section)
+
+
+def test_packages_list_their_modules():
+    listed = 0
+    for path in SOURCE.rglob("*/__init__.py"):
+        rows = re.findall(r"(?m)^``(\w+)``", path.read_text("utf-8").split('"""')[1])
+        below = [
+            p for p in path.parent.iterdir() if p.suffix == ".py" or (p / "__init__.py").exists()
+        ]
+        names = sorted(p.stem for p in below if p.stem != "__init__")
+        assert not rows or rows == names, path
+        assert rows or len(names) < 4, path
+        listed += len(rows)
+    assert listed > 200

@@ -1,11 +1,22 @@
 """What is promised, between which inputs, and how promises add up.
 
 Numbers are exact rationals; what is irrational is rounded against the user.
+
+================  ==================================================================================
+``accounting``    one (epsilon, delta) for hundreds of answers, certified
+``adversary``     what a promise leaves to somebody who wants to know about one person
+``budget``        a total that nobody can overspend: the rule of every charge, and a budget in
+                  memory
+``composition``   composition of guarantees: basic, parallel, advanced, and amplification by
+                  sampling
+``concentrated``  zero-concentrated differential privacy, and its conversion to epsilon and delta
+``guarantee``     guarantees: epsilon, delta and the neighbouring relation, and how they are printed
+================  ==================================================================================
 """
 
 from sourdine.privacy.accounting import Part
 from sourdine.privacy.adversary import Adversary
-from sourdine.privacy.budget import Budget, afterwards
+from sourdine.privacy.budget import Budget
 from sourdine.privacy.composition import (
     compose,
     compose_advanced,
@@ -17,19 +28,10 @@ from sourdine.privacy.composition import (
     without_replacement_allowance,
 )
 from sourdine.privacy.concentrated import Concentrated
-from sourdine.privacy.guarantee import (
-    ADD_REMOVE,
-    ALIKE,
-    LOCAL,
-    SUBSTITUTE,
-    Guarantee,
-    Relation,
-    protected,
-)
+from sourdine.privacy.guarantee import ADD_REMOVE, LOCAL, SUBSTITUTE, Guarantee, Relation
 
 __all__ = [
     "ADD_REMOVE",
-    "ALIKE",
     "LOCAL",
     "SUBSTITUTE",
     "Adversary",
@@ -38,14 +40,12 @@ __all__ = [
     "Guarantee",
     "Part",
     "Relation",
-    "afterwards",
     "compose",
     "compose_advanced",
     "group",
     "parallel",
     "poisson",
     "poisson_allowance",
-    "protected",
     "without_replacement",
     "without_replacement_allowance",
 ]
