@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 # ---- A question: which statistic, of which column, with which bounds, at what cost ---------------
 #
 # A statistic declares its parameters once, as fields of a frozen class: name, type and converter,
-# default, and what `sourdine.parameters.kinds.says` adds. One reader makes a typed question of what
+# default, and what `sourdine.parameters.kinds.param` adds. One reader makes a typed question of what
 # was typed, in Python, in a shell or as JSON, or raises one structured error. The JSON of a
 # question is what a release carries, what a ledger stores and what a form sends.
 
