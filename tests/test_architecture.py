@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import sys
 import tomllib
@@ -69,3 +70,30 @@ def test_packages_list_their_modules():
         assert rows or len(names) < 4, path
         listed += len(rows)
     assert listed > 200
+
+
+def module(path):
+    parts = path.relative_to(SOURCE.parent).with_suffix("").parts
+    return ".".join(parts).removesuffix(".__init__")
+
+
+def loaded(text, name, modules):
+    """Return what is loaded before a module is: what it imports, and the packages around that."""
+    around = {name.rsplit(".", i)[0] for i in range(1, name.count(".") + 1)}
+    found = set()
+    for node in ast.parse(text).body:
+        for alias in node.names if isinstance(node, ast.ImportFrom) else ():
+            full = f"{node.module}.{alias.name}"
+            target = full if full in modules else node.module
+            found |= {target.rsplit(".", i)[0] for i in range(target.count(".") + 1)} - around
+    return (found & modules) - {name}
+
+
+def test_every_module_can_be_imported_first():
+    """Modules that load each other can be imported in one order only: none do."""
+    texts = {module(path): path.read_text("utf-8") for path in SOURCE.rglob("*.py")}
+    left = {name: loaded(text, name, set(texts)) for name, text in texts.items()}
+    while ready := [name for name, needs in left.items() if not needs & left.keys()]:
+        for name in ready:
+            del left[name]
+    assert left == {}

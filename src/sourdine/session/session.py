@@ -30,8 +30,6 @@ from sourdine.plan import Plan, Planner
 from sourdine.privacy import Guarantee, Part
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.questions import Statistics, named
-from sourdine.reports.about import About
-from sourdine.reports.report import FiledReport
 from sourdine.results.answer import History
 from sourdine.results.release import Release
 from sourdine.results.tables import Sheet, Shown
@@ -46,6 +44,8 @@ if TYPE_CHECKING:
     from sourdine.frames.reading import Reading
     from sourdine.parameters.question import Question
     from sourdine.privacy import Relation
+    from sourdine.reports.about import About
+    from sourdine.reports.report import FiledReport
     from sourdine.session.accounts import Account, Charged, Total
     from sourdine.session.charges import Charge
     from sourdine.session.ledger import Ledger, StoredLedger
@@ -665,6 +665,10 @@ class Session(Spending):
             What only you know, such as the purpose and a contact: names and texts, or the path of
             a TOML file (`sourdine.reports.about.About`).
         """
+        # Reports are written about ledgers, so the package of reports is loaded after this one.
+        from sourdine.reports.about import About
+        from sourdine.reports.report import FiledReport
+
         return FiledReport.of(self._ledger, About.read(about))
 
     def __reduce_ex__(self, protocol: object) -> NoReturn:
