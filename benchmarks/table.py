@@ -1,4 +1,4 @@
-"""One table and one picture of all that was measured beside peers.
+"""Write one table and one picture of all measurements with peers.
 
 ``make bench`` runs the benchmarks, then this. The table goes to ``docs/benchmarks.md``, the picture
 to ``docs/images/benchmarks.png``; of a quick run both go to ``benchmarks/out``.
@@ -23,11 +23,11 @@ if TYPE_CHECKING:
 
 NAMES = ("accuracy", "quantiles", "noise", "local", "startup")
 TITLES = {
-    "error": "Error of an answer at the same epsilon",
+    "error": "Error at the same epsilon",
     "quantiles": "Time of private quantiles",
-    "noise": "Time of a draw of noise",
-    "local privacy": "Time of a randomised answer",
-    "start": "Time of an import",
+    "noise": "Time to draw noise",
+    "local privacy": "Time to randomise an answer",
+    "start": "Import time",
 }
 PEERS = {
     "NumPy": "no privacy",
@@ -40,12 +40,13 @@ PEERS = {
 DOCS = OUT.parent.parent / "docs"
 HEAD = """# Benchmarks
 
-Sourdine beside its peers, in one process a topic, one after the other on the same data. Of every
-figure less is better; the ratio is the peer's over ours. Where a peer lacks the same job it does
-its nearest: the head of each script under `benchmarks/` says which. `make bench` measures it all
-anew and writes this page.
+Sourdine compared with similar libraries. Each topic runs in one process, one library after the
+other, on the same data. Lower is better in every row; the ratio is the peer's figure divided by
+Sourdine's. A peer that lacks the same function runs its closest equivalent, which is named at the
+top of each script under `benchmarks/`. The last column says whether a target set beforehand is met.
+`make bench` repeats all measurements and writes this page.
 
-![The peers' figures as multiples of Sourdine's](images/benchmarks.png)
+![Figures of the peers as multiples of Sourdine's](images/benchmarks.png)
 """
 
 
@@ -112,7 +113,7 @@ def finish(axes: Any, ticks: list[float], names: list[str], last: float) -> None
     axes.tick_params(axis="y", length=0)
     axes.spines["left"].set_visible(False)
     axes.set_xlabel(
-        "peer's figure as a multiple of Sourdine's (less than 1x: the peer is better)", fontsize=9
+        "peer's figure as a multiple of Sourdine's (below 1x: the peer is better)", fontsize=9
     )
     handles = [
         axes.plot([], [], "o", color=colour(method), label=_said(peer))[0]
@@ -129,15 +130,15 @@ def _said(peer: str) -> str:
     return f"{peer} (not private)" if peer == "NumPy" else peer
 
 
-HEADER = ("job", "Sourdine", "peer", "peer's", "unit", "ratio", "promise")
+HEADER = ("job", "Sourdine", "peer", "peer's", "unit", "ratio", "target")
 
 
 def cells(row: Beside) -> tuple[str, ...]:
     """Return the texts of a row."""
-    promise = {True: "kept", False: "**missed**", None: ""}[row.met]
+    target = {True: "met", False: "**missed**", None: ""}[row.met]
     ours, theirs = f"{row.ours:,.3g}", f"{row.theirs:,.3g}"
     ratio = f"{row.ratio:,.0f}x" if row.ratio >= 10 else f"{row.ratio:.2g}x"
-    return (row.job, _whole(ours), row.peer, _whole(theirs), row.unit, ratio, promise)
+    return (row.job, _whole(ours), row.peer, _whole(theirs), row.unit, ratio, target)
 
 
 def _whole(text: str) -> str:
@@ -170,12 +171,12 @@ def main() -> int:
     (folder / "images").mkdir(exist_ok=True)
     draw(rows, folder / "images" / "benchmarks.png")
     (folder / "benchmarks.md").write_text(page(rows, kept[0][1]), "utf-8")
-    table = Table(*HEADER, title="Sourdine beside its peers")
+    table = Table(*HEADER, title="Sourdine and its peers")
     for row in rows:
         table.add_row(*(text.strip("*") for text in cells(row)))
     Console(width=None if sys.stdout.isatty() else 140).print(table)
-    missed = [f"{row.job} beside {row.peer}" for row in rows if row.met is False]
-    print(f"{len(rows)} rows in {folder.name}/benchmarks.md; promises missed: {missed or 'none'}")
+    missed = [f"{row.job}, {row.peer}" for row in rows if row.met is False]
+    print(f"{len(rows)} rows in {folder.name}/benchmarks.md; targets missed: {missed or 'none'}")
     return 0
 
 
