@@ -2,9 +2,9 @@
 
 ==================  ==============================================================================
 ``locks``           locks between threads and processes, and writes that reach the disk
-``journal``         lines that vouch for each other in one file
-``database``        SQLite and PostgreSQL: one writer at a time, many jobs to a commit
+``journal``         an append-only file whose lines form a hash chain
+``database``        SQLite and PostgreSQL: one writer at a time, several jobs per commit
 ``table_journal``   the same lines as rows of a database
-``postgres``        what PostgreSQL does in its own way
+``postgres``        the PostgreSQL dialect, and read-only snapshots of tables
 ==================  ==============================================================================
 """
