@@ -1,4 +1,4 @@
-"""Laws: whole distributions on the integers, as evidence for every claim."""
+"""Laws: complete distributions on the integers, as evidence for every claim."""
 
 from sourdine.laws.compare import Certified
 from sourdine.laws.law import Law

@@ -1,7 +1,7 @@
 """Exact samplers on the integers over the operating system's cryptographic generator.
 
-Every law here is exact: no float ever decides a draw it could decide wrongly.
-`sourdine.noise.source` holds the idea and its proof, `sourdine.noise.steps` and
+Every law here is exact: a float decides a draw only where its error cannot matter.
+`sourdine.noise.source` holds the main idea and its proof, `sourdine.noise.steps` and
 `sourdine.noise.laplace` make it fast, `sourdine.noise.laplace` and `sourdine.noise.source` make
 its time independent of the noise.
 """

@@ -1,6 +1,6 @@
-"""What is promised, between which inputs, and how promises add up.
+"""Guarantees, neighbouring relations, composition and budgets.
 
-Numbers are exact rationals; what is irrational is rounded against the user.
+Numbers are exact rationals; irrational numbers are rounded against the user.
 """
 
 from sourdine.privacy.accounting import Part

@@ -1,7 +1,7 @@
 """One (epsilon, delta) for hundreds of answers, certified.
 
-A `Part` says what one answer can lose. `compose` gives the curve of a batch declared ahead, with
-two certified ends; a `Filter` admits charges one by one, however each is chosen.
+A `Part` describes what one answer can lose. `compose` gives the curve of a batch declared ahead,
+with two certified ends; a `Filter` admits charges one by one, even if they are chosen adaptively.
 """
 
 from sourdine.privacy.accounting.composition import Composition, Ends, compose
