@@ -1,8 +1,8 @@
-"""Any dataframe or file to exact integer counts over public cells.
+"""Exact integer counts over public cells, from any data frame or file.
 
-`Frame` wraps the data, `Ticks`, `Codes`, `Edges` and `Ticked` say how a column's values fall into
-public cells, and `Tally` holds the counts. `Reading` declares how text is read. An engine counts;
-noise never runs in it.
+`Frame` wraps the data, `Ticks`, `Codes`, `Edges` and `Ticked` say how the values of a column fall
+into public cells, and `Tally` holds the counts. `Reading` declares how text is read. Engines only
+count; noise is never added inside them.
 """
 
 from sourdine.frames.cells import Codes, Edges, Ticked, Ticks

@@ -133,10 +133,10 @@ def draw_words(source: Source, count: int) -> NDArray[np.uint64]:
 #
 # *What holds.* Let an adversary without the key ask for the bytes of :math:`q` different :math:`m`.
 # Distinguishing them from independent uniform bytes breaks one of three: SHA-256 (two :math:`m`
-# with one digest), HMAC as a pseudorandom function, SHAKE-256 as one under its first 32 bytes. So every
-# law that a sampler has under uniform bytes it has here, up to an advantage that no known attack
-# reaches; the privacy of its draws is then *computational*. The same is true of the system's bytes:
-# they come from a generator that OpenSSL seeds.
+# with one digest), HMAC as a pseudorandom function, SHAKE-256 as one under its first 32 bytes. So
+# every law that a sampler has under uniform bytes it has here, up to an advantage that no known
+# attack reaches; the privacy of its draws is then *computational*. The same is true of the system's
+# bytes: they come from a generator that OpenSSL seeds.
 
 
 KEY_BYTES = 32
