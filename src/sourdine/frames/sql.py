@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 # number grows: clamping, subtracting, dividing by a step, adding a half and rounding down are each
 # monotone, in IEEE arithmetic too, and so is the lattice of octaves. So the values whose slots lie
 # in a range :math:`[a, b)` are those from the least one with a slot of at least :math:`a` up to,
-# but not including, the least one with a slot of at least :math:`b`. Both are found by bisection over
-# all floats, in the order of their bits, or over all integers, by calling the cell itself
+# but not including, the least one with a slot of at least :math:`b`. Both are found by bisection
+# over all floats, in the order of their bits, or over all integers, by calling the cell itself
 # (``test_intervals_hold_what_the_ranges_hold``).
 
 

@@ -1,7 +1,7 @@
-"""Mechanisms: the primitives, each with four faces, one file each.
+"""Mechanisms: the primitives, each with a release, a law, a guarantee and an error bound.
 
 Additive noise: `Laplace`, `Gaussian`, `Staircase`. Choice: `Exponential`, `PermuteAndFlip`,
-`AboveThreshold`, and `Gridded` and `InverseLength` for a density or a function of yours. One
+`AboveThreshold`, and `Gridded` and `InverseLength` for a user's density or function. One
 person's answer: `Warner`, `RandomizedResponse`, `BoundedLaplace`, `BoundedStaircase`. Around any
 of them: `Subsample`.
 """

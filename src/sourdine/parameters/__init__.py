@@ -1,10 +1,10 @@
-"""The question: parameters declared once, read once, in every face.
+"""Parameters of a statistic: declared once, and converted once for every interface.
 
 ==============  ===================================================================================
-``kinds``       how a parameter is typed in words and described in a JSON Schema
-``converters``  what a person may type, to what a formula needs: exact, or one structured error
-``question``    a frozen record of what is asked; its JSON; the reader
-``faces``       functions and methods with real signatures, made from the declaration
+``kinds``       how a parameter is spelled as text and described in a JSON Schema
+``converters``  from typed values to exact values for a formula, or one structured error
+``question``    `Question`, a frozen record of parameters; its JSON; functions and methods with
+                real signatures, made from the declaration
 ==============  ===================================================================================
 """
 

@@ -36,8 +36,8 @@ class Budget:
 
     Notes
     -----
-    *Claim*: a request that would exceed the total is refused and spends nothing, for any number of
-    threads. *Checked by* ``test_threads_spend_exactly_the_total``.
+    *Claim*: a request that would pass the total is refused and spends nothing, whatever the number
+    of threads. *Checked by* ``test_threads_spend_exactly_the_total``.
 
     A budget cannot be copied or pickled, nor spent in a forked process, since a copy could be spent
     again. *Checked by* ``test_budget_cannot_be_copied`` and ``test_a_fork_cannot_spend``.
@@ -167,8 +167,8 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
     """Return what is spent after a charge (basic composition), or raise.
 
     *Claim*: the sum is exact while its denominator is at most :math:`2^{256}`, is otherwise
-    rounded up to a multiple of :math:`2^{-256}`, and never exceeds the total; so the work of a
-    charge does not depend on how many came before. *Checked by* ``test_work_does_not_grow``.
+    rounded up to a multiple of :math:`2^{-256}`, and never passes the total; so a charge costs the
+    same work however many came before. *Checked by* ``test_work_does_not_grow``.
 
     Parameters
     ----------

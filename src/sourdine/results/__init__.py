@@ -1,10 +1,10 @@
-"""The answer: what a person gets, and everything a person does with it.
+"""Results: releases and other answers, and their tables, charts and JSON.
 
 ==============  ===================================================================================
-``sheet``       a table with notes, as text and as HTML: the one layout of everything printed
-``columns``     numbers with labels and ends, as frames of any library and as an Arrow stream
-``history``     what was asked so far, a line each
-``answer``      what every answer can do: print, become a number, an array, a frame, JSON
-``release``     a published value with its cost, and what it asks of that which drew it
+``formatting``  numbers, dates and texts as they are printed
+``tables``      tables with notes, as text and HTML; columns of numbers with intervals, as frames
+``charts``      matplotlib figures, SVG drawings, and HTML pages that hold them
+``answer``      the base class of answers: numbers, arrays, frames, JSON; and the history
+``release``     `Release`, a published value with its cost; `Estimator`, which computes intervals
 ==============  ===================================================================================
 """
