@@ -184,7 +184,6 @@ class BudgetExceededError(SourdineError):
 
 
 def _plain(value: object) -> Any:
-    """Return a value as JSON."""
     if isinstance(value, Fraction):
         plain = int(value) if value.denominator == 1 else float(value)
         return plain if Fraction(repr(plain)) == value else str(value)

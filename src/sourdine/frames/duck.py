@@ -193,7 +193,6 @@ class Duck(Engine):
         self._held = _with_nan(relation) if self._infers else relation
 
     def _rows(self) -> Any:
-        """Return the relation."""
         return self._held
 
     @property

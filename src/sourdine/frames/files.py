@@ -135,8 +135,8 @@ def _value(below: str, key: str) -> str:
 # several files are matched by name. Anything else about a file is declared
 # (`sourdine.frames.reading`).
 #
-# The statistics in a Parquet file do not say whether a column holds NaN, and DuckDB assumes that
-# they do, so its inference from them is turned off (``test_nan_hidden_by_statistics``).
+# The statistics in a Parquet file do not say whether a column holds NaN, and DuckDB infers from
+# them that it does not, so this inference is turned off (``test_nan_hidden_by_statistics``).
 
 
 _SHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
@@ -339,7 +339,7 @@ def _array(path: str) -> NDArray[Any]:
         array = np.load(path, allow_pickle=False)
     except OSError:
         raise
-    except Exception:  # noqa: BLE001 - whatever the file holds
+    except Exception:  # noqa: BLE001 - a file may hold anything
         array = None
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         got = "something else" if array is None else "one of another shape"

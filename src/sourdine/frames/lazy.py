@@ -211,7 +211,6 @@ def _schema(frame: Any) -> Any:
 
 
 def _collected(frame: Any) -> Any:
-    """Run a query."""
     return _guarded(frame.collect)
 
 

@@ -484,7 +484,6 @@ def numbered(cell: Codes, x: str) -> str:
 
 
 def _coded(cell: Codes, kind: str, x: str) -> str:
-    """Return the code of a value."""
     pairs: list[tuple[str, int]]
     if kind == "boolean":
         pairs = [(t, cell.codes[t]) for t in ("true", "false") if t in cell.codes]

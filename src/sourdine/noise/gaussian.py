@@ -103,7 +103,7 @@ class _Weights:
 
 
 class _GaussianBits:
-    r"""Draws by rejection from constant-time discrete Laplace noise.
+    r"""Draws by rejection from discrete Laplace noise whose work does not depend on its value.
 
     Canonne, Kamath and Steinke's proposal [1]_: with :math:`t = \lfloor\sigma\rfloor + 1`, a value
     :math:`y` of weight :math:`e^{-|y|/t}` is kept with probability

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- Constant-time draws from independent coins --------------------------------------------------
+# ---- Draws from independent coins, by work that does not depend on the value ---------------------
 #
 # With :math:`q = e^{-1/t}` and :math:`G = \sum_j b_j 2^j`,
 #

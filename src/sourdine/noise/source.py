@@ -274,7 +274,7 @@ def saturated_array(values: NDArray[Any]) -> NDArray[np.int64]:
     return clipped.astype(np.int64, copy=False)
 
 
-# ---- Python ints in constant time ----------------------------------------------------------------
+# ---- Python ints, by work that does not depend on the value --------------------------------------
 #
 # Python caches the integers from -5 to 256 and allocates all others, with one, two or three digits
 # of 30 bits, so that a small number costs some 20 ns less than a large one: enough to tell small

@@ -295,7 +295,7 @@ Line = TypeVar("Line")
 
 
 class History(Shown, list[Line]):
-    """A list of releases or charges, oldest first, that prints as a table.
+    """A list of entries, oldest first, that prints as a table and becomes a frame.
 
     Parameters
     ----------

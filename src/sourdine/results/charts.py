@@ -174,7 +174,6 @@ def write_page(figure: Any, path: str, *, what: Any = None, title: str | None = 
 
 
 def _above(figure: Any) -> str:
-    """Return the title of a figure."""
     titles = [figure.get_suptitle(), *(axes.get_title(loc="left") for axes in figure.axes)]
     return next(filter(None, titles), "Sourdine")
 
@@ -413,7 +412,7 @@ def dots(
     path
         Where to save the chart; the extension sets the format (png, svg, pdf, html).
     title
-        The title; defaults to the name of the mechanism.
+        The title; defaults to that of the mechanism or statistic.
     """
     shown_columns = release.columns()
     if not shown_columns.bounded and not getattr(release.mechanism, "intervals", False):

@@ -38,7 +38,7 @@ SHOWN = 0.95
 
 
 class Estimator(ABC):
-    """What draws a release and computes its intervals: a mechanism, a statistic, an estimate.
+    """Draws a release and computes its intervals: a mechanism, a statistic, an estimate.
 
     A class with a ``kind`` of its own can be rebuilt from JSON: `to_dict` and `from_dict` are
     inverse to each other.

@@ -478,7 +478,6 @@ class Part:
 
 @lru_cache(4096)
 def _price(part: Part, a: Fraction) -> Fraction:
-    """Return the price of one draw."""
     formulas: dict[str, Callable[[], Fraction]] = {
         "pure": lambda: pure(part.size, a),
         "range": lambda: ranged(part.size, a),
