@@ -23,7 +23,8 @@ from sourdine import plan
 from sourdine.central import Count, Histogram, Mean, Quantiles
 from sourdine.errors import BudgetExceededError
 from sourdine.privacy import Concentrated
-from sourdine.privacy.accounting import Filter, Part, compose, plain
+from sourdine.privacy.accounting import Filter, Part, compose
+from sourdine.privacy.accounting.parts import plain
 from sourdine.session import Session
 
 DELTA = Fraction(1, 10**6)

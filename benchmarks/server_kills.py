@@ -42,7 +42,8 @@ from sourdine.storage.table_journal import TableJournal
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sourdine.session import Call, Prepared
+    from sourdine.session import Call
+    from sourdine.session.session import Prepared
 
 WORKERS, THREADS = 8, 2
 LONGEST = 0.5

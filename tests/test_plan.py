@@ -11,9 +11,9 @@ import attrs
 import pytest
 
 from sourdine import central, plan, questions
-from sourdine import parameters as question
 from sourdine.central.statistic import rounded
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.parameters import question
 
 AGE = {"bounds": (0, 120), "step": 1}
 PLANS = [

@@ -21,7 +21,6 @@ from collections.abc import Mapping
 from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
-from sourdine import parameters as question
 from sourdine.central import (
     Cdf,
     Count,
@@ -39,6 +38,7 @@ from sourdine.central import (
 )
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
+from sourdine.parameters import question
 from sourdine.parameters.question import Face, Question
 
 if TYPE_CHECKING:

@@ -20,7 +20,8 @@ from sourdine.mechanisms import (
     PermuteAndFlip,
     RandomizedResponse,
 )
-from sourdine.privacy.accounting import Part, compose, of_promise
+from sourdine.privacy.accounting import Part, compose
+from sourdine.privacy.accounting.parts import of_promise
 
 HALF = Fraction(1, 2)
 VOTES = ([0, 0, 0], [0, 60, 60])

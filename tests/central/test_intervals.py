@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from sourdine.central.intervals import KNOTS, accepted, laplace_quantile, sampled
-from sourdine.laws import Law, Tail
+from sourdine.laws import Law
+from sourdine.laws.pieces import Tail
 
 
 def test_the_quantile_of_a_sum_of_noises():

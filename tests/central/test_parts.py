@@ -15,7 +15,8 @@ from sourdine.audit.curves import over
 from sourdine.central import Describe, Quantiles
 from sourdine.laws.compare import Losses
 from sourdine.noise import SeededSource
-from sourdine.privacy.accounting import Part, compose, plain
+from sourdine.privacy.accounting import Part, compose
+from sourdine.privacy.accounting.parts import plain
 from sourdine.questions import read
 
 B = {"bounds": (0, 10), "step": 1}

@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError
-from sourdine.laws import Law, Pieces, Tail
+from sourdine.laws import Law
+from sourdine.laws.pieces import Pieces, Tail
 from sourdine.noise import SeededSource
 
 CELLS = np.arange(-700, 701)

@@ -22,7 +22,8 @@ from sourdine.local.rounds.respondent import Panel, Respondent
 from sourdine.local.rounds.series import Series, plan
 from sourdine.mechanisms.randomized_response import RandomizedResponse
 from sourdine.noise import SeededSource
-from sourdine.privacy import ALIKE, LOCAL, Guarantee
+from sourdine.privacy import LOCAL, Guarantee
+from sourdine.privacy.guarantee import ALIKE
 
 YES_NO = Schema(vote=Choice("yes", "no"), epsilon=2, rounds=5, missing="random")
 HOURS = Schema(hour=Choice(*range(5), method="hashing"), epsilon=3, rounds=4, missing="random")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 import sourdine as sd
-from sourdine.privacy.accounting import compose, plain
+from sourdine.privacy.accounting import compose
+from sourdine.privacy.accounting.parts import plain
 
 
 @pytest.mark.quick_cases(2)

@@ -17,8 +17,9 @@ from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting import Filter
 from sourdine.server.store.store import ServerStore
-from sourdine.session import DatabaseLedger, FileLedger, MemoryLedger, Terms
+from sourdine.session import FileLedger, Terms
 from sourdine.session import charges as lines
+from sourdine.session.ledger import DatabaseLedger, MemoryLedger
 from sourdine.storage import journal, locks
 from sourdine.storage.journal import FileKind, Journal
 
@@ -152,7 +153,8 @@ FORKS = """
 import os, sys
 from sourdine.errors import BudgetExceededError
 from sourdine.privacy import Guarantee
-from sourdine.session import FileLedger, MemoryLedger, Terms
+from sourdine.session import FileLedger, Terms
+from sourdine.session.ledger import MemoryLedger
 terms = Terms(total=Guarantee(1))
 def spend(ledger):
     ledger.charge(Guarantee(0.2), what="count", mechanism="count", parameters="{}")

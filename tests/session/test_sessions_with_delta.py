@@ -12,12 +12,14 @@ import pytest
 from sourdine import central, plan
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Concentrated, Guarantee, Part
-from sourdine.privacy.accounting import Filter, compose, plain
+from sourdine.privacy.accounting import Filter, compose
 from sourdine.privacy.accounting import parts as prices
+from sourdine.privacy.accounting.parts import plain
 from sourdine.privacy.guarantee import percent
-from sourdine.session import Call, FileLedger, MemoryLedger, RemainingBudget, Session, Terms
+from sourdine.session import Call, FileLedger, Session, Terms
 from sourdine.session import charges as lines
-from sourdine.session.accounts import FilterAccount
+from sourdine.session.accounts import FilterAccount, RemainingBudget
+from sourdine.session.ledger import MemoryLedger
 
 F = Fraction
 AGES = {"age": [20, 30, 40] * 200, "sex": ["f", "m", "f"] * 200}

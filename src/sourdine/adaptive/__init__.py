@@ -3,15 +3,21 @@
 Begin with `GuardedHoldout` for evaluation data that is used again and again, `QueryServer` for many
 questions to one sample, `advise` for sketches and counters that outsiders can steer.
 
-==================  ===============================================================================
-``ledger``          every answer costs bits, and bits cost width: the theorem as an accountant
-``holdout``         a guard for evaluation data: people, leaderboards, agents
-``server``          thousands of questions to one sample, with intervals that hold for all of them
-``robust``          many copies, a private median, switching, laziness: algorithms made robust
-``sketches``        second moments and distinct counts that outsiders cannot steer
-``graphs``          the min-cut of a changing graph
-``attacks``         what breaks the plain versions of all these
-==================  ===============================================================================
+================  ==================================================================================
+``answers``       what a person gets: a value, the ends between which the truth lies, and what it
+                  cost
+``attacks``       attacks on sketches, distinct counts and min-cuts, for tests and demonstrations
+``graphs``        the min-cut of a changing graph: exact, sampled and robust
+``holdout``       a guard for evaluation data that people, leaderboards and agents use again and
+                  again
+``information``   from what is told about a sample to how far a chosen query can be off
+``ledger``        every answer about a sample costs bits, and bits cost width
+``queries``       statistical queries: the average over the rows of something between 0 and 1
+``query_server``  one sample, ten thousand questions, each of which may follow from the answers
+                  before it
+``robust``        algorithms that stay right when updates depend on their answers
+``sketches``      sketches that keep their promise when the stream reacts to their answers
+================  ==================================================================================
 """
 
 from sourdine.adaptive import attacks

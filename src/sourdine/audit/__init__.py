@@ -4,27 +4,28 @@
 laws of all neighbours, `range` and `curve` hold them against the parts of the loss, `replay` runs a
 whole call on two data sets, `p_value` holds draws against their law, the attacks look for what is
 not in the mathematics, and `checks` is the suite that every mechanism passes.
+
+==============  ====================================================================================
+``attacks``     attacks on implementations that are private on paper: precision, fork, time
+``checks``      the conformance suite that every mechanism passes, and its table
+``curves``      ranges and whole curves: what a mechanism says of its loss, held against its exact
+                laws
+``discovery``   every mechanism of the library, found by looking, not by a list kept by hand
+``engines``     one suite for every engine: the counts are those of the values read one by one
+``exhaustive``  exact worst cases, draws against the law, and replay of whole calls
+==============  ====================================================================================
 """
 
-from sourdine.audit.attacks import (
-    precision_attack,
-    rank_correlation,
-    repeats_after_fork,
-    timing_leak,
-)
+from sourdine.audit.attacks import precision_attack, repeats_after_fork, timing_leak
 from sourdine.audit.checks import Row, audit_row
-from sourdine.audit.curves import Passed, Spread, curve
+from sourdine.audit.curves import curve
 from sourdine.audit.curves import range_of_losses as range  # noqa: A004 - as mechanisms speak of it
 from sourdine.audit.discovery import chosen, every_mechanism, registered, unaudited
-from sourdine.audit.exhaustive import ALPHA, Replay, Worst, p_value, replay, worst_case
+from sourdine.audit.exhaustive import ALPHA, p_value, replay, worst_case
 
 __all__ = [
     "ALPHA",
-    "Passed",
-    "Replay",
     "Row",
-    "Spread",
-    "Worst",
     "audit_row",
     "chosen",
     "curve",
@@ -32,7 +33,6 @@ __all__ = [
     "p_value",
     "precision_attack",
     "range",
-    "rank_correlation",
     "registered",
     "repeats_after_fork",
     "replay",

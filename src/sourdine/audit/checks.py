@@ -15,7 +15,8 @@ from sourdine.audit.curves import Passed, Spread, held, rejected
 from sourdine.audit.exhaustive import ALPHA, TOLERANCE, Worst, p_value, worst_case
 from sourdine.mechanisms.mechanism import Mechanism
 from sourdine.noise import SeededSource
-from sourdine.privacy.accounting import compose, plain
+from sourdine.privacy.accounting import compose
+from sourdine.privacy.accounting.parts import plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable

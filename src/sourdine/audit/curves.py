@@ -25,8 +25,9 @@ import numpy as np
 
 from sourdine.audit.exhaustive import TOLERANCE, neighbouring, nothing_compared, shown
 from sourdine.laws.compare import Losses
-from sourdine.privacy.accounting import Part, compose, plain
+from sourdine.privacy.accounting import Part, compose
 from sourdine.privacy.accounting.losses import dominating
+from sourdine.privacy.accounting.parts import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -47,7 +47,7 @@ EXEMPT = {
     ),
     "sourdine.adaptive.sketches.f2": (
         "Hides a sketch's own random signs, not a person's record; what its noise is worth is "
-        "counted in `f2_steps`."
+        "counted in `sketches.f2`."
     ),
     "sourdine.local.rounds.respondent": (
         "Draws which column a person is asked for, before there are answers: "

@@ -2,6 +2,34 @@
 
 Each `Statistic` is a question: a frozen record of public parameters that plans, draws and explains.
 Its function, its method of a session, its plan and its command are made from it.
+
+================  ==================================================================================
+``cdf``           the whole distribution function of a column
+``count``         how many records there are
+``describe``      `describe` for private data: count, missing, bounds, mean, deciles of each column
+``differences``   the difference between two groups, from what was released of them
+``distribution``  a released distribution function and what is read off it
+``finding``       parameters that nobody knows, found privately: bounds, and how many rows of a
+                  person to keep
+``functions``     the functions that a person types, made from what each statistic declares
+``groups``        the same statistic for each of several groups
+``histogram``     counts over bins or categories
+``intervals``     confidence intervals from noise of a known law, for the records and the population
+``keys``          which keys may be named: counts above a private threshold
+``mean``          the mean of a column, of the records and of the population behind them
+``mean_methods``  two further means: by the exponential mechanism on a grid, and of ones among n
+``mode``          the most common category of a column
+``parameters``    the parameters that statistics share, and the column types that they accept
+``proportion``    the share of records in a category
+``quantiles``     private quantiles: one file an algorithm, and `Quantiles`, which chooses among
+                  them
+``ratio``         a noisy sum over a noisy count, drawn together
+``statistic``     `Statistic`: a question that plans, draws and explains; the base of every
+                  statistic
+``sum``           the sum of a column
+``table``         several statistics of several columns in one call, under one epsilon
+``variance``      the variance of a column, from three noisy sums
+================  ==================================================================================
 """
 
 from sourdine.central.cdf import Cdf

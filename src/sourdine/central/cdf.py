@@ -20,7 +20,7 @@ from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
 from sourdine.parameters.kinds import WHAT, param
 from sourdine.privacy import Guarantee
-from sourdine.privacy.accounting import widest
+from sourdine.privacy.accounting.parts import widest
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

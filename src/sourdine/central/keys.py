@@ -13,7 +13,8 @@ from attrs import field, frozen
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, positive
-from sourdine.laws import Law, Product, Tail
+from sourdine.laws import Law, Product
+from sourdine.laws.pieces import Tail
 from sourdine.mechanisms import inputs as read
 from sourdine.mechanisms.laplace import laplace_error, laplace_law
 from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, register

@@ -30,8 +30,9 @@ from sourdine.parameters import converters, kinds
 from sourdine.parameters import converters as grouping
 from sourdine.parameters import converters as read
 from sourdine.parameters.kinds import WHAT, param
-from sourdine.privacy import SUBSTITUTE, Guarantee, protected
-from sourdine.privacy.accounting import of_promise, widest
+from sourdine.privacy import SUBSTITUTE, Guarantee
+from sourdine.privacy.accounting.parts import of_promise, widest
+from sourdine.privacy.guarantee import protected
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

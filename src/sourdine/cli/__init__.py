@@ -1,4 +1,21 @@
-"""The command line: faces of the library, with no mathematics of their own."""
+"""The command line: faces of the library, with no mathematics of their own.
+
+==============  ====================================================================================
+``app``         ``sourdine``: the commands of the shell, and those that plugins add
+``audit``       ``sourdine audit``: one row a mechanism
+``command``     running a command: streams, the wording of errors, exit status
+``demo``        ``sourdine demo``: mean, deciles and histogram of real wages under one total epsilon
+``guard``       ``sourdine guard``: evaluation data that scripts and agents may ask
+``ledger``      ``sourdine ledger`` and ``sourdine disclose``
+``options``     every option of the command line, and the commands of the statistics
+``output``      progress, tables and charts in a terminal, and ``sourdine plot``
+``serve``       ``sourdine serve`` and the commands that fill a store
+``statistics``  ``sourdine mean`` and the other statistics, ``plan`` and ``explain``
+``survey``      ``sourdine survey``: write, check, open, serve and close a survey
+``tables``      ``sourdine check``, ``schema``, ``sanitize``, ``estimate``, ``report`` and
+                ``collect``
+==============  ====================================================================================
+"""
 
 from __future__ import annotations
 

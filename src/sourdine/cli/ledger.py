@@ -14,8 +14,8 @@ from sourdine.reports.about import About, check_text, lacking
 from sourdine.reports.deployment import entry, to_yaml
 from sourdine.reports.report import FiledReport, ending
 from sourdine.results.formatting import printable
-from sourdine.session import FileLedger, RemainingBudget
-from sourdine.session.accounts import KINDS, SumAccount
+from sourdine.session import FileLedger
+from sourdine.session.accounts import KINDS, RemainingBudget, SumAccount
 
 if TYPE_CHECKING:
     from pathlib import Path

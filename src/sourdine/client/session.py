@@ -10,14 +10,14 @@ from uuid import uuid4
 
 import numpy as np
 
-from sourdine import parameters as questions
 from sourdine.answers import Release
 from sourdine.client.connection import Connection
 from sourdine.client.guard import RemoteGuard
 from sourdine.errors import ParameterError, SourdineError
+from sourdine.parameters import question as questions
 from sourdine.parameters.question import plain_parameter, typed_values
 from sourdine.plan import Planner
-from sourdine.session import RemainingBudget
+from sourdine.session.accounts import RemainingBudget
 from sourdine.session.charges import read_charge, read_terms
 from sourdine.session.session import AdmissionCheck, Spending, left_to_the_session, typed_question
 

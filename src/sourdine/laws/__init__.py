@@ -1,8 +1,15 @@
-"""Laws: complete distributions on the integers, as evidence for every claim."""
+"""Laws: complete distributions on the integers, as evidence for every claim.
+
+===========  =======================================================================================
+``compare``  comparison of two laws: divergence, hockey stick, total variation
+``law``      `Law`: a distribution on the integers in closed form, and the normal quantiles
+``pieces``   the pieces and tails that a law consists of
+``product``  `Product`: the joint law of independent integers
+===========  =======================================================================================
+"""
 
 from sourdine.laws.compare import Certified
 from sourdine.laws.law import Law
-from sourdine.laws.pieces import Pieces, Tail
 from sourdine.laws.product import Product, alone
 
-__all__ = ["Certified", "Law", "Pieces", "Product", "Tail", "alone"]
+__all__ = ["Certified", "Law", "Product", "alone"]

@@ -3,17 +3,22 @@
 Each person's answers are randomised before they leave their hands; what many people sent is then
 estimated, with intervals. A `Schema` says what may be answered and what a record may cost:
 
-==================  ===============================================================================
-``table``           a schema of columns: sanitise a table, or draw reports, and estimate from them
-``reports``         the reports of many people on their way: a wire format, and what adds them up
-``rounds``          people who are asked again and again: memories, total costs, series
-``densities``       the density of a number, by wavelets, bins or waves
-``learn``           learning from sanitised tables, with scikit-learn (an extra)
-``shuffling``       what reports are worth once nobody knows who sent which
-``categorical``     the randomisers of a category
-``numeric``         the randomisers of a number
-``estimators``      what the reports of one question tell
-==================  ===============================================================================
+===============  ===================================================================================
+``categorical``  randomisers of a category: each answer protects its own person
+``densities``    densities from values that nobody ever held in the clear
+``estimators``   estimators: what the reports of many people tell, and how surely
+``learn``        learning from randomised tables, for scikit-learn (``pip install '.[learn]'``)
+``numeric``      randomisers of a number: one tick of a public grid, as a report that betrays little
+                 of it
+``reports``      reports on their way: a record of one person's randomised answers, and what adds
+                 them up
+``rounds``       surveys of several rounds: a person who is asked again and again keeps one total
+``shuffling``    amplification by shuffling: what reports cost when nobody knows who sent which
+``spark``        local privacy on a cluster: records randomised where they are, reports added up
+                 where they lie
+``table``        tables: a schema of columns, and records that are randomised before anybody sees
+                 them
+===============  ===================================================================================
 """
 
 from sourdine.local.densities.call import density

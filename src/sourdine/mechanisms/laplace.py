@@ -11,7 +11,8 @@ import numpy as np
 from attrs import Factory, field, frozen
 
 from sourdine import noise
-from sourdine.laws import Law, Product, Tail
+from sourdine.laws import Law, Product
+from sourdine.laws.pieces import Tail
 from sourdine.mechanisms import inputs as read
 from sourdine.mechanisms.inputs import add, read_ticks, within
 from sourdine.mechanisms.mechanism import Additive, Specimen, read_beta, read_scale, register

@@ -19,7 +19,7 @@ from sourdine.exact import given, rational
 from sourdine.mechanisms.inputs import add, read_code, read_ticks
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
-from sourdine.privacy.accounting import of_promise
+from sourdine.privacy.accounting.parts import of_promise
 from sourdine.results.release import Estimator, Release, flat, read_confidence
 from sourdine.results.tables import Columns
 

@@ -13,7 +13,8 @@ from attrs import field, frozen
 from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, integer
-from sourdine.laws import Law, Pieces, Tail
+from sourdine.laws import Law
+from sourdine.laws.pieces import Pieces, Tail
 from sourdine.mechanisms import inputs as read
 from sourdine.mechanisms.inputs import add, read_one
 from sourdine.mechanisms.mechanism import Additive, Specimen, read_beta, read_scale, register

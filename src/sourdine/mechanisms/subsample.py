@@ -19,7 +19,7 @@ from sourdine.mechanisms.inputs import REACH, read_ticks
 from sourdine.mechanisms.laplace import Laplace
 from sourdine.mechanisms.mechanism import Mechanism, Specimen, register
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, composition
-from sourdine.privacy.accounting import on_sample
+from sourdine.privacy.accounting.parts import on_sample
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -1,9 +1,20 @@
-"""Exact samplers on the integers over the operating system's cryptographic generator.
+r"""Exact samplers on the integers over the operating system's cryptographic generator.
 
 Every law here is exact: a float decides a draw only where its error cannot matter.
 `sourdine.noise.source` holds the main idea and its proof, `sourdine.noise.steps` and
 `sourdine.noise.laplace` make it fast, `sourdine.noise.laplace` and `sourdine.noise.source` make
 its time independent of the noise.
+
+=============  =====================================================================================
+``bounded``    bounded Laplace noise and staircase noise on the integers
+``coins``      coins of any probability, rational or not, exactly
+``gaussian``   discrete Gaussian noise: :math:`P(x) \propto e^{-x^2/(2\sigma^2)}` on the integers
+``laplace``    discrete Laplace and geometric noise
+``selection``  uniform whole numbers, weighted draws, and one of many candidates
+``source``     random bytes, integers from them, and uniform reals whose bits are drawn when needed
+``steps``      draws from a law given by its cumulative steps: 16 random bits per lane, more where
+               needed
+=============  =====================================================================================
 """
 
 from sourdine.noise.bounded import bounded_laplace, staircase, truncated_geometric

@@ -16,7 +16,8 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, positive, probability, rational
 from sourdine.frames.cells import Codes
 from sourdine.frames.reading import Reading, read_text
-from sourdine.privacy import ADD_REMOVE, ALIKE, LOCAL, Relation
+from sourdine.privacy import ADD_REMOVE, LOCAL, Relation
+from sourdine.privacy.guarantee import ALIKE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -14,6 +14,13 @@ does with the same parameters. *Checked by* ``test_a_plan_is_for_what_the_functi
 
 `guard` and `leaderboard` plan evaluation data that is used again and again: how far scores will be
 from the truth after so many answers. `explain` says what an epsilon means to one person.
+
+===============  ===================================================================================
+``batch``        several statistics under one total, composed
+``explanation``  what an epsilon means to one person: odds, tests and chances
+``planner``      from what a person types to a plan
+``plans``        `Plan`: what would be released, what it costs, and its error
+===============  ===================================================================================
 """
 
 from __future__ import annotations
@@ -21,7 +28,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterTypeError
-from sourdine.plan.batch import Plans
 from sourdine.plan.explanation import Explanation, explain
 from sourdine.plan.planner import Planner
 from sourdine.plan.plans import Plan
@@ -30,7 +36,6 @@ __all__ = [
     "Explanation",
     "Plan",
     "Planner",
-    "Plans",
     "cdf",
     "count",
     "describe",

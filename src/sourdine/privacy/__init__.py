@@ -1,11 +1,21 @@
 """Guarantees, neighbouring relations, composition and budgets.
 
 Numbers are exact rationals; irrational numbers are rounded against the user.
+
+================  ==================================================================================
+``accounting``    one (epsilon, delta) for hundreds of answers, certified
+``adversary``     what a guarantee leaves to an adversary who wants to learn about one person
+``budget``        privacy budgets: the rule of every charge, and a budget in memory
+``composition``   composition of guarantees: basic, parallel, advanced, and amplification by
+                  sampling
+``concentrated``  zero-concentrated differential privacy, and its conversion to epsilon and delta
+``guarantee``     guarantees: epsilon, delta and the neighbouring relation, and how they are printed
+================  ==================================================================================
 """
 
 from sourdine.privacy.accounting import Part
 from sourdine.privacy.adversary import Adversary
-from sourdine.privacy.budget import Budget, afterwards
+from sourdine.privacy.budget import Budget
 from sourdine.privacy.composition import (
     compose,
     compose_advanced,
@@ -17,19 +27,10 @@ from sourdine.privacy.composition import (
     without_replacement_allowance,
 )
 from sourdine.privacy.concentrated import Concentrated
-from sourdine.privacy.guarantee import (
-    ADD_REMOVE,
-    ALIKE,
-    LOCAL,
-    SUBSTITUTE,
-    Guarantee,
-    Relation,
-    protected,
-)
+from sourdine.privacy.guarantee import ADD_REMOVE, LOCAL, SUBSTITUTE, Guarantee, Relation
 
 __all__ = [
     "ADD_REMOVE",
-    "ALIKE",
     "LOCAL",
     "SUBSTITUTE",
     "Adversary",
@@ -38,14 +39,12 @@ __all__ = [
     "Guarantee",
     "Part",
     "Relation",
-    "afterwards",
     "compose",
     "compose_advanced",
     "group",
     "parallel",
     "poisson",
     "poisson_allowance",
-    "protected",
     "without_replacement",
     "without_replacement_allowance",
 ]

@@ -1,9 +1,10 @@
 """What is filed: a report of everything released, and an entry for the registry of deployments.
 
-==============  ===================================================================================
-``about``       what only the owner knows: purpose, contact, legal basis
-``report``      the report: what was released, what it means, what was checked
-``deployment``  the entry of the registry of deployments, filled from a report
-``registry``    what the registry asks of an entry, and the check of one
-==============  ===================================================================================
+==============  ====================================================================================
+``about``       what only the owner of the data knows, in the terms of the public registry
+``deployment``  an entry for the registry of deployments, filled from a report
+``rendering``   a report as Markdown and as one HTML page
+``report``      `FiledReport`: everything that was released under a ledger, checked
+``sections``    the sentences and sections of a report, under the headings of NIST SP 800-226
+==============  ====================================================================================
 """

@@ -1,10 +1,10 @@
 """Results: releases and other answers, and their tables, charts and JSON.
 
-==============  ===================================================================================
+==============  ====================================================================================
+``answer``      the base class of answers: printing, arithmetic, arrays, frames, JSON, and a history
+``charts``      charts: matplotlib figures, small multiples, plain SVG, and pages that hold them
 ``formatting``  numbers, dates and texts as they are printed
-``tables``      tables with notes, as text and HTML; columns of numbers with intervals, as frames
-``charts``      matplotlib figures, SVG drawings, and HTML pages that hold them
-``answer``      the base class of answers: numbers, arrays, frames, JSON; and the history
-``release``     `Release`, a published value with its cost; `Estimator`, which computes intervals
-==============  ===================================================================================
+``release``     `Release`: a published value with its cost, its mechanism and its caveats
+``tables``      tables with notes, and columns of numbers with intervals
+==============  ====================================================================================
 """

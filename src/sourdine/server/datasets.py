@@ -14,7 +14,6 @@ from weakref import finalize
 
 import msgspec
 
-from sourdine import parameters
 from sourdine.central import Count, Mean
 from sourdine.curator import column_types
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
@@ -22,6 +21,7 @@ from sourdine.exact import given, positive
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import Reading
 from sourdine.parameters import converters, kinds
+from sourdine.parameters import question as parameters
 from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
 from sourdine.server.requests import END, NAME, PRINTABLE, Operation, reply

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from sourdine import parameters as question
+from sourdine.parameters import question
 from sourdine.server.datasets import stored_columns
 from sourdine.server.releases import CLASSES
 from sourdine.server.requests import MOST_BINS, MOST_QUANTILES, MOST_QUESTIONS

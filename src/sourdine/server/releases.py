@@ -38,7 +38,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from sourdine.central import Statistic
-    from sourdine.plan import Plan, Planner, Plans
+    from sourdine.plan import Plan, Planner
+    from sourdine.plan.batch import Plans
     from sourdine.questions import Statistics
     from sourdine.server.requests import Incoming
     from sourdine.server.store.base import Dataset, StoredRelease

@@ -1,29 +1,15 @@
-"""One total for many releases, kept in a ledger."""
+"""One total for many releases, kept in a ledger.
 
-from sourdine.session.accounts import Charged, RemainingBudget
+============  ======================================================================================
+``accounts``  totals, accounts, and what remains of them
+``charges``   charges: what a ledger holds, and how its lines are written and checked
+``ledger``    ledgers: in memory, in a file, or in a database
+``session``   `Session`: a data set with one total to spend on it
+============  ======================================================================================
+"""
+
 from sourdine.session.charges import Charge, Terms
-from sourdine.session.ledger import (
-    Call,
-    DatabaseLedger,
-    FileLedger,
-    Ledger,
-    MemoryLedger,
-    StoredLedger,
-)
-from sourdine.session.session import Admission, Prepared, Session
+from sourdine.session.ledger import Call, FileLedger, Ledger
+from sourdine.session.session import Session
 
-__all__ = [
-    "Admission",
-    "Call",
-    "Charge",
-    "Charged",
-    "DatabaseLedger",
-    "FileLedger",
-    "Ledger",
-    "MemoryLedger",
-    "Prepared",
-    "RemainingBudget",
-    "Session",
-    "StoredLedger",
-    "Terms",
-]
+__all__ = ["Call", "Charge", "FileLedger", "Ledger", "Session", "Terms"]

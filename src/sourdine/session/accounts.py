@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import at_least, given, one_of, positive
-from sourdine.privacy import Concentrated, Guarantee, afterwards
-from sourdine.privacy.accounting import Filter, Part, compose, plain, replaced
-from sourdine.privacy.budget import added, read_total, remaining, require_finite
+from sourdine.privacy import Concentrated, Guarantee
+from sourdine.privacy.accounting import Filter, Part, compose
+from sourdine.privacy.accounting.parts import plain, replaced
+from sourdine.privacy.budget import added, afterwards, read_total, remaining, require_finite
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.results.tables import Sheet, Shown
 

@@ -13,10 +13,12 @@ from typing import TYPE_CHECKING, Any
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, SourdineError
 from sourdine.exact import integer
 from sourdine.parameters import converters
-from sourdine.privacy import Concentrated, Guarantee, Part, protected
-from sourdine.privacy.accounting import Filter, read_parts
+from sourdine.privacy import Concentrated, Guarantee, Part
+from sourdine.privacy.accounting import Filter
 from sourdine.privacy.accounting import parts as prices
+from sourdine.privacy.accounting.parts import read_parts
 from sourdine.privacy.budget import require_finite
+from sourdine.privacy.guarantee import protected
 from sourdine.results.answer import brief
 from sourdine.results.release import Release
 from sourdine.session.accounts import FilterAccount, SumAccount, opened, under

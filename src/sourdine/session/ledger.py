@@ -9,7 +9,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from sourdine.errors import BudgetExceededError, ParameterError
-from sourdine.privacy.accounting import of_promise
+from sourdine.privacy.accounting.parts import of_promise
 from sourdine.session import charges as lines
 from sourdine.session.accounts import FilterAccount, under
 from sourdine.storage.database import Address, SharedDatabase, is_address

@@ -1,21 +1,24 @@
 """Surveys whose answers are randomised in the respondent's own hands.
 
-===============  ===================================================================================
-``document``     a survey: questions in words, schema, who asks, where answers go; its fingerprint
-``examination``  everything that is wrong with a document, field by field
-``page``         one HTML file that asks, randomises and sends
-``form``         what a device must know to randomise
-``device``       the reference of ``web/device.mjs``, which runs in browsers and in Node
-``precision``    what so many people will tell, and what invented records can do
-``store``        what a collector keeps: tallies and ids, in one SQLite file
-``collector``    the survey's addresses; ``serving`` the HTTP server, ``group_commit`` the writer
-``results``      what the survey says so far; ``results_page`` as a page
-``words``        what pages say by themselves, in several languages
-===============  ===================================================================================
+=====================  =============================================================================
+``collector``          `Collector`: the addresses of a survey, its own web server, and mounting in
+                       another
+``database``           the tables of a survey in SQLite, and the choice of a database
+``demo``               a survey that runs on this machine, answered by simulated browsers
+``device``             the reference of ``device.mjs`` and ``rounds.mjs`` in Python
+``document``           `Survey`: what is asked, in which words, at what cost, by whom, and where
+                       answers go
+``form``               the form that a device reads, and what a device refuses
+``page``               a survey as one HTML file: words, scripts, page
+``postgres_database``  `PostgresDatabase`: a survey's tables in PostgreSQL
+``precision``          the precision that a number of people will give, and a summary of a survey
+``results``            results of a survey so far, and their page
+``store``              `SurveyStore`: what a collector keeps, written by one thread for all requests
+=====================  =============================================================================
 """
 
-from sourdine.survey.document import Survey, SurveyQuestion
+from sourdine.survey.document import Survey
 from sourdine.survey.form import form_for_device
 from sourdine.survey.page import page
 
-__all__ = ["Survey", "SurveyQuestion", "form_for_device", "page"]
+__all__ = ["Survey", "form_for_device", "page"]

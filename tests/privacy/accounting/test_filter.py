@@ -13,7 +13,8 @@ import pytest
 
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.privacy import Concentrated
-from sourdine.privacy.accounting import Filter, Part, best_order, compose
+from sourdine.privacy.accounting import Filter, Part, compose
+from sourdine.privacy.accounting.filter import best_order
 from sourdine.privacy.accounting.parts import allowance
 
 F = Fraction

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from sourdine.privacy import Guarantee
-from sourdine.privacy.accounting import Part, compose, of_any_shift, of_promise, plain, widest
+from sourdine.privacy.accounting import Part, compose
+from sourdine.privacy.accounting.parts import of_any_shift, of_promise, plain, widest
 
 ONE = Guarantee(1, 1e-6)
 OPTIONS = [

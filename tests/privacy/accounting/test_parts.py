@@ -10,7 +10,8 @@ import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.privacy import SUBSTITUTE, Guarantee
-from sourdine.privacy.accounting import Part, on_sample, plain, replaced
+from sourdine.privacy.accounting import Part
+from sourdine.privacy.accounting.parts import on_sample, plain, replaced
 
 F = Fraction
 PARTS = [

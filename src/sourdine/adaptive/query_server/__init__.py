@@ -1,1 +1,9 @@
-"""One sample, ten thousand questions, each of which may follow from the answers before it."""
+"""One sample, ten thousand questions, each of which may follow from the answers before it.
+
+============  ======================================================================================
+``evidence``  the rows that a query server holds: categories, universe, averages
+``guesses``   where guesses come from: a hypothesis by multiplicative weights, or split rows
+``looks``     looks at the sample: is its average near the guess, exactly or through noise
+``server``    `QueryServer`: many adaptive questions to one sample
+============  ======================================================================================
+"""

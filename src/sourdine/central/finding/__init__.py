@@ -1,9 +1,8 @@
 """Parameters that nobody knows, found privately: bounds, and how many rows of a person to keep.
 
-================  ==================================================================================
-``candidates``    which bounds may be named: public numbers outward from a centre
-``centre``        a rough median on the lattice of octaves, round numbers first
-``search``        the first candidate that few records pass, on each side
-``first``         a question of which something is found first: ``bounds`` or ``rows``
-================  ==================================================================================
+=============  =====================================================================================
+``bounds``     bounds found privately, for one column or several
+``search``     the search for bounds: a rough centre, then outwards until few records are beyond
+``two_stage``  statistics in two stages: find a parameter privately, then use it
+=============  =====================================================================================
 """

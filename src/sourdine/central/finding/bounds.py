@@ -28,7 +28,7 @@ from sourdine.parameters import converters
 from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee, Part
-from sourdine.privacy.accounting import of_any_shift, of_promise
+from sourdine.privacy.accounting.parts import of_any_shift, of_promise
 from sourdine.privacy.guarantee import shown as epsilon_shown
 from sourdine.results.formatting import shown
 

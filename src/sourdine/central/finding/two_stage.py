@@ -14,7 +14,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import rational
 from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
-from sourdine.privacy.accounting import widest
+from sourdine.privacy.accounting.parts import widest
 from sourdine.privacy.guarantee import shown
 from sourdine.results.release import Estimator
 

@@ -43,7 +43,7 @@ from sourdine.parameters.converters import duration
 from sourdine.parameters.kinds import WHAT, param
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee
-from sourdine.privacy.accounting import widest
+from sourdine.privacy.accounting.parts import widest
 from sourdine.results.release import SHOWN
 
 if TYPE_CHECKING:

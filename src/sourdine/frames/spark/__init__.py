@@ -11,4 +11,13 @@ Two ways compute the slot of `Cell.slots`:
 Columns are renamed by position before anything else, so neither case nor dots nor quotes in their
 names matter. Nothing depends on the order of rows, on partitions, on the session's time zone, on
 ANSI mode or on how often a task runs. PySpark is imported where it is needed.
+
+=============  =====================================================================================
+``cells``      cells as Spark expressions
+``dataframe``  Spark data frames: the types of their columns, and whether reading them is repeatable
+``engine``     the Spark engine: counts, exact sums and unit bounding inside Spark
+``executors``  Python functions on Spark executors, and the interpreter that runs them
+``opening``    opening a Spark session, and a folder or table in it, where there is no data frame
+               yet
+=============  =====================================================================================
 """

@@ -1,1 +1,9 @@
-"""Reports on their way: a record of one person's randomised answers, and what adds them up."""
+"""Reports on their way: a record of one person's randomised answers, and what adds them up.
+
+==============  ====================================================================================
+``aggregator``  `Aggregator`: adds up reports as they arrive
+``arrow``       records as an Arrow table, a row for each person, and as Arrow or Parquet bytes
+``records``     `Records`: randomised answers of many people, as arrays and as JSON lines
+``sources``     from a schema or a table to records, and the places that reports come from
+==============  ====================================================================================
+"""

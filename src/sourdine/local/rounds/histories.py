@@ -17,8 +17,8 @@ from sourdine.laws import Law
 from sourdine.local.rounds.memoised import Memoised, MemoisedHashing, PermanentResponse
 from sourdine.mechanisms.inputs import read_ticks
 from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, register, settle
-from sourdine.privacy import ALIKE, LOCAL, Guarantee
-from sourdine.privacy.guarantee import shown
+from sourdine.privacy import LOCAL, Guarantee
+from sourdine.privacy.guarantee import ALIKE, shown
 from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:

@@ -1,14 +1,10 @@
 r"""Local privacy on a cluster: records randomised where they are, reports added up where they lie.
 
-==============  ===================================================================================
-``drawing``     what executors do with a block of records: the bytes of each block follow from a key
-``placing``     what Python needs of rows, in the same order each time
-``packing``     several small numbers in one
-``reported``    reports as small numbers, and what Spark makes of them
-``sanitizing``  a Spark frame to a folder of Parquet files, whole or not at all
-``adding``      whole numbers of all tasks, added up by Spark
-``counting``    tallies of sanitised tables, of reports and of densities
-==============  ===================================================================================
+==============  ====================================================================================
+``counting``    tallies of sanitised tables, of reports and of densities, from Spark frames
+``sanitizing``  a Spark frame to a folder of sanitised Parquet files
+``tasks``       what Spark tasks do: pack numbers, place rows, draw reports, add up
+==============  ====================================================================================
 
 Spark repeats tasks: where one failed, where one is slow, where a frame is read again. With bytes of
 the system each run would draw anew, and whoever sees two runs has two reports of each person.

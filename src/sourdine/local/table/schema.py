@@ -13,8 +13,8 @@ from sourdine.exact import given, integer, kind, one_of, positive
 from sourdine.local.table.columns import Attribute
 from sourdine.local.table.part import ColumnPart
 from sourdine.noise import SYSTEM
-from sourdine.privacy import ALIKE, LOCAL, Guarantee
-from sourdine.privacy.guarantee import shown
+from sourdine.privacy import LOCAL, Guarantee
+from sourdine.privacy.guarantee import ALIKE, shown
 from sourdine.results.tables import Sheet, Shown
 
 if TYPE_CHECKING:

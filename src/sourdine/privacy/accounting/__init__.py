@@ -2,33 +2,17 @@
 
 A `Part` describes what one answer can lose. `compose` gives the curve of a batch declared ahead,
 with two certified ends; a `Filter` admits charges one by one, even if they are chosen adaptively.
+
+===============  ===================================================================================
+``composition``  the certified privacy curve of a batch of answers that is declared ahead
+``filter``       privacy filters: which adaptively chosen charges fit into a total
+``losses``       distributions of privacy losses: dominating pairs, bounded range, and lattices
+``parts``        the parts of a privacy loss, their price at one Rényi order, and lists of parts
+===============  ===================================================================================
 """
 
 from sourdine.privacy.accounting.composition import Composition, Ends, compose
-from sourdine.privacy.accounting.filter import Filter, best_order
-from sourdine.privacy.accounting.parts import (
-    Part,
-    of_any_shift,
-    of_promise,
-    on_sample,
-    plain,
-    read_parts,
-    replaced,
-    widest,
-)
+from sourdine.privacy.accounting.filter import Filter
+from sourdine.privacy.accounting.parts import Part
 
-__all__ = [
-    "Composition",
-    "Ends",
-    "Filter",
-    "Part",
-    "best_order",
-    "compose",
-    "of_any_shift",
-    "of_promise",
-    "on_sample",
-    "plain",
-    "read_parts",
-    "replaced",
-    "widest",
-]
+__all__ = ["Composition", "Ends", "Filter", "Part", "compose"]

@@ -1,4 +1,4 @@
-"""The parts of a privacy loss, their price at one Renyi order, and lists of parts."""
+"""The parts of a privacy loss, their price at one Rényi order, and lists of parts."""
 
 from __future__ import annotations
 

@@ -242,7 +242,7 @@ class StoredRelease:
 
 
 class AskedQuestions(Protocol):
-    """Questions as a session asks them (`sourdine.session.Prepared`)."""
+    """Questions as a session asks them (`sourdine.session.session.Prepared`)."""
 
     def charged(self, charge: Callable[[Sequence[Call]], T]) -> T:
         """Charge one call for each question; a refusal is in the words of whoever asked."""

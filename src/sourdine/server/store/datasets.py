@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 from sourdine.server.store.base import Dataset, SurveyEntry
-from sourdine.session import StoredLedger
-from sourdine.session.ledger import LEDGER, beginning
+from sourdine.session.ledger import LEDGER, StoredLedger, beginning
 from sourdine.storage.journal import now
 from sourdine.storage.table_journal import TableJournal
 

@@ -35,7 +35,8 @@ if TYPE_CHECKING:
     from sourdine.server.store.base import AskedQuestions
     from sourdine.server.store.datasets import Datasets
     from sourdine.server.store.people import Grants
-    from sourdine.session import Call, StoredLedger
+    from sourdine.session import Call
+    from sourdine.session.ledger import StoredLedger
     from sourdine.storage.database import SharedDatabase, Transaction
     from sourdine.storage.table_journal import TableJournal, TableTransaction
 
