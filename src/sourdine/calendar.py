@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-# ---- How long something lasts: steps between dates, and errors of a mean of dates ----------------
+# ---- Durations -----------------------------------------------------------------------------------
 
 
 DAY = 86_400 * 10**6
 Duration = dt.timedelta | str
-"""What a person may type for how long something lasts."""
+"""The types that a duration may be given as."""
 _DURATION_UNITS = {"day": DAY, "h": DAY // 24, "min": 60 * 10**6, "s": 10**6, "ms": 1000, "us": 1}
-"""The units that are printed, in microseconds, the longest first."""
+"""The units in which durations are printed, in microseconds, the longest first."""
 _NAMES = {
     **dict.fromkeys(("week", "weeks"), 7 * DAY),
     **dict.fromkeys(("d", "day", "days"), DAY),
@@ -38,11 +38,11 @@ _NAMES = {
 PATTERN = r"\s*([0-9]{1,18}(?:\.[0-9]{1,18})?|[0-9]{1,9}/[0-9]{1,9})?\s*([A-Za-z\u00b5]+)\s*"
 _WRITTEN = re.compile(PATTERN)
 LONGEST = dt.timedelta(days=3_652_058)
-"""As long as the years 1 to 9999."""
+"""The length of the years 1 to 9999."""
 
 
 def read_duration(x: object) -> dt.timedelta | None:
-    """Return how long something lasts, of whole microseconds; None if nothing says so.
+    """Return a duration in whole microseconds; None if the value is not a duration.
 
     Examples
     --------
@@ -65,12 +65,12 @@ def read_duration(x: object) -> dt.timedelta | None:
 
 
 def micros(x: dt.timedelta) -> int:
-    """Return the microseconds of a duration."""
+    """Return a duration in microseconds."""
     return x // dt.timedelta(microseconds=1)
 
 
 def spelled(x: dt.timedelta | int) -> str:
-    """Return a duration, exactly, as it may be typed: in the longest unit that divides it.
+    """Return a duration exactly, as a text that can be read back, in the longest unit that fits.
 
     Examples
     --------
@@ -84,7 +84,7 @@ def spelled(x: dt.timedelta | int) -> str:
 
 
 def unit_of(duration: float) -> tuple[str, int]:
-    """Return the unit that suits a number of microseconds, and how many it has.
+    """Return the unit that suits a number of microseconds, and its length.
 
     Examples
     --------
@@ -98,7 +98,7 @@ def unit_of(duration: float) -> tuple[str, int]:
 
 
 def about(duration: float) -> str:
-    """Return a number of microseconds in few digits, as a person says it.
+    """Return a number of microseconds as a short, rounded text.
 
     Examples
     --------
@@ -113,9 +113,9 @@ def about(duration: float) -> str:
 
 # ---- Dates and times as texts --------------------------------------------------------------------
 #
-# A `DateFormat` reads a text or says that it is none, whatever the text is, and nothing around it
-# has a say: no locale, no other cell, no clock. So a text is the same instant in every engine, for
-# they all hand their texts to this reader.
+# A `DateFormat` parses a text or returns None; the result depends on the text alone, not on a
+# locale, another cell or the clock. So a text is the same instant in every engine, because all of
+# them pass their texts to this reader.
 #
 # ``%Y`` ``%y``        the year in four digits; in two: 69 to 99 are 1969 to 1999, 00 to 68 are 2000
 #                      to 2068
@@ -124,10 +124,10 @@ def about(duration: float) -> str:
 # ``%H`` ``%I`` ``%p`` the hour of 24; of 12, with AM or PM
 # ``%M`` ``%S`` ``%f`` minute; second; decimals of a second, of which six count
 # ``%z``               the zone: ``Z``, ``UTC`` or an offset such as ``+02:00``
-# ``%a`` ``%A``        the English name of a day, which is not looked at
+# ``%a`` ``%A``        the English name of a day, which is ignored
 # ``%F`` ``%T`` ``%%`` ``%Y-%m-%d``; ``%H:%M:%S``; a percent sign
 #
-# Second 60, a leap second, is the beginning of the next minute. Blanks around a text do not matter.
+# Second 60, a leap second, is the start of the next minute. Surrounding blanks are ignored.
 
 
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
@@ -161,7 +161,7 @@ _BLANK = r"[ \t\n\r\f\v]*"
 _SECONDS = r"(?::(?P<second>[0-9]{2})(?:[.,](?P<decimals>[0-9]+))?)?"
 _TIME = rf"(?P<hour>[0-9]{{2}}):(?P<minute>[0-9]{{2}}){_SECONDS} ?(?P<zone>{_ZONE})?"
 _CLOCK = f"(?:[T ]{_TIME})?"
-"""A time as ISO 8601 writes it, which may follow a date."""
+"""A time in ISO 8601, which may follow a date."""
 _ISO = r"(?P<year>[0-9]{4})-(?P<month>[0-9]{2})-(?P<day>[0-9]{2})"
 _HOURS = "(?:[01][0-9]|2[0-3]):[0-5][0-9]"
 _PLAIN = re.compile(
@@ -176,14 +176,14 @@ SECOND, MINUTE, HOUR = 10**6, 60 * 10**6, 3600 * 10**6
 
 @dataclass(frozen=True)
 class DateFormat:
-    """How dates and times are written.
+    """A format of dates and times.
 
     Parameters
     ----------
     text
-        Letters and the signs of the table above, with a year, a month and a day at least; None for
-        ISO 8601, ``2024-02-29``. Where no time is named, one may follow as ISO 8601 writes it,
-        after a ``T`` or a blank: ``14:30``, ``14:30:59`` or ``14:30:59.25``, and a zone.
+        Literal text and the codes of the table above, with at least a year, a month and a day;
+        None for ISO 8601, ``2024-02-29``. If the format has no time, a text may end with one in
+        ISO 8601, after a ``T`` or a blank: ``14:30``, ``14:30:59`` or ``14:30:59.25``, and a zone.
 
     Examples
     --------
@@ -209,15 +209,15 @@ class DateFormat:
         object.__setattr__(self, "_pattern", pattern)
 
     def has_time(self, text: str) -> bool:
-        """Return whether a text that it reads says a time, too."""
+        """Return whether a text in this format includes a time."""
         found = self._pattern.fullmatch(text)
         parts = found.groupdict() if found else {}
         return any(parts.get(name) is not None for name in ("hour", "twelfth"))
 
     def read(self, text: str) -> int | None:
-        """Return the microseconds from 1970 to what a text says; None if it is no such text.
+        """Return the microseconds from 1970 to a text's instant; None if it is not in this format.
 
-        The year is from 1 to 9999, but the instant may lie beyond: a zone may carry it there.
+        The year is from 1 to 9999, but a zone may shift the instant beyond it.
         """
         if self.text is None and _PLAIN.fullmatch(text):
             return _plain(text)
@@ -230,7 +230,7 @@ class DateFormat:
 
 
 def _plain(text: str) -> int | None:
-    """Return what most texts of ISO 8601 say, in a tenth of the time."""
+    """Parse most texts of ISO 8601, in a tenth of the time."""
     try:
         since = dt.datetime.fromisoformat(text) - _MIDNIGHT
     except ValueError:
@@ -275,7 +275,7 @@ def _translated(text: object) -> str:
 
 
 def _is_whole(names: set[str]) -> bool:
-    """Return whether parts make up one date, and a time if there is one."""
+    """Return whether parts form one complete date, and a complete time if there is one."""
     year = len(names & {"year", "short"}) == 1
     months = len(names & {"month", "name"})
     day = (months == 1 and "day" in names) != ("yearday" in names and months == 0)
@@ -321,7 +321,7 @@ def _clock(parts: dict[str, str]) -> int | None:
 
 
 def _offset(zone: str) -> int | None:
-    """Return how many microseconds a zone's clocks are ahead; None if there is no such zone."""
+    """Return how many microseconds a zone is ahead of UTC; None if there is no such zone."""
     if zone[0] not in "+-":
         return 0
     digits = zone[1:].replace(":", "").ljust(6, "0")
@@ -333,19 +333,19 @@ def _offset(zone: str) -> int | None:
 
 
 ISO = DateFormat()
-"""ISO 8601: what texts are taken for unless something else is declared."""
+"""ISO 8601, the default format of texts."""
 
 
-# ---- One value, or an array of values, as microseconds since 1970 --------------------------------
+# ---- Values and arrays as microseconds since 1970 ------------------------------------------------
 #
-# What is a date or a time: the types of Python, NumPy and pandas that hold one, and texts
-# (`sourdine.calendar`). Everything else is none: numbers, nothing, NaT, and instants before
-# the year 1 or after the year 9999 in UTC. Parts of a microsecond are dropped. What becomes of
-# one value depends on that value alone, and no value raises (``test_no_value_raises_as_a_date``).
+# Dates and times are the types of Python, NumPy and pandas that hold one, and texts in a
+# `DateFormat`. Everything else is missing: numbers, None, NaT, and instants before the year 1 or
+# after the year 9999 in UTC. Fractions of a microsecond are dropped. The result for one value
+# depends on that value alone, and no value raises (``test_no_value_raises_as_a_date``).
 
 
 NOWHERE = -(1 << 63)
-"""Stands for what is no instant in an array of them, as NumPy's NaT does."""
+"""Marks a missing instant in an array, as NumPy's NaT does."""
 _EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001 - as it is written
 _MICROSECOND = dt.timedelta(microseconds=1)
 FIRST = (dt.date.min - _EPOCH.date()).days * DAY
@@ -353,11 +353,11 @@ LAST = ((dt.date.max - _EPOCH.date()).days + 1) * DAY - 1
 """The first and the last instant of the years 1 to 9999."""
 _UNITS = {"W": 7 * DAY, "D": DAY, "h": DAY // 24, "m": 60 * 10**6, "s": 10**6, "ms": 1000, "us": 1}
 _PARTS = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}
-"""Microseconds to a unit, and units to a microsecond."""
+"""Microseconds per unit, and units per microsecond."""
 
 
 def read_instant(v: object, date_format: DateFormat = ISO) -> int | None:
-    """Return the microseconds from 1970 to a value; None if it is no date and no time.
+    """Return the microseconds from 1970 to a value; None if it is neither a date nor a time.
 
     Examples
     --------
@@ -375,7 +375,7 @@ def read_instant(v: object, date_format: DateFormat = ISO) -> int | None:
         return None
     try:
         return _within(_of_python(v))
-    except Exception:  # noqa: BLE001 - whatever an unknown zone or NaT does, it is no instant
+    except Exception:  # noqa: BLE001 - an unknown zone or NaT may raise anything: no instant
         return None
 
 
@@ -383,7 +383,7 @@ def _of_python(v: dt.date) -> int | None:
     day = dt.date(v.year, v.month, v.day).toordinal() - _EPOCH.toordinal()
     if not isinstance(v, dt.datetime):
         return day * DAY
-    if v != v:  # noqa: PLR0124 - the pandas time that is none
+    if v != v:  # noqa: PLR0124 - pandas' NaT
         return None
     clock = ((v.hour * 60 + v.minute) * 60 + v.second) * 10**6 + v.microsecond
     ahead = v.utcoffset()
@@ -395,7 +395,7 @@ def _within(instant: int | None) -> int | None:
 
 
 def instants_of(array: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the instants of an array of NumPy's datetime64; `NOWHERE` for what is none.
+    """Return the instants of an array of NumPy's datetime64; `NOWHERE` where missing.
 
     Examples
     --------
@@ -416,7 +416,7 @@ def instants_of(array: NDArray[Any]) -> NDArray[np.int64]:
 
 
 def counted(x: NDArray[np.int64], unit: str, each: int = 1) -> NDArray[np.int64]:
-    """Return the instants that are so many units after 1970, the least number being none."""
+    """Convert counts of units since 1970 to instants; the lowest integer marks a missing one."""
     if unit in _PARTS:
         size = _PARTS[unit]
         if each > 1 or size > 1000:
@@ -442,7 +442,7 @@ def moment(instant: int, *, date: bool) -> Any:
 
 
 def written(x: dt.date) -> str:
-    """Return a date or a time as a person writes it, without seconds that are none.
+    """Return a date or a time as text, without seconds if they are zero.
 
     Examples
     --------
@@ -455,9 +455,9 @@ def written(x: dt.date) -> str:
 
 
 def read_date(x: object, date_format: DateFormat = ISO) -> Any:
-    """Return what a person typed as a date, or as a time in UTC; None if it is neither.
+    """Parse a date, or a time in UTC; None if the value is neither.
 
-    A text may be in the format that is declared; ISO 8601 always may.
+    A text may be in the declared format or in ISO 8601.
 
     Examples
     --------
@@ -477,22 +477,22 @@ def read_date(x: object, date_format: DateFormat = ISO) -> Any:
     return None if instant is None else moment(instant, date=date)
 
 
-# ---- Public bounds that are dates, as whole numbers of microseconds ------------------------------
+# ---- Public bounds that are dates ----------------------------------------------------------------
 
 
 DATES, TIMES = "dates", "times"
 _ROUND = (DAY, DAY // 24, 60 * 10**6, 10**6, 1000, 1)
 ENOUGH = 1 << 20
-"""Without a step a lattice of times has at least about a million points, if it can."""
+"""Minimum number of points of a lattice of times without a step, where possible (about 10^6)."""
 FINE = 1000
-"""Edges between bins are round to a unit that a bin has at least so many of."""
+"""Edges of bins are rounded to a unit of which a bin has at least this many."""
 
 
 def read_lattice(lower: object, upper: object, step: object) -> tuple[int, int, int, str] | None:
     """Return bounds and step in microseconds, and whether the points are dates or times.
 
-    None if the bounds are no dates. Without a step it is a day where both bounds are dates;
-    otherwise the longest of a day, an hour, a minute, a second, a millisecond and a microsecond
+    Return None if the bounds are not dates. The step defaults to a day if both bounds are dates;
+    otherwise to the longest of a day, an hour, a minute, a second, a millisecond and a microsecond
     that leaves about a million points.
 
     Examples
@@ -530,12 +530,12 @@ def read_lattice(lower: object, upper: object, step: object) -> tuple[int, int, 
 
 def _instant(x: dt.date) -> int:
     instant = read_instant(x)
-    assert instant is not None  # noqa: S101 - it was read
+    assert instant is not None  # noqa: S101 - it was parsed before
     return instant
 
 
 def _unit(width: int, least: int) -> int:
-    """Return the longest round unit of which a range has at least so many."""
+    """Return the longest round unit of which a range has at least ``least``."""
     return next((unit for unit in _ROUND if width // unit >= least), 1)
 
 
@@ -569,7 +569,7 @@ def _fitting(width: int, step: int) -> int:
 
 
 def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:
-    """Return the edges of bins of one width, but for rounding down to whole days or a finer unit.
+    """Return the edges of bins of equal width, rounded down to whole days or a finer unit.
 
     Examples
     --------

@@ -1,15 +1,15 @@
-"""What Sourdine raises: errors are data, and each face says them in its own words.
+"""The exceptions that Sourdine raises; each interface can word them in its own way.
 
 ::
 
     SourdineError
-     ├── ParameterError      (also a ValueError)   a parameter has a value that cannot be
-     ├── ParameterTypeError  (also a TypeError)    a parameter is of a kind that cannot be
-     └── BudgetExceededError                       a request would spend more than is left
+        ├── ParameterError      (also a ValueError)   a parameter has an invalid value
+        ├── ParameterTypeError  (also a TypeError)    a parameter has an invalid type
+        └── BudgetExceededError                       a request would spend more than is left
 
-An error knows the parameter's name, what must hold, what was given, and what to type instead; in
-Python it reads "X must C, got V. Hint". Errors speak of parameters only: no text ever holds a value
-of the private data, and no condition of the data raises.
+An error holds the parameter's name, the requirement, the given value, and what to type instead; in
+Python it reads "X must C, got V. Hint". Errors are about parameters only: no message ever holds a
+value of the private data, and no condition of the data raises.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 class _LeftOut:
-    """The only value of its kind: the parameter is not to be typed at all."""
+    """Singleton: the parameter should not be given at all."""
 
     def __repr__(self) -> str:
         return "LEFT_OUT"
@@ -33,11 +33,11 @@ class _LeftOut:
 
 
 LEFT_OUT: Final = _LeftOut()
-"""In a hint: the parameter is to be left out."""
+"""In a hint: the parameter should be left out."""
 
 
 class PythonWording:
-    """How parameters are spelled in Python; other faces have a class with the same methods.
+    """Spells parameters as in Python; other interfaces have a class with the same methods.
 
     Examples
     --------
@@ -47,7 +47,7 @@ class PythonWording:
     """
 
     def subject(self, name: str) -> str:
-        """Return the parameter as what a sentence is about."""
+        """Return the parameter as the subject of a sentence."""
         return name
 
     def mention(self, name: str) -> str:
@@ -62,26 +62,26 @@ class PythonWording:
 _PYTHON = PythonWording()
 
 PLACE = re.compile(r"\{(\w+)(?::(\w+))?\}")
-"""Where a sentence names a parameter."""
+"""Matches the place of a parameter in a sentence."""
 
 
 class SourdineError(Exception):
-    """The root of the tree: what must hold, what was given, what to type instead.
+    """The base class: the requirement, the given value, and what to type instead.
 
     Parameters
     ----------
     name
-        The parameter, as Python calls it, or what else the sentence is about.
+        The parameter, as Python calls it, or another subject of the sentence.
     must
-        What must hold, beginning with a verb: ``"be above 0"``.
+        The requirement, beginning with a verb: ``"be above 0"``.
     got
-        What was given, as a text; nothing larger than a word or a number is quoted.
+        The given value, as a text; nothing longer than a word or a number is quoted.
     hint
         Sentences that say what to do. In ``must`` and ``hint``, ``{epsilon}`` stands for a
-        parameter: with a value in ``tries`` for what to type, without one for its bare name.
+        parameter: with the value in ``tries`` to type, or else its bare name.
         ``{bounds:find}`` stands for it with that word.
     tries
-        Values to type instead, by parameter; `LEFT_OUT` for one that should not be typed.
+        Values to type instead, by parameter; `LEFT_OUT` for one that should be left out.
 
     Examples
     --------
@@ -101,7 +101,7 @@ class SourdineError(Exception):
         self.wording = _PYTHON
 
     def said(self, wording: PythonWording | None = None) -> str:
-        """Return the sentence in the words of a face: of that which raised it, if none is named."""
+        """Return the message in an interface's wording, by default that of the one which raised."""
         words = self.wording if wording is None else wording
         if not self.must:
             return self.name
@@ -132,14 +132,14 @@ class SourdineError(Exception):
         return self.hinting(f"{self.hint} {sentence}".strip(), self.tries)
 
     def hinting(self, hint: str, tries: Mapping[str, object], name: str | None = None) -> Self:
-        """Return the error with another hint, about something else if that is named."""
+        """Return the error with another hint, and another subject if ``name`` is given."""
         about = self.name if name is None else name
         other = type(self)(about, self.must, self.got, hint, **tries)
         other.wording = self.wording
         return other
 
     def renamed(self, **names: str) -> Self:
-        """Return the error where parameters have other names.
+        """Return the error with other names for its parameters.
 
         Examples
         --------
@@ -159,7 +159,7 @@ class SourdineError(Exception):
         return other
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the error as JSON knows it; in ``tries``, None is for what is to be left out."""
+        """Return the error as JSON; in ``tries``, None stands for a parameter to leave out."""
         tries = {k: None if v is LEFT_OUT else _plain(v) for k, v in self.tries.items()}
         parts = {"name": self.name, "must": self.must, "got": self.got, "hint": self.hint}
         return {"error": type(self).__name__, **parts, "tries": tries, "text": str(self)}
@@ -172,11 +172,11 @@ class SourdineError(Exception):
 
 
 class ParameterError(SourdineError, ValueError):
-    """A parameter has a value that cannot be."""
+    """A parameter has an invalid value."""
 
 
 class ParameterTypeError(SourdineError, TypeError):
-    """A parameter is of a kind that cannot be."""
+    """A parameter has an invalid type."""
 
 
 class BudgetExceededError(SourdineError):
@@ -184,7 +184,6 @@ class BudgetExceededError(SourdineError):
 
 
 def _plain(value: object) -> Any:
-    """Return a value as JSON knows it."""
     if isinstance(value, Fraction):
         plain = int(value) if value.denominator == 1 else float(value)
         return plain if Fraction(repr(plain)) == value else str(value)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-# ---- Reals known to any precision, as intervals of integers --------------------------------------
+# ---- Reals to any precision, as intervals of integers --------------------------------------------
 #
 # A `Real` is a rule that gives, for a number of bits :math:`P`, integers
 # :math:`l \le x\,2^P \le h`. Rationals and :math:`e^{-r}` for rational :math:`r \ge 0` are the
@@ -32,7 +32,7 @@ Interval = tuple[int, int]
 
 
 class Real:
-    """A non-negative real number, as close as anyone asks.
+    """A non-negative real number that can be computed to any precision.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ class Real:
         return Real(lambda p: ((n << p) // d, -((-n << p) // d)))
 
     def enclosure(self, precision: int) -> Interval:
-        """Integers around the number times ``2**precision``, as wide as the rule leaves them."""
+        """Return integers around the number times ``2**precision``, as wide as the rule gives."""
         known, (lo, hi) = self._widest
         if known < precision:
             known, (lo, hi) = precision, self._rule(precision)
@@ -75,7 +75,7 @@ class Real:
         return max(lo, 0) >> spare, -(-hi >> spare)
 
     def bounds(self, bits: int) -> Interval:
-        """Integers ``lo <= x * 2**bits <= hi`` that differ by at most two."""
+        """Return integers ``lo <= x * 2**bits <= hi`` that differ by at most two."""
         extra = 32
         while True:
             lo, hi = self.enclosure(bits + extra)
@@ -146,7 +146,7 @@ class Real:
         def rule(p: int) -> Interval:
             extra = p
             (c, d) = y.enclosure(extra)
-            while c <= (d >> 1):  # the divisor is not yet told from zero
+            while c <= (d >> 1):  # the divisor cannot be told from zero yet
                 if d == 0 or extra > 1 << 17:
                     raise ZeroDivisionError("a divisor must be above 0, got 0 to 2**17 bits")
                 extra = max(2 * extra, 32)
@@ -244,27 +244,27 @@ def _atanh(n: int, d: int, p: int) -> Interval:
     return lo >> 16, (hi + 2 >> 16) + 1
 
 
-# ---- Reading parameters: what must hold, what was given, what to type instead --------------------
+# ---- Reading parameters --------------------------------------------------------------------------
 #
 # A float means the decimal it prints: ``0.1`` is 1/10, so ten times ``0.1`` is 1.
 
 
 WORD = 20
-"""Longer texts are not quoted: they may be somebody's answer."""
+"""Longer texts are not quoted in errors: they may be private answers."""
 DIGITS = 40
-"""Longer numbers are not quoted."""
+"""Longer numbers are not quoted in errors."""
 
 LARGEST_POWER = 400
-"""A number is written with a power of ten of at most this size: more than any float has."""
+"""The largest power of ten that a number may be written with: more than any float has."""
 
 _Word = TypeVar("_Word", bound=str)
 
 Number = Fraction | int | float | Decimal
-"""What a person may type for a number."""
+"""The types that a number may be given as."""
 
 
 def rational(x: object, name: str, *, example: Number = 1) -> Fraction:
-    """Return the number that ``x`` prints as, exactly; ``example`` is what the hint says to type.
+    """Return the number that ``x`` prints as, exactly; the hint of an error shows ``example``.
 
     Examples
     --------
@@ -295,10 +295,10 @@ POWER = f"power of ten between -{LARGEST_POWER} and {LARGEST_POWER}"
 
 
 def fraction(text: str) -> Fraction:
-    """Return the number that a text spells, exactly: a decimal, or a quotient of whole numbers.
+    """Parse a decimal, or a quotient of whole numbers, exactly.
 
-    Whoever writes ``1e999999999`` asks for a number of a billion digits: like any other text that
-    spells no number, it raises a ValueError.
+    ``1e999999999`` would be a number of a billion digits: like any text that is not a number, it
+    raises a ValueError.
 
     Examples
     --------
@@ -315,7 +315,7 @@ def fraction(text: str) -> Fraction:
 
 
 def _immense(x: Decimal) -> bool:
-    """Return whether a decimal has more digits than anybody means, before or after the point."""
+    """Return whether a decimal has an implausible number of digits."""
     exponent = x.as_tuple().exponent
     return not isinstance(exponent, int) or max(abs(exponent), abs(x.adjusted())) > LARGEST_POWER
 
@@ -413,7 +413,7 @@ def integer(
 
 
 def flag(x: object, name: str) -> bool:
-    """Return ``x`` if it is True or False; ``"no"`` is refused, for it would count as true."""
+    """Return ``x`` if it is True or False; ``"no"`` is refused because it would count as true."""
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
     what, tries = _typed(name, True)  # noqa: FBT003 - the value to type
@@ -422,7 +422,7 @@ def flag(x: object, name: str) -> bool:
 
 
 def one_of(x: object, name: str, *allowed: _Word) -> _Word:
-    """Return ``x`` if it is one of the words allowed; the first is what the hint says to type.
+    """Return ``x`` if it is one of the allowed words; the hint of an error shows the first.
 
     Examples
     --------
@@ -438,7 +438,7 @@ def one_of(x: object, name: str, *allowed: _Word) -> _Word:
 
 
 def listed(x: object, name: str, **tries: Sequence[object]) -> list[Any]:
-    """Return what can be gone through as a list; a text or a dict is none.
+    """Return an iterable as a list; a text or a dict is refused.
 
     Examples
     --------
@@ -453,12 +453,12 @@ def listed(x: object, name: str, **tries: Sequence[object]) -> list[Any]:
 
 
 def _typed(name: str, value: Number) -> tuple[str, dict[str, Number]]:
-    """Return what a hint says to type; of something without a name of its own, the value alone."""
+    """Return what a hint says to type; if the parameter has no name, the value alone."""
     return (f"{{{name}}}", {name: value}) if name.isidentifier() else (f"{value}", {})
 
 
 def given(x: object) -> str:
-    """Return what was typed; of anything larger than a word or a number, its kind alone.
+    """Return a value as quoted in errors; for anything longer than a word or number, its type.
 
     Examples
     --------
@@ -485,7 +485,7 @@ def _is_long(x: object) -> bool:
 
 
 def kind(x: object) -> str:
-    """Return of what kind something is, and nothing of its value, which may be private.
+    """Describe the type of a value without its content, which may be private.
 
     Examples
     --------

@@ -1,11 +1,11 @@
-"""The public lattice on which everything numeric lives.
+"""The public lattice on which all numbers are counted and released.
 
 Values are clamped to public bounds and snapped to the nearest point of a lattice; from there on all
-arithmetic on private data is on whole numbers, the *ticks*. The lattice is fixed before any data is
-read, so neither the ticks nor what is released on them betrays more than the mechanism does.
+arithmetic on private data is on integers, the *ticks*. The lattice is fixed before any data is
+read, so neither the ticks nor what is released on them reveal more than the mechanism does.
 
-Dates and times live on it as whole numbers of microseconds (`sourdine.calendar`); what is released
-there is a date or a time again.
+Dates and times are lattice points in whole microseconds (`sourdine.calendar`); a released point of
+such a lattice is a date or a time again.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ if TYPE_CHECKING:
 
 
 MISSING = -1
-"""Stands for a value that is no number where it must be told apart from all ticks."""
+"""Marks a value that is not a number where it must differ from all ticks."""
 
 FINEST = 1 << 20
-"""Without a step the lattice has about a million points: half a millionth of the range."""
+"""Number of steps of a lattice without a given step: about a million points."""
 
 
 WIDEST = 10**300
 
 SEARCHED = 1 << 12
-"""How many numbers of cells are tried to find a step that fits."""
+"""Number of candidate cell counts tried to find a step that fits."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -62,16 +62,16 @@ class Grid:
     Parameters
     ----------
     lower, upper
-        Public bounds. They are promises of the analyst, never read off the data: values outside
-        are moved to the nearest bound.
-        Two numbers; or two dates or times: ISO 8601 texts, or what Python, NumPy and pandas have.
+        Public bounds, declared by the analyst and never read off the data: values outside are
+        moved to the nearest bound. Two numbers, or two dates or times as ISO 8601 texts or
+        objects of Python, NumPy or pandas.
     step
         Distance of neighbouring points; ``upper - lower`` must be a multiple of it. ``step=1``
-        suits counts, ages and whole euros. Without it the step is the power of two that leaves
-        at least a million points, and the lattice ends at the last point that is at most
-        ``upper``. Between dates it is a duration, such as ``"7 days"`` or ``"15 min"``. Without it
-        that is a day between dates, and between times the longest of a day, an hour, a minute, a
-        second, a millisecond and a microsecond that leaves at least a million points.
+        suits counts, ages and whole euros. It defaults to the power of two that leaves at least a
+        million points, and the lattice then ends at the last point that is at most ``upper``.
+        Between dates it is a duration, such as ``"7 days"`` or ``"15 min"``; it defaults to a day
+        between dates, and between times to the longest of a day, an hour, a minute, a second, a
+        millisecond and a microsecond that leaves at least a million points.
 
     Notes
     -----
@@ -102,10 +102,10 @@ class Grid:
     upper: Fraction
     step: Fraction
     points: str | None
-    """What its points are: ``"dates"``, ``"times"``, or None for numbers. Bounds and step of dates
-    and times are in microseconds."""
+    """The type of its points: ``"dates"``, ``"times"``, or None for numbers. Bounds and step of
+    dates and times are in microseconds."""
     last: int = field(repr=False, compare=False)
-    """The highest tick: by this much a sum of ticks can change when one record is replaced."""
+    """The highest tick: the most by which replacing one record can change a sum of ticks."""
 
     def __init__(
         self,
@@ -150,25 +150,25 @@ class Grid:
 
     @property
     def size(self) -> int:
-        """How many points the lattice has."""
+        """The number of points of the lattice."""
         return self.last + 1
 
     @property
     def integral(self) -> bool:
-        """Whether all its points are whole numbers."""
+        """Whether all points are integers."""
         return self.lower.denominator == 1 and self.step.denominator == 1
 
     def ticks(self, values: ArrayLike, *, missing: int = 0) -> NDArray[np.int64]:
-        """Clamp and snap: the tick nearest to each value, halves going up.
+        """Clamp and snap: return the tick nearest to each value, rounding halves up.
 
-        What happens to one value depends on that value alone, so a changed record changes one
-        tick; no value raises.
+        The tick of a value depends on that value alone, so a changed record changes one tick; no
+        value raises.
 
         Parameters
         ----------
         values
-            Numbers, in any shape. What is none (NaN, None, text) is missing. On a lattice of dates
-            or times, dates, times and their texts in ISO 8601; what is none of these is missing.
+            Numbers, in any shape; anything else (NaN, None, text) is missing. On a lattice of dates
+            or times: dates, times and their texts in ISO 8601; anything else is missing.
         missing
             The tick of a missing value. As 0 it counts as the lower bound, so sums over ticks
             change by `last` at most; `MISSING` tells it apart from all ticks, for counting.
@@ -216,7 +216,7 @@ class Grid:
         return np.array(exact, dtype=np.int64).reshape(x.shape)
 
     def _ticks_of_objects(self, x: NDArray[Any], missing: int) -> NDArray[np.int64]:
-        """Read each value on its own: whole numbers exactly, the rest as floats."""
+        """Convert each value on its own: integers exactly, the rest as floats."""
         flat = x.ravel()
         whole = np.array([_is_whole(v) for v in flat], bool) & self.integral
         ticks = np.empty(flat.size, np.int64)
@@ -226,10 +226,10 @@ class Grid:
         return ticks.reshape(x.shape)
 
     def values(self, ticks: ArrayLike) -> NDArray[Any]:
-        """Return the lattice points of ticks: whole numbers if the lattice has only those.
+        """Return the lattice points of ticks, as integers if all points are integers.
 
-        Whole numbers of a lattice that passes 64 bits are floats, as NumPy has no others. Those of
-        dates and times are of NumPy's type ``datetime64``.
+        Integer points beyond 64 bits are returned as floats, since NumPy has no larger integers.
+        Those of dates and times are of NumPy's type ``datetime64``.
         """
         t = np.asarray(ticks)
         if self.points is not None:
@@ -242,10 +242,10 @@ class Grid:
         return np.asarray(float(self.lower) + t.astype(np.float64) * float(self.step))
 
     def value(self, tick: int | Fraction) -> Any:
-        """Return the point of a tick, exactly; of a fraction of a tick too, as a mean may be.
+        """Return the exact point of a tick, or of a fraction of a tick, as a mean may be.
 
-        A whole tick of a lattice of dates is a date; a fraction of one is a time, to the
-        microsecond below.
+        A whole tick of a lattice of dates is a date; a fraction of one is a time, rounded down to
+        the microsecond.
         """
         point = self.lower + tick * self.step
         if self.points is None:
@@ -255,7 +255,7 @@ class Grid:
 
 
 def _bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
-    """Return public bounds, in order and not too far away."""
+    """Validate public bounds: in order and not too large."""
     low, high = rational(lower, "lower"), rational(upper, "upper")
     if low >= high:
         raise ParameterError(
@@ -317,7 +317,7 @@ def _default_step(width: Fraction) -> Fraction:
 
 
 def _fitting(width: Fraction, step: Fraction) -> Fraction:
-    """Return a step near to what was asked that divides the range, whole if both are."""
+    """Return a step near the requested one that divides the range, whole if both are."""
     asked = max(1, round(width / step))
     whole = width.denominator == step.denominator == 1
     for cells in range(asked, max(0, asked - SEARCHED), -1):
@@ -328,7 +328,7 @@ def _fitting(width: Fraction, step: Fraction) -> Fraction:
 
 
 def _instants(x: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the instants of values, each read on its own."""
+    """Return the instants of values, each converted on its own."""
     if x.dtype.kind == "M":
         return instants_of(x)
     read = (read_instant(v) for v in x.astype(object).ravel())
@@ -340,7 +340,7 @@ def _is_whole(v: object) -> bool:
 
 
 def _as_float(v: Any) -> float:
-    """Read anything as a number; what is none becomes NaN."""
+    """Convert any value to a float, NaN if it is not a number."""
     try:
         return float(v)
     except OverflowError:

@@ -1,7 +1,7 @@
 """Data that comes in batches: Arrow datasets and Dask frames, one batch in memory at a time.
 
-The engine for data in memory counts each batch, so the counts are its counts by construction. A
-batch is read with the columns that are asked for, and no others.
+The engine for data in memory counts each batch, so the counts agree with it by construction. Only
+the requested columns of a batch are read.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class _Source:
-    """What reads: names of columns to native frames, one after the other, or to one of them all."""
+    """Readers from column names to native frames: batch by batch, or all in one frame."""
 
     each: Callable[[list[str]], Iterator[Any]]
     whole: Callable[[list[str]], Any]
@@ -39,11 +39,11 @@ class Batches(Engine):
     Parameters
     ----------
     names
-        The columns.
+        The names of the columns.
     source
-        What reads them.
+        The functions that read them.
     types
-        What their types say.
+        Their declared types.
     """
 
     def __init__(
@@ -55,15 +55,15 @@ class Batches(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names."""
+        """The names of the columns."""
         return self._names
 
     def declared(self, name: str) -> Declared | None:
-        """Return what the type of a column says."""
+        """Return the declared type of a column."""
         return self._types[name]
 
     def rows(self) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         if self._cut is None:
             return int(_guarded(self._source.rows))
         return sum(part.rows() for part in self._parts(()))
@@ -118,13 +118,13 @@ class Batches(Engine):
         return self._whole([name]).column(name, strict=strict)
 
     def only(self, *names: str) -> Engine:
-        """Return some columns alone."""
+        """Return an engine with only these columns."""
         engine = copy(self)
         engine._names = names  # noqa: SLF001
         return engine
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        """Return the rows of each key; of rows that are cut already, those in memory."""
+        """Return the rows of each key; rows that are already split are read into memory."""
         if self._cut is not None:
             return self._whole(self._names).split(name, keys)
         parts: list[Engine] = []
@@ -140,10 +140,10 @@ class Batches(Engine):
 
 
 def _guarded(work: Callable[[], Any]) -> Any:
-    """Read; if that fails, say so without what the library says, which may hold data."""
+    """Read; on failure, raise an error without the library's message, which may hold data."""
     try:
         return work()
-    except Exception:  # noqa: BLE001 - every library has errors of its own
+    except Exception:  # noqa: BLE001 - every library has its own errors
         raise ParameterError(
             "data",
             "be readable to the end",
@@ -153,7 +153,7 @@ def _guarded(work: Callable[[], Any]) -> Any:
 
 
 def is_dataset(data: object) -> bool:
-    """Return whether this is a dataset of PyArrow's."""
+    """Return whether this is a PyArrow dataset."""
     if type(data).__module__.split(".")[0] != "pyarrow":
         return False
     from pyarrow.dataset import Dataset
@@ -196,7 +196,7 @@ def batches_of_dask(data: Any) -> Batches:
 
 
 def _types(empty: Any) -> dict[str, Declared | None]:
-    """Return what the types of a native frame say."""
+    """Return the declared types of a native frame."""
     import narwhals as nw
 
     frame = nw.from_native(empty, eager_only=True)

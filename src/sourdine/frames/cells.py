@@ -28,11 +28,11 @@ if TYPE_CHECKING:
     Ranges = list[tuple[int, int]]
 
 
-# ---- Half-open ranges of whole numbers -----------------------------------------------------------
+# ---- Half-open ranges of integers ----------------------------------------------------------------
 
 
 def joined(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
-    """Return ranges cut to 0 to size, in order, those that touch joined, empty ones left out.
+    """Return ranges clipped to 0..size, sorted, with touching ones joined and empty ones dropped.
 
     Examples
     --------
@@ -66,13 +66,13 @@ def inside(ticks: NDArray[np.int64], ranges: Sequence[tuple[int, int]]) -> NDArr
     return np.asarray((place >= 0) & (ticks < stops[place]), np.bool_)
 
 
-# ---- The public lattice for numbers whose bounds nobody knows: round numbers of every size -------
+# ---- The public lattice for unknown bounds: octaves ----------------------------------------------
 #
-# Its points are 0 and :math:`\pm 2^e (1 + f/2^b)` with :math:`0 \le f < 2^b`: in every octave
-# :math:`[2^e, 2^{e+1})` the same number of points, so that each number of the octaves has a point
-# within a part :math:`2^{-b}` of itself. A value goes to the nearest point towards 0; what is
-# smaller than all octaves goes to 0 and what is larger to the last point. That is monotone, exact
-# (a float's exponent and mantissa are read off it) and depends on that value alone.
+# Its points are 0 and :math:`\pm 2^e (1 + f/2^b)` with :math:`0 \le f < 2^b`: every octave
+# :math:`[2^e, 2^{e+1})` has the same number of points, so that each number of the octaves has a
+# point within a relative distance of :math:`2^{-b}`. A value goes to the nearest point towards 0;
+# values smaller than all octaves go to 0 and larger ones to the last point. That is monotone, exact
+# (it reads the float's exponent and mantissa) and depends on that value alone.
 
 
 LOWEST, HIGHEST, BITS = -20, 64, 20
@@ -85,12 +85,12 @@ class Octaves(Grid):
     Parameters
     ----------
     lower, upper
-        Public ends; None where there is none, which means :math:`2^{64}` away.
+        Public ends; None for no end, which means :math:`2^{64}` away.
     step
-        What values are multiples of: no octave below it is needed, and what is published is
+        Values are multiples of this: octaves below it are not needed, and what is published is
         rounded to it. None for octaves from :math:`2^{-20}`, about a millionth.
     bits
-        How many bits of a mantissa are kept.
+        The number of mantissa bits that are kept.
 
     Notes
     -----
@@ -112,7 +112,7 @@ class Octaves(Grid):
     """The exponent of the first octave."""
     bits: int = field(repr=False)
     first: int = field(repr=False)
-    """The signed number of the first point: 0 is that of 0, 1 that of the least above it."""
+    """The signed number of the first point: 0 stands for 0, 1 for the least point above it."""
     rounds: bool = field(repr=False)
     """Whether points are published as multiples of the step."""
 
@@ -147,7 +147,7 @@ class Octaves(Grid):
 
     @property
     def integral(self) -> bool:
-        """Not told by its points: whole numbers are read as floats."""
+        """False: the points do not say so, and integers are read as floats."""
         return False
 
     @property
@@ -161,7 +161,7 @@ class Octaves(Grid):
         return self.point(self.most)
 
     def number(self, x: float) -> int:
-        """Return the signed number of the point that a value goes to."""
+        """Return the signed number of the point to which a value is snapped."""
         return int(self._numbers(np.array([x]))[0])
 
     def _numbers(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
@@ -175,7 +175,7 @@ class Octaves(Grid):
         return np.where(x < 0, -number, number)
 
     def point(self, number: int) -> float:
-        """Return the point of a signed number, which a float holds exactly."""
+        """Return the point of a signed number, exactly, as a float."""
         octave, within = divmod(abs(number) - 1, 1 << self.bits)
         if number == 0:
             return 0.0
@@ -183,7 +183,7 @@ class Octaves(Grid):
         return size if number > 0 else -size
 
     def spacing(self, number: int) -> Fraction:
-        """Return how far the next point away from 0 is."""
+        """Return the distance to the next point away from 0."""
         octave = max((abs(number) - 1) >> self.bits, 0)
         fine = Fraction(2) ** (octave + self.lowest - self.bits)
         return max(fine, Fraction(2) ** self.lowest)
@@ -220,12 +220,12 @@ class Octaves(Grid):
 
 
 def _narrow(whole: list[int]) -> bool:
-    """Return whether whole numbers fit an array of 64 bits."""
+    """Return whether integers fit an array of 64 bits."""
     return all(-(1 << 63) <= v < 1 << 63 for v in whole)
 
 
 def _as_float(v: Any) -> float:
-    """Read anything as a number; what is none becomes NaN."""
+    """Convert any value to a float, NaN if it is not a number."""
     try:
         return float(v)
     except OverflowError:
@@ -234,17 +234,17 @@ def _as_float(v: Any) -> float:
         return float("nan")
 
 
-# ---- `Present`: whether a value is there at all --------------------------------------------------
+# ---- `Present`: whether a value is present -------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True)
 class Present:
-    """One slot, for values that are there: not nothing, not NaN, not the empty text.
+    """One slot, for values that are present: not None, not NaN, not the empty text.
 
     Parameters
     ----------
     column
-        The column; None for data that has one.
+        The column; None if the data has only one.
 
     Examples
     --------
@@ -259,7 +259,7 @@ class Present:
     dated: ClassVar[bool] = False
 
     def slots(self, column: Column) -> NDArray[np.int64]:
-        """Return 0 for a value that is there."""
+        """Return 0 for a value that is present."""
         return np.where(column.present, 0, MISSING)
 
 
@@ -273,17 +273,16 @@ BLANK = " \t"
 class Ticked:
     r"""Sets of listed words: the slot of a set is :math:`\sum 2^v` over the words that it holds.
 
-    Words that are not listed are passed over, and a cell that is missing holds none: so no cell is
-    missing.
+    Words that are not listed are ignored, and a missing cell holds none: so no cell is missing.
 
     Parameters
     ----------
     column
-        The column; None for data that has one.
+        The column; None if the data has only one.
     words
-        What is listed.
+        The listed words.
     separator
-        What stands between words; blanks and tabs around them do not matter.
+        The separator of words; blanks and tabs around them are ignored.
 
     Examples
     --------
@@ -299,7 +298,7 @@ class Ticked:
 
     @property
     def size(self) -> int:
-        """How many sets there are."""
+        """The number of sets."""
         return 1 << len(self.words)
 
     def slots(self, column: Column) -> NDArray[np.int64]:
@@ -318,17 +317,17 @@ class Ticked:
         return code
 
 
-# ---- Cells: how a column's values fall into public slots -----------------------------------------
+# ---- Cells: how the values of a column fall into public slots ------------------------------------
 #
 # A cell is fixed before any data is read. It has `size` slots, numbered from 0, and one more, the
-# last, for what is missing. `slots` says where each value goes, with `MISSING` (-1, which indexes
-# the last slot) for a value that is missing; the engines' own expressions for it are in
-# `sourdine.frames.sql` and `sourdine.frames.lazy`, and must agree with it to the last value
+# last, for missing values. `slots` returns the slot of each value, with `MISSING` (-1, which
+# indexes the last slot) for a missing one; the engines' own expressions for it are in
+# `sourdine.frames.sql` and `sourdine.frames.lazy`, and must agree with it on every value
 # (``test_engines_agree_on_hostile_values``).
 
 
 _NEAR = 16
-"""Listed numbers are near if they leave fewer than this many gaps for each."""
+"""Listed numbers are looked up in a table if it has fewer than this many gaps per number."""
 _HALF = 31
 """Sums of numbers below 2**62 are exact as those of their upper and lower halves."""
 
@@ -340,11 +339,12 @@ class Ticks:
     Parameters
     ----------
     column
-        The column; None for data that has one.
+        The column; None if the data has only one.
     grid
         The lattice.
     block
-        How many neighbouring points share a slot of a tally; totals and ranges are of single ones.
+        The number of neighbouring points that share a slot of a tally; totals and ranges refer
+        to single points.
 
     Examples
     --------
@@ -361,7 +361,7 @@ class Ticks:
 
     @property
     def size(self) -> int:
-        """How many slots there are, without the one for missing values."""
+        """The number of slots, without the one for missing values."""
         return -(-self.grid.size // self.block)
 
     def slots(self, column: Column) -> NDArray[np.int64]:
@@ -404,7 +404,7 @@ class Ticks:
     def power_sum(
         self, ticks: NDArray[np.int64], counts: NDArray[np.int64] | None, power: int
     ) -> int:
-        """Return the exact sum of powers of ticks that are not missing, however large."""
+        """Return the exact sum of powers of non-missing ticks, of any size."""
         present = ticks >= 0
         if not power:
             return int(np.count_nonzero(present) if counts is None else counts[present].sum())
@@ -418,18 +418,18 @@ class Ticks:
 
 @dataclass(frozen=True, slots=True)
 class Codes:
-    """Listed categories: a value is in the category that reads as the same text.
+    """Listed categories: a value is in the category with the same text.
 
-    So ``3`` stands for the number 3 and for the text ``"3"``, as a CSV file holds it, ``True`` for
-    true and for the texts ``"true"`` and ``"True"``; upper and lower case differ. Anything not
-    listed is counted with what is missing.
+    So ``3`` matches the number 3 and the text ``"3"``, as in a CSV file, and ``True`` matches true
+    and the texts ``"true"`` and ``"True"``; matching is case-sensitive. Values that are not listed
+    count as missing.
 
     Parameters
     ----------
     column
-        The column; None for data that has one.
+        The column; None if the data has only one.
     categories
-        Texts, whole numbers, floats, booleans or dates, all different.
+        Texts, integers, floats, booleans or dates, all different.
 
     Examples
     --------
@@ -479,15 +479,15 @@ class Codes:
 
     @property
     def size(self) -> int:
-        """How many slots there are, without the one for missing values."""
+        """The number of slots, without the one for missing values."""
         return len(self.categories)
 
     def whole(self) -> dict[int, int]:
-        """Return the whole numbers that are listed, with their codes."""
+        """Return the listed integers, with their codes."""
         return {int(t): c for t, c in self.codes.items() if _is_digits(t)}
 
     def floats(self) -> dict[float, int]:
-        """Return the floats that are listed, with their codes: NaN never is, for it is missing."""
+        """Return the listed floats, with their codes; NaN is never listed, since it is missing."""
         read = {t: _float_or_none(t) for t in self.codes}
         return {
             x: self.codes[t]
@@ -524,17 +524,17 @@ class Codes:
 
 @dataclass(frozen=True, slots=True)
 class Edges:
-    """Bins between edges: each holds its left edge, the last one its right edge too.
+    """Bins between edges: each includes its left edge, the last one its right edge too.
 
     Values below the first edge are counted in the first bin and values above the last edge in the
-    last one, as if moved to the nearest bound. Comparisons are exact for whole numbers of any size.
+    last one, as if moved to the nearest bound. Comparisons are exact for integers of any size.
 
     Parameters
     ----------
     column
-        The column; None for data that has one.
+        The column; None if the data has only one.
     edges
-        At least two numbers, rising. One that is no whole number means the nearest float. Or at
+        At least two increasing numbers. One that is not an integer means the nearest float. Or at
         least two dates or times, which are then in microseconds.
 
     Examples
@@ -579,15 +579,15 @@ class Edges:
 
     @property
     def size(self) -> int:
-        """How many slots there are, without the one for missing values."""
+        """The number of slots, without the one for missing values."""
         return len(self.edges) - 1
 
     def whole(self) -> list[int]:
-        """Return the inner edges for whole numbers: the least one in each next bin."""
+        """Return the inner edges for integers: the least integer of each next bin."""
         return [ceil(e) for e in self.inner]
 
     def floats(self) -> list[float]:
-        """Return the inner edges for floats: the least float in each next bin."""
+        """Return the inner edges for floats: the least float of each next bin."""
         return [_float_from(e) for e in self.inner]
 
     def slots(self, column: Column) -> NDArray[np.int64]:
@@ -618,13 +618,13 @@ class Edges:
 
 
 Cell = Ticks | Codes | Edges | Ticked | Present
-"""Any of the five."""
+"""Any of the five kinds of cell."""
 
 
 def _looked_up(
     data: NDArray[Any], values: NDArray[Any], codes: NDArray[np.int64]
 ) -> NDArray[np.int64]:
-    """Return the codes of whole numbers that lie near each other, from a table."""
+    """Return the codes of integers that lie close together, from a table."""
     first, last = values[0], values[-1]
     table = np.full(int(last) - int(first) + 1, MISSING)
     table[(values - first).astype(np.int64)] = codes

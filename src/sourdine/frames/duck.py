@@ -30,31 +30,31 @@ if TYPE_CHECKING:
     from sourdine.frames.reading import Reading
 
 
-# ---- Unit bounding in DuckDB: the rows that `sourdine.frames.units` keeps, by one window
-# ----------
+# ---- Unit bounding in DuckDB ---------------------------------------------------------------------
 #
-# One aggregate counts the rows of each person, whose name is hashed once; one window numbers the
-# rows in their order; a join brings both together. Columns of numbers are sorted as they are.
-# DuckDB sorts on disk what memory does not hold. Places are multiplied in 64 bits if few rows are
-# kept, and in 128 otherwise, where :math:`rk + o < 2^{63} \cdot 2^{63}` fits whatever a person owns
+# It keeps the rows that `sourdine.frames.units` defines. One aggregate counts the rows of each
+# person, whose name is hashed once; one window numbers the rows in order; a join combines both.
+# Columns of numbers are sorted as they are. DuckDB sorts on disk what does not fit into memory.
+# Places are multiplied in 64 bits if few rows are kept, and in 128 otherwise, where
+# :math:`rk + o < 2^{63} \cdot 2^{63}` fits for any number of rows per person
 # (``test_many_rows_kept_do_not_overflow``).
 
 
 def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: bytes) -> Any:
-    """Return at most so many rows of each person, with the columns of ``kinds``.
+    """Return at most ``rows`` rows of each person, with the columns of ``kinds``.
 
     Parameters
     ----------
     relation
         The rows.
     kinds
-        The kind of each column that is needed, by its name.
+        The kind of each needed column, by name.
     unit
         The column that names the person.
     rows
-        How many may stay.
+        The number of rows to keep.
     key
-        What keys the hash.
+        The key of the hash.
     """
     rows = min(rows, MOST)
     values = [f"{sql.name(c)} AS v{i}" for i, c in enumerate(kinds)]
@@ -81,23 +81,23 @@ def bounded(relation: Any, kinds: Mapping[str, str], unit: str, rows: int, key: 
 
 
 def stays(rows: int) -> str:
-    """Return whether a row stays, by its ``place`` and by the rows ``owned`` and the ``first``."""
+    """Return the condition that a row stays, by its ``place``, the rows ``owned`` and ``first``."""
     wide = "BIGINT" if rows < NARROW else "HUGEINT"
     chosen = f"(CAST(place AS {wide}) * {rows} + first) % owned < {rows}"
     return f"CASE WHEN owned <= {rows} THEN true ELSE {chosen} END"
 
 
-# ---- Data in DuckDB: a relation of the caller, or a file -----------------------------------------
+# ---- The engine: relations of the caller, or files -----------------------------------------------
 
 
 OPEN: WeakSet[Any] = WeakSet()
-"""The private connections, whose progress may be asked for."""
+"""The private connections, which can report progress."""
 _FETCHED = 1 << 16
 _BIGINT, _HUGEINT = 1 << 62, 1 << 80
 
 
 def guarded(work: Callable[[], Any]) -> Any:
-    """Run a query; if the engine fails, say so without what it says, which may hold data."""
+    """Run a query; on failure, raise an error without DuckDB's message, which may hold data."""
     import duckdb
 
     try:
@@ -107,13 +107,13 @@ def guarded(work: Callable[[], Any]) -> Any:
     except duckdb.Error:
         raise _unreadable() from None
     except RuntimeError as error:
-        if "interrupted" in str(error):  # so DuckDB tells of Ctrl-C
+        if "interrupted" in str(error):  # DuckDB's report of Ctrl-C
             raise KeyboardInterrupt from None
         raise
 
 
 def progress() -> float | None:
-    """Return which part of the query that runs now is done, if that is known.
+    """Return the completed fraction of the running query, if known.
 
     Examples
     --------
@@ -134,9 +134,9 @@ def _unreadable() -> ParameterError:
 
 
 def private_connection(without: str) -> Any:
-    """Open a private database in memory that says nothing and spills to a folder of its own.
+    """Open a private in-memory database that prints nothing and spills to a folder of its own.
 
-    What it spills is private data: only the user may read the folder, which goes with the database.
+    Spilled data is private: only the user may read the folder, which is deleted with the database.
     """
     import duckdb
 
@@ -165,11 +165,11 @@ class Duck(Engine):
     relation
         The rows.
     connection
-        Kept open as long as the relation is used.
+        Kept open while the relation is in use.
     parsed
         Whether the rows come from text.
     untyped
-        Columns whose type says nothing, besides those of text that is parsed.
+        Columns without a meaningful type, in addition to those of parsed text.
     """
 
     def __init__(
@@ -193,12 +193,11 @@ class Duck(Engine):
         self._held = _with_nan(relation) if self._infers else relation
 
     def _rows(self) -> Any:
-        """Return the relation."""
         return self._held
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names."""
+        """The names of the columns."""
         return tuple(self._kinds)
 
     @property
@@ -207,15 +206,15 @@ class Duck(Engine):
         return self._connection is not None
 
     def kind(self, name: str) -> str | None:
-        """Return the type of a column; that of text is what its values look like, so none."""
+        """Return the type of a column; None for parsed text, which would depend on its values."""
         return None if self.parsed else self._kinds[name]
 
     def declared(self, name: str) -> Declared | None:
-        """Return what the type of a column says."""
+        """Return the declared type of a column."""
         return sql.declared(self._types[name]) if name in self._types else None
 
     def rows(self) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         return int(guarded(self._rows().aggregate("count(*)").fetchall)[0][0])
 
     def _keys(
@@ -234,13 +233,13 @@ class Duck(Engine):
         return keys, inside.project(outside)
 
     def _reading_of(self, column: str) -> Reading:
-        """Return how the texts of a column are read; decimals and the like are no texts."""
+        """Return how the texts of a column are read; decimals and the like are not texts."""
         return self.reading if self._holds[column] == WORDS else STANDARD
 
     def _slots_of(
         self, keys: Sequence[sql.Key], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
     ) -> list[NDArray[np.int64]]:
-        """Return the slots: those that the engine found, or those of the raw values."""
+        """Return the slots: those that DuckDB computed, or those of the raw values."""
         found = []
         for key, (name, cell), column in zip(keys, cells, columns, strict=True):
             column.reading = self._reading_of(name)
@@ -250,7 +249,7 @@ class Duck(Engine):
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield the slots that occur, and how often."""
+        """Yield the slots that occur, and their counts."""
         keys, relation = self._keys(cells)
         yield from self._counted(cells, keys, relation)
 
@@ -280,7 +279,7 @@ class Duck(Engine):
             yield self._slots_of(keys, cells, columns)
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
-        """Return the exact sum of powers of ticks, added up in 128 bits if that is enough."""
+        """Return the exact sum of powers of ticks, in 128 bits if that is enough."""
         (key,), relation = self._keys([(name, cell)])
         largest = cell.grid.last**power if power <= 8 else _HUGEINT
         if not key.direct or largest >= _HUGEINT:
@@ -291,7 +290,7 @@ class Duck(Engine):
         return int(guarded(summed.fetchall)[0][0] or 0)
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the sums of powers of ticks, in one query if the engine itself finds them."""
+        """Return the sums of powers of ticks, in one query if DuckDB can compute them itself."""
         found = self.sums([], (name, cell), most)
         if found is None:
             return super().moments(name, cell, most)
@@ -300,10 +299,10 @@ class Duck(Engine):
     def within(
         self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield slots within ranges; the rows of others are left out by their raw values.
+        """Yield slots within ranges; other rows are left out by their raw values.
 
-        Where DuckDB infers too much (`_with_nan`) it must not see through the filter, and what it
-        lets pass all the same is left out here.
+        Where DuckDB infers too much (`_with_nan`) it must not see through the filter, and rows that
+        it lets pass nevertheless are left out here.
         """
         name, cell = cells[-1]
         engine, raw = self, sql.holding(cell, name, self._kinds[name], ranges)
@@ -331,7 +330,7 @@ class Duck(Engine):
         return column
 
     def only(self, *names: str) -> Duck:
-        """Return some columns alone."""
+        """Return an engine with only these columns."""
         engine = copy(self)
         engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
         return engine
@@ -343,7 +342,7 @@ class Duck(Engine):
     def combinations(
         self, names: Sequence[str]
     ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
-        """Yield the values that occur in columns, and how often."""
+        """Yield the values that occur in columns, and their counts."""
         values = [f"{sql.raw(c, self._kinds[c])} AS k{i}" for i, c in enumerate(names)]
         keys = ", ".join(f"k{i}" for i in range(len(names)))
         yield from _batches(
@@ -353,7 +352,7 @@ class Duck(Engine):
     def sums(
         self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
     ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
-        """Return the sums of each group: rows are added up by raw keys, then looked up."""
+        """Return the sums of each group: rows are summed by raw keys, which are then looked up."""
         keys = [] if of is None else self._keys([of])[0]
         largest = 0 if of is None else of[1].grid.last ** min(most, 8)
         raw = any(self._kinds[c] == "float" or not cell.size for c, cell in axes)
@@ -383,7 +382,7 @@ class Duck(Engine):
         return slots, [[int(x or 0) for x in row[len(axes) :]] for row in found]
 
     def present(self, name: str) -> int:
-        """Return how many values are not missing, in one count."""
+        """Return the number of values that are not missing, by one count."""
         there = sql.present(name, self._kinds[name])
         return int(guarded(self._rows().aggregate(f"count_if({there})").fetchall)[0][0] or 0)
 
@@ -396,7 +395,7 @@ class Duck(Engine):
         ]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep so many rows of each person; see `sourdine.frames.duck`."""
+        """Keep at most ``rows`` rows of each person; see `bounded`."""
         return self._derived(bounded(self._rows(), self._kinds, unit, rows, key))
 
     def _derived(self, relation: Any) -> Duck:
@@ -411,11 +410,11 @@ def _reads_parquet(relation: Any) -> bool:
 
 
 def _with_nan(relation: Any) -> Any:
-    """Add a branch that may hold NaN but holds no row, so that none is inferred to be absent.
+    """Add an empty branch that may hold NaN, so that DuckDB does not infer its absence.
 
-    DuckDB takes the statistics of a Parquet file to exclude NaN, which they do not, and then counts
-    it as a large number. On a connection of our own the inference is turned off; on the caller's
-    it is led to know better. Filters pass through the union and are kept off floats here.
+    DuckDB assumes that the statistics of a Parquet file exclude NaN, which they do not, and then
+    counts it as a large number. On a connection of our own the inference is turned off; on the
+    caller's this branch prevents it. Filters pass through the union and are kept off floats here.
     """
     columns = [
         f"CAST('nan' AS {t}) AS {sql.name(c)}" if sql.kind_of(t) == "float" else sql.name(c)
@@ -456,12 +455,12 @@ def _next_batch(reader: Any) -> Any:
     """Return the next batch, or None after the last."""
     try:
         return next(reader, None)
-    except Exception:  # noqa: BLE001 - Arrow hides the engine's kind of error
+    except Exception:  # noqa: BLE001 - Arrow hides the engine's type of error
         raise _unreadable() from None
 
 
 def _column_of_arrow(values: Any) -> Column:
-    """Read one column of a batch: slots, or the raw values of listed categories."""
+    """Convert one column of a batch: slots, or the raw values of listed categories."""
     gone = values.null_count > 0
     kind = str(values.type)
     if not gone and kind.startswith(("int", "uint", "float", "double")):
@@ -469,25 +468,25 @@ def _column_of_arrow(values: Any) -> Column:
     return Column.of(values.to_pylist())
 
 
-# ---- Data of any library that exports Arrow: ``__arrow_c_stream__`` or ``__arrow_c_array__`` -----
+# ---- Arrow data: ``__arrow_c_stream__`` or ``__arrow_c_array__`` ---------------------------------
 #
-# PyArrow takes it in where it is installed, otherwise DuckDB. A stream may be read only once, so
+# PyArrow imports it where it is installed, otherwise DuckDB. A stream may be read only once, so
 # all of it is read when the frame is made.
 
 
 def exports_arrow(data: object) -> bool:
-    """Return whether an object says that it exports Arrow data."""
+    """Return whether an object declares that it exports Arrow data."""
     return hasattr(data, "__arrow_c_stream__") or hasattr(data, "__arrow_c_array__")
 
 
 def open_capsule(data: object) -> Engine:
-    """Return the engine of what an object exports: rows of columns, or one column."""
+    """Return the engine of an object's Arrow export: rows of columns, or one column."""
     has_arrow = find_spec("pyarrow") is not None
     try:
         return _in_arrow(data) if has_arrow else _in_duckdb(data)
     except ParameterError:
         raise
-    except Exception:  # noqa: BLE001 - what an exporter says may hold data
+    except Exception:  # noqa: BLE001 - an exporter's message may hold data
         hint = (
             "Check that the object still holds its data."
             if has_arrow

@@ -1,4 +1,4 @@
-"""The interface of an engine: what it is asked, and the exact counts it returns."""
+"""The interface of an engine: the queries it gets, and the exact counts it returns."""
 
 from __future__ import annotations
 
@@ -24,22 +24,22 @@ if TYPE_CHECKING:
     from sourdine.frames.reading import Reading
 
 
-# ---- What an engine is asked: to count rows by cells, or to add up powers of ticks ---------------
+# ---- Queries: counts by cells, or sums of powers of ticks ----------------------------------------
 
 
 @dataclass(frozen=True)
 class Asked:
-    """A question to the rows; it is its own name.
+    """A query of the rows; it is hashable and serves as its own key.
 
     Parameters
     ----------
     cells
-        Columns and how their values fall into slots, an axis each.
+        Columns and their cells, one axis each.
     most
-        None to count rows; else sums of powers of the last cell's ticks, up to this one, are asked
-        with the number of rows, for each combination of slots along the other axes.
+        None to count rows; otherwise the query asks for the number of rows and the sums of powers
+        of the last cell's ticks, up to this power, for each combination of slots of the other axes.
     within
-        Sorted, disjoint, half-open ranges of the last cell's ticks, where no others are wanted.
+        Sorted, disjoint, half-open ranges of the last cell's ticks, if no others are wanted.
     """
 
     cells: tuple[tuple[str, Cell], ...]
@@ -48,18 +48,18 @@ class Asked:
 
     @property
     def axes(self) -> tuple[tuple[str, Cell], ...]:
-        """The cells that rows are grouped by."""
+        """The cells by which rows are grouped."""
         return self.cells if self.most is None else self.cells[:-1]
 
 
-# ---- What comes out of an engine: whole numbers over public cells --------------------------------
+# ---- Tallies: integer counts over public cells ---------------------------------------------------
 
 
 DENSE = 10**6
 """Up to this many public cells are counted in a full table."""
 
 Groups = "tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]"
-"""Slots along each axis, and how many rows each stands for (None: one)."""
+"""Slots along each axis, and the number of rows of each (None: one)."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -69,12 +69,12 @@ class Tally:
     Parameters
     ----------
     sizes
-        How many public slots each axis has.
+        The number of public slots of each axis.
     table
         The counts of all cells, `MISSING` last along each axis; None if there are too many.
     ticks, tallied, missing
-        For a single axis of more than a million slots: the slots that hold anything, in order, how
-        much they hold, and how many values are missing. Which slots hold anything is private.
+        For a single axis of more than a million slots: the non-empty slots, in order, their counts,
+        and the number of missing values. Which slots are non-empty is private.
 
     Examples
     --------
@@ -98,7 +98,7 @@ class Tally:
 
     @property
     def is_dense(self) -> bool:
-        """Whether all cells are in `counts`, empty ones too."""
+        """Whether `counts` holds all cells, including empty ones."""
         return self.table is not None
 
     @property
@@ -141,7 +141,7 @@ class Tally:
 def merge(
     parts: Iterable[tuple[NDArray[np.int64], NDArray[np.int64] | None]],
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    """Add up (slot, count) pairs: the distinct slots in order, and their counts."""
+    """Add up (slot, count) pairs: return the distinct slots in order, and their counts."""
     listed = list(parts)
     if not listed:
         return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -168,7 +168,7 @@ def gather(
     sizes: tuple[int, ...],
     groups: Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]],
 ) -> Tally:
-    """Make a tally of what an engine counted."""
+    """Make a tally of an engine's counts."""
     if prod(sizes) <= DENSE:
         return _table(sizes, groups)
     if len(sizes) > 1:
@@ -200,13 +200,13 @@ def _table(
     return Tally(sizes, table.reshape(shape))
 
 
-# ---- What an engine does: count exactly, and nothing else ----------------------------------------
+# ---- Engines: they count exactly, and do nothing else --------------------------------------------
 #
-# An engine holds the rows and gives out whole numbers over public cells. Noise never runs in it.
+# An engine holds the rows and returns integers over public cells. Noise is never added inside it.
 
 
 def require_different(names: Sequence[str]) -> None:
-    """Refuse no columns at all, and a name that stands twice: which is meant cannot be known.
+    """Refuse an empty list of columns, and duplicate names, which would be ambiguous.
 
     Examples
     --------
@@ -223,7 +223,7 @@ def require_different(names: Sequence[str]) -> None:
 
 
 def name_twice(name: str | None = None) -> ParameterError:
-    """Return the refusal of columns of one name."""
+    """Return the error for duplicate column names."""
     return ParameterError(
         "data",
         "have columns with different names",
@@ -233,14 +233,14 @@ def name_twice(name: str | None = None) -> ParameterError:
 
 
 class Engine(ABC):
-    """Rows of named columns, wherever they are."""
+    """Rows of named columns, stored anywhere."""
 
     parsed = False
-    """Whether the rows were read from text, so that what a cell holds can decide if it is a row."""
+    """Whether the rows were parsed from text, so that a cell's content may decide what is a row."""
     reading: Reading = STANDARD
     """How numbers are written in texts."""
     away = False
-    """Whether single rows stay where they are: `slots` and `column` refuse."""
+    """Whether single rows never leave the engine: `slots` and `column` raise."""
 
     @property
     @abstractmethod
@@ -252,21 +252,21 @@ class Engine(ABC):
         return None
 
     def declared(self, name: str) -> Declared | None:  # noqa: ARG002
-        """Return what the type of a column says; None if it has none, or one that says nothing.
+        """Return the declared type of a column; None if it has none, or one without a meaning.
 
-        Values are not looked at: a type is refused regardless of the rows.
+        Values are not read: a type is refused regardless of the rows.
         """
         return None
 
     @abstractmethod
     def rows(self) -> int:
-        """Return how many rows there are."""
+        """Return the number of rows."""
 
     @abstractmethod
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield slots along each cell and how many rows have them (None: one each)."""
+        """Yield slots along each cell and the number of rows that have them (None: one each)."""
 
     @abstractmethod
     def slots(
@@ -280,15 +280,15 @@ class Engine(ABC):
 
     @abstractmethod
     def only(self, *names: str) -> Engine:
-        """Return some columns alone; the others are not read."""
+        """Return an engine with only these columns; the others are not read."""
 
     def values(self, name: str) -> Iterator[tuple[Column, NDArray[np.int64] | None]]:
-        """Yield values of a column and how many rows have them (None: one each)."""
+        """Yield values of a column and the number of rows that have them (None: one each)."""
         for (column,), counts in self.combinations([name]):
             yield column, counts
 
     def present(self, name: str) -> int:
-        """Return how many values of a column are not missing."""
+        """Return the number of values of a column that are not missing."""
         return sum(
             int(np.count_nonzero(values.present) if n is None else n[values.present].sum())
             for values, n in self.values(name)
@@ -311,8 +311,8 @@ class Engine(ABC):
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` rows of each value of ``unit``.
 
-        Rows are put in order by all columns that the engine has: `only` comes before. Which stay
-        is defined in `sourdine.frames.units`.
+        Rows are ordered by all columns that the engine has, so call `only` first. Which rows are
+        kept is defined in `sourdine.frames.units`.
         """
 
     def array(self, name: str) -> NDArray[Any] | None:  # noqa: ARG002
@@ -339,18 +339,18 @@ class Engine(ABC):
         of: tuple[str, Ticks] | None,  # noqa: ARG002
         most: int,  # noqa: ARG002
     ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
-        """Return codes along axes, and for each how many rows there are and the powers' sums.
+        """Return codes along axes, and for each the number of rows and the sums of powers.
 
-        None where the engine has no better way than to count the ticks of each group.
+        None if the engine has no better way than to count the ticks of each group.
         """
         return None
 
     def afresh(self) -> Engine:
-        """Return the same rows without what was foreseen of them."""
+        """Return the same rows without prefetched answers."""
         return self
 
     def prefetch(self, asked: Asked) -> None:  # noqa: B027 - most engines answer one by one
-        """Hear what will be asked: what is foreseen together may be answered by one pass."""
+        """Announce a query: announced queries may be answered together in one pass."""
 
     @abstractmethod
     def combinations(
@@ -361,15 +361,15 @@ class Engine(ABC):
     def within(
         self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
     ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield what `groups` yields of the rows whose last slot lies in ranges, and no others.
+        """Yield what `groups` yields, for only the rows whose last slot lies in ranges.
 
         Parameters
         ----------
         cells
             As in `groups`; the last is a `Ticks`.
         ranges
-            Sorted, disjoint and half-open. How they follow from raw values, which an engine can
-            compare without snapping them, is in `sourdine.frames.sql`.
+            Sorted, disjoint and half-open. The corresponding ranges of raw values, which an engine
+            can compare without snapping, are computed in `sourdine.frames.sql`.
         """
         for slots, counts in self.groups(cells):
             there = inside(slots[-1], ranges)

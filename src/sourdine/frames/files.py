@@ -39,15 +39,16 @@ if TYPE_CHECKING:
     from sourdine.frames.text_files import Header
 
 
-# ---- Folders of files: those of one kind below it, and columns that the names of folders hold ----
+# ---- Folders of files ----------------------------------------------------------------------------
 #
-# Names that begin with a point or an underscore (``_SUCCESS``, ``.crc``) are passed over. In a
-# folder ``year=2024`` every row of every file has the text ``2024`` in the column ``year``: it is
-# read as text, so that no folder changes how another is read.
+# A folder stands for the files below it, which must be of one kind. Names that begin with a dot or
+# an underscore (``_SUCCESS``, ``.crc``) are ignored. In a folder ``year=2024`` every row of every
+# file has the text ``2024`` in the column ``year``: it is read as text, so that no folder changes
+# how another is read.
 
 
 NOTHING = "__HIVE_DEFAULT_PARTITION__"
-"""What writers put in the place of a value that is missing."""
+"""The placeholder that writers use for a missing value."""
 PATH = "path_of_sourdine"
 """The column that holds a file's path while folders are read."""
 _HIDDEN = (".", "_")
@@ -61,7 +62,7 @@ def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
     folder
         Its path.
     kinds
-        The endings of each kind.
+        The file name extensions of each kind.
     """
     found: list[list[str]] = [[] for _ in kinds]
     for place, inner, names in walk(folder):
@@ -83,7 +84,7 @@ def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
 
 
 def root_of(path: str) -> str:
-    """Return the folder from which on the names of folders may hold columns.
+    """Return the folder below which the names of folders may hold columns.
 
     Examples
     --------
@@ -126,26 +127,23 @@ def _value(below: str, key: str) -> str:
     return f"nullif(nullif({text}, {sql.string(NOTHING)}), '')"
 
 
-# ---- Data in files: CSV and Parquet through DuckDB, one value a line, arrays that NumPy saved ----
+# ---- Files: CSV and Parquet through DuckDB, one value per line, NumPy arrays ---------------------
 #
-# A folder means the files below it (`sourdine.frames.files`).
-#
-# A CSV file is read as text: a cell that does not read as a number is missing, and no record
-# changes how another is read, whatever its bytes (`sourdine.frames.text_files`). Every record is a
-# row, for all that is asked of the file. The first line names the columns and shows the separator;
-# columns of several files are matched by name. What else is to be known of a file is declared
+# A CSV file is read as text: a cell that is not a number is missing, and no record changes how
+# another is read, whatever its bytes are (`sourdine.frames.text_files`). Every record is a row, for
+# every query of the file. The first line names the columns and shows the separator; columns of
+# several files are matched by name. Anything else about a file is declared
 # (`sourdine.frames.reading`).
 #
-# The statistics in a Parquet file do not say whether a column holds NaN, and DuckDB takes them to
-# say that it does not, so what it infers from them is turned off
-# (``test_nan_hidden_by_statistics``).
+# The statistics in a Parquet file do not say whether a column holds NaN, and DuckDB infers from
+# them that it does not, so this inference is turned off (``test_nan_hidden_by_statistics``).
 
 
 _SHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
 
 
 def open_file(path: str, reading: Reading = STANDARD) -> Engine:
-    """Return an engine over a file, or over all files of a folder or that a pattern names."""
+    """Return an engine over a file, over a folder of files, or over the files of a pattern."""
     if Path(path).is_dir():
         files = files_below(path, (PARQUET, CSV, NAMELESS))
         return _readable(path, files[0].lower(), files, reading)
@@ -215,17 +213,17 @@ def _opened(
 class TextFile(Duck):
     """Text files; every record is read, whatever its cells hold.
 
-    Files are looked through when the first row is needed, and those that DuckDB would not read by
-    the rules of `sourdine.frames.text_files` are rewritten for it.
+    Files are scanned when the first row is needed, and those that DuckDB would not read by the
+    rules of `sourdine.frames.text_files` are rewritten for it.
 
     Parameters
     ----------
     files
         Their paths.
     reading
-        What is declared of them.
+        The declared format.
     anyway
-        Whether a file is opened that has a name twice, for a curator who looks through it.
+        Whether to open a file with duplicate names, for a curator who inspects it.
     """
 
     def __init__(self, files: Sequence[str], reading: Reading, *, anyway: bool = False) -> None:
@@ -279,16 +277,16 @@ class TextFile(Duck):
 
 
 class TextLines(Memory):
-    """Text files of one value a line, without a header, read into memory.
+    """Text files of one value per line, without a header, read into memory.
 
-    What the encoding does not have is replaced. A blank line is a value that is missing.
+    Bytes that the encoding does not have are replaced. A blank line is a missing value.
 
     Parameters
     ----------
     files
         Their paths.
     reading
-        What is declared of them.
+        The declared format.
     """
 
     parsed = True
@@ -299,7 +297,7 @@ class TextLines(Memory):
         super().__init__({UNNAMED: lambda: column}, len(column))
 
     def column(self, name: str, *, strict: bool = False) -> Column:
-        """Return the lines; strictly, what is not UTF-8 is refused."""
+        """Return the lines; if strict, refuse invalid UTF-8."""
         if not strict:
             return super().column(name)
         lines: list[str | None] = []
@@ -341,7 +339,7 @@ def _array(path: str) -> NDArray[Any]:
         array = np.load(path, allow_pickle=False)
     except OSError:
         raise
-    except Exception:  # noqa: BLE001 - whatever the file holds
+    except Exception:  # noqa: BLE001 - a file may hold anything
         array = None
     if not isinstance(array, np.ndarray) or array.ndim != 1:
         got = "something else" if array is None else "one of another shape"
@@ -363,9 +361,9 @@ def _listed(files: Sequence[str]) -> str:
 
 
 def _require_different_columns(connection: Any, files: Sequence[str]) -> None:
-    """Refuse a Parquet file that has a name twice: DuckDB would give the second another one.
+    """Refuse a Parquet file with duplicate names: DuckDB would rename the second.
 
-    A schema lists a column and then what it is made of, each with the number of its children.
+    A schema lists a column and then its children, each with the number of its own children.
     """
     fields = f"SELECT file_name, name, num_children FROM parquet_schema({_listed(files)})"  # noqa: S608
     for _, own in groupby(guarded(connection.sql(fields).fetchall), lambda field: field[0]):
@@ -383,14 +381,14 @@ def _parquet(files: Sequence[str], path: str | None = None) -> str:
 
 
 def _with_folders(rows: Any, with_path: Any, named: Mapping[str, str]) -> Any:
-    """Add the columns that folders name; they take the place of those that files hold."""
+    """Add the columns named by folders; they replace columns of the same name in files."""
     own = [sql.name(c) for c in rows.columns if c not in named]
     added = [f"{value} AS {sql.name(c)}" for c, value in named.items()]
     return with_path.project(", ".join([*own, *added]))
 
 
 def _joined(scans: Sequence[tuple[str, Header]]) -> str:
-    """Return what scans all files: together where their first lines agree, else one by one."""
+    """Return a scan of all files: one scan where their first lines agree, else one by one."""
     parts = [_csv([p for p, _ in same], head) for head, same in groupby(scans, lambda s: s[1])]
     if len(parts) == 1:
         return parts[0]

@@ -29,14 +29,14 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 
-# ---- What to say of a column that is not there ---------------------------------------------------
+# ---- Messages about columns that do not exist ----------------------------------------------------
 
 
 def listed_columns(frame: Frame, wanted: str | None = None) -> str:
-    """Return a sentence on the columns: all of them, or of a text file those like what was typed.
+    """Return a sentence that lists the columns; of a text file, only those like the wanted one.
 
-    A text file may have no header, and then its first line is somebody's record. So of names that
-    stand there, and were not declared, none is shown but what resembles the name that was typed.
+    A text file may have no header, and then its first line is somebody's record. So undeclared
+    names of a text file are shown only if they resemble the name that was typed.
 
     Examples
     --------
@@ -64,23 +64,23 @@ def listed_columns(frame: Frame, wanted: str | None = None) -> str:
 
 
 def _like(wanted: str, names: Sequence[str]) -> list[str]:
-    """Return the names that resemble another, whatever their case and the blanks around them."""
+    """Return the names that resemble another, ignoring case and surrounding blanks."""
     plain = {name.strip().casefold(): name for name in reversed(names)}
     return [plain[like] for like in get_close_matches(wanted.strip().casefold(), plain, n=3)]
 
 
-# ---- Which engine holds the data -----------------------------------------------------------------
+# ---- Choosing the engine -------------------------------------------------------------------------
 
 
 CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 PARQUET = (".parquet", ".pq")
 LINES = ".txt"
 NAMELESS = (LINES, ".npy")
-"""Files without names: their one column is called ``value``."""
+"""Files without column names: their one column is called ``value``."""
 
 
 def is_path(text: str) -> bool:
-    """Return whether a text ends as the path of a file does that can be read."""
+    """Return whether a text ends like the path of a file that can be read."""
     return text.lower().endswith((*CSV, *PARQUET, *NAMELESS))
 
 
@@ -103,7 +103,7 @@ def _of_memory(data: object) -> Engine:
         types = {UNNAMED: declared_by_numpy(data.dtype)}
         return Memory({UNNAMED: lambda: Column.of_array(data)}, len(data), types=types)
     if isinstance(data, (list, tuple, range)):
-        column, _ = _column(data)  # now: a list may grow
+        column, _ = _column(data)  # now, since a list may grow
         return Memory({UNNAMED: lambda: column}, len(column))
     if isinstance(data, Mapping):
         return _of_dict(data)
@@ -111,7 +111,7 @@ def _of_memory(data: object) -> Engine:
 
 
 def _column(values: Any) -> tuple[Column, Declared | None]:
-    """Read one column, a sequence, an array or a series, and what its type says."""
+    """Convert one column, a sequence, an array or a series; return it with its declared type."""
     if isinstance(values, np.ndarray):
         _require_one_dimension(values)
         return Column.of_array(values), declared_by_numpy(values.dtype)
@@ -128,7 +128,7 @@ def _column(values: Any) -> tuple[Column, Declared | None]:
 def _require_values(values: Sequence[Any]) -> None:
     """Refuse a list of rows, each itself a list or a dict: it has the shape of a table.
 
-    One such element among others is a value like any other, and missing.
+    One such element among others is treated like any other value, as missing.
     """
     if values and all(isinstance(v, (list, tuple, Mapping, np.ndarray)) for v in values):
         raise ParameterError(
@@ -201,7 +201,7 @@ def _of_native(data: object) -> Engine:
 
 
 def is_spark(data: object) -> bool:
-    """Return whether something is a data frame of Spark's, classic or Connect.
+    """Return whether something is a Spark data frame, classic or Connect.
 
     Examples
     --------
@@ -236,7 +236,7 @@ def _no_data(data: object) -> ParameterTypeError:
     )
 
 
-# ---- Any data to exact counts --------------------------------------------------------------------
+# ---- `Frame` -------------------------------------------------------------------------------------
 
 
 _KEY_BYTES = 32
@@ -245,23 +245,23 @@ _KEY_BYTES = 32
 class Frame:
     """Rows of named columns: in memory, in a file, or in an engine.
 
-    A frame gives out exact whole numbers only, and the same ones for the same data wherever it is
-    (``test_engines_agree_on_hostile_values``). They are private: a mechanism comes between them
-    and a reader.
+    A frame returns exact integers only, and the same ones for the same data in any engine
+    (``test_engines_agree_on_hostile_values``). They are private: a mechanism must be applied
+    before they are published.
 
     Parameters
     ----------
     data
         A list, tuple or one-dimensional NumPy array; a dict of such columns; a frame or series of
-        pandas, Polars (also lazy), PyArrow, Spark or another library that narwhals knows; a DuckDB
-        relation; anything else that exports Arrow data (``__arrow_c_stream__`` or
-        ``__arrow_c_array__``); or the path of a CSV or Parquet file, ``*`` standing for several, of
-        a text file with one value a line, or of an array that NumPy saved. CSV files, Parquet files
-        and lazy frames are counted where they are and may be larger than memory. Data of one
-        column without a name call it ``value``.
+        pandas, Polars (also lazy), PyArrow, Spark or another library that narwhals supports; a
+        DuckDB relation; anything else that exports Arrow data (``__arrow_c_stream__`` or
+        ``__arrow_c_array__``); or the path of a CSV or Parquet file (``*`` matches several), of
+        a text file with one value per line, or of a saved NumPy array. CSV files, Parquet files
+        and lazy frames are counted in place and may be larger than memory. Data of one unnamed
+        column calls it ``value``.
     read
         How text is read, a `Reading` or a dict of its parameters: a file's encoding and header,
-        decimal commas, symbols beside numbers.
+        decimal commas, symbols next to numbers.
 
     Examples
     --------
@@ -296,7 +296,7 @@ class Frame:
 
     @property
     def engine(self) -> Engine:
-        """What holds the rows."""
+        """The engine that holds the rows."""
         return self._engine
 
     @property
@@ -306,18 +306,18 @@ class Frame:
 
     @property
     def parsed(self) -> bool:
-        """Whether it was read from text: how many rows there are then depends on their cells."""
+        """Whether it was parsed from text: the number of rows then depends on their cells."""
         return self._engine.parsed
 
     def kind(self, column: str | None = None) -> str | None:
         """Return the type a file states: integer, float, boolean, text, ...; None if it does not.
 
-        Values are not looked at.
+        Values are not read.
         """
         return self._engine.kind(self.resolve(column))
 
     def declared(self, column: str | None = None) -> Declared | None:
-        """Return what the type of a column says; None where there is none, as in a list.
+        """Return the declared type of a column; None if there is none, as in a list.
 
         Examples
         --------
@@ -331,7 +331,7 @@ class Frame:
         return self._engine.rows()
 
     def __getitem__(self, column: str) -> Frame:
-        """Return one column alone.
+        """Return a frame with one column.
 
         Examples
         --------
@@ -341,7 +341,7 @@ class Frame:
         return self.only(column)
 
     def only(self, *columns: str) -> Frame:
-        """Return some columns alone, in their old order; the others are not read.
+        """Return a frame with only these columns, in their old order; the others are not read.
 
         Examples
         --------
@@ -355,7 +355,7 @@ class Frame:
         return f"Frame(columns={list(self.columns)})"
 
     def resolve(self, column: str | None) -> str:
-        """Return the name of a column that exists; None means the only one."""
+        """Return the name of an existing column; None means the only one."""
         if column is None and len(self.columns) == 1:
             return self.columns[0]
         if column is None or column not in self.columns:
@@ -373,7 +373,7 @@ class Frame:
         Parameters
         ----------
         cells
-            One for each axis. All together may have a million public cells; a single one may have
+            One for each axis. Together they may have a million public cells; a single one may have
             more, and is then counted as a list of the ticks that occur.
         """
         return gather(tuple(cell.size for cell in cells), self._engine.groups(self._named(cells)))
@@ -381,15 +381,15 @@ class Frame:
     def codes(self, *cells: Cell, chunk: int = 1 << 17) -> Iterator[list[NDArray[np.int64]]]:
         """Yield the slots of the rows in their order, block by block, `MISSING` among them.
 
-        This is for people's own randomisers, which work record by record: what leaves here is as
-        private as the data. Files are read as a stream; while it runs, ask the frame nothing else.
+        This is for local randomisers, which work record by record: the result is as private as the
+        data. Files are read as a stream; do not query the frame until it is finished.
 
         Parameters
         ----------
         cells
             One for each array of a block. A single cell may have any number of slots.
         chunk
-            The most rows of a block; an engine may give fewer.
+            The maximum number of rows of a block; an engine may return fewer.
 
         Examples
         --------
@@ -415,7 +415,7 @@ class Frame:
         return self._engine.total(self.resolve(cell.column), cell, power)
 
     def moments(self, cell: Ticks, most: int) -> list[int]:
-        """Return how many values are there, the sum of their ticks, of their squares, ...
+        """Return the number of values, the sum of their ticks, of their squares, and so on.
 
         Parameters
         ----------
@@ -436,7 +436,7 @@ class Frame:
     def between(
         self, cell: Ticks, ranges: Sequence[tuple[int, int]]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Count the ticks in some ranges only.
+        """Count only the ticks in some ranges.
 
         Parameters
         ----------
@@ -448,19 +448,19 @@ class Frame:
         Returns
         -------
         tuple
-            The ticks that occur, in order, and how often.
+            The ticks that occur, in order, and their counts.
         """
         name = self.resolve(cell.column)
         return self._engine.between(name, cell, joined(ranges, cell.size))
 
     def afresh(self) -> Frame:
-        """Return the same rows, for another question: nothing is foreseen or remembered."""
+        """Return the same rows for another query, without prefetched or cached answers."""
         return _of(self._engine.afresh())
 
     def prefetch(
         self, *cells: Cell, most: int | None = None, ranges: Sequence[tuple[int, int]] | None = None
     ) -> None:
-        """Say what will be asked next, so that what is foreseen together may share a pass.
+        """Announce the next queries, so that they may share a pass.
 
         Parameters
         ----------
@@ -476,19 +476,19 @@ class Frame:
         self._engine.prefetch(Asked(named, most, within))
 
     def column(self, column: str | None = None, *, strict: bool = False) -> Column:
-        """Return all values of a column, in the order of the rows, each read on its own.
+        """Return all values of a column, in the order of the rows, each converted on its own.
 
-        They are as private as the data, and all in memory. This is for what has to see single
-        records: labels under guard, rows that queries are asked of.
+        They are as private as the data, and all in memory. This is for uses that need single
+        records, such as labels under guard or the rows of linear queries.
 
         Parameters
         ----------
         column
-            Its name; None for data that has one.
+            Its name; None if the data has only one.
         strict
-            Whether a text file must be in order: UTF-8, every quote closed, as many fields in each
-            line as in the first. One that is not is refused; otherwise it is read as `codes` does.
-            Blank lines at its end are then none.
+            Whether a text file must be well-formed: UTF-8, every quote closed, as many fields in
+            each line as in the first. Otherwise it is refused; without ``strict`` it is read as by
+            `codes`. Blank lines at the end are then ignored.
 
         Examples
         --------
@@ -498,9 +498,9 @@ class Frame:
         return self._engine.column(self.resolve(column), strict=strict)
 
     def present(self, column: str | None = None) -> int:
-        """Return how many values of a column are not missing: those that `distinct` counts.
+        """Return the number of values of a column that are not missing, as `distinct` counts.
 
-        Nothing, NaN and the empty text are missing; any other value is there, whatever it is.
+        None, NaN and the empty text are missing; any other value is present.
 
         Examples
         --------
@@ -510,7 +510,7 @@ class Frame:
         return self._engine.present(self.resolve(column))
 
     def distinct(self, column: str | None = None) -> tuple[list[str], NDArray[np.int64]]:
-        """Return the values that occur, as texts in order, and how often.
+        """Return the values that occur, as texts in order, and their counts.
 
         Which values occur is private: this is for mechanisms that decide what may be named.
         """
@@ -526,15 +526,15 @@ class Frame:
     def owners(self, unit: str, ends: Sequence[int]) -> NDArray[np.int64]:
         """Return how many people own up to each number of rows, and how many more than the last.
 
-        Rows without a name belong to one person. Nobody is named.
+        Rows without a name belong to one person. No names are returned.
 
         Parameters
         ----------
         unit
             The column that names the person.
         ends
-            Numbers of rows, rising: the first counts those who own up to it, each further one
-            those who own more than the one before.
+            Increasing numbers of rows: the first counts the people who own up to it, each further
+            one those who own more than the one before.
 
         Examples
         --------
@@ -548,7 +548,7 @@ class Frame:
         return found
 
     def split(self, column: str | None, keys: Sequence[Any]) -> list[Frame]:
-        """Return the rows of each key; rows with no listed key are in none.
+        """Return the rows of each key; rows with no listed key are dropped.
 
         Parameters
         ----------
@@ -565,17 +565,17 @@ class Frame:
     ) -> list[Frame]:
         """Return the rows of each key of one or several columns, to be counted.
 
-        What is asked of one group is counted for all of them in one pass. A group counts and gives
-        out no rows; where single rows are needed, `split` cuts them out.
+        A query of one group is counted for all of them in one pass. A group only counts and
+        returns no rows; where single rows are needed, use `split`.
 
         Parameters
         ----------
         columns
             The columns that hold the keys.
         keys
-            Public keys, a tuple each, matched as in `Codes`.
+            Public keys, one tuple each, matched as in `Codes`.
         other
-            Whether the rows of no key are one more group, the last.
+            Whether the rows without a listed key form one more group, the last.
 
         Examples
         --------
@@ -588,7 +588,7 @@ class Frame:
         return [_of(part) for part in Partition(self._engine, names, keys, other=other).parts]
 
     def combinations(self, columns: Sequence[str]) -> dict[tuple[str, ...], int]:
-        """Return the texts that occur together in columns, none of them missing, and how often.
+        """Return the combinations of texts that occur in columns, without missing ones, and counts.
 
         Which occur is private: this is for mechanisms that decide what may be named.
 
@@ -605,30 +605,30 @@ class Frame:
         return {key: found[key] for key in sorted(found)}
 
     def bound(self, unit: str, rows: int, *, source: Source = SYSTEM) -> Frame:
-        """Keep at most ``rows`` rows of each person, so that a promise can be per person.
+        """Keep at most ``rows`` rows of each person, so that a guarantee can be per person.
 
-        Which rows stay is decided by a fresh secret key and by all columns that the frame has
-        (`sourdine.frames.units`): take those that are needed with `only` first.
-        Files, DuckDB relations and Spark frames stay where they are, and the choice is made again,
-        the same way, for each count, which sorts the rows; other lazy frames are read into memory.
+        Which rows are kept is decided by a fresh secret key and by all columns that the frame has
+        (`sourdine.frames.units`): select the needed ones with `only` first.
+        Files, DuckDB relations and Spark frames stay where they are, and the same choice is made
+        again for each count, which sorts the rows; other lazy frames are read into memory.
 
         Parameters
         ----------
         unit
             The column that names the person. Rows without a name belong to one person.
         rows
-            How many may stay.
+            The number of rows to keep.
         source
-            Where the key comes from; a seeded source repeats the choice, for tests.
+            The source of the key; a seeded source repeats the choice, for tests.
         """
         rows = integer(rows, "rows", least=1)
         key = source.bytes(_KEY_BYTES)
         return _of(self._engine.bound(self.resolve(unit), rows, key))
 
     def array(self, column: str | None = None) -> NDArray[Any] | None:
-        """Return the numbers of a column as a NumPy array, NaN for what is missing.
+        """Return the numbers of a column as a NumPy array, NaN for missing values.
 
-        None if the data is not in memory, or if whole numbers beyond 2**53 stand beside missing
+        None if the data is not in memory, or if a column has both integers beyond 2**53 and missing
         values, which no NumPy array of numbers can hold.
         """
         return self._engine.array(self.resolve(column))

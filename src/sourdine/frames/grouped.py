@@ -1,4 +1,4 @@
-"""Counts by group: one pass over the data, however many groups."""
+"""Counts by group: one pass over the data for any number of groups."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ if TYPE_CHECKING:
     Counted = tuple[Whole, Whole]
 
 
-# ---- One group of a partition: it takes its own counts of what was counted for all groups at once
+# ---- One group of a partition --------------------------------------------------------------------
 
 
 class GroupRows(Engine):
-    """One group: it counts, and nothing else.
+    """One group: it selects its own counts from those of all groups, and does nothing else.
 
     Parameters
     ----------
     whole
         All groups.
     i
-        The number of this one.
+        The index of this one.
     """
 
     def __init__(self, whole: Partition, i: int) -> None:
@@ -47,7 +47,7 @@ class GroupRows(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names."""
+        """The names of the columns."""
         return self.whole.engine.columns
 
     def kind(self, name: str) -> str | None:
@@ -55,17 +55,17 @@ class GroupRows(Engine):
         return self.whole.engine.kind(name)
 
     def declared(self, name: str) -> Declared | None:
-        """Return what the type of a column says."""
+        """Return the declared type of a column."""
         return self.whole.engine.declared(name)
 
     def rows(self) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         return int(self.whole.rows()[self.place])
 
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield the slots that occur, and how often."""
+        """Yield the slots that occur, and their counts."""
         yield self.whole.cells(cells)[self.place]
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
@@ -77,7 +77,7 @@ class GroupRows(Engine):
         return self.moments(name, cell, power)[power]
 
     def present(self, name: str) -> int:
-        """Return how many values of a column are not missing."""
+        """Return the number of values of a column that are not missing."""
         (slots,), counts = self.whole.cells([(name, Present(name))])[self.place]
         return int(counts[slots >= 0].sum())
 
@@ -90,7 +90,7 @@ class GroupRows(Engine):
         return self.whole.between(name, cell, wanted)[self.place]
 
     def prefetch(self, asked: Asked) -> None:
-        """Hear what will be asked; windows of single groups are not foreseen."""
+        """Announce a query; windows of single groups are not prefetched."""
         if asked.within is None:
             self.whole.prefetch(asked)
 
@@ -99,7 +99,7 @@ class GroupRows(Engine):
         return self.whole.array(name, self.place)
 
     def _refuse(self, *asked: Any, **options: Any) -> NoReturn:
-        """Refuse: a group counts."""
+        """Raise: a group only counts."""
         del asked, options
         raise TypeError("a group counts its rows and gives out none; cut the frame with split")
 
@@ -111,7 +111,7 @@ def between_each(
 ) -> list[Counted]:
     """Return the ticks of each part within its own ranges, and their counts.
 
-    Groups of one partition are read in one pass, however many they are.
+    The groups of one partition are read in one pass.
     """
     groups = [part for part in parts if isinstance(part, GroupRows)]
     if len(groups) < len(parts) or len({id(part.whole) for part in groups}) != 1:
@@ -125,26 +125,26 @@ def between_each(
     return [found[part.place] for part in groups]
 
 
-# ---- Rows by group: every question is one pass over the data, however many groups there are ------
+# ---- Rows by group -------------------------------------------------------------------------------
 #
-# A group is a key, of one column or of several, matched as in `Codes`. What is asked of one group
-# is counted for all of them at once (`Partition`), so that ten thousand groups cost little more
-# than one; each group (`GroupRows`) then takes its own counts. They are the counts of the rows that
-# `split` would cut out (``test_parts_count_what_the_split_rows_hold``).
+# A group is a key, of one column or of several, matched as in `Codes`. A query of one group is
+# counted for all of them at once (`Partition`), so that ten thousand groups cost little more than
+# one; each group (`GroupRows`) then selects its own counts. They equal the counts of the rows that
+# `split` would return (``test_parts_count_what_the_split_rows_hold``).
 
 
 BLOCK = 1 << 18
-"""Rows in memory that are looked at together: sums of their halves are exact as floats."""
+"""Rows in memory that are processed together: sums of their halves are exact as floats."""
 TABLE = 1 << 22
-"""Up to so many combinations of codes are looked up in a table."""
+"""Up to this many combinations of codes are looked up in a table."""
 DENSE = 1 << 24
-"""Up to so many cells of all groups together are counted in a full table."""
+"""Up to this many cells of all groups together are counted in a full table."""
 _HALF = 31
 _LOW = (1 << _HALF) - 1
 
 
 class Partition:
-    """Rows cut into groups, and counts of all groups from one pass each.
+    """Rows split into groups, and counts of all groups from one pass each.
 
     Parameters
     ----------
@@ -155,7 +155,7 @@ class Partition:
     keys
         A tuple for each group, with a value of each column.
     other
-        Whether the rows of no key are a group too, the last.
+        Whether the rows without a listed key form a group too, the last.
     """
 
     def __init__(
@@ -227,7 +227,7 @@ class Partition:
         return np.concatenate(found) if found else np.empty(0, np.int64)
 
     def _read(self, cells: Sequence[Named]) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
-        """Yield groups, -1 for none, slots along each cell, and how many rows have them."""
+        """Yield groups, -1 for none, slots along each cell, and their numbers of rows."""
         if not isinstance(self.engine, Memory):
             axes = len(self._axes)
             for slots, counts in self.engine.groups([*self._axes, *cells]):
@@ -239,7 +239,7 @@ class Partition:
                 yield self._of_rows[i * BLOCK : (i + 1) * BLOCK], slots, None
 
     def counted(self, cells: Sequence[Named]) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
-        """Yield groups, slots along each cell, and how many rows have them (None: one each)."""
+        """Yield groups, slots along each cell, and their numbers of rows (None: one each)."""
         for group, slots, counts in self._read(cells):
             inside = group >= 0
             if inside.all():
@@ -249,7 +249,7 @@ class Partition:
                 yield group[inside], rest, None if counts is None else counts[inside]
 
     def rows(self) -> Whole:
-        """Return how many rows each group has."""
+        """Return the number of rows of each group."""
         if "rows" not in self._kept:
             sums = self._sums(None, 0)
             self._kept["rows"] = np.array([own[0] for own in sums], np.int64)
@@ -260,7 +260,7 @@ class Partition:
         """Return the exact sums of powers of ticks of each group, from 0 to the highest."""
         last = self._last
         if last is not None and last[0] is cell and last[1] == (name, most):
-            return last[2]  # to hash a cell for each of many groups would take longer than to count
+            return last[2]  # hashing a cell for each of many groups would take longer than counting
         asked = (name, cell, most)
         if asked not in self._kept:
             sums = self._sums((name, cell), most)
@@ -269,7 +269,7 @@ class Partition:
         return self._last[2]
 
     def _sums(self, of: tuple[str, Ticks] | None, most: int) -> list[list[int]]:
-        """Return for each group its rows and, of a column, the sums of powers of ticks."""
+        """Return for each group its rows and, for a column, the sums of powers of ticks."""
         sums = [[0] * (1 if of is None else most + 2) for _ in range(self.size)]
         found = self.engine.sums(self._axes, of, most)
         if found is None:
@@ -313,7 +313,7 @@ class Partition:
         return sums
 
     def cells(self, cells: Sequence[Named]) -> list[tuple[list[Whole], Whole]]:
-        """Return for each group the slots that occur along the cells, and how often."""
+        """Return for each group the slots that occur along the cells, and their counts."""
         asked = tuple(cells)
         if asked not in self._kept:
             self._kept[asked] = self._tallied(cells)
@@ -352,7 +352,7 @@ class Partition:
         ]
 
     def prefetch(self, asked: Asked) -> None:
-        """Hear what a group will be asked; it is asked of all of them together, once."""
+        """Announce a query of a group; it is run once, for all of them together."""
         if asked not in self._foreseen:
             self._foreseen.add(asked)
             self.engine.prefetch(Asked((*self._axes, *asked.cells), asked.most))
@@ -360,7 +360,7 @@ class Partition:
     def between(self, name: str, cell: Ticks, ranges: Sequence[Ranges]) -> list[Counted]:
         """Return for each group the ticks within its own ranges, and their counts: one pass.
 
-        The engine leaves out what is in nobody's range; a group's ranges are looked at here.
+        The engine leaves out ticks that are in no group's range; a group's ranges are applied here.
         """
         if isinstance(self.engine, Memory):
             found = [(ticks, counts) for (ticks,), counts in self.cells([(name, cell)])]
@@ -374,7 +374,7 @@ class Partition:
         return parts
 
     def _windows(self, name: str, cell: Ticks, every: tuple[tuple[int, int], ...]) -> list[Counted]:
-        """Return the ticks of each group within ranges; the last answer is kept for others."""
+        """Return the ticks of each group within ranges; the last answer is cached."""
         asked = (name, cell, every)
         if self._read_last is None or self._read_last[0] != asked:
             cells: list[Named] = [*self._axes, (name, cell)]
@@ -413,7 +413,7 @@ class Partition:
 
 
 def _add(total: Whole, place: Whole, values: Whole | None, counts: Whole | None) -> None:
-    """Add values, each so often, at their places; of a block of rows as floats, which are exact."""
+    """Add values times counts at their places; for a block of rows as floats, which are exact."""
     if counts is not None:
         np.add.at(total, place, counts if values is None else values * counts)
     elif values is None:
@@ -423,7 +423,7 @@ def _add(total: Whole, place: Whole, values: Whole | None, counts: Whole | None)
 
 
 def occurring(columns: Sequence[Column], counts: Whole | None) -> dict[tuple[str, ...], int]:
-    """Return the combinations of texts that occur, none of them missing, and how often."""
+    """Return the combinations of texts that occur, without missing ones, and their counts."""
     numbered = [_numbered(column) for column in columns]
     there = np.logical_and.reduce([codes >= 0 for _, codes in numbered])
     flat = np.zeros(int(there.sum()), np.int64)
@@ -441,7 +441,7 @@ def occurring(columns: Sequence[Column], counts: Whole | None) -> dict[tuple[str
 
 
 def _numbered(column: Column) -> tuple[list[str], Whole]:
-    """Return the texts of a column, and the number of each value's; -1 if it is missing."""
+    """Return the texts of a column, and the index of each value's text; -1 if it is missing."""
     if column.data.dtype.kind in "biuf":
         distinct, which = np.unique(column.data, return_inverse=True)
         texts = [read_text(v) for v in distinct.tolist()]

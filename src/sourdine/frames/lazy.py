@@ -1,9 +1,9 @@
-"""Lazy frames that narwhals knows: they stay lazy.
+"""Lazy frames that narwhals supports: they stay lazy.
 
-Each count is one query of its own engine, on expressions that give the slot of
+Each count is one query of the frame's own engine, on expressions that return the slot of
 `Cell.slots`. Where no such expression is safe (texts, decimals, bounds beyond 2**62, more than 64
-edges, octaves, dates but on a lattice in Polars) the engine groups by the raw value and Python
-finds the slots of the distinct ones.
+edges, octaves, dates except on a lattice in Polars) the engine groups by the raw value and Python
+computes the slots of the distinct ones.
 """
 
 from __future__ import annotations
@@ -54,15 +54,15 @@ class LazyEngine(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names."""
+        """The names of the columns."""
         return tuple(self._types)
 
     def declared(self, name: str) -> Declared | None:
-        """Return what the type of a column says."""
+        """Return the declared type of a column."""
         return declared_by_type(self._types[name])
 
     def rows(self) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         import narwhals as nw
 
         return int(_collected(self._frame.select(n=nw.len())).get_column("n").to_list()[0])
@@ -77,7 +77,7 @@ class LazyEngine(Engine):
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield the slots that occur, and how often."""
+        """Yield the slots that occur, and their counts."""
         direct, frame = self._keys(cells)
         found, counts = _counted(frame, len(cells))
         yield self._slots_of(direct, cells, found), counts
@@ -85,7 +85,7 @@ class LazyEngine(Engine):
     def _slots_of(
         self, direct: list[bool], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
     ) -> list[NDArray[np.int64]]:
-        """Return the slots: those that the engine found, or those of the raw values."""
+        """Return the slots: those that the engine computed, or those of the raw values."""
         found = []
         for is_slot, (_, cell), column in zip(direct, cells, columns, strict=True):
             column.reading = self.reading
@@ -95,7 +95,7 @@ class LazyEngine(Engine):
     def slots(
         self, cells: Sequence[tuple[str, Cell]], rows: int
     ) -> Iterator[list[NDArray[np.int64]]]:
-        """Yield the slots of the rows; Polars gives them in batches, other engines all at once."""
+        """Yield the slots of the rows; in batches from Polars, all at once from other engines."""
         direct, frame = self._keys(cells)
         for batch in _streamed(frame, rows):
             for start in range(0, len(batch), rows):
@@ -119,7 +119,7 @@ class LazyEngine(Engine):
         return upper * _HALF + rest
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the sums of powers of ticks: a query each, if the engine itself finds them."""
+        """Return the sums of powers of ticks: one query each, if the engine computes them."""
         (direct,), _ = self._keys([(name, cell)])
         if not direct:
             return super().moments(name, cell, most)
@@ -128,7 +128,7 @@ class LazyEngine(Engine):
     def within(
         self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
     ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield slots within ranges; no others leave the engine where it finds them itself."""
+        """Yield slots within ranges; no others leave the engine if it computes them itself."""
         import narwhals as nw
 
         direct, frame = self._keys(cells)
@@ -149,20 +149,20 @@ class LazyEngine(Engine):
         return column
 
     def only(self, *names: str) -> Engine:
-        """Return some columns alone."""
+        """Return an engine with only these columns."""
         return LazyEngine(self._frame.select(*names), self.reading)
 
     def combinations(
         self, names: Sequence[str]
     ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
-        """Yield the values that occur in columns, and how often."""
+        """Yield the values that occur in columns, and their counts."""
         import narwhals as nw
 
         named = {f"k{i}": nw.col(name) for i, name in enumerate(names)}
         yield _counted(self._frame.select(**named), len(names))
 
     def present(self, name: str) -> int:
-        """Return how many values are not missing: one count where the type allows it."""
+        """Return the number of values that are not missing: one count if the type allows it."""
         import narwhals as nw
 
         there = _there(nw.col(name), self._types[name])
@@ -201,7 +201,7 @@ class LazyEngine(Engine):
 
 
 def _schema(frame: Any) -> Any:
-    """Return the types of a frame, whose names must differ."""
+    """Return the types of a frame; duplicate names are refused."""
     from narwhals.exceptions import DuplicateError
 
     try:
@@ -211,15 +211,14 @@ def _schema(frame: Any) -> Any:
 
 
 def _collected(frame: Any) -> Any:
-    """Run a query."""
     return _guarded(frame.collect)
 
 
 def _guarded(work: Callable[[], Any]) -> Any:
-    """Let an engine work; if it fails, say so without what it says, which may hold data."""
+    """Run an engine; on failure, raise an error without its message, which may hold data."""
     try:
         return work()
-    except Exception:  # noqa: BLE001 - every engine has errors of its own
+    except Exception:  # noqa: BLE001 - every engine has its own errors
         raise ParameterError(
             "data",
             "be readable to the end",
@@ -242,7 +241,7 @@ def _streamed(frame: Any, rows: int) -> Iterator[Any]:
 
 
 def _counted(frame: Any, axes: int) -> tuple[list[Column], NDArray[np.int64]]:
-    """Return the keys that occur and how often."""
+    """Return the keys that occur and their counts."""
     import narwhals as nw
 
     names = [f"k{i}" for i in range(axes)]
@@ -280,9 +279,9 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
 
 
 def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, bool]:  # noqa: FBT001
-    """Return the ticks of dates by the whole numbers that stand for them, in Polars; raw elsewhere.
+    """Return the ticks of dates from their integer representation in Polars; raw elsewhere.
 
-    A number is no date.
+    A number is not a date.
     """
     import narwhals as nw
 
@@ -307,7 +306,7 @@ def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, 
 
 
 def _slot_if(there: Any) -> Any:
-    """Return slot 0 for what is there."""
+    """Return slot 0 for present values."""
     import narwhals as nw
 
     return nw.when(there).then(nw.lit(0)).otherwise(nw.lit(-1)).cast(nw.Int64)
@@ -316,7 +315,7 @@ def _slot_if(there: Any) -> Any:
 def _comes_back(dtype: Any) -> bool:
     """Return whether a value that came out of an engine means the same when it is sent back.
 
-    Times are in the zone of a session, decimals and wide numbers are of another type there.
+    Times are in the session's zone; decimals and wide integers have another type there.
     """
     import narwhals as nw
 
@@ -325,7 +324,7 @@ def _comes_back(dtype: Any) -> bool:
 
 
 def _there(c: Any, dtype: Any) -> Any:
-    """Return whether a value is there, where the type allows the engine to say so."""
+    """Return whether a value is present, where the type allows the engine to decide it."""
     import narwhals as nw
 
     if dtype.is_float():
@@ -336,7 +335,7 @@ def _there(c: Any, dtype: Any) -> Any:
 
 
 def _shared(tick: Any, block: int) -> Any:
-    """Return the block of a tick, by a division without rest; missing stays missing."""
+    """Return the block of a tick, by integer division; missing stays missing."""
     import narwhals as nw
 
     if block == 1:
@@ -357,7 +356,7 @@ def _wide(grid: Grid) -> bool:
 
 
 def _float_tick(grid: Grid) -> Callable[[Any], Any]:
-    """Return what the grid computes; by a constant Polars divides only nearly, hence the column."""
+    """Return what the grid computes; Polars divides inexactly by a constant, hence the column."""
     import narwhals as nw
 
     lower, upper, step = (float(v) for v in (grid.lower, grid.upper, grid.step))
@@ -377,7 +376,7 @@ def _integer_tick(grid: Grid) -> Callable[[Any], Any]:
 
 
 def _bin(cell: Edges) -> Callable[[Any], Any]:
-    """Return how many inner edges are the value or less."""
+    """Return how many inner edges are at most the value."""
     import narwhals as nw
 
     edges = cell.floats()

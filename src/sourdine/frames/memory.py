@@ -25,14 +25,14 @@ if TYPE_CHECKING:
     from sourdine.frames.reading import Reading
 
 
-# ---- Series of dates and times as instants, without a value of Python for each -------------------
+# ---- Series of dates and times as instants -------------------------------------------------------
 
 
 def instants_of_series(series: Any) -> NDArray[np.int64] | None:
-    """Return the instants of a narwhals series of dates or times; None if they must be read singly.
+    """Return the instants of a narwhals series of dates or times; None if it must be read singly.
 
-    The whole numbers that stand for them are read as they are: engines differ in what they make
-    of dates before the year 1 or after the year 9999, and in how they round.
+    The underlying integers are read directly: engines differ in how they convert dates before the
+    year 1 or after the year 9999, and in how they round.
     """
     import narwhals as nw
 
@@ -46,7 +46,7 @@ def instants_of_series(series: Any) -> NDArray[np.int64] | None:
         if kind.is_pyarrow():
             return _of_arrow(native, unit)
         return _of_pandas(native, unit) if kind.is_pandas() else None
-    except Exception:  # noqa: BLE001 - every engine has errors of its own
+    except Exception:  # noqa: BLE001 - every engine has its own errors
         return None
 
 
@@ -71,7 +71,7 @@ def _of_pandas(native: Any, unit: str) -> NDArray[np.int64]:
     return instants_of(plain.to_numpy())
 
 
-# ---- One column in memory ------------------------------------------------------------------------
+# ---- Columns -------------------------------------------------------------------------------------
 
 
 NUMBERS, WORDS, DATES = "numbers", "words", "dates"
@@ -82,17 +82,17 @@ _INT64 = 1 << 63
 
 
 class Column:
-    """Values side by side, each read on its own.
+    """The values of a column, each converted on its own.
 
     Parameters
     ----------
     data
-        Booleans, whole numbers, floats, or objects of any kind.
+        Booleans, integers, floats, or objects of any kind.
     gone
-        Which booleans or whole numbers are missing; None if none are.
+        Which booleans or integers are missing; None if none are.
     holds
-        What it holds by its declared type: `NUMBERS`, `WORDS` or `DATES`; None where no type says
-        so, as in a list. Values are not looked at.
+        The declared kind: `NUMBERS`, `WORDS` or `DATES`; None if there is no declared type, as in
+        a list. Values are not inspected.
     reading
         How numbers are written in texts.
     """
@@ -122,7 +122,7 @@ class Column:
         return part
 
     def read_as(self, *, numbers: bool, dates: bool) -> Column:
-        """Read all values once, so that parts of the column need not."""
+        """Convert all values once, so that parts of the column need not."""
         if dates:
             _ = self.instants
         elif self.data.dtype.kind == "O" or self.data.dtype == np.uint64:
@@ -133,7 +133,7 @@ class Column:
     def of(
         cls, values: Sequence[Any], *, holds: str | None = None, reading: Reading = STANDARD
     ) -> Column:
-        """Read Python values, one by one: none of them changes how another is read."""
+        """Convert Python values one by one: none of them changes how another is read."""
         kinds = set(map(type, values))
         if kinds == {float}:
             return cls(np.array(values, np.float64), holds=holds)
@@ -145,7 +145,7 @@ class Column:
 
     @classmethod
     def of_array(cls, array: NDArray[Any]) -> Column:
-        """Read a NumPy array; masked values are missing."""
+        """Convert a NumPy array; masked values are missing."""
         gone = np.ma.getmaskarray(array) if isinstance(array, np.ma.MaskedArray) else None
         data = np.asarray(array)
         holds = _HOLDS.get(data.dtype.kind)
@@ -164,7 +164,7 @@ class Column:
 
     @cached_property
     def numbers(self) -> NDArray[Any]:
-        """Whole numbers (see `gone`), floats with NaN, or objects: int, float or None each."""
+        """Integers (see `gone`), floats with NaN, or objects: each an int, a float or None."""
         if self.data.dtype.kind == "b":
             x = self.data.astype(np.float64)
             return x if self.gone is None else np.where(self.gone, np.nan, x)
@@ -176,7 +176,7 @@ class Column:
 
     @cached_property
     def instants(self) -> NDArray[np.int64]:
-        """Microseconds from 1970 to each date or time; `NOWHERE` for what is none."""
+        """Microseconds from 1970 to each date or time; `NOWHERE` where missing."""
         if self.data.dtype.kind != "O":
             return np.full(len(self), NOWHERE)
         known: dict[str, int | None] = {}
@@ -194,7 +194,7 @@ class Column:
 
     @cached_property
     def texts(self) -> NDArray[Any]:
-        """A text each, or None."""
+        """A text or None for each value."""
         kind = self.data.dtype.kind
         if kind == "O":
             return _objects([read_text(v) for v in self.data])
@@ -210,7 +210,7 @@ class Column:
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Which values have a text; none is written to find out."""
+        """Which values have a text, without computing it."""
         kind = self.data.dtype.kind
         if kind == "f":
             return np.asarray(~np.isnan(self.data), np.bool_)
@@ -221,7 +221,7 @@ class Column:
 
     @property
     def floats(self) -> NDArray[np.float64]:
-        """The numbers as floats, NaN for what is missing."""
+        """The numbers as floats, NaN where missing."""
         x = self.numbers
         if x.dtype.kind == "O":
             return np.array([np.nan if v is None else as_float(v) for v in x], np.float64)
@@ -230,7 +230,7 @@ class Column:
 
     @property
     def values(self) -> NDArray[Any]:
-        """The values as they are: NaN or None for what is missing."""
+        """The original values: NaN or None where missing."""
         if self.gone is None:
             return self.data
         if (x := self.array) is not None:
@@ -256,14 +256,14 @@ class Column:
 
 
 class Moments(Column):
-    """Dates or times by their type: single values are made when they are asked for.
+    """Dates or times by their type: single values are made when they are requested.
 
     Parameters
     ----------
     instants
         Microseconds from 1970.
     values
-        Makes the values.
+        A function that makes the values.
     """
 
     def __init__(self, instants: NDArray[np.int64], values: Callable[[], NDArray[Any]]) -> None:
@@ -294,15 +294,15 @@ def _objects(values: Sequence[Any]) -> NDArray[Any]:
     return np.fromiter(values, object, len(values))
 
 
-# ---- Declared types of columns: what a column can hold, by its type alone ------------------------
+# ---- Declared types of columns -------------------------------------------------------------------
 #
-# Types are public: they stand in a schema, not in the rows. So a column whose type cannot hold what
-# is asked for is refused before anything is charged, and no value is looked at for that. Lists,
-# text files and pandas columns of type ``object`` declare no type, and are read value by value.
+# Types are public: they are in a schema, not in the rows. So a column whose type cannot hold what
+# a query needs is refused before anything is charged, without reading a value. Lists, text files
+# and pandas columns of type ``object`` declare no type, and are read value by value.
 
 
 NESTED, OTHER = "nested", "other"
-"""Lists, structs and maps; and what is neither numbers nor text nor dates, such as durations."""
+"""Lists, structs and maps; and types that are neither numbers, text nor dates, as durations."""
 TEXTS, ANYTHING = "texts", "anything"
 """What a statistic may need besides `NUMBERS` and `DATES`: values that have a text, or any."""
 _BY_LETTER = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("UST", WORDS) | {"M": DATES}
@@ -311,12 +311,12 @@ _BY_LETTER |= {"m": OTHER, "c": OTHER, "V": NESTED}
 
 @dataclass(frozen=True, slots=True)
 class Declared:
-    """What the type of a column says.
+    """The declared type of a column.
 
     Parameters
     ----------
     holds
-        `NUMBERS` (true and false among them), `WORDS`, `DATES`, `NESTED` or `OTHER`.
+        `NUMBERS` (including booleans), `WORDS`, `DATES`, `NESTED` or `OTHER`.
     dtype
         The type as its library writes it.
 
@@ -335,7 +335,7 @@ class Declared:
     def fits(self, need: str, reading: Reading) -> bool:
         """Return whether a column of this type can be read as what a statistic needs.
 
-        Text is read as numbers or dates where it is declared how they are written.
+        Text is read as numbers or dates only if their format is declared.
 
         Parameters
         ----------
@@ -354,7 +354,7 @@ class Declared:
 
 
 def declared_by_numpy(dtype: np.dtype[Any]) -> Declared | None:
-    """Return what the type of a NumPy array says; objects may be anything.
+    """Return the declared type of a NumPy array; None for objects, which may be anything.
 
     Examples
     --------
@@ -367,11 +367,11 @@ def declared_by_numpy(dtype: np.dtype[Any]) -> Declared | None:
 
 
 def declared_by_series(series: Any) -> Declared | None:
-    """Return what the type of a narwhals series says; objects may be anything."""
+    """Return the declared type of a narwhals series; None for objects, which may be anything."""
     import narwhals as nw
 
     native = str(getattr(nw.to_native(series), "dtype", ""))
-    if native == "object":  # narwhals looks at the values of these
+    if native == "object":  # narwhals would inspect the values of these
         return None
     if native.startswith("datetime64"):  # also those with a zone that narwhals does not know
         return Declared(DATES, native)
@@ -381,7 +381,7 @@ def declared_by_series(series: Any) -> Declared | None:
 
 
 def declared_by_type(dtype: Any, written: str = "") -> Declared | None:
-    """Return what a type of narwhals says; None for types that it does not know."""
+    """Return the declared type for a narwhals type; None if it is unknown."""
     import narwhals as nw
 
     written = written or str(dtype)
@@ -396,28 +396,28 @@ def declared_by_type(dtype: Any, written: str = "") -> Declared | None:
     return Declared(OTHER, written) if dtype in (nw.Duration, nw.Time, nw.Binary) else None
 
 
-# ---- Data in memory: NumPy columns, snapped and counted block by block ---------------------------
+# ---- The engine: NumPy columns, snapped and counted block by block -------------------------------
 
 
 UNNAMED = "value"
-"""The name of a column that has none."""
+"""The name of an unnamed column."""
 BLOCK = 1 << 17
 """Rows snapped at once: intermediate arrays stay in the processor's cache."""
 
 
 class Memory(Engine):
-    """Columns read when they are first needed.
+    """Columns that are read when first needed.
 
     Parameters
     ----------
     readers
-        For each column, what reads it.
+        For each column, the function that reads it.
     rows
-        How many rows there are.
+        The number of rows.
     part
-        Gives the slots of some rows alone; without it they are cut out of the whole column.
+        Returns the slots of some rows; without it they are cut out of the whole column.
     types
-        What the types of columns say, of those that have one.
+        The declared types of columns, for those that have one.
     """
 
     def __init__(
@@ -436,15 +436,15 @@ class Memory(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names."""
+        """The names of the columns."""
         return tuple(self._readers)
 
     def rows(self) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         return self._rows
 
     def declared(self, name: str) -> Declared | None:
-        """Return what the type of a column says."""
+        """Return the declared type of a column."""
         return self._types.get(name)
 
     def column(self, name: str, *, strict: bool = False) -> Column:
@@ -473,7 +473,7 @@ class Memory(Engine):
     def slots(
         self, cells: Sequence[tuple[str, Cell]], rows: int
     ) -> Iterator[list[NDArray[np.int64]]]:
-        """Yield the slots of each block of rows; no column is read as a whole for it."""
+        """Yield the slots of each block of rows, without reading a whole column."""
         for start in range(0, self._rows, rows):
             block = slice(start, start + rows)
             yield [self._slots_of(name, cell, block) for name, cell in cells]
@@ -485,7 +485,7 @@ class Memory(Engine):
         return self._part(name, cell, block)
 
     def only(self, *names: str) -> Engine:
-        """Return some columns alone."""
+        """Return an engine with only these columns."""
         engine = copy(self)
         engine._readers = {name: self._readers[name] for name in names}  # noqa: SLF001
         return engine
@@ -506,7 +506,7 @@ class Memory(Engine):
         return [self._take(np.flatnonzero(slots == code)) for code in range(keys.size)]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep so many rows of each person; see `sourdine.frames.units`."""
+        """Keep at most ``rows`` rows of each person; see `sourdine.frames.units`."""
         columns = [self.column(name) for name in self.columns]
         return self._take(kept(self.column(unit), columns, rows, key))
 
@@ -520,7 +520,7 @@ class Memory(Engine):
         return part
 
 
-# ---- Frames and series in memory that narwhals knows, read into NumPy columns --------------------
+# ---- Frames and series that narwhals supports ----------------------------------------------------
 
 
 def memory_of_series(series: Any) -> Memory:
@@ -546,7 +546,7 @@ def memory_of_frame(frame: Any) -> Memory:
 
 
 def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:
-    """Return the slots of a series; texts are looked up by the engine."""
+    """Return the slots of a series; texts are looked up by its engine."""
     import narwhals as nw
 
     if not (isinstance(cell, Codes) and series.dtype == nw.String):
@@ -557,7 +557,7 @@ def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:
 
 
 def column_of_series(series: Any) -> Column:
-    """Read a narwhals series."""
+    """Convert a narwhals series."""
     import narwhals as nw
 
     dtype = series.dtype
@@ -579,12 +579,12 @@ def column_of_series(series: Any) -> Column:
 
 
 def _values(series: Any) -> list[Any]:
-    """Return the values as Python has them; what Python cannot hold is missing, and only that."""
+    """Return the values as Python objects; only values that Python cannot hold are missing."""
     if series.dtype.is_temporal() and series.implementation.is_polars():
         series = _within_python(series)
     try:
         return list(series.to_list())
-    except Exception:  # noqa: BLE001 - every engine has errors of its own
+    except Exception:  # noqa: BLE001 - every engine has its own errors
         return [_value(series, i) for i in range(len(series))]
 
 
@@ -622,11 +622,11 @@ def _float_kind(dtype: Any) -> type:
 
 
 _FIRST_DAY, _LAST_DAY, _LONGEST = -719_162, 2_932_896, 999_999_998
-"""Days from 1970 to the years 1 and 9999, and as many as a duration of Python's holds."""
+"""Days from 1970 to the years 1 and 9999, and the most days of a Python duration."""
 
 
 def is_whole(dtype: Any) -> bool:
-    """Return whether a type is one of whole numbers that NumPy has."""
+    """Return whether a type is one of NumPy's integer types."""
     import narwhals as nw
 
     return dtype.is_integer() and dtype not in {nw.Int128, nw.UInt128}

@@ -1,8 +1,8 @@
-"""A table of PostgreSQL, counted there: what comes out are values and how often they occur.
+"""PostgreSQL tables, counted in the database: only values and their counts come out.
 
 Every value leaves as the text that PostgreSQL writes of it, grouped by that text byte for byte, and
-is read here as a value of its type, alone. So no row changes how another is read, and each falls
-into the cell that it falls into from any other engine (``test_postgres_is_an_engine``).
+is converted here to a value of its type, on its own. So no row changes how another is read, and
+each falls into the same cell as from any other engine (``test_postgres_is_an_engine``).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ Whole = np.ndarray[Any, np.dtype[np.int64]]
 
 
 def _date(text: str) -> dt.date | None:
-    """Return a date; None for those without an end and those that no calendar here has."""
+    """Parse a date; None for infinite dates and those beyond Python's calendar."""
     try:
         return dt.date.fromisoformat(text)
     except ValueError:
@@ -61,12 +61,12 @@ KINDS: dict[int, tuple[str, str, Callable[[str], Any]]] = {
     1114: ("timestamp", DATES, _time),
     1184: ("timestamp", DATES, _time),
 }
-"""By the number of the type: its name, what it holds, and what reads it."""
+"""By the OID of the type: its name, what it holds, and its parser."""
 TEXT: tuple[str, str, Callable[[str], Any]] = ("text", WORDS, str)
 CATEGORIES = {"S": WORDS, "E": WORDS, "N": WORDS, "A": NESTED, "C": NESTED}
-"""What other types hold, by PostgreSQL's category of them: strings, enums, arrays, composites.
+"""What other types hold, by PostgreSQL's category: strings, enums, arrays, composites.
 
-Other numbers, such as money, are written as text.
+Other numbers, such as money, are treated as text.
 """
 
 
@@ -81,9 +81,9 @@ def open_table(url: str, table: str, reading: Reading = STANDARD) -> Postgres:
     Parameters
     ----------
     url
-        Of the database: ``postgresql://user@host/database``.
+        The database: ``postgresql://user@host/database``.
     table
-        Its name, or that of its schema, a point and its name.
+        Its name, optionally with a schema and a dot before it.
     reading
         How texts are read.
     """
@@ -96,12 +96,12 @@ def open_table(url: str, table: str, reading: Reading = STANDARD) -> Postgres:
 
 
 class Postgres(Engine):
-    """The rows of a table; a question sees all of them as they were at one moment.
+    """The rows of a table; a query sees all of them as of one moment.
 
     Parameters
     ----------
     look
-        Begins to look at the database.
+        Opens a snapshot of the database.
     table
         The table, quoted.
     """
@@ -119,14 +119,14 @@ class Postgres(Engine):
         self._cuts: tuple[tuple[str, Codes, int], ...] = ()
 
     def afresh(self) -> Postgres:
-        """Return the rows as they are when they are asked for first, and then stay."""
+        """Return the rows as of the first query after this call."""
         engine = copy(self)
         engine._snapshot = self._begin()  # noqa: SLF001
         return engine
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names."""
+        """The names of the columns."""
         return self._names
 
     def kind(self, name: str) -> str | None:
@@ -134,27 +134,27 @@ class Postgres(Engine):
         return self._type(name)[0]
 
     def declared(self, name: str) -> Declared | None:
-        """Return what the type of a column says."""
+        """Return the declared type of a column."""
         return self._declared[name]
 
     def _type(self, name: str) -> tuple[str, str, Callable[[str], Any]]:
         return KINDS.get(self._types[name], TEXT)
 
     def rows(self) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         return sum(int(counts.sum()) for _, counts in self._counted(()))
 
     def groups(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[tuple[list[Whole], Whole]]:
-        """Yield the slots that occur, and how often."""
+        """Yield the slots that occur, and their counts."""
         for columns, counts in self._counted([name for name, _ in cells]):
             yield [cell.slots(c) for (_, cell), c in zip(cells, columns, strict=True)], counts
 
     def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
-        """Yield the values that occur in columns, and how often."""
+        """Yield the values that occur in columns, and their counts."""
         yield from self._counted(names)
 
     def _counted(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
-        """Yield values and how many of the rows that were not cut away have them."""
+        """Yield values and how many of the selected rows have them."""
         needed = self._needed(names)
         keys = ", ".join(str(i + 1) for i in range(len(needed)))
         grouped = f" GROUP BY {keys}" if needed else ""
@@ -180,7 +180,7 @@ class Postgres(Engine):
         yield from snapshot.rows(query)
 
     def _written(self, name: str) -> str:
-        """Return a value as a text; a short float as the long one that it is."""
+        """Return a value as a text; a single-precision float as the equal double."""
         value = f"{sql.name(name)}::float8" if self._types[name] == 700 else sql.name(name)
         return f'{value}::text COLLATE "C"'
 
@@ -193,7 +193,7 @@ class Postgres(Engine):
         return self.reading if self._type(name) is TEXT else STANDARD
 
     def only(self, *names: str) -> Postgres:
-        """Return some columns alone."""
+        """Return an engine with only these columns."""
         engine = copy(self)
         engine._names = names  # noqa: SLF001
         return engine
@@ -208,7 +208,7 @@ class Postgres(Engine):
         return parts
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Read the columns that are needed into memory, and keep so many rows of each person."""
+        """Read the needed columns into memory, and keep at most ``rows`` rows of each person."""
         needed = self._needed(self._names)
         found = [row for some in self._asked(list(map(self._written, needed))) for row in some]
         texts = list(zip(*found, strict=True)) or [()] * len(needed)
@@ -218,12 +218,12 @@ class Postgres(Engine):
         return engine.bound(unit, rows, key)
 
     def slots(self, cells: Sequence[tuple[str, Cell]], rows: int) -> Iterator[list[Whole]]:
-        """Refuse: single rows stay where they are."""
+        """Raise: single rows do not leave the engine."""
         del cells, rows
         raise _away()
 
     def column(self, name: str, *, strict: bool = False) -> Column:
-        """Refuse: single rows stay where they are."""
+        """Raise: single rows do not leave the engine."""
         del name, strict
         raise _away()
 

@@ -19,23 +19,22 @@ from sourdine.calendar import ISO, DateFormat, read_instant
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, kind
 
-# ---- How one value is read, as a number or as a text, the same for every engine ------------------
+# ---- How one value is read, as a number or as a text ---------------------------------------------
 #
 # As a number
-#     Whole numbers and floats are what they are, true and false are 1 and 0. A text is a number if
-#     it
-#     is written in decimal digits with an optional sign, point and exponent, or is ``inf`` or
-#     ``infinity``; blanks around it do not matter. Up to 38 digits without point and exponent are a
-#     whole number, exactly; everything else is the nearest float. What is none of this is missing:
-#     nothing, NaN, dates, other texts.
+#     Integers and floats are themselves, true and false are 1 and 0. A text is a number if it is
+#     written in decimal digits with an optional sign, point and exponent, or is ``inf`` or
+#     ``infinity``; surrounding blanks are ignored. Up to 38 digits without point and exponent are
+#     an integer, exactly; everything else is the nearest float. Anything else is missing: None,
+#     NaN, dates, other texts.
 #
 # As a text
-#     A text is itself, a whole number its digits, a float that is whole the same digits, another
-#     float the shortest decimal that gives it back, a decimal all its digits, true and false are
-#     ``true`` and ``false``, a date its ISO form. Nothing, NaN and the empty text are missing.
+#     A text is itself, an integer its digits, a float that is whole the same digits, another
+#     float the shortest decimal that parses back to it, a decimal all its digits, true and false
+#     are ``true`` and ``false``, a date its ISO form. None, NaN and the empty text are missing.
 #
-# What becomes of one value depends on that value alone (``test_a_list_is_read_value_by_value``) and
-# no value raises (``test_no_value_raises``).
+# The rules are the same for every engine. The result for one value depends on that value alone
+# (``test_a_list_is_read_value_by_value``) and no value raises (``test_no_value_raises``).
 
 
 BLANKS = r"[ \t\n\r\f\v]*"
@@ -43,9 +42,9 @@ WRITTEN = (
     rf"{BLANKS}[+-]?(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?{BLANKS}"
     rf"|{BLANKS}[+-]?(?:[iI][nN][fF]|[iI][nN][fF][iI][nN][iI][tT][yY]){BLANKS}"
 )
-"""A number as text: a pattern that Python and the engines understand alike."""
+"""A number as text: a pattern that Python and the engines interpret alike."""
 WHOLE = rf"{BLANKS}[+-]?[0-9]{{1,38}}{BLANKS}"
-"""A whole number as text."""
+"""An integer as text."""
 
 _LONGEST = 100
 """More digits than the decimals of any engine have."""
@@ -53,7 +52,7 @@ _WRITTEN, _WHOLE = re.compile(WRITTEN), re.compile(WHOLE)
 
 
 def read_number(v: object) -> int | float | None:
-    """Return what a value is as a number.
+    """Return a value as a number, None if it is missing.
 
     Examples
     --------
@@ -83,7 +82,7 @@ def _written_number(text: str) -> int | float | None:
 
 
 def as_float(v: Real) -> float:
-    """Return the nearest float, an infinite one for what is beyond them all."""
+    """Return the nearest float, infinite beyond their range."""
     try:
         return float(v)
     except OverflowError:
@@ -91,7 +90,7 @@ def as_float(v: Real) -> float:
 
 
 def read_text(v: object) -> str | None:
-    """Return what a value is as a text.
+    """Return a value as a text, None if it is missing.
 
     Examples
     --------
@@ -118,12 +117,12 @@ def _whole_text(v: int) -> str:
 
 
 def float_text(x: float) -> str:
-    """Return the digits of a whole float, else the shortest decimal that gives ``x`` back."""
+    """Return the digits of a whole float, else the shortest decimal that parses back to ``x``."""
     return str(int(x)) if abs(x) < 1 << 53 and x == int(x) else repr(x)
 
 
 def _decimal_text(v: Decimal) -> str:
-    """Return all digits of a decimal, as engines write it; beyond theirs, an exponent."""
+    """Return all digits of a decimal, as engines write it; an exponent beyond their range."""
     last = v.as_tuple().exponent
     plain = isinstance(last, int) and last >= -_LONGEST and v.adjusted() < _LONGEST
     return format(v, "f") if plain else str(v)
@@ -133,7 +132,7 @@ def _date_text(v: Any) -> str | None:
     if isinstance(v, np.datetime64):
         days = v.dtype in {np.dtype("datetime64[D]"), np.dtype("datetime64[M]")}
         v = v.astype("datetime64[D]" if days else "datetime64[us]").item()
-    if not isinstance(v, dt.date) or v != v:  # noqa: PLR0124 - the pandas date that is none
+    if not isinstance(v, dt.date) or v != v:  # noqa: PLR0124 - pandas' NaT
         return None if v is None or v != v else str(v)  # noqa: PLR0124
     if not isinstance(v, dt.datetime):
         return v.isoformat()
@@ -154,14 +153,13 @@ def _other_text(v: object) -> str | None:
         return None
     try:
         return str(v) or None
-    except Exception:  # noqa: BLE001 - whatever an unknown object does, it is no text
+    except Exception:  # noqa: BLE001 - an unknown object may raise anything: it is not a text
         return None
 
 
-# ---- How text is read: what a person declares of a file, or of columns of text, before it is
-# opened
+# ---- `Reading`: the declared format of text ------------------------------------------------------
 #
-# Nothing of it is guessed from the rows, so that no row can change how another is read.
+# Nothing is guessed from the rows, so that no row can change how another is read.
 
 
 SEPARATORS = (",", ";", "\t", "|")
@@ -171,45 +169,45 @@ _WIDE = {
     *("gbk", "gb2312", "gb18030", "big5", "cp932", "cp949", "cp950", "shift_jis", "euc_jp"),
     "euc_kr",
 }
-"""Encodings of more than a byte in which a line feed ends whatever stood before it."""
+"""Multi-byte encodings in which a line feed ends any incomplete character before it."""
 _NARROW = re.compile(r"ascii|(?:cp|kz|iso8859-)\d+|(?:koi8|mac|tis|hp)-\w+")
 """Encodings of one byte."""
 _RIGHT = "\N{RIGHT SINGLE QUOTATION MARK}"
 _THOUSANDS = {"": "", ",": ",", ".": ".", "_": "_", "'": f"'{_RIGHT}", " ": " \N{NBSP}\N{NNBSP}"}
-"""What may stand between groups of three digits, and what is written for it."""
+"""Separators between groups of three digits, and the characters accepted for each."""
 _GAP = "[ \t\n\r\f\v\N{NBSP}\N{NNBSP}]*"
 
 
 @dataclass(frozen=True, kw_only=True)
 class Reading:
-    """How a text file is laid out, and how numbers are written in text.
+    """The layout of a text file, and the format of numbers and dates in text.
 
-    Everything is public and declared before a row is read. It holds for files and for columns of
-    text in frames alike; values that are numbers already are what they are. A column whose type is
-    text is read as numbers only where ``decimal``, ``thousands`` or ``symbols`` is declared, and as
-    dates only where ``date_format`` is; text files have no types and are read anyway.
+    Everything is public and declared before a row is read. It applies to files and to columns of
+    text in frames alike; values that are already numbers are not changed. A column whose type is
+    text is read as numbers only if ``decimal``, ``thousands`` or ``symbols`` is declared, and as
+    dates only if ``date_format`` is; text files have no types and are always read.
 
     Parameters
     ----------
     encoding
-        How the characters of a text file are written, such as ``"cp1252"`` or ``"utf-16"``.
+        The encoding of a text file, such as ``"cp1252"`` or ``"utf-16"``.
     separator
-        What stands between cells: a comma, semicolon, tab or bar; the most frequent of them in the
-        first line if left out.
+        The separator of cells: a comma, semicolon, tab or bar; defaults to the most frequent of
+        them in the first line.
     header
-        The names of the columns of a text file that has none: its first line is then a record.
+        The column names of a text file that has none: its first line is then a record.
     quotes
-        Whether cells may stand in quotes. If not, every line is a record, whatever it holds.
+        Whether cells may be quoted. If not, every line is a record.
     decimal
-        What stands before the decimals of a number: a point or a comma; a point if left out.
+        The decimal mark: a point or a comma; defaults to a point.
     thousands
-        What stands between groups of three digits: a comma, point, blank, apostrophe or underscore.
+        The separator of groups of three digits: a comma, point, blank, apostrophe or underscore.
     symbols
-        What may stand before or after a number, such as ``("€", "cm", "%")``; it is dropped.
+        Symbols that may precede or follow a number, such as ``("€", "cm", "%")``; they are dropped.
     date_format
-        How dates and times are written, such as ``"%d.%m.%Y"`` or ``"%m/%d/%y %I:%M %p"``
-        (`sourdine.calendar` lists the signs); ISO 8601 if left out. Where it names no time,
-        one may follow a date as ISO 8601 writes it.
+        The format of dates and times, such as ``"%d.%m.%Y"`` or ``"%m/%d/%y %I:%M %p"``
+        (`sourdine.calendar` lists the codes); defaults to ISO 8601. If it has no time, a time in
+        ISO 8601 may follow a date.
 
     Notes
     -----
@@ -272,7 +270,7 @@ class Reading:
 
     @classmethod
     def of(cls, read: object) -> Self:
-        """Return what was declared: a reading, a dict of its parameters, or nothing.
+        """Return the declared format: a reading, a dict of its parameters, or the default for None.
 
         Examples
         --------
@@ -305,7 +303,7 @@ class Reading:
             raise ParameterError("read", must, error.got, "Type {read}.", read=tries) from None
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what differs from the defaults, as JSON knows it.
+        """Return the parameters that differ from the defaults, as JSON.
 
         Examples
         --------
@@ -321,31 +319,31 @@ class Reading:
 
     @property
     def point(self) -> str:
-        """What stands before the decimals of a number."""
+        """The decimal mark."""
         return self.decimal or "."
 
     @property
     def writes_numbers(self) -> bool:
-        """Whether it is declared how numbers are written in text."""
+        """Whether a format of numbers in text is declared."""
         return self.decimal is not None or bool(self.thousands or self.symbols)
 
     @cached_property
     def is_standard(self) -> bool:
-        """Whether numbers are written as Python writes them."""
+        """Whether numbers are written as in Python."""
         return (self.point, self.thousands, self.symbols) == (".", "", ())
 
     @cached_property
     def dates(self) -> DateFormat:
-        """How dates are written."""
+        """The format of dates."""
         return ISO if self.date_format is None else DateFormat(self.date_format)
 
     def instant(self, v: object) -> int | None:
-        """Return what a value is as a date or a time; see `sourdine.calendar`."""
+        """Return a value as a date or a time; see `sourdine.calendar`."""
         return read_instant(v, self.dates)
 
     @cached_property
     def pattern(self) -> str:
-        """A number as text, its sign and its digits in groups, as Python and DuckDB know it."""
+        """The pattern of a number, its sign and its groups of digits, for Python and DuckDB."""
         digits, point = "[0-9]+", re.escape(self.point)
         if self.thousands:
             mark = f"[{_THOUSANDS[self.thousands]}]"
@@ -364,11 +362,11 @@ class Reading:
 
     @property
     def marks(self) -> str:
-        """The decimal mark, and after it what is dropped between digits."""
+        """The decimal mark, followed by the characters dropped between digits."""
         return self.point + _THOUSANDS[self.thousands]
 
     def number(self, v: object) -> int | float | None:
-        """Return what a value is as a number; see `sourdine.frames.reading`."""
+        """Return a value as a number, by the declared format; see `read_number`."""
         if self.is_standard or not isinstance(v, str):
             return read_number(v)
         found = self._compiled.fullmatch(v)
@@ -391,7 +389,7 @@ def _require(value: object, name: str, known: tuple[object, ...], example: objec
 
 
 def _texts(values: object, name: str, example: tuple[str, ...]) -> tuple[str, ...]:
-    """Return texts that differ, of a list or between commas."""
+    """Return distinct texts, given as a list or between commas."""
     listed = values.split(",") if isinstance(values, str) else values
     texts = tuple(listed) if isinstance(listed, (list, tuple)) else (None,)
     texts = tuple(t.strip() if isinstance(t, str) else t for t in texts)
@@ -424,4 +422,4 @@ def _encoding(name: object) -> str:
 
 
 STANDARD = Reading()
-"""UTF-8, a header, numbers as Python writes them."""
+"""UTF-8, a header, and numbers as in Python."""

@@ -24,26 +24,27 @@ if TYPE_CHECKING:
     from sourdine.grid import Grid
 
 
-# ---- Ranges of ticks as intervals of raw values, so that an engine need not snap to leave rows out
+# ---- Ranges of ticks as intervals of raw values --------------------------------------------------
 #
-# The slot of a number never falls as the number grows: clamping, subtracting, dividing by a step,
-# adding a half and rounding down are each monotone, in IEEE arithmetic too, and so is the lattice
-# of octaves. So the values whose slots lie in a range :math:`[a, b)` are those from the least one
-# with a slot of at least :math:`a` to the least one with a slot of at least :math:`b`, which it
-# does not hold. Both are found by bisection over all floats, in the order of their bits, or over
-# all whole numbers, asking the cell itself (``test_intervals_hold_what_the_ranges_hold``).
+# They let an engine leave out rows without snapping. The slot of a number never decreases as the
+# number grows: clamping, subtracting, dividing by a step, adding a half and rounding down are each
+# monotone, in IEEE arithmetic too, and so is the lattice of octaves. So the values whose slots lie
+# in a range :math:`[a, b)` are those from the least one with a slot of at least :math:`a` up to,
+# but not including, the least one with a slot of at least :math:`b`. Both are found by bisection
+# over all floats, in the order of their bits, or over all integers, by calling the cell itself
+# (``test_intervals_hold_what_the_ranges_hold``).
 
 
 _INFINITE = 0x7FF0_0000_0000_0000
 """The bits of infinity."""
 _WHOLE = (-(1 << 63), 1 << 64)
-"""Whole numbers of 64 bits, with a sign or without."""
+"""64-bit integers, signed or unsigned."""
 
 
 def float_intervals(
     cell: Ticks, ranges: Sequence[tuple[int, int]]
 ) -> list[tuple[float | None, float | None]]:
-    """Return the floats whose slots lie in ranges, NaN aside; None where there is no end.
+    """Return the floats whose slots lie in ranges, without NaN; None for no end.
 
     Examples
     --------
@@ -63,7 +64,7 @@ def float_intervals(
 def whole_intervals(
     cell: Ticks, ranges: Sequence[tuple[int, int]]
 ) -> list[tuple[int | None, int | None]]:
-    """Return the whole numbers whose slots lie in ranges; None where there is no end.
+    """Return the integers whose slots lie in ranges; None for no end.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def _bisected(
 ) -> NDArray[Any]:
     """Return for each end of a range the least number with a slot of at least that; else the end.
 
-    All are halved together, as Python's whole numbers, which do not overflow.
+    All are bisected together, as Python integers, which do not overflow.
     """
     wanted = np.array(ranges, np.int64).ravel()
     low = np.full(len(wanted), first, object)
@@ -116,16 +117,16 @@ def _pair(values: Sequence[Any], ended: tuple[bool, bool]) -> tuple[Any, Any]:
     return low, high
 
 
-# ---- Ticks and bins as DuckDB expressions: from a number that is there to where it falls ---------
+# ---- Ticks and bins of present numbers -----------------------------------------------------------
 
 
 def double(x: float) -> str:
-    """Write a float so that the engine reads the same one."""
+    """Write a float so that DuckDB reads the same one."""
     return f"CAST('{x!r}' AS DOUBLE)"
 
 
 def integer(v: int) -> str:
-    """Write a whole number of up to 128 bits."""
+    """Write an integer of up to 128 bits."""
     return f"CAST('{v}' AS HUGEINT)"
 
 
@@ -162,7 +163,7 @@ def _octave_tick(grid: Octaves, x: str) -> str:
 
 
 def integer_tick(grid: Grid, v: str, kind: str = "HUGEINT") -> str:
-    """Return the tick of a whole number; a wider one is clamped before it is narrowed."""
+    """Return the tick of an integer; a wider one is clamped before it is narrowed."""
     lower, step = int(grid.lower), int(grid.step)
     top = lower + grid.last * step
     ends = [f"CAST('{x}' AS {kind})" for x in (top, lower, step // 2, step)]
@@ -172,12 +173,12 @@ def integer_tick(grid: Grid, v: str, kind: str = "HUGEINT") -> str:
 
 
 def narrow(grid: Grid) -> bool:
-    """Return whether whole numbers snap to whole points with nothing beyond 64 bits."""
+    """Return whether integers snap to integer points within 64 bits."""
     return grid.integral and max(abs(grid.lower), abs(grid.upper)) < 1 << 61
 
 
 def binned(x: str, inner: Sequence[Any], literal: Callable[[Any], str], first: int = 0) -> str:
-    """Return how many inner edges are ``x`` or less, by halving."""
+    """Return how many inner edges are at most ``x``, by bisection."""
     if not inner:
         return f"CAST({first} AS BIGINT)"
     half = len(inner) // 2
@@ -186,17 +187,18 @@ def binned(x: str, inner: Sequence[Any], literal: Callable[[Any], str], first: i
     return f"CASE WHEN {x} < {literal(inner[half])} THEN {below} ELSE {above} END"
 
 
-# ---- Cells as DuckDB expressions -----------------------------------------------------------------
+# ---- Cells ---------------------------------------------------------------------------------------
 #
-# Every expression gives the slot that `Cell.slots` gives, or the raw value where only Python can
-# say (`Key.direct` is false); ``test_sql_snaps_like_the_grid`` compares them bit for bit.
+# Every expression returns the slot that `Cell.slots` returns, or the raw value where only Python
+# can decide (`Key.direct` is false); ``test_sql_snaps_like_the_grid`` compares them bit for bit.
 #
 # On floats the engine computes what the grid computes, in the same order, in IEEE arithmetic:
-# :math:`\lfloor (x - \text{lower})/\text{step} + 1/2 \rfloor` after clamping. Whole numbers on a
-# whole lattice are snapped exactly. As floats they land on the same tick if the bounds are at most
-# :math:`2^{49}`, for then :math:`x - \text{lower}` is exact and the two roundings, each a part
-# :math:`2^{-53}` at most, cannot carry a quotient that ends below one half, hence by
-# :math:`1/(2\,\text{step})` or more, past it. Beyond these bounds 128-bit integers do it.
+# :math:`\lfloor (x - \text{lower})/\text{step} + 1/2 \rfloor` after clamping. Integers on an
+# integer lattice are snapped exactly. As floats they fall on the same tick if the bounds are at
+# most :math:`2^{49}`, for then :math:`x - \text{lower}` is exact and the two roundings, each of at
+# most a relative :math:`2^{-53}`, cannot carry a quotient whose fraction is below one half, hence
+# below it by at least :math:`1/(2\,\text{step})`, past one half. Beyond these bounds 128-bit
+# integers are used.
 
 
 EXACT_AS_FLOATS = 1 << 49
@@ -254,7 +256,7 @@ def holds(dtype: object) -> str | None:
 
 
 def declared(dtype: object) -> Declared | None:
-    """Return what a type says; None for one that says nothing, such as that of nothing at all.
+    """Return the declared type; None for one without a meaning, such as that of NULL.
 
     Examples
     --------
@@ -273,7 +275,7 @@ def declared(dtype: object) -> Declared | None:
 def raw(column: str, kind: str) -> str:
     """Return the value as Python will read it: a boolean, a number or a text.
 
-    Of days beyond the years 1 to 9999 there is none.
+    NULL for days beyond the years 1 to 9999.
     """
     c = name(column)
     if kind in {"integer", "float", "boolean"}:
@@ -297,7 +299,7 @@ def _known(micros: str) -> str:
 
 
 def instant(column: str, kind: str) -> str:
-    """Return the microseconds from 1970 to a time, rounded down; null for those without an end."""
+    """Return the microseconds from 1970 to a time, rounded down; NULL for infinite times."""
     c = name(column)
     if kind == "nanos":
         nanos = f"epoch_ns({c})"
@@ -306,7 +308,7 @@ def instant(column: str, kind: str) -> str:
 
 
 def present(column: str, kind: str) -> str:
-    """Return whether a value is there."""
+    """Return whether a value is present."""
     value = raw(column, kind)
     there = f"({value}) IS NOT NULL"
     return f"{there} AND NOT isnan({value})" if kind == "float" else there
@@ -314,7 +316,7 @@ def present(column: str, kind: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What rows are grouped by: ``prepared`` columns first, then an expression of them."""
+    """A grouping key: ``prepared`` columns first, then an expression of them."""
 
     prepared: dict[str, str]
     expression: str
@@ -324,7 +326,7 @@ class Key:
 def key(  # noqa: PLR0911 - a case each
     cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD
 ) -> Key:
-    """Return what the rows are grouped by for one cell."""
+    """Return the grouping key of one cell."""
     if isinstance(cell, (Codes, Ticked)):
         listed = _listed(cell, kind, prefix) if isinstance(cell, Codes) else prefix
         return Key({prefix: raw(column, kind)}, listed, direct=False)
@@ -349,9 +351,9 @@ def key(  # noqa: PLR0911 - a case each
 
 
 def holding(cell: Cell, column: str, kind: str, ranges: Sequence[tuple[int, int]]) -> str | None:
-    """Return whether a raw number's slot lies in ranges; None where the slot itself must say it.
+    """Return whether a raw number's slot lies in ranges; None if the slot itself is needed.
 
-    The values are compared with the ends of intervals (`sourdine.frames.sql`), halving them.
+    The values are compared with the ends of the intervals above, by bisection.
     """
     if not isinstance(cell, Ticks) or cell.dated or kind not in {"float", "integer"} or not ranges:
         return None
@@ -388,9 +390,9 @@ def _dated(cell: Ticks | Edges, column: str, kind: str, x: str) -> Key:
 
 
 def slot(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD) -> Key:
-    """Return the slot of each row, as `key` but quicker for what is common.
+    """Return the slot of each row, like `key` but faster in common cases.
 
-    A few categories are coded by the engine, and whole numbers snapped in 64 bits.
+    A few categories are coded by DuckDB, and integers are snapped in 64 bits.
     """
     if isinstance(cell, Codes) and len(cell.codes) <= FEW:
         return Key({prefix: raw(column, kind)}, _coded(cell, kind, prefix), direct=True)
@@ -403,7 +405,7 @@ def slot(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STA
 
 
 def exactness(cell: Ticks | Edges) -> bool | None:
-    """Return whether whole numbers need integer arithmetic; None if even that is too narrow."""
+    """Return whether integers need integer arithmetic; None if even that is too narrow."""
     if isinstance(cell, Ticks):
         ends = (cell.grid.lower, cell.grid.upper)
         if not cell.grid.integral:
@@ -417,7 +419,7 @@ def exactness(cell: Ticks | Edges) -> bool | None:
 
 
 def _written(column: str, reading: Reading) -> str:
-    """Return a text, numbers in it written as Python writes them."""
+    """Return a text, with numbers in it rewritten as in Python."""
     text = f"CAST({name(column)} AS VARCHAR)"
     if reading.is_standard:
         return text
@@ -444,7 +446,7 @@ def _whole(column: str, kind: str, reading: Reading) -> str:
 
 
 def _slots(cell: Ticks | Edges, whole: str, x: str) -> tuple[str, str]:
-    """Return the slot by whole numbers and the slot by floats."""
+    """Return the slot from integers and the slot from floats."""
     if isinstance(cell, Ticks):
         shared = "" if cell.block == 1 else f" // CAST({cell.block} AS BIGINT)"
         by_whole = f"CAST({integer_tick(cell.grid, whole)}{shared} AS BIGINT)"
@@ -476,13 +478,12 @@ def _listed(cell: Codes, kind: str, x: str) -> str:
 
 
 def numbered(cell: Codes, x: str) -> str:
-    """Return the place of a value among the texts that are listed, by one look; -1 for none."""
+    """Return the index of a value among the listed texts, by one lookup; -1 for none."""
     listed = f"TRY_CAST(CAST({x} AS VARCHAR) AS ENUM({', '.join(map(string, cell.codes))}))"
     return f"coalesce(CAST(enum_code({listed}) AS BIGINT), -1)"
 
 
 def _coded(cell: Codes, kind: str, x: str) -> str:
-    """Return the code of a value."""
     pairs: list[tuple[str, int]]
     if kind == "boolean":
         pairs = [(t, cell.codes[t]) for t in ("true", "false") if t in cell.codes]
@@ -523,9 +524,9 @@ def text(column: str, kind: str) -> str:
 
 
 def ordered(column: str, kind: str) -> list[str]:
-    """Return what rows are sorted by, null first; see `sourdine.frames.units`.
+    """Return what rows are sorted by, NULL first; see `sourdine.frames.units`.
 
-    Texts are compared as bytes, whatever the connection's collation is.
+    Texts are compared as bytes, regardless of the connection's collation.
     """
     if kind in {"integer", "boolean"}:
         return [name(column)]
@@ -539,5 +540,5 @@ def ordered(column: str, kind: str) -> list[str]:
 
 
 def person(column: str, kind: str) -> str:
-    """Return what is equal for rows of one person."""
+    """Return an expression that is equal for the rows of one person."""
     return raw(column, kind) if kind in {"integer", "boolean"} else text(column, kind)

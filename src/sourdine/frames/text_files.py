@@ -1,4 +1,4 @@
-"""Text files of separated fields, whatever their bytes."""
+"""Text files of separated fields, with arbitrary bytes."""
 
 from __future__ import annotations
 
@@ -28,29 +28,29 @@ if TYPE_CHECKING:
     from sourdine.frames.reading import Reading
 
 
-# ---- Files without a name: they are gone with the process that wrote them, however it ends -------
+# ---- Temporary copies that disappear with the process --------------------------------------------
 
 
 class Copy:
-    """A copy of private data that another library reads by its path, as long as this object lives.
+    """A copy of private data that another library reads by its path while this object lives.
 
     On Linux the file has no name, so that nothing is left of it if the process is killed. On other
-    systems it is in a folder that only the user may read and that goes with this object.
+    systems it is in a folder that only the user may read and that is deleted with this object.
 
     Parameters
     ----------
     parts
-        What is written.
+        The bytes to write.
 
     Attributes
     ----------
     path
-        What to open.
+        The path to open.
     """
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         if sys.platform == "linux":
-            file = TemporaryFile()  # noqa: SIM115 - open as long as the object lives
+            file = TemporaryFile()  # noqa: SIM115 - open while the object lives
             finalize(self, file.close)
             file.writelines(parts)
             file.flush()
@@ -63,28 +63,28 @@ class Copy:
             named.writelines(parts)
 
 
-# ---- Records of a text file, whatever its bytes: how one is read depends on that one alone -------
+# ---- Records of a text file ----------------------------------------------------------------------
 #
 # a record ends        at a line feed outside quotes; a carriage return before it belongs to the end
-# a cell is quoted     if it begins with a quote, blanks before it aside; a doubled quote is a
-#                      quote, and what stands between the closing quote and the next separator is
+# a cell is quoted     if it begins with a quote, after optional blanks; a doubled quote is a
+#                      quote, and anything between the closing quote and the next separator is
 #                      dropped
 # what is unreadable   bytes that the encoding does not have, and NUL: each reads as U+FFFD
-# a lone CR            is no end of a record but a blank
+# a lone CR            does not end a record but is a blank
 # a record is long     above `LONGEST` bytes; a cell that takes more than an equal share of them
 #                      then reads as U+FFFD
-# a blank line         is a record where there is one column, and otherwise none
+# a blank line         is a record if there is one column, and otherwise ignored
 #
-# A file that says all this in the plainest way is given to DuckDB as it is. Any other is rewritten:
-# stretches that are plain are copied, the records between them written anew with every cell quoted.
+# A file in the plainest form of these rules is passed to DuckDB unchanged. Any other is rewritten:
+# plain stretches are copied, the records between them are written anew with every cell quoted.
 # So all files are read by one parser, and by the table above (``test_the_engine_reads_the_same``);
 # the bytes of one record never change how another is read (``test_a_record_is_read_alone``).
 
 
 LONGEST = 1 << 20
-"""Bytes of a record that are kept whatever they are."""
+"""Bytes of a record that are always kept."""
 _BLOCK, _WINDOW = 1 << 22, 1 << 16
-"""Bytes read at once, and looked at together."""
+"""Bytes read at once, and bytes scanned together."""
 _QUOTE, _LINE_FEED = ord('"'), ord("\n")
 _UNREADABLE = "\N{REPLACEMENT CHARACTER}"
 _LONE = re.compile("\r(?!\n)")
@@ -93,21 +93,21 @@ _MAC = {ord("\r"): "\n", ord("\n"): " "}
 BOM = "\N{ZERO WIDTH NO-BREAK SPACE}"
 _SHORT = 16
 _BEGUN, _PLAIN, _QUOTED, _CLOSING, _CLOSED = range(5)
-"""Where a reader is in a cell: nothing or blanks so far, and so on."""
+"""States of the reader within a cell: nothing or blanks so far, and so on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Layout:
-    """What is public of a text file's form.
+    """The public form of a text file.
 
     Parameters
     ----------
     separator
-        Between cells.
+        The separator of cells.
     columns
-        How many cells a record has: more are dropped, fewer filled up with missing ones.
+        The number of cells of a record: more are dropped, fewer are padded with missing ones.
     encoding
-        How its characters are written.
+        The encoding.
     quotes
         Whether cells may be quoted.
     mac
@@ -122,7 +122,7 @@ class Layout:
 
     @property
     def marks(self) -> NDArray[np.bool_]:
-        """Which bytes stand beside a quoted cell."""
+        """Which bytes may stand next to a quoted cell."""
         beside = np.zeros(256, np.bool_)
         beside[[ord(self.separator), _LINE_FEED, ord("\r")]] = True
         return beside
@@ -136,17 +136,17 @@ def open_bytes(path: str) -> BinaryIO:
 
 
 def is_plain(path: str, layout: Layout) -> bool:
-    """Return whether the engine reads a file as it is by the rules above."""
+    """Return whether DuckDB reads a file unchanged by the rules above."""
     return all(same for _, same in _pieces(path, layout))
 
 
 def rewritten(path: str, layout: Layout) -> Iterator[bytes]:
-    """Yield the file in UTF-8, in a form that the engine reads by the rules above."""
+    """Yield the file in UTF-8, in a form that DuckDB reads by the rules above."""
     return (piece for piece, _ in _pieces(path, layout))
 
 
 def records(path: str, layout: Layout) -> Iterator[list[str]]:
-    """Yield the cells of each record, as many as it has."""
+    """Yield the cells of each record, however many it has."""
     reader = RecordReader(layout, LONGEST)
     with open_bytes(path) as file:
         for block, _ in _texts(file, layout):
@@ -160,7 +160,7 @@ def records(path: str, layout: Layout) -> Iterator[list[str]]:
 
 
 def _pieces(path: str, layout: Layout) -> Iterator[tuple[bytes, bool]]:
-    """Yield the file piece by piece, and whether each stands there as it is."""
+    """Yield the file piece by piece, and whether each piece is unchanged."""
     reader, rest = RecordReader(layout, layout.columns), b""
     with open_bytes(path) as file:
         for block, same in _texts(file, layout):
@@ -187,7 +187,7 @@ def _pieces(path: str, layout: Layout) -> Iterator[tuple[bytes, bool]]:
 
 
 def _texts(file: BinaryIO, layout: Layout) -> Iterator[tuple[bytes, bool]]:
-    """Yield blocks in UTF-8 without NUL and lone carriage returns, and whether they were so."""
+    """Yield blocks in UTF-8 without NUL and lone carriage returns, and whether unchanged."""
     decoder = getincrementaldecoder(layout.encoding)("replace")
     known = layout.encoding == "utf-8" and not layout.mac
     held, first, block = "", True, b"-"
@@ -210,7 +210,7 @@ def _texts(file: BinaryIO, layout: Layout) -> Iterator[tuple[bytes, bool]]:
 
 
 def _unmarked(encoding: str) -> ParameterError:
-    """Return the refusal of a file that does not begin as its encoding asks."""
+    """Return the error for a file without the byte order mark that its encoding requires."""
     return ParameterError(
         "encoding",
         "tell the order of bytes of a file that begins without a byte order mark",
@@ -221,7 +221,7 @@ def _unmarked(encoding: str) -> ParameterError:
 
 
 def _is_simple(block: bytes) -> bool:
-    """Return whether a block is ASCII with nothing to mend, and no line end cut in two."""
+    """Return whether a block is ASCII with nothing to rewrite, and no line end cut in two."""
     return (
         block.isascii()
         and b"\0" not in block
@@ -230,7 +230,7 @@ def _is_simple(block: bytes) -> bool:
 
 
 def _piece(block: bytes, i: int, reader: RecordReader) -> tuple[int, bytes, bool]:
-    """Return the end of the next piece, the piece, and whether it stands there as it is.
+    """Return the end of the next piece, the piece, and whether it is unchanged.
 
     There is none if the block ends before the record that begins there does.
     """
@@ -250,7 +250,7 @@ def _piece(block: bytes, i: int, reader: RecordReader) -> tuple[int, bytes, bool
 
 
 def _plain_stretch(block: bytes, start: int, layout: Layout) -> int:
-    """Return where a stretch of plain records ends that begins here; -1 if no record ends here."""
+    """Return where a stretch of plain records that begins here ends; -1 if no record ends here."""
     for size in (_WINDOW, LONGEST):
         part = block[start : start + size]
         marks = np.frombuffer(part, np.uint8)
@@ -267,7 +267,7 @@ def _plain_stretch(block: bytes, start: int, layout: Layout) -> int:
 
 
 def _is_odd(part: bytes, layout: Layout) -> bool:
-    """Return whether DuckDB may read a part by rules of its own, as it does for a single column."""
+    """Return whether DuckDB may read a part by its own rules, as it does for a single column."""
     return layout.columns == 1 and (
         part.startswith(b"\n")
         or b"\n\n" in part
@@ -292,14 +292,14 @@ def _in_order(marks: NDArray[np.uint8], quotes: NDArray[np.int64], layout: Layou
 
 
 class RecordReader:
-    """Reads record after record, cut into blocks anywhere.
+    """Reads record after record, from blocks that may end anywhere.
 
     Parameters
     ----------
     layout
         The form of the file.
     most
-        How many cells of a record are kept.
+        The maximum number of cells of a record that are kept.
     """
 
     def __init__(self, layout: Layout, most: int) -> None:
@@ -316,7 +316,7 @@ class RecordReader:
         self.is_inside = False
 
     def read(self, block: bytes, i: int) -> tuple[int, list[bytes] | None]:
-        """Read on to the end of a record or of the block: return the place, and the record."""
+        """Read to the end of a record or of the block: return the position, and the record."""
         while i < len(block):
             self.is_inside = True
             if self._state is _BEGUN:
@@ -365,7 +365,7 @@ class RecordReader:
         return end + 1
 
     def _closed(self, block: bytes, i: int) -> int:
-        """Tell a doubled quote from one that closes."""
+        """Distinguish a doubled quote from a closing one."""
         if block[i] != _QUOTE:
             self._state = _CLOSED
             return i
@@ -374,7 +374,7 @@ class RecordReader:
         return i + 1
 
     def _keep(self, part: bytes) -> None:
-        """Add to the cell; of a long record no cell is kept beyond its share."""
+        """Add to the cell; in a long record no cell is kept beyond its share."""
         was_long = self._size > LONGEST
         self._size += len(part)
         self._cell += part
@@ -392,7 +392,7 @@ class RecordReader:
         self._cell, self._state = bytearray(), _BEGUN
 
     def ended(self) -> list[bytes] | None:
-        """End the record that was begun and return it; a blank line may be none."""
+        """End the current record and return it; None for an ignored blank line."""
         inside = self.is_inside
         if self._state in {_BEGUN, _PLAIN} and self._cell.endswith(b"\r"):
             del self._cell[-1:]
@@ -404,29 +404,29 @@ class RecordReader:
         return record if inside and not (blank and self.layout.columns > 1) else None
 
     def written(self, record: list[bytes]) -> bytes:
-        """Write a record so that it has its columns, every cell quoted."""
+        """Write a record with all of its columns, every cell quoted."""
         cells = (record + [b""] * self.layout.columns)[: self.layout.columns]
         quoted = (b'"' + cell.replace(b'"', b'""') + b'"' for cell in cells)
         return self._mark.join(quoted) + b"\n"
 
 
-# ---- Text files of separated fields: what their first line says, and columns that must be in order
+# ---- Headers, and strictly checked columns -------------------------------------------------------
 
 
 _FIRST = 1 << 20
-"""Bytes that the first line may have."""
+"""Maximum number of bytes of the first line."""
 _MARKS = {b"\xff\xfe\x00\x00": "utf-32", b"\x00\x00\xfe\xff": "utf-32"}
 _MARKS |= {b"\xff\xfe": "utf-16", b"\xfe\xff": "utf-16"}
-"""What a file begins with that names its own encoding."""
+"""Byte order marks at the beginning of a file, and the encodings they name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Header:
-    """What is public of a text file: declared, or said by its first line.
+    """What is public of a text file: declared, or stated by its first line.
 
-    The line's most frequent separator (comma, semicolon, tab or bar) separates the cells, and what
-    ends it ends the records. A mark before it may name the encoding. Names that stand `twice` are
-    told apart by numbers in `names`.
+    The line's most frequent separator (comma, semicolon, tab or bar) separates the cells, and its
+    line end ends the records. A byte order mark may name the encoding. Duplicate names (`twice`)
+    are numbered in `names`.
     """
 
     separator: str
@@ -450,7 +450,7 @@ class Header:
 
 
 def fixed(encoding: str) -> str:
-    """Return an encoding whose order of bytes is declared, not read from the first two of them.
+    """Return an encoding with a declared byte order, not one read from the first two bytes.
 
     Examples
     --------
@@ -461,9 +461,9 @@ def fixed(encoding: str) -> str:
 
 
 def encoding_of(first: bytes, reading: Reading) -> str:
-    """Return the encoding that is declared, or that the mark at the beginning of a file names.
+    """Return the declared encoding, or the one that the byte order mark of a file names.
 
-    Where the first line is a record, its bytes are one person's and name nothing.
+    If the first line is a record, its bytes belong to one person and are not interpreted.
     """
     if reading.header is not None:
         return fixed(reading.encoding)
@@ -472,7 +472,7 @@ def encoding_of(first: bytes, reading: Reading) -> str:
 
 
 def header(path: str, reading: Reading) -> Header:
-    """Return what a file's first line says; of one whose names are declared, nothing is read."""
+    """Return what a file's first line states; if the names are declared, nothing is read."""
     with open_bytes(path) as file:
         first = file.read(_FIRST)
     encoding = encoding_of(first, reading)
@@ -509,9 +509,9 @@ def _named(own: Header, path: str) -> Header:
 
 
 def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str | None]:
-    """Return the cells of one column, record by record, or refuse files that are not in order.
+    """Return the cells of one column, record by record, or refuse malformed files.
 
-    A blank line is an empty cell where there is one column; at the end of a file it is nothing.
+    A blank line is an empty cell if there is one column; at the end of a file it is ignored.
     """
     cells: list[str | None] = []
     for path in files:
@@ -553,7 +553,7 @@ def _strict_cells(path: str, head: Header, place: int) -> Iterator[str | None]:
 
 
 def _different(names: list[str]) -> list[str]:
-    """Give a number to names that are empty or stand twice, whatever their case."""
+    """Add numbers to names that are empty or occur twice, ignoring case."""
     taken: set[str] = set()
     result = []
     for i, given in enumerate(names):

@@ -1,7 +1,7 @@
-r"""Which rows of a person are kept: every so-manieth, from a start that a secret key decides.
+r"""Which rows of a person are kept: systematic sampling from a secret random start.
 
-The rows of a person who owns :math:`n` are put in order, :math:`r = 0, \ldots, n - 1`. Of
-:math:`n \le k` rows all stay. Of more, those stay with
+The rows of a person who owns :math:`n` are ordered, :math:`r = 0, \ldots, n - 1`. If
+:math:`n \le k`, all are kept. Otherwise those are kept with
 
 .. math::
 
@@ -10,32 +10,32 @@ The rows of a person who owns :math:`n` are put in order, :math:`r = 0, \ldots, 
 with a key of 256 bits, fresh for every call, the person's text, and the first 60 bits of the hash.
 It is systematic sampling with a random start, one hash for each person.
 
-**Exactly k rows stay.** As :math:`k < n`, a row stays if and only if
+**Exactly k rows are kept.** As :math:`k < n`, a row is kept if and only if
 :math:`\lfloor (rk + o)/n \rfloor - \lfloor (rk + o - k)/n \rfloor` is 1, and it is 0 otherwise. The
 sum over all :math:`r` telescopes to
 :math:`\lfloor k + (o - k)/n \rfloor - \lfloor (o - k)/n \rfloor = k`
 (``test_so_many_rows_stay_for_every_start``).
 
-**Every row stays with the same probability.** For each :math:`r` the map
+**Every row is kept with the same probability.** For each :math:`r` the map
 :math:`o \mapsto (rk + o) \bmod n` permutes :math:`0, \ldots, n - 1`, so :math:`k` of the :math:`n`
 starts keep the row. A start is the remainder of 60 bits and has probability :math:`1/n` up to
-:math:`2^{-60}`. A row stays with probability :math:`k/n` up to :math:`k \, 2^{-60}`, the hash taken
-for uniform (``test_every_row_is_kept_equally_often``).
+:math:`2^{-60}`. A row is kept with probability :math:`k/n` up to :math:`k \, 2^{-60}`, if the hash
+is uniform (``test_every_row_is_kept_equally_often``).
 
-**Nobody changes the rows of another.** The order is one of what stands in the rows, and rows that
-it leaves equal are alike. So the rows that stay are a function of the key and of that person's
-rows: not of their place, of partitions, or of anybody else
-(``test_others_do_not_change_what_is_kept``). Whoever comes or goes brings or takes :math:`k` rows
-at most, for every key, and nobody who lacks the key can arrange which.
+**No person changes the rows of another.** The order depends on the content of the rows only, and
+rows that it leaves equal are identical. So the rows that are kept are a function of the key and of
+that person's rows: not of their position, of partitions, or of other people
+(``test_others_do_not_change_what_is_kept``). A person who is added or removed adds or removes at
+most :math:`k` rows, for every key, and without the key cannot arrange which.
 
 The order goes column by column, by the text of each value (`sourdine.frames.reading`): first
-what is missing, then texts that are no numbers, then numbers. These are compared as floats, then as
-whole numbers, what is not written as one first; at last the texts are, by code points. So columns
-of numbers are in the order of their numbers, and no text of them is written.
+missing values, then texts that are not numbers, then numbers. Numbers are compared as floats, then
+as integers, those not written as one first; finally texts are compared by code points. So columns
+of numbers are in the order of their numbers, and none of them has to be written as text.
 
-Rows hold the columns that a question reads, and no others. That changes no promise: the answer is
-one of the table of these columns alone, in which a person owns the same number of rows, and
-everything above holds for that table (``test_columns_that_are_not_asked_for_do_not_matter``,
+Rows hold only the columns that a query reads. That changes no guarantee: the answer is a function
+of the table of these columns alone, in which a person owns the same number of rows, and everything
+above holds for that table (``test_columns_that_are_not_asked_for_do_not_matter``,
 ``test_only_needed_columns_are_read``).
 """
 
@@ -58,14 +58,14 @@ if TYPE_CHECKING:
 
 
 DIGITS = 15
-"""How many hexadecimal digits of a hash decide."""
+"""The number of hexadecimal digits of a hash that are used."""
 NARROW = 1 << 16
-"""Below so many rows kept, 64 bits are enough while a person owns less than 2**46."""
+"""Below this many rows kept, 64 bits are enough while a person owns less than 2**46."""
 MOST = (1 << 63) - 1
-"""Nobody owns more rows."""
+"""The maximum number of rows of a person."""
 _SIGN = 1 << 63
 _SQUARED = 1 << 31
-"""Below so many rows of a person, places are multiplied in 64 bits."""
+"""Below this many rows of a person, places are multiplied in 64 bits."""
 
 
 def start(key: bytes, person: str | None) -> int:
@@ -88,11 +88,11 @@ def chosen(place: Any, owned: Any, number: Any, rows: int) -> Any:
     place
         The place of a row among those of its person, from 0.
     owned
-        How many rows the person owns.
+        The number of rows that the person owns.
     number
         The person's number.
     rows
-        How many may stay.
+        The number of rows to keep.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def chosen(place: Any, owned: Any, number: Any, rows: int) -> Any:
 
 
 def sort_key(text: str | None) -> bytes:
-    """Return bytes in the order of values; those of several columns may be put together.
+    """Return bytes in the order of values; those of several columns may be concatenated.
 
     Examples
     --------
@@ -124,7 +124,7 @@ def sort_key(text: str | None) -> bytes:
 
 
 def kept(unit: Column, columns: Sequence[Column], rows: int, key: bytes) -> NDArray[np.int64]:
-    """Return the rows that stay, in their old order."""
+    """Return the rows that are kept, in their old order."""
     people = _numbered(unit)
     owned = np.bincount(people) if len(people) else people
     stay = owned[people] <= rows
@@ -144,7 +144,7 @@ def kept(unit: Column, columns: Sequence[Column], rows: int, key: bytes) -> NDAr
 
 
 def _ranks(column: Column) -> NDArray[np.int64]:
-    """Return whole numbers in the order of values."""
+    """Return integers in the order of values."""
     if column.data.dtype.kind == "O":
         texts = column.texts.tolist()
         rank = {text: i for i, text in enumerate(sorted(set(texts), key=sort_key))}
@@ -155,7 +155,7 @@ def _ranks(column: Column) -> NDArray[np.int64]:
 
 
 def _numbered(unit: Column) -> NDArray[np.int64]:
-    """Give each person a number; who has no name is one person."""
+    """Give each person a number; rows without a name belong to one person."""
     if unit.data.dtype.kind in "biu" and unit.gone is None:
         return np.unique(unit.data, return_inverse=True)[1]
     numbers: dict[str | None, int] = {}

@@ -1,10 +1,10 @@
-"""Laws: whole distributions on the integers, as evidence for every claim.
+"""Laws: complete distributions on the integers, as evidence for every claim.
 
 ===========  =======================================================================================
-``compare``  two laws side by side: divergence, hockey stick, total variation
+``compare``  comparison of two laws: divergence, hockey stick, total variation
 ``law``      `Law`: a distribution on the integers in closed form, and the normal quantiles
 ``pieces``   the pieces and tails that a law consists of
-``product``  `Product`: the law of several independent numbers, whole, from the law of each
+``product``  `Product`: the joint law of independent integers
 ===========  =======================================================================================
 """
 

@@ -1,8 +1,8 @@
-r"""Two laws side by side: divergence, hockey stick, total variation.
+r"""Comparison of two laws: divergence, hockey stick, total variation.
 
 Both laws are cut at each other's ends, so on every common segment both are geometric and the log
 ratio is a straight line: its supremum is at an end, its crossing with :math:`\varepsilon` is one
-division. Parallel tails repeat their first common period for ever, so that period decides.
+division. Parallel tails repeat their first common period indefinitely, so that period decides.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ MOST_LOSSES = 1 << 18
 
 
 class Certified(NamedTuple):
-    """A computed value, an upper end that the truth cannot pass, and the cell that decides."""
+    """A computed value, a certified upper end, and the cell at which it is attained."""
 
     value: float
     upper: float
@@ -50,9 +50,9 @@ class Segments:
 
 
 class Losses(NamedTuple):
-    """Which log ratios two laws have, and how likely each is under either.
+    """The log ratios of two laws, and the probability of each under either.
 
-    ``slack`` bounds the error of the ratios, ``beyond`` the mass of what is not described.
+    ``slack`` bounds the error of the ratios, ``beyond`` the mass that is not described.
     """
 
     loss: NDArray[np.float64]
@@ -63,11 +63,11 @@ class Losses(NamedTuple):
 
     @property
     def swapped(self) -> Losses:
-        """The same of the second law against the first."""
+        """The same for the second law against the first."""
         return Losses(-self.loss, self.q, self.p, self.slack, self.beyond)
 
     def beside(self, other: Losses) -> Losses:
-        """Return those of two independent numbers; of too many, ones that are no less."""
+        """Return those of two independent numbers; if there are too many, dominating ones."""
         if len(self.loss) * len(other.loss) > MOST_LOSSES:
             few = int(MOST_LOSSES**0.5)
             return self.fewer(few).beside(other.fewer(few))
@@ -99,7 +99,7 @@ class Losses(NamedTuple):
 
 
 def losses(p: Law, q: Law) -> Losses:
-    """Return the log ratios of two laws: a line of them is gone through cell by cell."""
+    """Return the log ratios of two laws; a geometric segment is enumerated cell by cell."""
     s = _segments(p, q)
     slack = p.slack + q.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
     beyond = s.left_over + p.beyond + q.beyond
@@ -200,7 +200,7 @@ def _same_cells(p: Pieces, q: Pieces) -> bool:
 
 
 class _Sides(NamedTuple):
-    """Both tails on one side, laid out up to a common cell, and what holds further out."""
+    """Both tails on one side, laid out up to a common cell, and what holds beyond it."""
 
     p: Pieces
     q: Pieces

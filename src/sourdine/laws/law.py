@@ -23,18 +23,18 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 
-# ---- The normal law, for sums of many reports ----------------------------------------------------
+# ---- Normal and Student's t quantiles ------------------------------------------------------------
 
 
 def gaussian_quantile(beta: float) -> float:
-    """Return what a standard normal passes, in absolute value, with probability ``beta``."""
+    """Return the value that a standard normal exceeds, in absolute value, with probability beta."""
     from statistics import NormalDist
 
     return -NormalDist().inv_cdf(beta / 2)
 
 
 def student_quantile(beta: float, freedom: int) -> float:
-    """Return what Student's t passes, in absolute value, with probability ``beta``.
+    """Return the value that Student's t exceeds, in absolute value, with probability ``beta``.
 
     Examples
     --------
@@ -46,17 +46,17 @@ def student_quantile(beta: float, freedom: int) -> float:
     return float(-stdtrit(freedom, beta / 2))
 
 
-# ---- `Law`: a distribution on the integers, whole, in closed form --------------------------------
+# ---- `Law`: a distribution on the integers in closed form ----------------------------------------
 #
 # A law is a list of pieces (start, length, log weight, log ratio) and up to two tails, so a million
 # equal cells or an endless geometric tail cost one entry each. It is the oracle of a mechanism's
-# draws and the evidence for its guarantee; it depends on private data, so it serves tests, audits
-# and public data, never a release.
+# draws and the evidence for its guarantee; it depends on private data, so it is for tests, audits
+# and public data, never for a release.
 #
-# Two numbers say how far the floats can be from the truth. ``slack`` bounds the error of the log
+# Two numbers bound how far the floats can be from the truth. ``slack`` bounds the error of the log
 # probabilities of the pieces and of where each tail begins; comparisons add what rounding does
 # further out. ``beyond`` bounds the mass of cells that are not described (the far tail of a
-# Gaussian); it is always counted against whoever makes the claim.
+# Gaussian); it is always counted against the claim.
 
 
 ULP = 2.0**-52
@@ -144,7 +144,7 @@ class Law:
 
     @staticmethod
     def two_levels(first: int, width: int, cells: int, drop: float) -> Law:
-        """Return the law on 0 to ``cells - 1`` with a run of weight 1 in a plain of e^-drop."""
+        """Return the law on 0 to ``cells - 1`` with a run of weight 1, and e^-drop elsewhere."""
         after = first + width
         parts = [(0, first, -drop), (first, width, 0.0), (after, cells - after, -drop)]
         start, length, weight = zip(*[p for p in parts if p[1] > 0], strict=True)
@@ -258,20 +258,20 @@ class Law:
         return float(mass @ np.abs(mean - centre))
 
     def sample(self, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
-        """Draw by inverse cdf in floats: for pictures and experiments, never for a release."""
+        """Draw by inverse cdf in floats: for plots and experiments, never for a release."""
         u = np.frombuffer(source.bytes(8 * size), np.uint64) >> np.uint64(11)
         return self.quantile((u.astype(np.float64) + 0.5) * 2.0**-53)
 
     def divergence(self, other: Law) -> Certified:
-        r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with an upper end that is certain."""
+        r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with a certified upper end."""
         return compare.divergence(self, other)
 
     def hockey_stick(self, other: Law, epsilon: Number) -> Certified:
-        r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certain upper end."""
+        r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certified upper end."""
         return compare.hockey_stick(self, other, float(epsilon))
 
     def losses(self, other: Law) -> Losses:
-        """Return which log ratios the two laws have, and how likely each is."""
+        """Return the log ratios of the two laws, and the probability of each."""
         return compare.losses(self, other)
 
     def total_variation(self, other: Law) -> Certified:
@@ -279,7 +279,7 @@ class Law:
         return compare.hockey_stick(self, other, 0.0)
 
     def followed(self) -> Pieces:
-        """Return the pieces with the tails followed until what is left is negligible."""
+        """Return the pieces with the tails followed until the rest is negligible."""
         parts = [self.pieces]
         if self.left:
             parts.insert(0, self.left.unrolled(_periods(self.left))[0].mirrored(self.first))
@@ -293,7 +293,7 @@ class Law:
 
 
 def _check(p: Pieces) -> None:
-    """Refuse what is no list of pieces in order."""
+    """Refuse pieces that are not in order."""
     if not len(p.start):
         raise ParameterError("a law", "have at least one piece", "none", "Give it a cell.")
     if (p.length < 1).any() or (p.start[1:] < p.start[:-1] + p.length[:-1]).any():
@@ -328,7 +328,7 @@ def _split(p: Pieces, cell: int) -> Pieces:
 
 
 def _periods(tail: Tail) -> int:
-    """How many periods until the rest weighs less than ``exp(-NEGLIGIBLE)``."""
+    """Return the number of periods until the rest weighs less than ``exp(-NEGLIGIBLE)``."""
     return max(1, int((NEGLIGIBLE + tail.log_mass()) / float(tail.decay)) + 1)
 
 

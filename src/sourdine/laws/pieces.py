@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# ---- Sums over one piece: cells :math:`i = 0, \dots, n-1` with weight :math:`e^{w + i a}` --------
+# ---- Sums over one piece: cells :math:`i = 0, \dots, n-1` of weight :math:`e^{w + i a}` ----------
 #
 # All functions are vectorised over pieces and stable for every slope :math:`a`, zero included.
 
@@ -69,7 +69,7 @@ def variance_offset(a: Floats, n: Floats) -> Floats:
     return np.where(flat, (n * n - 1) / 12 - a * a * (n**4 - 1) / 240, exact)
 
 
-# ---- What lies beyond the last piece of a law: one period of pieces, repeated for ever -----------
+# ---- Tails: one period of pieces, repeated indefinitely ------------------------------------------
 #
 # Each period weighs :math:`e^{-\text{decay}}` times the one before, with a rational decay, so two
 # tails of one decay are known to be parallel without any rounding. A geometric tail is a period of
@@ -119,7 +119,7 @@ class Pieces(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Tail:
-    """One period of pieces, by offset from the edge outwards, and how much each period loses."""
+    """One period of pieces, by offset from the edge outwards, and its decay."""
 
     pieces: Pieces
     decay: Fraction
@@ -132,12 +132,12 @@ class Tail:
 
     @property
     def period(self) -> int:
-        """How many cells one period has."""
+        """The number of cells of one period."""
         return int(self.pieces.length.sum())
 
     @property
     def rate(self) -> Fraction:
-        """Return the decay a cell."""
+        """Return the decay per cell."""
         return self.decay / self.period
 
     def log_mass(self) -> float:

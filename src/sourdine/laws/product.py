@@ -1,4 +1,4 @@
-"""`Product`: the law of several independent numbers, whole, from the law of each."""
+"""`Product`: the joint law of independent integers."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class Product:
     factors
         The law of each entry.
     names
-        What the entries are called, where the names themselves depend on private data: laws with
+        The names of the entries, where the names themselves depend on private data: laws with
         different names are compared name by name.
     rest
         The law of an entry of any other name.
 
     Notes
     -----
-    The largest log ratio of two products is the sum of those of their factors, for the
-    entries may take their worst values at once. The hockey stick is summed up over all rows of
-    the entries whose laws differ, tails followed until they weigh less than :math:`e^{-60}`.
+    The largest log ratio of two products is the sum of those of their factors, since all entries
+    may take their worst values at once. The hockey stick is summed over all rows of the entries
+    whose laws differ, with tails followed until they weigh less than :math:`e^{-60}`.
     *Checked by* ``test_products_are_compared_as_all_their_rows``.
 
     Examples
@@ -63,20 +63,20 @@ class Product:
     rest: Law | None = None
 
     def log_pmf(self, x: Sequence[Any] | NDArray[np.int64]) -> Floats:
-        """Return the log probability of each row; of names, a row may be a dict."""
+        """Return the log probability of each row; with names, a row may be a dict."""
         columns = zip(self.factors, self.rows(x).T, strict=True)
         logs = [law.log_pmf(column) for law, column in columns]
         found = np.sum(logs, axis=0) if logs else np.zeros(len(x))
         return np.where(self.knows(x), found, -np.inf)
 
     def rows(self, x: Sequence[Any] | NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the entries of rows; of names, a row may be a dict, which leaves out the rest."""
+        """Return the entries of rows; with names, a row may be a dict without the rest."""
         named = not isinstance(x, np.ndarray) or x.dtype == object
         listed = [self._row(row) if isinstance(row, Mapping) else row for row in x] if named else x
         return np.asarray(listed, np.int64).reshape(len(x), len(self.factors))
 
     def knows(self, x: Sequence[Any] | NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Return of which rows every name is known."""
+        """Return for which rows every name is known."""
         if isinstance(x, np.ndarray) and x.dtype != object:
             return np.ones(len(x), bool)
         names = set(self.names or ())
@@ -87,12 +87,12 @@ class Product:
         return np.exp(self.log_pmf(x))
 
     def divergence(self, other: Product) -> Certified:
-        r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with an upper end that is certain."""
+        r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with a certified upper end."""
         apart = [p.divergence(q) for p, q in self._beside(other)]
         return Certified(sum(a.value for a in apart), sum(a.upper for a in apart))
 
     def hockey_stick(self, other: Product, epsilon: Number) -> Certified:
-        r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certain upper end."""
+        r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certified upper end."""
         pairs = self._beside(other)
         differ = [(p, q) for p, q in pairs if not _same(p, q)]
         slack = sum(p.slack + q.slack for p, q in pairs)
@@ -117,7 +117,7 @@ class Product:
         return Certified(value, min(value + 2 * min(slack, 1.0) + beyond, 1.0))
 
     def losses(self, other: Product) -> Losses:
-        """Return which log ratios the two laws have, and how likely each is."""
+        """Return the log ratios of the two laws, and the probability of each."""
         one = np.ones(1)
         found = Losses(np.zeros(1), one, one, 0.0, 0.0)
         for p, q in self._beside(other):
@@ -126,7 +126,7 @@ class Product:
         return found
 
     def _beside(self, other: Product) -> list[tuple[Law, Law]]:
-        """Return the laws of each entry in both, of each name that either has."""
+        """Return the laws of each entry in both, for each name that either has."""
         if self.names is None or other.names is None:
             return list(zip(self.factors, other.factors, strict=True))
         names = sorted({*self.names, *other.names})
@@ -137,7 +137,7 @@ class Product:
         return known[name] if name in known or self.rest is None else self.rest
 
     def _row(self, row: Mapping[str, int]) -> list[int]:
-        """Return the entries of a dict, that of the rest where it leaves a name out."""
+        """Return the entries of a dict, with the value of the rest for missing names."""
         left_out = self.rest.first if self.rest else 0
         return [row.get(name, left_out) for name in self.names or ()]
 
@@ -158,7 +158,7 @@ def _cells(p: Law, q: Law) -> NDArray[np.int64]:
 
 
 def _same(p: Law, q: Law) -> bool:
-    """Return whether the two are written down alike."""
+    """Return whether the two laws have identical descriptions."""
     tails = all(
         (a is None and b is None)
         or (a is not None and b is not None and a.decay == b.decay and _equal(a.pieces, b.pieces))

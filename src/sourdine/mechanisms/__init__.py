@@ -1,27 +1,27 @@
-"""Mechanisms: the primitives, each with four faces, one file each.
+"""Mechanisms: the primitives, each with a release, a law, a guarantee and an error bound.
 
 Additive noise: `Laplace`, `Gaussian`, `Staircase`. Choice: `Exponential`, `PermuteAndFlip`,
-`AboveThreshold`, and `Gridded` and `InverseLength` for a density or a function of yours. One
+`AboveThreshold`, and `Gridded` and `InverseLength` for a user's density or function. One
 person's answer: `Warner`, `RandomizedResponse`, `BoundedLaplace`, `BoundedStaircase`. Around any
 of them: `Subsample`.
 
 =======================  ===========================================================================
-``above_threshold``      aboveThreshold: which of many questions is the first with a large answer
+``above_threshold``      AboveThreshold: find the first of many questions with a large answer
 ``bounded``              bounded Laplace and bounded staircase: noise that stays in an interval
 ``densities``            mechanisms given by a density on a grid, and inverse sensitivity for any
                          function
 ``exponential``          the exponential mechanism and permute-and-flip over a finite list of
                          candidates
-``gaussian``             the Gaussian mechanism on whole numbers, with three calibrations
+``gaussian``             the Gaussian mechanism on integers, with three calibrations
 ``inputs``               reading private inputs and the parameters that mechanisms share
-``laplace``              the Laplace mechanism on whole numbers
+``laplace``              the Laplace mechanism on integers
 ``mechanism``            `Mechanism`: release, law, guarantee and error; transcripts and the audit's
                          registry
-``randomized_response``  randomised response: of k categories, and of two with Warner's coins
-``staircase``            the staircase mechanism on whole numbers: less noise than Laplace at large
+``randomized_response``  randomised response: for k categories, and for two with Warner's coins
+``staircase``            the staircase mechanism on integers: less noise than Laplace at large
                          epsilon
-``subsample``            subsampling: run any mechanism on a random part of the records, and pay
-                         less
+``subsample``            subsampling: run any mechanism on a random part of the records, at a lower
+                         cost
 =======================  ===========================================================================
 """
 

@@ -1,4 +1,4 @@
-"""AboveThreshold: which of many questions is the first with a large answer."""
+"""AboveThreshold: find the first of many questions with a large answer."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def _queries(x: int) -> int:
 
 
 def _threshold(x: int) -> int:
-    """Return a threshold near enough to 0 that its distance to any answer fits 64 bits."""
+    """Validate a threshold: its distance to any answer must fit 64 bits."""
     value = integer(x, "threshold")
     if not -(1 << 61) < value < 1 << 61:
         raise ParameterError(
@@ -56,12 +56,12 @@ def _threshold(x: int) -> int:
 
 @frozen(kw_only=True)
 class AboveThreshold(Mechanism["Answers"]):
-    r"""Name the first question whose noisy answer reaches a noisy threshold, or none.
+    r"""Return the first question whose noisy answer reaches a noisy threshold, or none.
 
-    One draw :math:`\rho \sim \text{Lap}(2\Delta/\varepsilon)` disturbs the threshold :math:`T`,
-    one draw :math:`\nu_i \sim \text{Lap}(4\Delta/\varepsilon)` each answer :math:`f_i`; the output
-    is the least :math:`i` with :math:`f_i + \nu_i \ge T + \rho`, or the number of questions if
-    there is none. For monotone answers :math:`\nu_i \sim \text{Lap}(2\Delta/\varepsilon)`
+    One draw :math:`\rho \sim \text{Lap}(2\Delta/\varepsilon)` is added to the threshold :math:`T`,
+    one draw :math:`\nu_i \sim \text{Lap}(4\Delta/\varepsilon)` to each answer :math:`f_i`; the
+    output is the least :math:`i` with :math:`f_i + \nu_i \ge T + \rho`, or the number of questions
+    if there is none. For monotone answers :math:`\nu_i \sim \text{Lap}(2\Delta/\varepsilon)`
     suffices. The cost does not depend on the number of questions.
 
     Parameters
@@ -69,21 +69,21 @@ class AboveThreshold(Mechanism["Answers"]):
     epsilon
         The privacy loss of the whole search, above 0.
     queries
-        How many questions there are at most.
+        The maximum number of questions.
     threshold
         :math:`T`, public, in ticks.
     sensitivity
-        :math:`\Delta`, by how much one answer can change between neighbours.
+        :math:`\Delta`, the most by which one answer can change between neighbours.
     monotone
-        Do all answers change in one direction between neighbours, as counts do?
+        Whether all answers change in one direction between neighbours, as counts do.
     relation
         Which data sets are neighbours.
 
     Notes
     -----
     *Claim*: :math:`\varepsilon`-differential privacy in both forms. *Checked by*
-    ``test_exact_worst_case[choice.above_threshold]`` and ``[choice.above_threshold.monotone]``; on
-    two questions a wrong constant would hide, so the audit asks six. *Claim*: `error` and `lemma`
+    ``test_exact_worst_case[choice.above_threshold]`` and ``[choice.above_threshold.monotone]``; two
+    questions would hide a wrong constant, so the audit uses six. *Claim*: `error` and `lemma`
     hold. *Checked by* ``test_error_bound_holds[above-threshold]`` and
     ``test_above_threshold_lemma``.
 
@@ -123,7 +123,7 @@ class AboveThreshold(Mechanism["Answers"]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one search."""
+        """The guarantee of one search."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Answers:
@@ -131,7 +131,7 @@ class AboveThreshold(Mechanism["Answers"]):
         return read_vector(x, self.queries, "answers")
 
     def draw(self, x: Answers, size: int | None, source: Source) -> Value:
-        """Disturb everything, whatever the answers, then look."""
+        """Add noise to everything, for any answers, then compare."""
         runs = 1 if size is None else size
         rho = noise.discrete_laplace(self.threshold_scale, (runs, 1), source=source)
         nu = noise.discrete_laplace(self.query_scale, (runs, self.queries), source=source)
@@ -144,7 +144,7 @@ class AboveThreshold(Mechanism["Answers"]):
         return first_above_law(x - self.threshold, self.threshold_scale, self.query_scale)
 
     def loss(self, x: Answers, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how far an answer passed over lies above, or the one named lies below."""
+        """Return how far a skipped answer lies above, or the returned one below, the threshold."""
         height = (x - self.threshold).astype(np.float64)
         passed_over = np.concatenate(([0.0], np.maximum.accumulate(np.maximum(height, 0.0))))
         too_low = np.append(np.maximum(-height, 0.0), 0.0)
@@ -163,7 +163,7 @@ class AboveThreshold(Mechanism["Answers"]):
 
         :math:`m` is the number of questions and the event is about the true answers (the report
         prints the random index for :math:`m` and bounds the noisy ones, row C3). For monotone
-        answers the same proof gives 4 in place of 8.
+        answers the same proof gives 4 instead of 8.
         """
         scale = float(self.threshold_scale) * (2 if self.monotone else 4)
         return scale * log(2 * self.queries / read_beta(beta))
@@ -184,7 +184,7 @@ def first_above_law(
 
     .. math:: P(i) = \sum_\rho P(\rho) \prod_{j<i} P(\nu < \rho - h_j)\; P(\nu \ge \rho - h_i)
 
-    The sum runs far enough that what is left out is below :math:`2^m e^{-80/2}` of the least term.
+    The sum runs far enough that the rest is below :math:`2^m e^{-80/2}` of the least term.
     """
     reach = int(np.abs(height).max()) + ceil(FAR * max(threshold_scale, query_scale))
     if reach > MOST_CELLS:

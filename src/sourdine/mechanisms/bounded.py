@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 
-# ---- Bounded Laplace: a number of an interval, disturbed without leaving it ----------------------
+# ---- Bounded Laplace -----------------------------------------------------------------------------
 
 
 HIGHEST_TICK = 1 << 40
@@ -44,7 +44,7 @@ def _last(x: int) -> int:
 class BoundedLaplace(Report):
     r"""Report a tick :math:`y` of 0 to :math:`m`, :math:`P(y) \propto e^{-\varepsilon|y-x|/m}`.
 
-    It is drawn by its inverse law, with the same work for every input: to redraw until the result
+    It is drawn by its inverse law, with the same work for every input: redrawing until the result
     is inside, as is often done, takes a time that depends on the input.
 
     Parameters
@@ -61,7 +61,7 @@ class BoundedLaplace(Report):
     falls after, so the worst pair is the two ends, where :math:`Z(0) = Z(m)`. *Checked by*
     ``test_exact_worst_case[number.laplace]``.
 
-    The output is drawn to the middle: it is not an unbiased report (`bias`).
+    The output is biased towards the middle: it is not an unbiased report (`bias`).
 
     References
     ----------
@@ -80,12 +80,12 @@ class BoundedLaplace(Report):
 
     @cached_property
     def decay(self) -> Fraction:
-        """The rate at which the law falls, in one tick."""
+        """The rate at which the law falls, per tick."""
         return self.epsilon / self.last
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one report."""
+        """The guarantee of one report."""
         return Guarantee(self.epsilon, 0, LOCAL)
 
     @property
@@ -111,11 +111,11 @@ class BoundedLaplace(Report):
         return np.abs(y - x).astype(np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the unbounded Laplace's error, which the bounds can only lower."""
+        """Return the unbounded Laplace's error, which the bounds can only reduce."""
         return min(float(self.last), laplace_error(1 / self.decay, read_beta(beta)))
 
     def bias(self, x: int) -> float:
-        """Return how far the mean report lies from ``x``."""
+        """Return the difference between the mean report and ``x``."""
         return self.law(self.read(x)).mean() - x
 
 
@@ -143,13 +143,13 @@ register(
 )
 
 
-# ---- Bounded staircase: two levels inside an interval, in two forms that keep their promise ------
+# ---- Bounded staircase, in two forms -------------------------------------------------------------
 
 
 Method = Literal["window", "truncated"]
 
 CHUNK = 1 << 17
-"""People answered for at once: few enough for the cache."""
+"""People processed at once: few enough for the cache."""
 
 
 def _last_bounded_staircase(x: int) -> int:
@@ -167,8 +167,8 @@ class BoundedStaircase(Report):
     ==============  ============================================================================
     ``window``      *near* is a window of fixed width that holds the truth and slides inside the
                     interval: the normaliser is constant, and :math:`\eta = \varepsilon`
-    ``truncated``   *near* is within :math:`r` of the truth, cut off by the ends: the normaliser
-                    depends on the input, and :math:`\eta < \varepsilon` makes up for it
+    ``truncated``   *near* is within :math:`r` of the truth, cut off at the ends: the normaliser
+                    depends on the input, and :math:`\eta < \varepsilon` compensates for it
     ==============  ============================================================================
 
     The slides redraw staircase noise until the result is inside, which is ``truncated`` with
@@ -233,11 +233,11 @@ class BoundedStaircase(Report):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one report."""
+        """The guarantee of one report."""
         return Guarantee(self.epsilon, 0, LOCAL)
 
     def near(self, x: int) -> tuple[int, int]:
-        """Return the first tick of weight 1 and how many there are."""
+        """Return the first tick of weight 1 and the number of such ticks."""
         first, width = self._near(np.array([x]))
         return int(first[0]), int(width[0])
 
@@ -254,7 +254,7 @@ class BoundedStaircase(Report):
         return self.last
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Decide near or far, then take any of those ticks."""
+        """Decide near or far, then draw one of those ticks uniformly."""
         draw = self._slid if self.method == "window" else self._cut
         drawn = np.empty(codes.size, np.int64)
         for start in range(0, codes.size, CHUNK):
@@ -272,7 +272,7 @@ class BoundedStaircase(Report):
         return first
 
     def _cut(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Draw with a near that the ends cut off: its width decides the coin and the uniform."""
+        """Draw with *near* cut off at the ends: its width decides the coin and the uniform."""
         first, width = self._near(x)
         far = self._tossed(width, source).astype(np.int64)
         among = width + far * (self.last + 1 - 2 * width)
@@ -282,10 +282,11 @@ class BoundedStaircase(Report):
         return tick
 
     def _tossed(self, width: NDArray[np.int64], source: Source) -> NDArray[np.bool_]:
-        r"""Toss each lane's coin: by floats, and exactly where they leave a doubt.
+        r"""Toss each lane's coin: by floats, and exactly where they are not certain.
 
-        The float of a chance is a few roundings from it, and :math:`\eta e^{-\eta} < 1/2` bounds
-        what the rounding of the level adds: far below the slack of :math:`2^{-30}`.
+        The float of a probability is a few roundings away from it, and
+        :math:`\eta e^{-\eta} < 1/2` bounds what the rounding of the level adds: far below the slack
+        of :math:`2^{-30}`.
         """
         words = draw_words(source, width.size)
         mass = (self.last + 1 - width) * exp(-float(self.level))
@@ -297,7 +298,7 @@ class BoundedStaircase(Report):
         return far
 
     def _far(self, width: int) -> Real:
-        """Return the chance of a report outside a near of this width."""
+        """Return the probability of a report outside a *near* of this width."""
         mass = (self.last + 1 - width) * exp_neg(self.level)
         return mass / (width + mass)
 
@@ -312,14 +313,14 @@ class BoundedStaircase(Report):
     def error(self, beta: Number = 0.05) -> float:
         """Return the width of *near* if far reports have probability ``beta`` at most, else m.
 
-        Between the two, far reports are spread evenly over the rest: the bound follows them.
+        In between, far reports are spread evenly over the rest, and the bound follows them.
         """
         chance = read_beta(beta) * (1 - 1e-9)
         widest = 2 * self.reach - 1
         narrowest = widest if self.method == "window" else self.reach
         others = self.last + 1 - narrowest
         each = exp(-float(self.level)) / (narrowest + others * exp(-float(self.level)))
-        beyond = int(min(chance / each, float(self.last)))  # this many far ticks may be passed
+        beyond = int(min(chance / each, float(self.last)))  # this many far ticks may be exceeded
         return float(max(self.last - beyond, min(widest, self.last)))
 
 

@@ -25,23 +25,23 @@ if TYPE_CHECKING:
     from sourdine.mechanisms.exponential import Scores
 
 
-# ---- Any mechanism with a density, drawn on a grid of answers ------------------------------------
+# ---- Mechanisms given by a density, drawn on a grid of answers -----------------------------------
 
 
 UNIT = 1 << 20
-"""Logarithms of densities are whole multiples of 1/UNIT."""
+"""Logarithms of densities are integer multiples of 1/UNIT."""
 WIDEST = float(1 << 20)
 
 
 class Weighed(np.ndarray[Any, np.dtype[np.int64]]):
-    """Scores that were found for a data set: what is one is not read as a data set again."""
+    """Scores computed for a data set: they are not read as a data set again."""
 
 
 @frozen(kw_only=True)
 class Gridded(Exponential):
     r"""Choose among :math:`N` answers with probability proportional to a density at each.
 
-    A mechanism on the line is given by its density, :math:`f(x, y)`, of which the caller claims
+    A mechanism on the line is given by its density, :math:`f(x, y)`, for which the caller claims
 
     .. math:: |\ln f(x, y) - \ln f(x', y)| \le \varepsilon/2
 
@@ -54,10 +54,10 @@ class Gridded(Exponential):
     epsilon
         The privacy loss of the choice: twice that of the density.
     candidates
-        :math:`N`, how many answers there are.
+        :math:`N`, the number of answers.
     log_density
-        From a data set to :math:`\ln f` at the N answers, right to :math:`2^{-22}`; a constant of
-        the data set, as a normaliser is, may be left out only if the claim holds without it.
+        From a data set to :math:`\ln f` at the N answers, accurate to :math:`2^{-22}`; a constant
+        of the data set, such as a normaliser, may be left out only if the claim holds without it.
     relation
         Which data sets are neighbours.
 
@@ -113,13 +113,13 @@ class Gridded(Exponential):
         return ticks_of(logs).view(Weighed)
 
     def neighbours(self, x: Scores) -> Iterator[Scores]:
-        """Yield all score vectors whose entries stay or move as far as they may: the extremes."""
+        """Yield all score vectors whose entries stay or move as far as possible: the extremes."""
         for step in product((-self.sensitivity, 0, self.sensitivity), repeat=len(x)):
             yield x + np.array(step)
 
 
 def ticks_of(logs: NDArray[np.float64]) -> Scores:
-    """Return logarithms as whole multiples of 1/`UNIT`; what is no number is impossible."""
+    """Return logarithms as integer multiples of 1/`UNIT`; NaN counts as impossible."""
     known = np.where(np.isnan(logs), -np.inf, logs)
     return np.asarray(np.rint(np.clip(known, -WIDEST, WIDEST) * UNIT), np.int64)
 
@@ -144,11 +144,11 @@ register(
 )
 
 
-# ---- Inverse sensitivity for any function: answers by how many records must change for them ------
+# ---- Inverse sensitivity for any function --------------------------------------------------------
 
 
 MOST = 1_000_000
-"""Data sets that are gone through, at most."""
+"""The maximum number of data sets that are enumerated."""
 
 
 def _listed(x: Iterable[Hashable], name: str) -> tuple[Hashable, ...]:
@@ -177,13 +177,13 @@ def _rho(x: float) -> float:
 
 @frozen(kw_only=True)
 class InverseLength(Exponential):
-    r"""Choose an answer by how many records would have to change for it to be true.
+    r"""Choose an answer by how many records would have to change to make it true.
 
     .. math:: P(t) \propto e^{-\mathrm{len}_f(x, t)\,\varepsilon/2}
 
     :math:`\mathrm{len}_f(x, t)` is the least number of records to replace so that
     :math:`f(x') = t`; smoothed, the least over all answers within :math:`\rho` of :math:`t`
-    [1]_. It is found by going through all data sets of n values of the universe, so it is for few
+    [1]_. It is found by enumerating all data sets of n values of the universe, so it is for few
     records of few kinds; quantiles and proportions have formulas of their own (`sd.quantiles` with
     ``method="inverse_sensitivity"``, `sd.proportion`).
 
@@ -192,15 +192,15 @@ class InverseLength(Exponential):
     epsilon
         The privacy loss of the choice.
     f
-        Any function of a data set, the order of whose records does not matter.
+        Any function of a data set that does not depend on the order of its records.
     n
-        How many records there are, a public number.
+        The number of records, which is public.
     universe
-        All that a record can be; what is not in it counts as the first.
+        All possible values of a record; other values count as the first.
     answers
-        All that is published.
+        All possible outputs.
     rho
-        How far a smoothed answer reaches; answers must be numbers then.
+        The reach of a smoothed answer; answers must then be numbers.
 
     Notes
     -----
@@ -250,7 +250,7 @@ class InverseLength(Exponential):
 
     @cached_property
     def _sets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """How often each data set has each value, and the number of its answer, or -1."""
+        """The counts of each value in each data set, and the index of its answer, or -1."""
         place = {answer: i for i, answer in enumerate(self.answers)}
         counts, found = [], []
         for chosen in combinations_with_replacement(range(len(self.universe)), self.n):
@@ -275,7 +275,7 @@ class InverseLength(Exponential):
         return np.asarray(np.where(near, lengths[None, :], self.n + 1).min(axis=1))
 
     def read(self, x: object) -> Scores:
-        """Return the lengths, negative; records beyond n are left out, missing ones filled up."""
+        """Return the negative lengths; records beyond n are dropped, missing ones filled up."""
         if isinstance(x, Weighed):
             return x
         records = list(x)[: self.n]  # type: ignore[call-overload]

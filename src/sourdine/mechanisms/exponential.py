@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     Scores = NDArray[np.int64]
 
 
-# ---- The exponential mechanism over a finite list of candidates ----------------------------------
+# ---- The exponential mechanism -------------------------------------------------------------------
 
 
 def _candidates(x: int) -> int:
@@ -39,19 +39,19 @@ def _candidates(x: int) -> int:
 
 @frozen(kw_only=True)
 class Selection(Mechanism["Scores"]):
-    r"""Choose a candidate by private scores; the common part of two mechanisms.
+    r"""Choose a candidate by private scores; the base class of two mechanisms.
 
     Parameters
     ----------
     epsilon
         The privacy loss of the choice, above 0.
     candidates
-        How many there are; the scores are a vector of that length.
+        The number of candidates, which is the length of the vector of scores.
     sensitivity
-        :math:`\Delta`, by how much one score can change between neighbours.
+        :math:`\Delta`, the most by which one score can change between neighbours.
     monotone
-        Do all scores change in one direction, as counts do when a record is added or removed? Then
-        half the noise suffices.
+        Whether all scores change in one direction, as counts do when a record is added or removed.
+        Then half the noise suffices.
     relation
         Which data sets are neighbours.
     """
@@ -69,7 +69,7 @@ class Selection(Mechanism["Scores"]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one choice."""
+        """The guarantee of one choice."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Scores:
@@ -100,7 +100,7 @@ class Exponential(Selection):
     .. math:: c = \frac{\varepsilon}{2\Delta}, \quad\text{or}\quad c = \frac{\varepsilon}{\Delta}
               \text{ for monotone scores.}
 
-    The choice is exact at any number of candidates.
+    The choice is exact for any number of candidates.
 
     Notes
     -----
@@ -157,15 +157,15 @@ register(
 )
 
 
-# ---- Permute-and-flip: a choice that is never worse than the exponential mechanism's -------------
+# ---- Permute-and-flip, which is never worse than the exponential mechanism -----------------------
 
 
 @frozen(kw_only=True)
 class PermuteAndFlip(Selection):
-    r"""Flip a coin of :math:`a_i = e^{c(u_i - \max u)}` each; choose among the heads.
+    r"""Toss a coin of :math:`a_i = e^{c(u_i - \max u)}` each; choose among the heads.
 
-    The best candidate's coin always falls heads. Going through the candidates in random order until
-    the first heads, as the paper has it, is the same as a uniform choice among all heads.
+    The best candidate's coin always shows heads. Visiting the candidates in random order until
+    the first heads, as in the paper, is the same as a uniform choice among all heads.
 
     Notes
     -----

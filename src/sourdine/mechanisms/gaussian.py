@@ -1,4 +1,4 @@
-"""The Gaussian mechanism on whole numbers, with three calibrations."""
+"""The Gaussian mechanism on integers, with three calibrations."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 Calibration = Literal["tight", "classic", "zcdp"]
 
 REACH = 100.0  # the law describes the noise at least to weight e^-100 of its peak
-WIDEST_SIGMA = 32  # in units of sensitivity / epsilon, for every delta from read.LEAST on
-FINE = Fraction(1, 1 << 26)  # how closely the tight variance is found
+WIDEST_SIGMA = 32  # in units of sensitivity / epsilon, for every delta from inputs.LEAST on
+FINE = Fraction(1, 1 << 26)  # the precision of the tight variance
 CHORD = 1e-8  # blocks of cells replace the parabola of the log weights by chords this close
 
 
@@ -48,7 +48,7 @@ class Gaussian(Additive["Value"]):
     epsilon, delta
         The guarantee; both above 0, delta below 1. The mechanism is not private for delta = 0.
     sensitivity
-        :math:`\Delta`, by how many ticks the input can change; a whole number.
+        :math:`\Delta`, the number of ticks by which the input can change; an integer.
     method
         How :math:`\sigma^2` is found:
 
@@ -57,7 +57,7 @@ class Gaussian(Additive["Value"]):
                      itself is certainly at most delta, rounded up (by parts in a million; by
                      some percent for epsilon below 1e-4, where the law's slack weighs)
         ``classic``  :math:`2 \ln(1.25/\delta)\,\Delta^2/\varepsilon^2`; refused where the law
-                     says that it does not hold (it is proved for :math:`\varepsilon < 1` only)
+                     shows that it does not hold (it is proved for :math:`\varepsilon < 1` only)
         ``zcdp``     :math:`\Delta^2/(2\rho)`, :math:`\rho` converted from (epsilon, delta); the
                      one that holds for vectors, :math:`\Delta` being their L2 sensitivity
         ===========  ==========================================================================
@@ -121,7 +121,7 @@ class Gaussian(Additive["Value"]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
+        """The guarantee of one release."""
         return Guarantee(self.epsilon, self.delta, self.relation)
 
     @property
@@ -135,7 +135,7 @@ class Gaussian(Additive["Value"]):
         return (Part.concentrated(self.sensitivity**2 / (2 * self.variance)),)
 
     def read(self, x: object) -> Value:
-        """Return ticks; vectors are for the method that covers them."""
+        """Return ticks; vectors are accepted only by the method that covers them."""
         ticks = read_ticks(x)
         if not isinstance(ticks, int) and self.method != "zcdp":
             raise ParameterTypeError(
@@ -162,7 +162,7 @@ class Gaussian(Additive["Value"]):
         return Product(tuple(gaussian_law(v, self.variance, reach) for v in x.ravel().tolist()))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the least distance that the noise passes with probability ``beta`` at most."""
+        """Return the least distance that the noise exceeds with probability at most ``beta``."""
         chance = read_beta(beta) / 2 * (1 - 1e-7)
         return float(-gaussian_law(0, self.variance).quantile(chance))
 
@@ -180,15 +180,15 @@ class Gaussian(Additive["Value"]):
 
 
 def _reach(delta: Fraction) -> float:
-    """How far a law must go so that what it leaves out is nothing beside delta."""
+    """Return how far a law must reach so that the rest is negligible compared with delta."""
     return max(REACH, 60 - log(delta))
 
 
 def gaussian_law(x: int, variance: Fraction, reach: float = REACH) -> Law:
     r"""Return the discrete Gaussian law around ``x``.
 
-    Cells stand alone until there are too many; then a run of :math:`L` cells is one piece whose
-    chord is off by at most :math:`L^2/(8\sigma^2)`, which enters the law's slack.
+    Cells are listed singly until there are too many; then a run of :math:`L` cells is one piece
+    whose chord is off by at most :math:`L^2/(8\sigma^2)`, which enters the law's slack.
     """
     h, sigma = float(1 / (2 * variance)), sqrt(float(variance))
     block = max(1, int(sigma * sqrt(8 * CHORD)))
@@ -215,7 +215,7 @@ def continuous_variance(epsilon: float, delta: float, sensitivity: int) -> float
 
     It solves :math:`\Phi(\frac{\Delta}{2\sigma} - \frac{\varepsilon\sigma}{\Delta}) -
     e^\varepsilon \Phi(-\frac{\Delta}{2\sigma} - \frac{\varepsilon\sigma}{\Delta}) = \delta`.
-    On a grid it is where the search for the true answer begins, no more.
+    On a grid it is only the starting point of the search.
     """
     from scipy.special import log_ndtr
 
@@ -296,7 +296,7 @@ register(
         ),
         inputs=([0, 0], [3, -1]),
         tight=False,
-        weaker=Fraction(11, 10),  # from concentrated privacy to delta, 7 % of epsilon are lost
+        weaker=Fraction(11, 10),  # converting concentrated privacy to delta loses 7% of epsilon
         also=("mean.gaussian",),
     )
 )

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
     Value = int | NDArray[np.int64]
 
 
-# ---- Reading private inputs: a wrong kind is refused, a value never is ---------------------------
+# ---- Private inputs: a wrong type is refused, a value never is -----------------------------------
 #
-# Ticks are whole numbers. What lies beyond 64 bits, or outside a public domain, is moved to the
-# nearest end; to move every input to fixed ends brings no two inputs further apart.
+# Ticks are integers. Values beyond 64 bits, or outside a public domain, are moved to the nearest
+# end; clamping every input to fixed ends moves no two inputs further apart.
 
 
 ENDS = np.iinfo(np.int64)
@@ -34,7 +34,7 @@ REACH = 1 << 61  # vectors stay within, so that differences of two entries stay 
 
 
 def read_ticks(x: object) -> Value:
-    """Return a whole number, or an array of them."""
+    """Return an integer, or an array of integers."""
     if type(x) is int:
         return x
     if _whole(x):
@@ -54,7 +54,7 @@ def read_ticks(x: object) -> Value:
 
 
 def read_one(x: object) -> int:
-    """Return one whole number."""
+    """Return one integer."""
     tick = read_ticks(x)
     if not isinstance(tick, int):
         raise ParameterTypeError(
@@ -67,7 +67,7 @@ def read_one(x: object) -> int:
 
 
 def read_code(x: object, last: int) -> int:
-    """Return a code from 0 to ``last``; what lies outside is moved to the nearest end."""
+    """Return a code from 0 to ``last``; other values are moved to the nearest end."""
     scalar = np.ndim(x) == 0 if isinstance(x, np.ndarray) else not isinstance(x, (list, tuple))
     if not scalar or isinstance(x, str) or not (_whole(x) or isinstance(x, np.ndarray)):
         raise ParameterTypeError(
@@ -80,7 +80,7 @@ def read_code(x: object, last: int) -> int:
 
 
 def read_vector(x: object, length: int, name: str) -> NDArray[np.int64]:
-    """Return a vector of whole numbers of a public length, each within 2**61 of zero."""
+    """Return a vector of integers of a public length, each within 2**61 of zero."""
     vector = np.atleast_1d(np.asarray(read_ticks(x), object))
     if vector.shape != (length,):
         raise ParameterTypeError(
@@ -93,7 +93,7 @@ def read_vector(x: object, length: int, name: str) -> NDArray[np.int64]:
 
 
 def add(x: Value, k: Value) -> Value:
-    """Return x + k; arrays stop at the ends of int64 instead of wrapping round."""
+    """Return x + k; arrays saturate at the ends of int64 instead of wrapping around."""
     if isinstance(x, int) and isinstance(k, int):
         return x + k
     if isinstance(x, int):
@@ -113,13 +113,13 @@ def _kind(x: object) -> str:
     return f"an array of {x.dtype}" if isinstance(x, np.ndarray) else kind(x)
 
 
-# ---- Vectors of scores, answers or numbers, and how far a neighbour may move them ----------------
+# ---- Vectors of scores, answers or numbers, and their neighbours ---------------------------------
 
 
 def moved(x: NDArray[np.int64], reach: int, *, monotone: bool) -> Iterator[NDArray[np.int64]]:
     """Yield all vectors whose every entry is at most ``reach`` from that of ``x``.
 
-    Monotone ones move all in one direction.
+    If monotone, all entries move in one direction.
 
     Examples
     --------
@@ -152,10 +152,10 @@ def may_move(x: NDArray[np.int64], y: NDArray[np.int64], reach: int, *, monotone
     return bool(one_way and np.abs(step).max() <= reach)
 
 
-# ---- Converters of what mechanisms share: from what a person may type to what a formula needs ----
+# ---- Converters of shared parameters -------------------------------------------------------------
 #
 # A converter is named after its parameter, as its errors are. It is the only place where the
-# parameter is read, so a field holds what its annotation says.
+# parameter is converted, so a field holds what its annotation says.
 
 
 LEAST = Fraction(1, 10**100)
@@ -169,7 +169,7 @@ def epsilon(x: Number) -> Fraction:
 
 
 def delta(x: Number) -> Fraction:
-    """Return the probability with which the loss may pass epsilon, above 0 and below 1."""
+    """Return the probability with which the loss may exceed epsilon, above 0 and below 1."""
     value = positive(x, "delta", example=1e-6)
     if value >= 1:
         hint = "Type a small number, such as {delta}."
@@ -181,12 +181,12 @@ def delta(x: Number) -> Fraction:
 
 
 def sensitivity(x: Number) -> Fraction:
-    """Return by how much an input can change, above 0."""
+    """Return the most by which an input can change, above 0."""
     return positive(x, "sensitivity")
 
 
 def whole_sensitivity(x: int) -> int:
-    """Return by how many ticks an input can change."""
+    """Return the number of ticks by which an input can change."""
     return integer(x, "sensitivity", least=1)
 
 
@@ -196,15 +196,15 @@ def relation(x: Relation | str) -> Relation:
 
 
 def rows(x: int) -> int:
-    """Return how many records one person may own."""
+    """Return the number of records that one person may own."""
     return integer(x, "rows", least=1)
 
 
-def monotone(x: bool) -> bool:  # noqa: FBT001 - as it is typed
+def monotone(x: bool) -> bool:  # noqa: FBT001 - as it is given
     """Return whether all scores change in one direction between neighbours."""
     return flag(x, "monotone")
 
 
 def minimise(x: Minimise) -> Minimise:
-    """Return which mean loss is to be least."""
+    """Return which mean loss is minimised."""
     return one_of(x, "minimise", "l1", "l2")

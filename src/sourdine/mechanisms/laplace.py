@@ -1,4 +1,4 @@
-"""The Laplace mechanism on whole numbers."""
+"""The Laplace mechanism on integers."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ X = TypeVar("X")
 
 @frozen(kw_only=True)
 class LaplaceNoise(Additive[X]):
-    """The parameters of discrete Laplace noise, whatever it is added to."""
+    """The parameters of discrete Laplace noise, for any kind of input."""
 
     epsilon: Fraction = field(converter=read.epsilon)
     sensitivity: Fraction = field(default=Fraction(1), converter=read.sensitivity)
@@ -45,12 +45,12 @@ class LaplaceNoise(Additive[X]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
+        """The guarantee of one release."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        r"""A shift by :math:`\Delta`, however many numbers share it; if it is whole, as ticks are.
+        r"""A shift by :math:`\Delta` in total over all numbers; if it is whole, as ticks are.
 
         *Checked by* ``test_whole_curve[noise.laplace]`` and ``[noise.laplace.vector]``.
         """
@@ -59,7 +59,7 @@ class LaplaceNoise(Additive[X]):
 
     @cached_property
     def sampler(self) -> LaplaceBits:
-        """What draws one number."""
+        """The sampler of one number."""
         return laplace_bits(self.scale)
 
     def error(self, beta: Number = 0.05) -> float:
@@ -86,7 +86,7 @@ class Laplace(LaplaceNoise["Value"]):
     epsilon
         The privacy loss of the release, above 0.
     sensitivity
-        :math:`\Delta`, by how many ticks the input can change between neighbours.
+        :math:`\Delta`, the number of ticks by which the input can change between neighbours.
     relation
         Which data sets are neighbours; the sensitivity is the caller's claim about them.
 
@@ -154,8 +154,8 @@ def laplace_law(x: int, scale: Fraction) -> Law:
 
 
 def laplace_error(scale: Fraction, beta: float) -> float:
-    """Return the least whole number that the noise passes with probability ``beta`` at most."""
-    # Of a scale below 1/1000 it is 0 as a float, and its quotient may be no float at all.
+    """Return the least integer that the noise exceeds with probability at most ``beta``."""
+    # For a scale below 1/1000 it is 0 as a float, and the quotient may overflow a float.
     q = exp(-float(1 / scale)) if scale * 1000 > 1 else 0.0
     passed = float(scale) * log(2 / ((1 + q) * beta))
     return float(max(0, ceil(passed * (1 + 1e-12)) - 1))

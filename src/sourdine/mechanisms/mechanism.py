@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from sourdine.privacy import Part
 
 
-# ---- Transcripts: which mechanisms a call ran, on what, and what came out ------------------------
+# ---- Transcripts ---------------------------------------------------------------------------------
 #
-# An audit records a whole public call on one data set and replays it on a neighbour, where every
-# mechanism answers as it did before. The two transcripts then show, step by step, how far the
-# private inputs moved. Outside an audit no transcript exists.
+# A transcript lists the mechanisms that a call ran, their inputs and their outputs. An audit
+# records a whole public call on one data set and replays it on a neighbour, where every mechanism
+# answers as it did before. The two transcripts then show, step by step, how far the private inputs
+# moved. Outside an audit no transcript exists.
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,13 +54,13 @@ class Step:
 
 @dataclass(slots=True)
 class Transcript:
-    """The steps of one call; with a ``script`` of an earlier call, its answers are given again."""
+    """The steps of one call; with the ``script`` of an earlier call, its answers are replayed."""
 
     script: tuple[Step, ...] = ()
     steps: list[Step] = field(default_factory=list)
 
     def answer(self, mechanism: object, x: object, draw: Callable[[], Any]) -> Any:
-        """Return the scripted answer of this step, or draw one; remember the step."""
+        """Return the scripted answer of this step, or draw one; record the step."""
         i = len(self.steps)
         given = self.script[i].answer if i < len(self.script) else draw()
         self.steps.append(Step(mechanism, x, given))
@@ -71,7 +72,7 @@ CURRENT: ContextVar[Transcript | None] = ContextVar("transcript", default=None)
 
 @contextmanager
 def recording(script: tuple[Step, ...] = ()) -> Iterator[Transcript]:
-    """Record what runs inside, answering from ``script`` as far as it goes."""
+    """Record the mechanisms that run inside, answering from ``script`` while it lasts."""
     transcript = Transcript(script)
     token = CURRENT.set(transcript)
     try:
@@ -80,16 +81,16 @@ def recording(script: tuple[Step, ...] = ()) -> Iterator[Transcript]:
         CURRENT.reset(token)
 
 
-# ---- What every mechanism is: four faces over one private input ----------------------------------
+# ---- The interface of a mechanism ----------------------------------------------------------------
 #
-# ``release``    draws, exactly, and says what it cost
+# ``release``    draws, exactly, and states the cost
 # ``law``        the whole output distribution, exactly: the oracle of ``release``
 # ``guarantee``  epsilon, delta and the neighbouring relation, fixed at construction
 # ``error``      a bound on ``loss`` before anything is spent
 #
-# Two definitions say what the claims mean: ``neighbours(x)`` are the inputs that the guarantee
+# Two definitions give the claims their meaning: ``neighbours(x)`` are the inputs that the guarantee
 # compares with ``x``, and ``loss(x, y)`` is how wrong the output ``y`` is for ``x``. So every claim
-# can be checked by machine: `sourdine.audit` finds every mechanism and does so.
+# can be checked by a program: `sourdine.audit` finds every mechanism and does so.
 
 
 X = TypeVar("X")
@@ -97,12 +98,12 @@ X = TypeVar("X")
 WIDEST = 1 << 55
 RAREST = Fraction(1, 10**15)
 FINEST = 1 << 12
-"""A tally has at most so many cells; finer reports share them."""
+"""The maximum number of cells of a tally; finer reports share them."""
 
 
 def _of_what_is_read(law: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
-    """Return ``law`` for whatever `Mechanism.release` takes."""
-    if hasattr(law, "__wrapped__"):  # attrs makes a class anew, from what is in the first
+    """Return ``law`` for any input that `Mechanism.release` accepts."""
+    if hasattr(law, "__wrapped__"):  # attrs makes the class again from the attributes of the first
         return law
 
     @wraps(law)
@@ -113,7 +114,7 @@ def _of_what_is_read(law: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any
 
 
 class Mechanism(Estimator, Generic[X]):
-    """The contract; a mechanism is a frozen class of its public parameters on top of it."""
+    """The base class; a mechanism is a frozen subclass with its public parameters as fields."""
 
     __slots__ = ()
 
@@ -121,11 +122,11 @@ class Mechanism(Estimator, Generic[X]):
 
         @property
         def guarantee(self) -> Guarantee:
-            """The promise, fixed by the parameters: a field, or derived from them."""
+            """The guarantee, fixed by the parameters: a field, or derived from them."""
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """What its privacy loss is made of, at most: where nothing else is known, its promise."""
+        """The parts of its privacy loss: by default, the guarantee alone."""
         return of_promise(self.guarantee)
 
     def __init_subclass__(cls) -> None:
@@ -135,18 +136,18 @@ class Mechanism(Estimator, Generic[X]):
 
     @abstractmethod
     def read(self, x: object) -> X:
-        """Return the input in its standard form, refusing a wrong kind but never a value."""
+        """Return the input in its standard form, refusing a wrong type but never a value."""
 
     @abstractmethod
     def law(self, x: X) -> Law | Product:
-        """Return the distribution of the output for what `release` takes, or `read` returned.
+        """Return the distribution of the output for an input of `release` or a result of `read`.
 
         It holds private data.
         """
 
     @abstractmethod
     def error(self, beta: Number = 0.05) -> float:
-        """Return a bound that ``loss`` passes with probability ``beta`` at most, whatever ``x``."""
+        """Return a bound that ``loss`` exceeds with probability at most ``beta``, for any ``x``."""
 
     @abstractmethod
     def loss(self, x: X, y: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -175,7 +176,7 @@ class Mechanism(Estimator, Generic[X]):
         return Release(value=drawn, cost=cost, mechanism=self)
 
     def release_all(self, xs: Sequence[object], *, source: Source = SYSTEM) -> list[Any]:
-        """Draw one output for each input, each under the guarantee; return what was drawn.
+        """Draw one output for each input, each under the guarantee; return the outputs.
 
         The same as `release` of each, but the noise may come from one call. In an audit each is a
         step of its own.
@@ -189,19 +190,19 @@ class Mechanism(Estimator, Generic[X]):
         return [self.draw(x, None, source) for x in xs]
 
     def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
-        """Draw many times for one public input, to look at or to test: no release."""
+        """Draw many times for one public input, for inspection or tests: not a release."""
         return np.asarray(self.draw(self.read(x), size, source))
 
     def outcome(self, release: Release) -> Any:
-        """Return where a release stands in `law`."""
+        """Return the outcome of a release in terms of `law`."""
         return int(release.value)
 
     def outcomes_of(self, releases: Sequence[Release]) -> NDArray[np.int64]:
-        """Return where releases stand in `law`."""
+        """Return the outcomes of releases in terms of `law`."""
         return np.array([self.outcome(release) for release in releases])
 
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:  # noqa: ARG002
-        """Return the ends between which the truth lies with this confidence."""
+        """Return a confidence interval for the truth."""
         raise ParameterTypeError(
             "an interval",
             "be of a number",
@@ -213,7 +214,7 @@ class Mechanism(Estimator, Generic[X]):
 
     @property
     def head(self) -> str:
-        """What the numbers are."""
+        """The title of the numbers in a table."""
         return "value"
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Value, Value]:
@@ -226,7 +227,7 @@ class Mechanism(Estimator, Generic[X]):
         return Columns(labels={}, name=self.head, values=flat(release.value))
 
     def plot(self, release: Release, **options: object) -> object:
-        """Refuse: the output of a mechanism has no picture of its own."""
+        """Raise: the output of a mechanism has no chart of its own."""
         del release, options
         raise ParameterTypeError(
             "a picture",
@@ -272,8 +273,8 @@ class Report(Mechanism[int]):
     """One person's answer, a code from 0 to ``top``: any two answers are neighbours.
 
     `randomise` takes the codes of many people at once and draws a report for each from that
-    person's code alone. Reports are whole numbers, or rows of bytes where an answer is many bits.
-    They are added up in a `tally` of public length, which is all an estimator needs.
+    person's code alone. Reports are integers, or rows of bytes where an answer is many bits.
+    They are added up in a `tally` of public length, which is all that an estimator needs.
     """
 
     __slots__ = ()
@@ -306,12 +307,12 @@ class Report(Mechanism[int]):
 
     @property
     def codes(self) -> int:
-        """How many different reports there are, if they are whole numbers from 0."""
+        """The number of different reports, if they are integers from 0."""
         return self.top + 1
 
     @property
     def block(self) -> int:
-        """How many neighbouring reports share a cell of the tally."""
+        """The number of neighbouring reports that share a cell of the tally."""
         return -(-self.codes // FINEST)
 
     @property
@@ -325,12 +326,12 @@ class Report(Mechanism[int]):
         return np.bincount(cell, minlength=self.cells)
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which of some reports, whoever wrote them, this mechanism could have drawn."""
+        """Return which reports, from any source, this mechanism could have drawn."""
         inside: NDArray[np.bool_] = (reports >= 0) & (reports < self.codes)
         return inside
 
     def outcomes(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Return where reports stand in `law`."""
+        """Return the outcomes of reports in terms of `law`."""
         return reports.astype(np.int64, copy=False)
 
     @property
@@ -339,7 +340,7 @@ class Report(Mechanism[int]):
         return (self.codes - 1).bit_length()
 
     def read(self, x: object) -> int:
-        """Return a code; what lies outside 0 to ``top`` counts as the nearest end."""
+        """Return a code; values outside 0 to ``top`` count as the nearest end."""
         return read_code(x, self.top)
 
     def draw(self, x: int, size: int | None, source: Source) -> Value:
@@ -353,7 +354,7 @@ class Report(Mechanism[int]):
         yield from range(self.top + 1)
 
     def adjacent(self, x: Any, y: Any) -> bool:
-        """Return whether both are codes; of the codes of many people, whether one changed."""
+        """Return whether both are codes; for the codes of many people, whether one changed."""
         a, b = np.atleast_1d(x), np.atleast_1d(y)
         one = a.shape == b.shape and np.count_nonzero(a != b) <= 1
         return bool(one and min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) <= self.top)
@@ -366,7 +367,7 @@ def settle(mechanism: object, **values: object) -> None:
 
 
 def read_beta(beta: object) -> float:
-    """Return the probability with which an error bound may be passed."""
+    """Return the probability with which an error bound may be exceeded."""
     chance = rational(beta, "beta", example=0.05)
     if not RAREST <= chance <= 1:
         raise ParameterError(
@@ -380,10 +381,10 @@ def read_beta(beta: object) -> float:
 
 
 def read_scale(scale: Fraction) -> Fraction:
-    r"""Return a scale of noise at which 64 bits hold every draw that could ever occur.
+    r"""Validate a scale of noise: 64 bits must hold every draw that could ever occur.
 
-    Beyond, draws would stop at the ends of 64 bits and the value shine through. At
-    :math:`2^{55}` that has probability :math:`e^{-256}`, less than to guess a key of 256 bits.
+    Beyond, draws would be clamped to 64 bits and reveal the value. At :math:`2^{55}` that has
+    probability :math:`e^{-256}`, less than guessing a key of 256 bits.
     """
     if scale >= WIDEST:
         raise ParameterError(
@@ -396,19 +397,19 @@ def read_scale(scale: Fraction) -> Fraction:
 
 
 def _plain(value: object) -> str:
-    """Return a parameter as a person would type it."""
+    """Return a parameter as a user would type it."""
     if isinstance(value, Fraction):
         decimal = repr(float(value)) if value.denominator > 1 else str(value)
         return decimal if Fraction(decimal) == value else str(value)
     return getattr(value, "__name__", str(value))
 
 
-# ---- Specimens: each mechanism at a setting small enough to audit completely ---------------------
+# ---- Specimens for the audit ---------------------------------------------------------------------
 #
-# A specimen has the address ``family.method``, or ``family.method.variant``, where the method is
-# what a person types: quantiles by ``method="hybrid"`` are audited as ``quantiles.hybrid``, a
-# number reported by ``"hybrid"`` as ``number.hybrid``. A beginning of an address means all that
-# have it.
+# A specimen is a mechanism at a setting small enough to audit completely. It has the address
+# ``family.method``, or ``family.method.variant``, where the method is what a user types: quantiles
+# by ``method="hybrid"`` are audited as ``quantiles.hybrid``, a number reported by ``"hybrid"`` as
+# ``number.hybrid``. A prefix of an address selects all that begin with it.
 
 
 FAMILIES = {
@@ -449,16 +450,16 @@ class Specimen:
     inputs
         The inputs whose every neighbour is compared.
     tight
-        Does the worst pair reach the claim, to 1e-9?
+        Whether the worst pair reaches the claim, to 1e-9.
     draws
-        How many draws are compared with the law: fewer where a draw takes long.
+        The number of draws that are compared with the law: fewer where a draw takes long.
     epsilon
-        What it is audited at. The worst case of some comes near the claim at a large epsilon only.
+        The epsilon of the audit. Some worst cases come near the claim only at a large epsilon.
     weaker
-        A copy that spends so many times what it says must be caught. Above 1.05 only where no
-        input of a small domain comes near the claim; the file says why.
+        A copy that spends this many times its stated epsilon must be rejected. Above 1.05 only
+        where no input of a small domain comes near the claim; the file says why.
     also
-        Further addresses: statistics and methods that draw by it.
+        Further addresses: statistics and methods that use it.
     """
 
     name: str
@@ -480,7 +481,7 @@ _SPECIMENS: dict[str, Specimen] = {}
 
 
 def register(specimen: Specimen) -> None:
-    """Enter a mechanism; from then on it is audited with the rest.
+    """Register a specimen, which is audited from then on.
 
     Examples
     --------
@@ -503,7 +504,7 @@ def register(specimen: Specimen) -> None:
 
 
 def entered() -> tuple[Specimen, ...]:
-    """Return what was entered so far: all that is imported, in the order of the families."""
+    """Return the registered specimens of all imported modules, in the order of the families."""
     order = list(FAMILIES)
     return tuple(
         sorted(_SPECIMENS.values(), key=lambda s: (order.index(s.name.split(".")[0]), s.name))

@@ -1,4 +1,4 @@
-"""Randomised response: of k categories, and of two with Warner's coins."""
+"""Randomised response: for k categories, and for two with Warner's coins."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 
-# ---- What all randomisers of a category share: reports support categories ------------------------
+# ---- What all randomisers of a category share ----------------------------------------------------
 
 
 class FrequencyOracle(Report):
     r"""One person's category, 0 to :math:`k - 1`, as a report that *supports* some categories.
 
-    A report supports the category :math:`v` with probability :math:`p` if the person's is
-    :math:`v`, and with probability :math:`q` if it is another, whichever. So the number of reports
-    that support :math:`v` tells how many people have it: all estimators of
-    `sourdine.local.estimators` need are these two chances and the supports.
+    A report supports the category :math:`v` with probability :math:`p` if the person's category is
+    :math:`v`, and with probability :math:`q` if it is any other. So the number of reports that
+    support :math:`v` estimates how many people have it: the estimators of
+    `sourdine.local.estimators` need only these two probabilities and the supports.
     """
 
     __slots__ = ()
@@ -51,7 +51,7 @@ class FrequencyOracle(Report):
     @property
     @abstractmethod
     def chances(self) -> tuple[float | NDArray[np.float64], float | NDArray[np.float64]]:
-        """The chances p and q, the same for all categories or one for each."""
+        """The probabilities p and q, the same for all categories or one for each."""
 
     @property
     def block(self) -> int:
@@ -63,12 +63,12 @@ class FrequencyOracle(Report):
         return tally
 
 
-# ---- Generalised randomised response: one of k categories, or a lie ------------------------------
+# ---- Generalised randomised response -------------------------------------------------------------
 
 
 MOST_CATEGORIES = 1 << 62
 CHUNK = 1 << 18
-"""People answered for at once: enough for the quick coins, few enough for the cache."""
+"""People processed at once: enough for the fast coins, few enough for the cache."""
 
 
 def _categories(x: int) -> int:
@@ -124,7 +124,7 @@ class RandomizedResponse(FrequencyOracle):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one report."""
+        """The guarantee of one report."""
         return Guarantee(self.epsilon, 0, LOCAL)
 
     @property
@@ -134,12 +134,12 @@ class RandomizedResponse(FrequencyOracle):
 
     @property
     def lie(self) -> Real:
-        r"""The chance of a wrong report, :math:`(k-1)q`, to any precision."""
+        r"""The probability of a wrong report, :math:`(k-1)q`, to any precision."""
         b = exp_neg(self.epsilon)
         return (self.categories - 1) * b / (1 + (self.categories - 1) * b)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        r"""Keep the code with probability :math:`p - q`, else report any of the k alike."""
+        r"""Keep the code with probability :math:`p - q`, else report one of the k uniformly."""
         keep = _keep(self.epsilon, self.categories)
         drawn = np.empty(codes.size, np.int64)
         for start in range(0, codes.size, CHUNK):
@@ -154,7 +154,7 @@ class RandomizedResponse(FrequencyOracle):
 
     @property
     def chances(self) -> tuple[float, float]:
-        """The chances p of the true category and q of each other one."""
+        """The probabilities p of the true category and q of each other one."""
         return self.channel
 
     @property
@@ -175,12 +175,12 @@ class RandomizedResponse(FrequencyOracle):
         return np.not_equal(y, x).astype(np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if one report is right but for probability ``beta``, else 1."""
+        """Return 0 if one report is right except with probability ``beta``, else 1."""
         return float(self.lie.above() > read_beta(beta))
 
     @property
     def channel(self) -> tuple[float, float]:
-        """The chances p of the true category and q of each other one."""
+        """The probabilities p of the true category and q of each other one."""
         b = exp(-float(self.epsilon))
         p = 1 / (1 + (self.categories - 1) * b)
         return p, b * p
@@ -208,7 +208,7 @@ class RandomizedResponse(FrequencyOracle):
 
 @lru_cache(256)
 def _keep(epsilon: Fraction, k: int) -> Real:
-    """Return p - q, to any precision; kept, as what is known of it is worth keeping."""
+    """Return p - q, to any precision; cached, as its known digits are worth keeping."""
     b = exp_neg(epsilon)
     return (1 - b) / (1 + (k - 1) * b)
 
@@ -223,7 +223,7 @@ register(
 )
 
 
-# ---- Warner's randomised response with two coins, and the best coins -----------------------------
+# ---- Warner's randomised response ----------------------------------------------------------------
 
 
 HALF = Fraction(1, 2)
@@ -241,7 +241,7 @@ def _yes(x: Number) -> Fraction:
 class Warner(FrequencyOracle):
     r"""Answer a yes-no question with two coins: the truth, or the second coin's answer.
 
-    With probability :math:`\tau` the person says the truth, else "yes" with probability
+    With probability :math:`\tau` the person tells the truth, else "yes" with probability
     :math:`\pi`:
 
     .. math:: a = P(\text{yes} \mid \text{yes}) = \tau + (1-\tau)\pi, \qquad
@@ -254,7 +254,7 @@ class Warner(FrequencyOracle):
     truth
         :math:`\tau`, above 0 and below 1.
     yes
-        :math:`\pi`, above 0 and below 1: with a sure second coin one of the answers betrays all.
+        :math:`\pi`, above 0 and below 1: with a certain second coin one answer would reveal all.
 
     Notes
     -----
@@ -288,7 +288,7 @@ class Warner(FrequencyOracle):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one answer."""
+        """The guarantee of one answer."""
         a, b = self.channel
         worst = Real.of(max(a / b, (1 - b) / (1 - a)))
         return Guarantee(worst.log().above(), 0, LOCAL)
@@ -298,34 +298,34 @@ class Warner(FrequencyOracle):
         r"""Return the coins of least variance at this epsilon, the first rounded down.
 
         They are :math:`\pi = 1/2` and :math:`\tau = (e^\varepsilon - 1)/(e^\varepsilon + 1)`: every
-        other pair at the same epsilon estimates worse. Two fair coins are best at ln 3 exactly.
+        other pair at the same epsilon has a larger variance. Two fair coins are best at ln 3.
         """
         q = exp_neg(positive(epsilon, "epsilon"))
         return Warner(truth=((1 - q) / (1 + q)).below(), yes=HALF)
 
     @property
     def channel(self) -> tuple[Fraction, Fraction]:
-        """The chances of answering yes for those who should, and for those who should not."""
+        """The probabilities of answering yes if the truth is yes, and if it is no."""
         b = (1 - self.truth) * self.yes
         return self.truth + b, b
 
     def read(self, x: object) -> int:
-        """Return 0 or 1; True and False will do."""
+        """Return 0 or 1; True and False are accepted."""
         return Report.read(self, int(x) if isinstance(x, (bool, np.bool_)) else x)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Throw the coins."""
+        """Toss the coins."""
         a, b = self.channel
         return noise.bernoulli_table([b, a], codes, source=source).astype(np.int64)
 
     @property
     def chances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The chances that a report says no, yes: of those who should, and of the others."""
+        """The probabilities that a report says no and yes: if that is the truth, and if not."""
         a, b = map(float, self.channel)
         return np.array([1 - b, a]), np.array([1 - a, b])
 
     def law(self, x: int) -> Law:
-        """Return the chances of no and yes."""
+        """Return the probabilities of no and yes."""
         p = float(self.channel[1 - x])
         return Law.finite(np.log([float(1 - self.channel[1 - x]), p]))
 
@@ -334,7 +334,7 @@ class Warner(FrequencyOracle):
         return np.not_equal(y, x).astype(np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if a single answer is right but for probability ``beta``, else 1."""
+        """Return 0 if a single answer is right except with probability ``beta``, else 1."""
         a, b = self.channel
         return float(max(1 - a, b) > read_beta(beta))
 
@@ -368,7 +368,7 @@ class Warner(FrequencyOracle):
         .. math:: \frac{f a(1-a) + (1-f) b(1-b)}{n (a-b)^2} \quad\text{or}\quad
                   \frac{r(1-r)}{n(a-b)^2}, \quad r = fa + (1-f)b
 
-        the first of the people who answered, the second (``of="population"``) of those they were
+        the first for the people who answered, the second (``of="population"``) for those they were
         drawn from at random.
         """
         one_of(of, "of", "sample", "population")

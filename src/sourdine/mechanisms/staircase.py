@@ -1,4 +1,4 @@
-"""The staircase mechanism on whole numbers: less noise than Laplace at large epsilon."""
+"""The staircase mechanism on integers: less noise than Laplace at large epsilon."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def gamma_l2(epsilon: float) -> float:
 
 
 def _width(x: int | None) -> int:
-    """Return the inner step; 0 where it was left out."""
+    """Return the inner step; 0 if it was left out."""
     return 0 if x is None else integer(x, "width", least=1)
 
 
@@ -72,7 +72,7 @@ class Staircase(Additive["Value"]):
     sensitivity
         :math:`\Delta`, a whole number of ticks.
     minimise
-        ``"l1"`` or ``"l2"``: which mean loss the inner step makes least on this grid.
+        ``"l1"`` or ``"l2"``: which mean loss the inner step minimises on this grid.
     width
         The inner step :math:`r` in ticks, from 1 to the sensitivity; overrides ``minimise``.
     relation
@@ -121,7 +121,7 @@ class Staircase(Additive["Value"]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
+        """The guarantee of one release."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Value:
@@ -138,7 +138,7 @@ class Staircase(Additive["Value"]):
         return staircase_law(read_one(x), self.epsilon, self.sensitivity, self.width)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the least distance that the noise passes with probability ``beta`` at most."""
+        """Return the least distance that the noise exceeds with probability at most ``beta``."""
         chance = read_beta(beta) * (1 - 1e-9)
         stairs = _Stairs(float(self.epsilon), self.sensitivity, self.width)
         low, high = -1, self.sensitivity
@@ -162,7 +162,7 @@ def staircase_law(x: int, epsilon: Fraction, span: int, inner: int) -> Law:
     """Return the law of ``x`` plus staircase noise."""
     steps = _steps(inner, span, float(epsilon))
     right = Tail(steps, epsilon)
-    # Leftwards the first period lacks cell 0, which belongs to the right: begin with the rest of
+    # To the left the first period lacks cell 0, which belongs to the right: begin with the rest of
     # that period, then whole ones.
     rest = _steps(inner - 1, span - 1, float(epsilon)).mirrored(x)
     begin = rest.where(rest.length > 0)

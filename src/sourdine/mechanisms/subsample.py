@@ -1,4 +1,4 @@
-"""Subsampling: run any mechanism on a random part of the records, and pay less."""
+"""Subsampling: run any mechanism on a random part of the records, at a lower cost."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     Records = NDArray[np.int64]
 
 
-MOST_RECORDS = 16  # the law goes through all samples
+MOST_RECORDS = 16  # the law enumerates all samples
 
 
 def total(records: NDArray[np.int64]) -> int:
@@ -87,27 +87,27 @@ def _rate(x: Number | None) -> Fraction | None:
 
 @frozen(kw_only=True)
 class Subsample(Mechanism["Records"]):
-    r"""Keep each record by chance, apply a statistic to those kept, and a mechanism to that.
+    r"""Keep a random part of the records, and run a mechanism on a statistic of them.
 
     .. math:: \varepsilon' = \ln(1 + q(e^\varepsilon - 1)), \qquad \delta' = q\,\delta
 
     where :math:`q` is ``rate`` (each record is kept with that probability; the mechanism's
-    relation is ADD_REMOVE) or ``sample/n`` (so many of a public number of records are
+    relation is ADD_REMOVE) or ``sample/n`` (``sample`` of a public number ``n`` of records are
     kept; SUBSTITUTE).
 
     Parameters
     ----------
     mechanism
-        What runs on the sample.
+        The mechanism that runs on the sample.
     values
-        The public values a record can have; others count as the nearest.
+        The public values that a record can have; others count as the nearest.
     statistic
-        Takes the kept records, which may be none, to the mechanism's input. That a changed record
+        Maps the kept records, which may be none, to the mechanism's input. That a changed record
         makes a neighbouring input is the caller's claim; the audit checks it.
     rate
         :math:`q`, above 0 and at most 1.
     sample, n
-        In place of a rate: how many records are kept, of how many.
+        Instead of a rate: how many records are kept, of how many.
 
     Notes
     -----
@@ -158,7 +158,7 @@ class Subsample(Mechanism["Records"]):
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """Those of the mechanism, on a Poisson sample; of so many records, the promise alone.
+        """Those of the mechanism, on a Poisson sample; for a fixed size, the guarantee alone.
 
         *Checked by* ``test_whole_curve[sample.poisson]``.
         """
@@ -245,7 +245,7 @@ class Subsample(Mechanism["Records"]):
                 yield from ((kept, chance) for kept in combinations(range(n), k))
 
     def loss(self, x: Records, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the mechanism's loss for the sample that the output suits best."""
+        """Return the mechanism's loss for the sample that fits the output best."""
         losses = [
             self.mechanism.loss(self._statistic(x[list(kept)]), y)
             for kept, _ in self._samples(len(x))
@@ -270,7 +270,7 @@ class Subsample(Mechanism["Records"]):
                 yield from (np.where(np.arange(len(x)) == i, v, x) for v in self.values)
 
     def adjacent(self, x: Records, y: Records) -> bool:
-        """Return whether one record is removed, added or replaced, in whatever order they are."""
+        """Return whether one record is removed, added or replaced, in any order."""
         one, two = Counter(x.tolist()), Counter(y.tolist())
         gone, come = (one - two).total(), (two - one).total()
         if self.guarantee.relation is ADD_REMOVE:

@@ -1,7 +1,7 @@
 r"""Exact samplers on the integers over the operating system's cryptographic generator.
 
-Every law here is exact: no float ever decides a draw it could decide wrongly.
-`sourdine.noise.source` holds the idea and its proof, `sourdine.noise.steps` and
+Every law here is exact: a float decides a draw only where its error cannot matter.
+`sourdine.noise.source` holds the main idea and its proof, `sourdine.noise.steps` and
 `sourdine.noise.laplace` make it fast, `sourdine.noise.laplace` and `sourdine.noise.source` make
 its time independent of the noise.
 
@@ -11,10 +11,9 @@ its time independent of the noise.
 ``gaussian``   discrete Gaussian noise: :math:`P(x) \propto e^{-x^2/(2\sigma^2)}` on the integers
 ``laplace``    discrete Laplace and geometric noise
 ``selection``  uniform whole numbers, weighted draws, and one of many candidates
-``source``     random bytes, whole numbers from them, and uniform reals whose bits are drawn when
+``source``     random bytes, integers from them, and uniform reals whose bits are drawn when needed
+``steps``      draws from a law given by its cumulative steps: 16 random bits per lane, more where
                needed
-``steps``      draws from a law given by its steps: 16 random bits a lane, and more where they
-               decide nothing
 =============  =====================================================================================
 """
 

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- Laplace noise that stays inside bounds, by its inverse law ----------------------------------
+# ---- Laplace noise within bounds, by its inverse law ---------------------------------------------
 #
 # For :math:`a = e^{-\lambda}` and :math:`x` in :math:`\{0, \ldots, m\}`, draw
 # :math:`P(y) \propto a^{|y - x|}` on :math:`\{0, \ldots, m\}`. Noise drawn again until it falls
@@ -44,8 +44,7 @@ if TYPE_CHECKING:
 #     N = 1 + a - a^{x+1} - a^{m-x+1}.
 #
 # *Filter.* Seen from :math:`x`, each side is the same problem: with :math:`D(k) = 1 - a^k`, find
-# the
-# distance :math:`j \le n` with :math:`G(j + 1) < s < G(j)`, where
+# the distance :math:`j \le n` with :math:`G(j + 1) < s < G(j)`, where
 # :math:`G(j) = a^j D(n - j + 1)`, so that :math:`G(j) - G(j + 1) = a^j D(1)`. To the left
 # :math:`n = x` and :math:`s = NW`; to the right :math:`n = m - x - 1` and :math:`s = N(1 - W)/a`.
 # :math:`N`, :math:`s` and :math:`G(j)` are sums and products of positive numbers, so their floats
@@ -57,7 +56,7 @@ if TYPE_CHECKING:
 
 
 Floats = NDArray[np.float64]
-_HIGHEST_TOP = 1 << 52  # beyond, floats no longer hold the distance to both ends
+_HIGHEST_TOP = 1 << 52  # beyond, floats cannot hold the distance to both ends
 _LANES = 1 << 14
 _TABLED = 1 << 12  # up to this top the powers are looked up
 
@@ -96,7 +95,7 @@ def bounded_laplace(
         For an int ``x``: ``None`` for one Python int, a length or a shape for an array. For an
         array ``x`` leave it out.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----
@@ -142,7 +141,7 @@ def truncated_geometric(
     Parameters
     ----------
     r, top, size, source
-        As ``decay`` and the others of `bounded_laplace`, whose law this is for the centre 0.
+        As ``decay`` and the other parameters of `bounded_laplace`, with the centre 0.
 
     Examples
     --------
@@ -187,7 +186,7 @@ class _BoundedLaw:
     def _guess(
         self, x: NDArray[np.int64], words: NDArray[np.uint64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return each lane's value in floating point, and whether it is beyond doubt."""
+        """Return each lane's value in floating point, and whether it is certain."""
         decay, ratio = self._float_decay, np.exp(-self._float_decay)
         left_mass = self._gap(x + 1)
         total = left_mass + ratio * self._gap(self._top - x)
@@ -208,7 +207,7 @@ class _BoundedLaw:
         return x - steps + right * (1 + 2 * steps), decided
 
     def _exact(self, x: int, guess: int, uniform: LazyUniform) -> int:
-        """Return the least y with the uniform below its F, looking near the guess first."""
+        """Return the least y with the uniform below F(y), searching near the guess first."""
 
         def reached(y: int) -> bool:
             return y >= self._top or (y >= 0 and uniform.below(self._cumulative(x, y)))
@@ -266,7 +265,7 @@ def staircase(
     size
         ``None`` for one Python int, a length or a shape for an array.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- Deciding :math:`W < e^{-r}` in floating point, where the answer is beyond doubt -------------
+# ---- Deciding :math:`W < e^{-r}` in floating point where that is safe ----------------------------
 #
 # The float of :math:`e^{-r}` differs from it by less than :math:`2^{-48}`: its argument is a
 # product of a few factors, each within :math:`2^{-52}` of the exact one relatively, so the error of
@@ -79,7 +79,7 @@ def below_exp(
     exact_loss
         Gives a lane's :math:`r` as a rational.
     source
-        Gives the bits beyond 64.
+        Provides the bits beyond 64.
     """
     with np.errstate(under="ignore"):
         margin = np.exp(-losses) - unit_floats(words)
@@ -90,7 +90,7 @@ def below_exp(
     return out
 
 
-# ---- Rare events among many lanes, found by the gaps between them --------------------------------
+# ---- Rare events among many lanes ----------------------------------------------------------------
 #
 # Where every lane is marked independently with probability :math:`1/128`, the numbers of unmarked
 # lanes before each mark are independent with
@@ -138,20 +138,20 @@ def _ladder(bits: int) -> tuple[list[int], list[int]]:
     return low, high
 
 
-# ---- Coins of any probability, rational or not, exactly ------------------------------------------
+# ---- Coins of any probability --------------------------------------------------------------------
 #
 # A lane's uniform :math:`W` starts with one random byte. With :math:`l \le 256 p \le h` (integers),
 # a byte below :math:`l` means :math:`W < p`, a byte of :math:`h` or more means :math:`W \ge p`, and
 # one byte in 256 is open: that lane gets the next 56 bits of its own :math:`W`, and in one case of
 # about :math:`2^{64}` as many more as it takes (`sourdine.noise.source`).
 #
-# Many lanes at once are quicker without the open bytes. Let :math:`a = \lfloor 256p \rfloor/256`
+# Many lanes at once are faster without the open bytes. Let :math:`a = \lfloor 256p \rfloor/256`
 # and :math:`p \le 1/2` (else the other side is tossed). A byte shows heads with probability
-# :math:`a`; besides, each lane is marked with probability 1/128 (`sourdine.noise.coins`) and a mark
+# :math:`a`; in addition, each lane is marked with probability 1/128 (`rare_lanes`) and a mark
 # kept with probability :math:`128 (p - a)/(1 - a) \le 1`. One or the other happens with probability
 # :math:`a + (1 - a)\frac{p - a}{1 - a} = p`.
 #
-# Where the coins are wanted as packed bits (`bernoulli_bits`), eight lanes are tossed in one byte.
+# For coins as packed bits (`bernoulli_bits`), eight lanes are tossed in one byte.
 # With :math:`a = 0.a_1 \ldots a_8` in binary and fair bits :math:`r_i`, let :math:`x_9 = 0` and
 # :math:`x_i = x_{i+1} \lor r_i` if :math:`a_i = 1`, else :math:`x_i = x_{i+1} \land r_i`. Then
 # :math:`P(x_i) = (a_i + P(x_{i+1}))/2`, so :math:`P(x_1) = a`, in every bit of the byte at once.
@@ -182,7 +182,7 @@ class _Coin:
         return _Coin(chance, low >> 56, -(-high >> 56), low, high)
 
     def decide(self, word: int, source: Source) -> bool:
-        """Decide from the first 64 bits, and more if they leave it open."""
+        """Decide from the first 64 bits, and from more if they leave it open."""
         if word < self.low64:
             return True
         return word < self.high64 and LazyUniform(source, word, 64).below(self.chance)
@@ -208,7 +208,7 @@ def bernoulli(
     size
         ``None`` for one Python bool, a length or a shape for an array.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----
@@ -231,7 +231,7 @@ def bernoulli(
 
 @dataclass(frozen=True, slots=True)
 class _Split:
-    """A coin of at most 1/2 as a byte's threshold and a rare addition, or the other side's."""
+    """A coin of at most 1/2, or its other side, as a byte's threshold and a rare addition."""
 
     byte: int
     rare: _Coin
@@ -239,7 +239,7 @@ class _Split:
 
     @staticmethod
     def of(coin: _Coin) -> _Split | None:
-        """Return the parts, or None for a coin so near 1/256 that two bytes are open."""
+        """Return the parts, or None if the coin is so near k/256 that two bytes are open."""
         inverted = coin.low8 >= 128
         side = _Coin.of(1 - coin.chance) if inverted else coin
         if side.high8 > side.low8 + 1:
@@ -270,7 +270,7 @@ def _toss(coin: _Coin, count: int, source: Source) -> NDArray[np.bool_]:
     """Toss one coin for all lanes; the open byte, if there is one, is ``low8``."""
     out = np.empty(count, np.bool_)
     is_open = np.zeros(min(_COIN_CHUNK, count + -count % 8), np.bool_)
-    eights = is_open.view(np.uint64)  # open lanes are rare: look at eight at once
+    eights = is_open.view(np.uint64)  # open lanes are rare: test eight at once
     found = [(np.empty(0, np.intp), np.empty(0, np.uint64))]
     for start in range(0, count, _COIN_CHUNK):
         part = out[start : start + _COIN_CHUNK]
@@ -303,9 +303,9 @@ def bernoulli_bits(
     p
         As in `bernoulli`.
     rows, columns
-        How many rows, and how many coins in each.
+        The number of rows, and of coins in each.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----
@@ -358,7 +358,7 @@ def bernoulli_table(
     codes
         Whole numbers, each an index of ``probabilities``; any shape.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Examples
     --------
@@ -409,7 +409,7 @@ def bernoulli_exp(multiples: object, rate: Number, *, source: Source = SYSTEM) -
     rate
         The number :math:`r`, zero or more; a float means the decimal it prints.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----

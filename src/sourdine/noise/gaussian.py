@@ -34,10 +34,10 @@ if TYPE_CHECKING:
 
 
 _NARROWEST = Fraction(1, 1 << 60)
-"""For the filter: below, all but 0 is as good as impossible, and 0 as good as certain."""
+"""For the filter: below this, 0 is practically certain."""
 
 _WIDEST = 10**300
-"""The greatest variance, so that it is a float too."""
+"""The greatest variance, so that it fits into a float."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +103,12 @@ class _Weights:
 
 
 class _GaussianBits:
-    r"""Draws by rejection from discrete Laplace noise of the same work for every value.
+    r"""Draws by rejection from discrete Laplace noise whose work does not depend on its value.
 
     Canonne, Kamath and Steinke's proposal [1]_: with :math:`t = \lfloor\sigma\rfloor + 1`, a value
     :math:`y` of weight :math:`e^{-|y|/t}` is kept with probability
     :math:`e^{-(|y| - \sigma^2/t)^2 / (2\sigma^2)}`; the product is :math:`e^{-y^2/(2\sigma^2)}`
-    up to a constant. How often one proposes says nothing about the value kept.
+    up to a constant. The number of proposals says nothing about the value kept.
 
     References
     ----------
@@ -127,12 +127,12 @@ class _GaussianBits:
         self._scale = float(scale)
 
     def one(self, source: Source, centre: int = 0) -> int:
-        """Draw one value and add ``centre``; beyond 64 bits it becomes the nearest that fits."""
+        """Draw one value and add ``centre``; beyond 64 bits it is clamped."""
         value = self.word(source)
         return centre + saturated(value) if isinstance(value, int) else python_int(value, centre)
 
     def word(self, source: Source) -> NDArray[np.int64] | int:
-        """Draw one value: a 64-bit integer as an array, or a Python int as large as it comes."""
+        """Draw one value: a 64-bit integer as an array, or a Python int of any size."""
         while True:
             value = self._proposals.word(source)
             if self._keeps(value, source):
@@ -213,13 +213,13 @@ def discrete_gaussian(
     size
         ``None`` for one Python int, a length or a shape for an array of 64-bit integers.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----
-    The law is exact (``tests/noise/test_gaussian.py``) up to one step taken after it: a value
-    beyond the 64-bit integers becomes the nearest of them. Fewer than 20 000 draws take a time
-    that does not depend on their values; more are drawn by table.
+    The law is exact (``tests/noise/test_gaussian.py``) up to one final step: a value beyond the
+    64-bit integers is clamped to the nearest of them. Fewer than 20,000 draws take a time that does
+    not depend on their values; more are drawn by table.
 
     Examples
     --------
@@ -247,7 +247,7 @@ def gaussian_around(centre: int, variance: Number, *, source: Source = SYSTEM) -
     Parameters
     ----------
     centre
-        The whole number :math:`c`, of any size.
+        The integer :math:`c`, of any size.
     variance, source
         As in `discrete_gaussian`.
 

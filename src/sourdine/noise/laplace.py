@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- Discrete Laplace noise from independent coins: the same work whatever the value -------------
+# ---- Draws from independent coins, by work that does not depend on the value ---------------------
 #
 # With :math:`q = e^{-1/t}` and :math:`G = \sum_j b_j 2^j`,
 #
@@ -47,17 +47,17 @@ if TYPE_CHECKING:
 # so :math:`G` is geometric exactly when its binary digits are independent coins of probability
 # :math:`q^{2^j} / (1 + q^{2^j})`. The digits from :math:`J` on are one coin: they are not all 0
 # with probability :math:`q^{2^J}`, and then their number is geometric again, of that ratio, plus
-# one. With a sign that is - with probability :math:`q / (1 + q)`, take :math:`X = G` or :math:`X =
-# -1 - G`:
+# one. With a sign that is - with probability :math:`q / (1 + q)`, take :math:`X = G` or
+# :math:`X = -1 - G`:
 #
 # .. math:: P(X = k) = \frac{(1 - q) q^k}{1 + q}, \qquad
 #           P(X = -1 - k) = \frac{q (1 - q) q^k}{1 + q}, \qquad k \ge 0,
 #
 # which is :math:`\frac{1 - q}{1 + q} q^{|x|}` throughout. In two's complement :math:`-1 - G` is
-# :math:`G` with every digit flipped, so value and sign are put together without a branch.
+# :math:`G` with every digit flipped, so value and sign are combined without a branch.
 #
-# Every draw compares the same words of 32 bits with the same thresholds; a word that is its
-# threshold's leading 32 bits (one draw in 10^8) is drawn on to more bits. No step depends on the
+# Every draw compares the same 32-bit words with the same thresholds; a word that equals the leading
+# 32 bits of its threshold (one draw in 10^8) is extended by more bits. No step depends on the
 # value, so neither does the time (``benchmarks/noise.py``), unlike methods that count up to it
 # [1]_.
 #
@@ -85,7 +85,7 @@ class LaplaceBits:
     Attributes
     ----------
     digits
-        The J of the law: how many binary digits have a coin of their own.
+        The J of the law: the number of binary digits with a coin of their own.
     """
 
     __slots__ = ("_chances", "_clip", "_columns", "_floors", "_scale", "digits")
@@ -97,27 +97,27 @@ class LaplaceBits:
         powers = [exp_neg((1 << j) / scale) for j in range(self.digits + 1)]
         coins = [power / (1 + power) for power in powers]
         width = max(64, self.digits + 8 - self.digits % 8)
-        never = [Real.of(0)] * (width - self.digits - 1)  # these digits are all like the sign
+        never = [Real.of(0)] * (width - self.digits - 1)  # these digits all equal the sign
         self._chances = [coins[0], *coins[:-1], powers[-1], *never]
         self._floors = np.array([_floor(chance) for chance in self._chances], _WORD)
         self._columns = 1 + (width if self.digits > 62 else self.digits + 8 - self.digits % 8)
 
     def one(self, source: Source, centre: int = 0) -> int:
-        """Draw one value and add ``centre``, in 64-bit arithmetic where that holds both."""
+        """Draw one value and add ``centre``, in 64-bit arithmetic where both fit."""
         value = self.word(source)
         if isinstance(value, int):
             return centre + self._clip(value)
         return python_int(value, centre)
 
     def around(self, centres: Sequence[int], source: Source) -> list[int]:
-        """Draw a value for each centre and add them: `one` of each, from one block of bits."""
+        """Draw a value for each centre and add it: `one` for each, from one block of bits."""
         values = self.many(len(centres), source)
         if self.digits < 62 and values.dtype != object:
             return python_ints(values, centres)
         return [centre + self._clip(int(x)) for centre, x in zip(centres, values, strict=True)]
 
     def word(self, source: Source) -> NDArray[np.int64] | int:
-        """Draw one value: a 64-bit integer as an array, or a Python int where that may not do."""
+        """Draw one value: a 64-bit integer as an array, or a Python int where it may not fit."""
         words = np.frombuffer(source.bytes(4 * len(self._chances)), _WORD)
         coins = words < self._floors
         if b"\1" in (words == self._floors).tobytes():
@@ -130,7 +130,7 @@ class LaplaceBits:
         return int.from_bytes(octets.tobytes(), "little", signed=True)
 
     def many(self, count: int, source: Source) -> NDArray[Any]:
-        """Draw ``count`` values: 64-bit integers, or Python integers where these would not do."""
+        """Draw ``count`` values: 64-bit integers, or Python integers where they may not fit."""
         parts = [self._rows(min(_ROWS, count - i), source) for i in range(0, count, _ROWS)]
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
@@ -153,7 +153,7 @@ class LaplaceBits:
         return np.array(exact, object)
 
     def _refine(self, words: NDArray[np.uint32], coins: NDArray[np.bool_], source: Source) -> None:
-        """Decide by more bits the coins whose words are those of their thresholds."""
+        """Decide by more bits the coins whose words equal their thresholds."""
         for i in np.flatnonzero(words == self._floors[: words.size]).tolist():
             coins[i] = LazyUniform(source, int(words[i]), 32).below(self._chances[i])
 
@@ -178,7 +178,7 @@ def _floor(chance: Real) -> int:
         more *= 2
 
 
-# ---- Symmetric laws of large scale on the integers: a block from a table, a place in it, a coin --
+# ---- Symmetric laws of large scale by table and rejection ----------------------------------------
 #
 # The integers are cut into blocks of :math:`M = 2^m`: :math:`x = vM + u`, :math:`0 \le u < M`. Let
 # :math:`b_v` be the least :math:`|x|` in block :math:`v`. For weights :math:`e^{-\phi(|x|)}` with
@@ -191,15 +191,15 @@ def _floor(chance: Real) -> int:
 #
 # A kept :math:`x` has probability proportional to
 # :math:`e^{-\phi(b_v)} M^{-1} e^{-\phi(|x|) + \phi(b_v)} \propto e^{-\phi(|x|)}`: the law is exact.
-# With 64 to 128 blocks to the scale more than 98 % are kept, and the leading 16 bits of the coin
-# say so for nearly all of them.
+# With 64 to 128 blocks to the scale more than 98% are kept, and the leading 16 bits of the coin
+# decide that for nearly all of them.
 
 
 DIRECT_BELOW = 128
-"""Scales below need no blocks: the table holds the values themselves."""
+"""Scales below this need no blocks: the table holds the values themselves."""
 
 LARGEST = 1 << 53
-"""Scales below keep place and coin in one 64-bit word."""
+"""Scales below this keep place and coin in one 64-bit word."""
 
 
 def block_shift(scale: int) -> int:
@@ -233,7 +233,7 @@ class BlockTable:
     Parameters
     ----------
     law
-        What to draw from.
+        The law to draw from.
     """
 
     __slots__ = ("_law", "_mask", "_steps", "_sure", "_word")
@@ -334,7 +334,7 @@ class BlockTable:
         return self._values(blocks, places), kept
 
     def _values(self, blocks: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Put blocks and places together; what exceeds 64 bits becomes the nearest of them."""
+        """Combine blocks and places; values beyond 64 bits are clamped."""
         shift = self._law.shift
         values = np.clip(blocks, LOWEST >> shift, HIGHEST >> shift) << np.int64(shift) | places
         values[blocks > HIGHEST >> shift] = HIGHEST
@@ -419,14 +419,13 @@ def discrete_laplace(
     size
         ``None`` for one Python int, a length or a shape for an array of 64-bit integers.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----
-    The law is exact (``tests/noise/test_laplace.py``) up to one step taken after it: a value beyond
-    the 64-bit integers becomes the nearest of them. Fewer than 20 000 draws take the same time
-    whatever their values (`sourdine.noise.laplace`); more are drawn by table
-    (`sourdine.noise.laplace`).
+    The law is exact (``tests/noise/test_laplace.py``) up to one final step: a value beyond the
+    64-bit integers is clamped to the nearest of them. Fewer than 20,000 draws take a time that does
+    not depend on their values (`LaplaceBits`); more are drawn by table (`BlockTable`).
 
     Examples
     --------
@@ -449,14 +448,14 @@ def laplace_around(centre: int, scale: Number, *, source: Source = SYSTEM) -> in
     r"""Draw one whole number with probability exactly proportional to :math:`e^{-|x - c|/t}`.
 
     The same as ``centre + discrete_laplace(scale)``, but the sum is formed in 64-bit arithmetic and
-    made a Python int by work that does not depend on it (`sourdine.noise.source`). Python's
-    own sums take some nanoseconds less for the small numbers it keeps ready made, which would tell
-    small noise from large (``benchmarks/noise.py``).
+    converted to a Python int by work that does not depend on it
+    (`sourdine.noise.source.python_int`). Python's own sums take some nanoseconds less for the small
+    integers that it caches, which would tell small noise from large (``benchmarks/noise.py``).
 
     Parameters
     ----------
     centre
-        The whole number :math:`c`, of any size.
+        The integer :math:`c`, of any size.
     scale, source
         As in `discrete_laplace`.
 
@@ -468,7 +467,7 @@ def laplace_around(centre: int, scale: Number, *, source: Source = SYSTEM) -> in
     return laplace_bits(scale).one(source, integer(centre, "centre"))
 
 
-# ---- Geometric draws, from discrete Laplace noise folded in half ---------------------------------
+# ---- Geometric draws, from folded discrete Laplace noise -----------------------------------------
 
 
 _scale = remembered(1024)(lambda r: 1 / positive(r, "r"))
@@ -488,7 +487,7 @@ def geometric(r: Number, size: Size = None, *, source: Source = SYSTEM) -> int |
     size
         ``None`` for one Python int, a length or a shape for an array.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----

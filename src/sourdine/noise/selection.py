@@ -28,7 +28,7 @@ from sourdine.noise.source import (
 )
 from sourdine.noise.steps import Steps, identity
 
-# ---- Uniform whole numbers, exactly --------------------------------------------------------------
+# ---- Uniform integers ----------------------------------------------------------------------------
 #
 # From a word :math:`w` uniform on :math:`\{0, \ldots, 2^b - 1\}`, the :math:`2^b \bmod k` smallest
 # are refused; those left fall evenly into the :math:`k` residues. The choice of :math:`b` keeps
@@ -55,13 +55,13 @@ def uniform_below(
     Parameters
     ----------
     k
-        How many values: any positive int for one draw, at most ``2**63`` for an array of draws; or
-        an array with one ``k`` for each lane.
+        The number of values: any positive int for one draw, at most ``2**63`` for an array of
+        draws; or an array with one ``k`` for each lane.
     size
         ``None`` for one Python int (or, when ``k`` is an array, its shape), else a length or a
         shape.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def uniform_below(
 
 
 def uniform_codes(k: int, count: int, source: Source) -> NDArray[Any]:
-    """Draw as `uniform_below`, into 16, 32 or 64 bits: integers as narrow as the words drawn."""
+    """Draw as `uniform_below`, into integers as narrow as the words drawn (16, 32 or 64 bits)."""
     if k & (k - 1) == 0:
         return _power_of_two(k, count, source)
     for dtype, wide in zip(_HALVES, _PRODUCTS, strict=True):
@@ -147,10 +147,10 @@ def _below_each(k: NDArray[np.int64], size: Size, source: Source) -> NDArray[np.
     return out.reshape(k.shape)
 
 
-# ---- Draws from float weights, taken as the binary numbers they are ------------------------------
+# ---- Draws from float weights --------------------------------------------------------------------
 #
 # Where weights must be floats (sums over ranks), the draw itself is still exact: the law is the one
-# the floats state, to the last bit, and what the floats err is bounded where they are computed.
+# that the floats state as binary numbers; their errors are bounded where they are computed.
 
 
 DEEP = 600.0
@@ -165,7 +165,7 @@ def by_weight(weights: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
     weights
         Floats, zero or more, not all zero, whose sum is finite.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----
@@ -210,17 +210,17 @@ def _exactly(weights: NDArray[np.float64], uniform: LazyUniform) -> int:
 def by_log_weight(logs: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
     r"""Draw the index :math:`i` with probability proportional to :math:`e^{l_i}`.
 
-    However far apart the logarithms lie, none gets probability 0: those more than `DEEP` below the
-    largest stand back together, under a bound of their total, and are looked at, one layer after
-    the other, only when the draw falls there. A draw in the part of the bound that they do not
-    fill starts again, so the law is the stated one.
+    However far apart the logarithms are, none gets probability 0: those more than `DEEP` below the
+    largest are held back together, under a bound of their total, and are examined, layer by layer,
+    only when the draw falls there. A draw in the part of the bound that they do not fill starts
+    again, so the law is the stated one.
 
     Parameters
     ----------
     logs
         Natural logarithms of the weights; minus infinity for weight 0, not all.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----
@@ -249,12 +249,12 @@ def by_log_weight(logs: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
 
 
 def _filled(weights: NDArray[np.float64], below: float, held: float) -> NDArray[np.float64]:
-    """Add the bound of what lies below, and what is missing to the bound of all held back."""
+    """Add the bound of the lower layers, and the gap to the bound of all held back."""
     rest = max(held - float(weights.sum()) - below, 0.0)
     return np.concatenate((weights, (below, rest)))
 
 
-# ---- Draws from finitely many codes with given weights, exactly ----------------------------------
+# ---- Draws from a finite list of weights ---------------------------------------------------------
 
 
 Weights = Sequence[Real | Number]
@@ -277,12 +277,12 @@ def categorical(
     size
         ``None`` for one Python int, a length or a shape for an array.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----
     Rational weights become integers over their common denominator: a uniform whole number below the
-    total falls into one of them. Other weights go by `sourdine.noise.steps`. Exact:
+    total falls into one of them. Other weights use `sourdine.noise.steps`. Exact:
     ``tests/noise/test_weighted.py``.
 
     Examples
@@ -355,13 +355,11 @@ class _RealLadder:
         return low, high
 
 
-# ---- One of many candidates: the exponential mechanism, and permute-and-flip ---------------------
+# ---- The exponential mechanism and permute-and-flip ----------------------------------------------
 #
 # *Runs.* `choose_run` draws the index :math:`i` with probability proportional to
-# :math:`w_i = c_i e^{-\lambda (d_i - d)}`, where :math:`d` is the least distance of a run that is
-# not
-# empty. It never sums the weights, which would be exact only at great cost, but integers above
-# them:
+# :math:`w_i = c_i e^{-\lambda (d_i - d)}`, where :math:`d` is the least distance of a non-empty
+# run. It never sums the weights, which would be exact only at great cost, but integers above them:
 #
 # .. math:: U_i = \lfloor f_i (1 + 2^{-30}) \rfloor + 1, \qquad f_i \approx 2^s w_i
 #           \text{ in floating point}, \qquad U_i = 0 \text{ where } c_i = 0.
@@ -371,7 +369,7 @@ class _RealLadder:
 # 2. Keep it with probability :math:`2^s w_i / U_i`, decided exactly; else go to 1.
 #
 # Each trial ends at :math:`i` with probability proportional to
-# :math:`U_i \cdot 2^s w_i / U_i \propto w_i`. So the law is exact whatever the :math:`U_i` are,
+# :math:`U_i \cdot 2^s w_i / U_i \propto w_i`. So the law is exact for any :math:`U_i`,
 # provided only that :math:`2^s w_i \le U_i`, and this holds: if :math:`\lambda(d_i - d) < 700`, the
 # relative error of :math:`f_i` is below :math:`2^{-40}` (``tests/noise/test_filters.py``), a
 # thousandth of what :math:`1 + 2^{-30}` leaves; otherwise
@@ -415,7 +413,7 @@ def choose_run(
     Parameters
     ----------
     cells
-        How many candidates each run holds: whole numbers, zero or more, not all zero.
+        The number of candidates of each run: zero or more, not all zero.
     distances
         Whole numbers of 64 bits; only their differences matter.
     decay
@@ -423,7 +421,7 @@ def choose_run(
     size
         ``None`` for one Python int, a length or a shape for that many independent draws.
     source
-        Where the bits come from.
+        The source of random bits.
 
     Notes
     -----
@@ -500,8 +498,8 @@ def permute_and_flip(
     r"""Draw an index by permute-and-flip, exactly.
 
     McKenna and Sheldon [1]_ visit the candidates in random order and stop at the first whose coin
-    of probability :math:`e^{\lambda(s_i - \max_j s_j)}` shows heads. The candidates that show heads
-    do not depend on the order, and the first of them in a random order is any of them alike:
+    of probability :math:`e^{\lambda(s_i - \max_j s_j)}` shows heads. Which candidates show heads
+    does not depend on the order, and the first of them in a random order is uniform among them:
     so all coins are tossed at once and one of the heads is drawn uniformly.
 
     Parameters

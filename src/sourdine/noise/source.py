@@ -1,4 +1,4 @@
-"""Random bytes, whole numbers from them, and uniform reals whose bits are drawn when needed."""
+"""Random bytes, integers from them, and uniform reals whose bits are drawn when needed."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
     from sourdine.exact import Real
 
 
-# ---- Where the random bytes come from ------------------------------------------------------------
+# ---- Sources of random bytes ---------------------------------------------------------------------
 #
 # `SYSTEM` is the cryptographic generator of OpenSSL, seeded by the operating system: its state
-# lives in the library, one per thread, and is seeded again after a fork, so nothing random is ever
-# kept in Python. `SeededSource` repeats itself and protects nobody: it serves experiments and
-# tests.
+# is kept in the library, one per thread, and is seeded again after a fork, so no random state is
+# ever kept in Python. `SeededSource` is reproducible and gives no privacy: it is for experiments
+# and tests.
 
 
 try:
@@ -42,11 +42,11 @@ _WORD = np.dtype("<u8")
 
 
 class Source(Protocol):
-    """Gives random bytes, and says whether they protect anyone."""
+    """Provides random bytes, and says whether they give privacy."""
 
     @property
     def private(self) -> bool:
-        """Whether an adversary cannot foresee the bytes."""
+        """Whether an adversary cannot predict the bytes."""
 
     def bytes(self, count: int, /) -> Bytes:
         """Return ``count`` independent uniform bytes."""
@@ -55,8 +55,8 @@ class Source(Protocol):
 class SystemSource:
     """Bytes of the operating system's cryptographic generator.
 
-    Safe to use from many threads and after a fork (``tests/noise/test_source.py``). Nobody can
-    seed it.
+    Safe to use from several threads and after a fork (``tests/noise/test_source.py``). It cannot be
+    seeded.
     """
 
     __slots__ = ()
@@ -74,7 +74,7 @@ class SystemSource:
 
 
 class SeededSource:
-    """Bytes that repeat themselves: for experiments and tests, never for a release.
+    """Reproducible bytes: for experiments and tests, never for a release.
 
     The stream is NumPy's Philox bit generator read as little-endian words, the same on every
     platform. Each call starts a new word.
@@ -109,7 +109,7 @@ class SeededSource:
 
 
 SYSTEM = SystemSource()
-"""The source of every sampler that is given no other."""
+"""The default source of every sampler."""
 
 
 def draw(source: Source, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
@@ -122,25 +122,21 @@ def draw_words(source: Source, count: int) -> NDArray[np.uint64]:
     return np.frombuffer(source.bytes(8 * count), _WORD)
 
 
-# ---- Bytes that follow from a secret key: the same key, the same bytes ---------------------------
+# ---- Bytes derived from a secret key -------------------------------------------------------------
 #
-# Where work may be done twice, as on a cluster that repeats what failed, bytes of the system would
-# give the same record two draws. Bytes that follow from a key and from what they are for give it
-# one.
+# Where work may be repeated, as on a cluster that retries failed tasks, system randomness would
+# give the same record two draws. Bytes derived from a key and from their purpose give it one.
 #
-# Notes
-# -----
 # `KeyedSource` gives, at its :math:`i`-th call, the first bytes of
 # :math:`\mathrm{SHAKE256}(K \,\|\, i)`, with :math:`K` and :math:`i` of fixed length.
-# `derived` gives :math:`K = \mathrm{HMAC}_{k}(\mathrm{SHA256}(m))` for what is told, :math:`m`.
+# `derived` gives :math:`K = \mathrm{HMAC}_{k}(\mathrm{SHA256}(m))` for a purpose :math:`m`.
 #
-# *What holds.* Let an adversary who lacks the key ask for the bytes of :math:`q` different
-# :math:`m`.
-# Whoever tells them from independent uniform bytes breaks one of three: SHA-256 (two :math:`m` with
-# one digest), HMAC as a pseudorandom function, SHAKE-256 as one under its first 32 bytes. So every
-# law that a sampler has under uniform bytes it has here, up to an advantage that nobody is known to
-# reach; the privacy of what it draws is then *computational*. The bytes of the system are of the
-# same kind: those of a generator that OpenSSL seeds.
+# *What holds.* Let an adversary without the key ask for the bytes of :math:`q` different :math:`m`.
+# Distinguishing them from independent uniform bytes breaks one of three: SHA-256 (two :math:`m`
+# with one digest), HMAC as a pseudorandom function, SHAKE-256 as one under its first 32 bytes. So
+# every law that a sampler has under uniform bytes it has here, up to an advantage that no known
+# attack reaches; the privacy of its draws is then *computational*. The same is true of the system's
+# bytes: they come from a generator that OpenSSL seeds.
 
 
 KEY_BYTES = 32
@@ -148,12 +144,12 @@ _LENGTH = 8
 
 
 class KeyedSource:
-    """Bytes that nobody foresees who lacks the key, the same for the same key.
+    """Bytes that are unpredictable without the key, and the same for the same key.
 
     Parameters
     ----------
     key
-        The secret, 32 bytes; it is not shown.
+        The secret, 32 bytes; it is not printed.
 
     Examples
     --------
@@ -180,14 +176,14 @@ class KeyedSource:
 
 
 def derived(key: Bytes, told: Iterable[Bytes | memoryview]) -> KeyedSource:
-    """Return the source for what is told: another one for anything else.
+    """Return the source for a purpose; another purpose gives an independent source.
 
     Parameters
     ----------
     key
         The secret.
     told
-        What the bytes are for, in parts. How they are cut matters: each goes in with its length.
+        The purpose, in parts. How it is split matters: each part is hashed with its length.
 
     Examples
     --------
@@ -203,21 +199,21 @@ def derived(key: Bytes, told: Iterable[Bytes | memoryview]) -> KeyedSource:
     return KeyedSource(hmac.digest(key, digest.digest(), "sha256"))
 
 
-# ---- How many draws a caller asks for, and in what shape -----------------------------------------
+# ---- Sizes and shapes of draws -------------------------------------------------------------------
 
 
 Shape = int | tuple[int, ...]
-"""A length or a shape: the draws come as an array."""
+"""A length or a shape: the draws are returned as an array."""
 
 Size = Shape | None
-"""``None`` asks for one draw as a Python number."""
+"""``None`` requests one draw as a Python number."""
 
 CHUNK = 1 << 15
-"""Lanes worked on at once, so that the arrays in use stay in the processor's cache."""
+"""Lanes processed at once, so that the arrays in use stay in the processor's cache."""
 
 
 def lanes(size: Shape) -> tuple[int, tuple[int, ...]]:
-    """Return the number of draws and the shape of the answer.
+    """Return the number of draws and the shape of the result.
 
     Examples
     --------
@@ -229,7 +225,7 @@ def lanes(size: Shape) -> tuple[int, tuple[int, ...]]:
     return prod(shape), shape
 
 
-# ---- Reading arrays of whole numbers -------------------------------------------------------------
+# ---- Arrays of integers --------------------------------------------------------------------------
 
 
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
@@ -240,7 +236,7 @@ def int64_array(
 ) -> NDArray[np.int64]:
     """Return ``x`` as an array of 64-bit integers from ``least`` to ``most``.
 
-    The values may be private, so no text holds one of them.
+    The values may be private, so no error message holds one of them.
     """
     array = np.asarray(x)
     if array.size == 0:
@@ -278,14 +274,14 @@ def saturated_array(values: NDArray[Any]) -> NDArray[np.int64]:
     return clipped.astype(np.int64, copy=False)
 
 
-# ---- A Python int of a 64-bit integer, by work that does not depend on it ------------------------
+# ---- Python ints, by work that does not depend on the value --------------------------------------
 #
-# Python keeps the whole numbers from -5 to 256 ready made and makes all others anew, of one, two or
-# three digits of 30 bits, so that a small number costs some 20 ns less than a large one: enough to
-# tell small noise from large (``benchmarks/noise.py``). Here one of each kind is made, always in
-# the same order, and the number wanted takes the place of its kind. The ready-made ones are all
-# named first, since one that was named long ago has left the processor's cache. What is left over
-# is let go at the next call, for the same reason.
+# Python caches the integers from -5 to 256 and allocates all others, with one, two or three digits
+# of 30 bits, so that a small number costs some 20 ns less than a large one: enough to tell small
+# noise from large (``benchmarks/noise.py``). Here one of each kind is made, always in the same
+# order, and the requested number replaces the one of its kind. All cached integers are touched
+# first, since one that was not used for long has left the processor's cache. The unused ones are
+# released at the next call, for the same reason.
 
 
 _HALF = 1 << 62
@@ -293,7 +289,7 @@ _UNSIGNED = np.dtype(np.uint64)
 _ONE_DIGIT, _TWO_DIGITS = (1 << 30) - 1, (1 << 60) - 1
 _WIDTHS = np.array([0, 262, 2 * _ONE_DIGIT + 1, 2 * _TWO_DIGITS + 1], _UNSIGNED)
 _LIKE = 99
-"""A ready-made number that is not in use everywhere, as 0 is."""
+"""A cached integer that is not used everywhere, as 0 is."""
 _ONE_OF_EACH = np.array([_LIKE, _LIKE, 1 << 20, 1 << 40, 1 << 61], np.int64)
 _SHIFTS = np.array([0, 5, _ONE_DIGIT, _TWO_DIGITS], np.int64)
 _READY = list(range(-5, 257))
@@ -310,12 +306,12 @@ def python_int(x: NDArray[np.int64], centre: int) -> int:
     """
     if not -_HALF <= centre < _HALF:
         return centre + int(x[0])
-    # A kind goes from -shift to width - shift: beyond it, the shifted number reaches the width.
+    # A kind ranges from -shift to width - shift: beyond it, the shifted number reaches the width.
     shifted = x + np.array((centre, centre + 5, centre + _ONE_DIGIT, centre + _TWO_DIGITS))
     kind = np.count_nonzero(shifted.view(_UNSIGNED) >= _WIDTHS)
     each = _ONE_OF_EACH.copy()
     each[kind] = shifted[0]
-    _READY.copy()  # names them all
+    _READY.copy()  # touches them all
     made: list[int] = each.tolist()
     value, made[kind] = made[kind], _LIKE
     _left[0] = made
@@ -341,12 +337,11 @@ def python_ints(x: NDArray[np.int64], centres: Sequence[int]) -> list[int]:
     return [row[kind] for row, kind in zip(made, kinds.tolist(), strict=True)]
 
 
-# ---- A uniform real whose bits are drawn when they are needed ------------------------------------
+# ---- A uniform real whose bits are drawn when needed ---------------------------------------------
 #
-# This is the one idea of the room. Let :math:`W = 0.b_1b_2b_3\ldots` be uniform on [0, 1), its bits
-# independent and fair, and let :math:`T` be a real known to any precision. From the first
-# :math:`k` bits, :math:`w = \lfloor 2^k W \rfloor`, and integers
-# :math:`l \le 2^k T \le h`,
+# This is the main idea of the package. Let :math:`W = 0.b_1b_2b_3\ldots` be uniform on [0, 1), its
+# bits independent and fair, and let :math:`T` be a real known to any precision. From the first
+# :math:`k` bits, :math:`w = \lfloor 2^k W \rfloor`, and integers :math:`l \le 2^k T \le h`,
 #
 # .. math:: w + 1 \le l \Rightarrow W < T, \qquad w \ge h \Rightarrow W \ge T,
 #
@@ -369,7 +364,7 @@ class LazyUniform:
     Parameters
     ----------
     source
-        Gives the bits not yet known.
+        Provides the bits not yet drawn.
     word, bits
         The leading ``bits`` bits already drawn, as an integer below ``2**bits``.
     """
@@ -382,7 +377,7 @@ class LazyUniform:
         self._bits = bits
 
     def reading(self) -> tuple[int, int]:
-        """Return the leading bits as an integer, and how many they are."""
+        """Return the leading bits as an integer, and their number."""
         return self._word, self._bits
 
     def extend(self) -> None:
@@ -402,10 +397,9 @@ class LazyUniform:
 
 
 def remembered(entries: int) -> Callable[[Callable[[_Given], _Built]], Callable[[_Given], _Built]]:
-    """Keep the last ``entries`` things a function built, by the value and type of its argument.
+    """Cache the last ``entries`` results of a function, by the value and type of its argument.
 
-    An argument that cannot be hashed goes to the function itself, which refuses it in its own
-    words.
+    An argument that cannot be hashed is passed to the function itself, which raises its own error.
     """
 
     def wrap(build: Callable[[_Given], _Built]) -> Callable[[_Given], _Built]:

@@ -1,4 +1,4 @@
-r"""Draws from a law given by its steps: 16 random bits a lane, and more where they decide nothing.
+r"""Draws from a law given by its cumulative steps: 16 random bits per lane, more where needed.
 
 A law on the codes 0, 1, 2, ... is given by the reals :math:`T_0 \le T_1 \le \ldots` of its
 cumulative distribution: the code is :math:`\#\{i : T_i \le W\}` for a uniform :math:`W`. A
@@ -33,12 +33,12 @@ if TYPE_CHECKING:
 
 
 Ladder = Callable[[int], tuple[list[int], list[int]]]
-"""Gives for a number of bits the lower and the upper bounds of the thresholds."""
+"""Returns, for a number of bits, the lower and the upper bounds of the thresholds."""
 
 HEAD = np.dtype("<u2")
 _CELLS = np.arange(1 << 16, dtype=np.uint64) << np.uint64(48)
 _TOO_FEW = 2_000
-"""A table is not worth its making for fewer draws."""
+"""For fewer draws a table is not worth building."""
 
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
@@ -68,7 +68,7 @@ class Steps:
     value
         The value of a code, for an int and for an array.
     finite
-        Whether the ladder holds every threshold there is.
+        Whether the ladder holds all thresholds.
     shift, dtype
         The table holds ``value << shift``, as this type of integer; the narrowest if not given.
     """
@@ -115,7 +115,7 @@ class Steps:
 
     @property
     def undecided(self) -> int:
-        """Stands in the table where 16 bits decide nothing."""
+        """Marks a table entry that 16 bits do not decide."""
         return int(np.iinfo(self.table.dtype).min)
 
     def _tabulate(self) -> NDArray[Any]:
@@ -127,7 +127,7 @@ class Steps:
     def _search(
         self, first: NDArray[np.uint64], last: NDArray[np.uint64]
     ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
-        """Return the code of each stretch of words, and whether it is the same throughout."""
+        """Return the code of each range of words, and whether it is the same throughout."""
         codes = self._high.searchsorted(first, side="right").astype(np.int64, copy=False)
         decided = last < self._low[codes]
         if self._closed:
@@ -135,7 +135,7 @@ class Steps:
         return codes, decided
 
     def fill(self, out: NDArray[np.int64], source: Source) -> None:
-        """Draw a value into each place of a flat array, with the table not shifted."""
+        """Draw a value into each place of a flat array, with an unshifted table."""
         if self._table is None and out.size < _TOO_FEW:
             out[:] = self.resolve(draw(source, out.size, HEAD), source)
             return
@@ -156,7 +156,7 @@ class Steps:
             out[np.concatenate(open_lanes)] = self.resolve(np.concatenate(open_heads), source)
 
     def resolve(self, heads: NDArray[np.uint16], source: Source) -> NDArray[np.int64]:
-        """Return the values, not shifted, of lanes that 16 bits leave open."""
+        """Return the unshifted values of lanes that 16 bits leave open."""
         words = heads.astype(np.uint64) << np.uint64(48)
         words |= draw_words(source, heads.size) >> np.uint64(16)
         codes, decided = self._search(words, words)
@@ -176,7 +176,7 @@ class Steps:
                 return code
 
     def _bounds(self, bits: int) -> tuple[list[int], list[int]]:
-        """Return the ladder's bounds in order: as the thresholds ascend, so may their bounds."""
+        """Return the ladder's bounds, sorted like the thresholds."""
         if bits not in self._stored:
             low, high = self._ladder(bits)
             descending = list(accumulate(reversed(high), min))

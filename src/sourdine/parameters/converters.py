@@ -1,4 +1,4 @@
-"""Converters from typed values to what a formula needs, or a clear error."""
+"""Converters from typed values to what a formula needs, or a structured error."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     Ends = tuple[Fraction | None, Fraction | None]
 
 
-# ---- Parameters that are dates: bounds and edges, typed in ISO 8601 or as the data is written ----
+# ---- Dates: bounds and edges, in ISO 8601 or the data's format -----------------------------------
 
 
 DateBounds = tuple[dt.date, dt.date]
@@ -37,7 +37,7 @@ EXAMPLE = ("2020-01-01", "2024-12-31")
 
 
 def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
-    """Return what was typed as dates, all of them times if one is; None if they are no dates.
+    """Return values as dates, all of them times if one is; None if they are not dates.
 
     Examples
     --------
@@ -75,7 +75,7 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
 
 
 def duration(x: object, parameter: str) -> dt.timedelta | None:
-    """Return how long something lasts, above 0; None if what was typed may be a number.
+    """Return a duration above 0; None if the value may be a number.
 
     Examples
     --------
@@ -102,7 +102,7 @@ def duration(x: object, parameter: str) -> dt.timedelta | None:
 def _at_midnight(date: dt.date) -> dt.datetime:
     if isinstance(date, dt.datetime):
         return date
-    return dt.datetime(date.year, date.month, date.day)  # noqa: DTZ001 - as it is written
+    return dt.datetime(date.year, date.month, date.day)  # noqa: DTZ001 - without a zone, as written
 
 
 def _is_number(x: object) -> bool:
@@ -110,7 +110,7 @@ def _is_number(x: object) -> bool:
 
 
 def in_iso(typed: Mapping[str, Any], read: object) -> dict[str, Any]:
-    """Return parameters in which dates that were typed as the data is written are dates.
+    """Convert dates that were typed in the data's format.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def _each(x: Any, form: DateFormat) -> Any:
 
 
 def _declared(x: object, form: DateFormat) -> object:
-    """Return the date that a text or a whole number spells in a format; else what was typed."""
+    """Return the date that a text or an integer spells in a format; else the value unchanged."""
     text = str(x) if type(x) is int else x
     if not isinstance(text, str) or ISO.read(text) is not None:
         return x
@@ -140,10 +140,10 @@ def _declared(x: object, form: DateFormat) -> object:
     return x if found is None else found
 
 
-# ---- Converters: from what a person may type to what a formula needs, or one structured error ----
+# ---- Converters ----------------------------------------------------------------------------------
 #
 # A converter is named after its parameter, so that its errors can be: it is the only place where
-# the parameter is read. ``None`` means that it was left out.
+# the parameter is converted. ``None`` means that it was left out.
 
 
 Bounds = tuple[Fraction, Fraction] | DateBounds
@@ -152,11 +152,11 @@ MOST_SHOWN = 4
 """A longer list is not repeated in an error."""
 
 LARGEST_EPSILON = 10**300
-"""It is a float, and nobody means one that is anywhere near."""
+"""The largest epsilon: it fits into a float, and is far beyond any sensible value."""
 
 
 def epsilon(x: Number | None) -> Fraction:
-    """Return the privacy loss; 0 where an error is asked for instead."""
+    """Return the privacy loss; 0 if an error is given instead."""
     if x is None:
         return Fraction(0)
     if (loss := positive(x, "epsilon")) > LARGEST_EPSILON:
@@ -167,7 +167,7 @@ def epsilon(x: Number | None) -> Fraction:
 
 
 def error(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
-    """Return the error to stay within: a number, or a duration."""
+    """Return the largest acceptable error: a number, or a duration."""
     return None if x is None else duration(x, "error") or positive(x, "error")
 
 
@@ -200,12 +200,12 @@ def flag(x: object, parameter: str) -> bool:
 
 
 def read(x: Reading | Mapping[str, Any] | None) -> Reading:
-    """Return how text is read."""
+    """Return the declared format of text."""
     return Reading.of(x)
 
 
 def delta(x: Number) -> Fraction:
-    """Return the probability with which the loss may pass epsilon."""
+    """Return the probability with which the loss may exceed epsilon."""
     return probability(x, "delta", example=1e-6)
 
 
@@ -213,7 +213,7 @@ _RELATIONS = {relation.value for relation in Relation}
 
 
 def relation(x: Relation | str) -> Relation:
-    """Return which data sets are neighbours of a curator's data."""
+    """Return the neighbouring relation of a curator's data."""
     if x in (LOCAL, LOCAL.value, ALIKE, ALIKE.value) or (
         isinstance(x, str) and x not in _RELATIONS
     ):
@@ -228,7 +228,7 @@ def relation(x: Relation | str) -> Relation:
 
 
 def rows(x: int) -> int:
-    """Return how many records one person may own."""
+    """Return the number of records that one person may own."""
     return integer(x, "rows", least=1)
 
 
@@ -251,17 +251,17 @@ def name(x: object, parameter: str, example: str) -> str | None:
 
 
 def column(x: str | None) -> str | None:
-    """Return the name of the column that is asked about."""
+    """Return the name of the column that the statistic is about."""
     return name(x, "column", "age")
 
 
 def unit(x: str | None) -> str | None:
-    """Return the name of the column that names a person."""
+    """Return the name of the column that identifies a person."""
     return name(x, "unit", "patient")
 
 
 def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | None:
-    """Return a list that holds at least one."""
+    """Return a non-empty list."""
     if x is None:
         return None
     if isinstance(x, str) or not hasattr(x, "__iter__"):
@@ -300,7 +300,7 @@ def label(x: object, parameter: str, example: str) -> Any:
 
 
 def _distinct(values: Sequence[Any]) -> bool:
-    """Return whether these are values that can be told apart as they are read off the data."""
+    """Return whether values are distinct when read from the data."""
     if any(hasattr(value, "__iter__") and not isinstance(value, str) for value in values):
         return False
     try:
@@ -311,7 +311,7 @@ def _distinct(values: Sequence[Any]) -> bool:
 
 
 def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
-    """Return public bounds, or say why they must be given."""
+    """Return public bounds, or raise an error that says why they are needed."""
     if x is None:
         raise ParameterError("bounds", "be two public numbers", "none", _WHICH, bounds=(0, 120))
     if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2:
@@ -343,14 +343,14 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
 
 
 def _several(x: Any) -> str:
-    """Return what was typed, where it is a few words or numbers."""
+    """Return what was typed, if it is a few words or numbers."""
     if not isinstance(x, (list, tuple)) or not 0 < len(x) <= MOST_SHOWN:
         return given(x)
     return given(x[0]) if len(x) == 1 else f"({', '.join(map(given, x))})"
 
 
 def _bound(x: object, must: str) -> Fraction:
-    """Return a bound; a text that is none may be a date in another format."""
+    """Return a bound; a text that is not a number may be a date in another format."""
     try:
         return part(x, "bounds", must, (0, 120))
     except (ParameterError, ParameterTypeError) as error:
@@ -364,7 +364,7 @@ def _bound(x: object, must: str) -> Fraction:
 
 
 def part(x: object, parameter: str, must: str, example: object) -> Fraction:
-    """Return a number out of several."""
+    """Return one number out of several."""
     try:
         return rational(x, parameter)
     except (ParameterError, ParameterTypeError) as error:
@@ -383,7 +383,7 @@ _WHICH = (
 
 
 def step(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
-    """Return the lattice's step; a float that is no decimal of few digits means what it is."""
+    """Return the lattice's step; a float that is not a short decimal means its exact value."""
     if x is None:
         return None
     if (lasting := duration(x, "step")) is not None:
@@ -393,7 +393,7 @@ def step(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
 
 
 def binary(x: float) -> Fraction | None:
-    """Return a float exactly if it is a power of two times a whole number of few bits.
+    """Return a float exactly if it is a power of two times an integer of few bits.
 
     ``2**-40`` prints as 9.094947017729282e-13, which divides no range: it means :math:`2^{-40}`.
 
@@ -407,7 +407,7 @@ def binary(x: float) -> Fraction | None:
 
 
 def unused(x: object, parameter: str, why: str) -> None:
-    """Refuse a parameter that would change nothing."""
+    """Refuse a parameter that would have no effect."""
     if x:
         raise ParameterError(
             parameter, f"be left out {why}", given(x), f"Leave {{{parameter}}} out.",
@@ -415,22 +415,22 @@ def unused(x: object, parameter: str, why: str) -> None:
         )  # fmt: skip
 
 
-# ---- Parameters that nobody knows: what a person may type to have them found, for part of epsilon
+# ---- Unknown parameters, found privately for part of epsilon -------------------------------------
 #
-# ``bounds="find"`` leaves both sides open, ``bounds=(0, None)`` the upper one, and ``bounds=(0,
-# 1e9, "find")`` searches within a public range; ``rows="find"`` asks how many rows of a person to
-# keep. A parameter that is sought is stored as it is typed, numbers exactly, and is settled before
-# anything is computed from it.
+# ``bounds="find"`` leaves both sides open, ``bounds=(0, None)`` the upper one, and
+# ``bounds=(0, 1e9, "find")`` searches within a public range; ``rows="find"`` asks how many rows of
+# a person to keep. An unknown parameter is stored as it is typed, with exact numbers, and is
+# determined before anything is computed from it.
 
 
 FIND = "find"
 FURTHEST = Fraction(2) ** 63
-"""A bound from which a search starts is no further than this from 0."""
+"""The furthest from 0 that a bound of a search range may be."""
 FINEST, COARSEST = Fraction(1, 1 << 100), Fraction(1 << 40)
 
 
 def bounds_or_find(x: Sequence[Number | str | None] | Literal["find"] | None) -> Bounds:
-    """Return public bounds, or those that are sought as they are typed.
+    """Return public bounds, or unknown ones as typed.
 
     Examples
     --------
@@ -441,17 +441,17 @@ def bounds_or_find(x: Sequence[Number | str | None] | Literal["find"] | None) ->
 
 
 def rows_or_find(x: int | Literal["find"]) -> int:
-    """Return how many records one person may own, or the word for finding that."""
+    """Return the number of records that one person may own, or the word for finding it."""
     return cast("int", FIND if x == FIND else rows(cast("int", x)))
 
 
 def is_sought(x: object) -> bool:
-    """Return whether a settled parameter is one that must be found."""
+    """Return whether a parameter is unknown and must be found."""
     return x == FIND or (isinstance(x, tuple) and (None in x or FIND in x))
 
 
 def ends(x: object) -> Ends:
-    """Return the ends of a range that bounds are sought in; None where there is none."""
+    """Return the ends of the range in which bounds are searched; None for no end."""
     return (None, None) if x == FIND else cast("Ends", cast("tuple[Any, ...]", x)[:2])
 
 
@@ -474,7 +474,7 @@ def _found(x: Any) -> Any:
 
 
 def _end(x: object) -> Fraction:
-    """Return a public end of the range in which bounds are sought."""
+    """Return a public end of the range in which bounds are searched."""
     end = part(x, "bounds", "be finite numbers, or None where nobody knows", (0, None))
     if abs(end) > FURTHEST:
         raise ParameterError(
@@ -488,7 +488,7 @@ def _end(x: object) -> Fraction:
 
 
 def check_step(x: Fraction | timedelta | None, typed: object) -> None:
-    """Refuse a step that no search for these bounds can start from."""
+    """Refuse a step from which no search for these bounds can start."""
     low, high = ends(typed)
     if isinstance(x, timedelta):
         raise ParameterError(
@@ -509,7 +509,7 @@ def check_step(x: Fraction | timedelta | None, typed: object) -> None:
         )
 
 
-# ---- The columns of groups and their keys: what may be typed, and how one fits the other ---------
+# ---- Columns and keys of groups ------------------------------------------------------------------
 #
 # ``by="sex", keys=["f", "m"]``                       one column, its keys
 # ``by=["sex", "age"], keys=[("f", 30), ("m", 31)]``  several columns, a tuple of values for each
@@ -519,11 +519,11 @@ def check_step(x: Fraction | timedelta | None, typed: object) -> None:
 
 
 UNKNOWN = "unknown"
-"""The word for keys that nobody can list."""
+"""The word for keys that cannot be listed."""
 OTHER = "other"
-"""The key of the rows that have no other key."""
+"""The key of the rows without a listed key."""
 MOST = 1_000_000
-"""As many groups can be listed."""
+"""The maximum number of groups."""
 KEYS_EXAMPLE = ["a", "b"]
 
 
@@ -552,12 +552,12 @@ def by(x: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
 
 
 def columns(x: str | tuple[str, ...] | None) -> tuple[str, ...]:
-    """Return the columns of groups, none if there are no groups."""
+    """Return the columns of groups, empty if there are no groups."""
     return () if x is None else (x,) if isinstance(x, str) else x
 
 
 def keys(x: Sequence[Any] | Mapping[str, Sequence[Any]] | str | None) -> Any:
-    """Return the keys as far as they can be read without the columns: see `matched`."""
+    """Convert the keys as far as possible without the columns: see `matched`."""
     if isinstance(x, str) and x == UNKNOWN:
         return UNKNOWN
     if isinstance(x, Mapping):
@@ -568,12 +568,12 @@ def keys(x: Sequence[Any] | Mapping[str, Sequence[Any]] | str | None) -> Any:
 
 
 def other(x: bool) -> bool:  # noqa: FBT001
-    """Return whether rows of no key are a group of their own."""
+    """Return whether rows without a listed key form a group of their own."""
     return flag(x, "other")
 
 
 def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
-    """Return the keys as columns need them: values of one, tuples of several.
+    """Return the keys as the columns need them: values of one, tuples of several.
 
     Examples
     --------
@@ -635,7 +635,7 @@ def _product(names: tuple[str, ...], values: dict[str, tuple[Any, ...]]) -> tupl
 
 
 def require_apart(keys: tuple[Any, ...] | str | None) -> None:
-    """Refuse a listed key that is written like the key of all other rows."""
+    """Refuse a listed key with the same text as the key of all other rows."""
     if isinstance(keys, str) or keys is None:
         return
     if any(read_text(part) == OTHER for key in keys for part in _parts(key)):

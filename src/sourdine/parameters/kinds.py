@@ -1,4 +1,4 @@
-"""Kinds of parameters: how one is typed in words, and how JSON Schema describes it."""
+"""Kinds of parameters: how they are spelled as text, and their JSON Schema."""
 
 from __future__ import annotations
 
@@ -13,27 +13,27 @@ if TYPE_CHECKING:
 
 
 DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
-"""The panels that parameters are listed in, in this order."""
+"""The panels in which parameters are listed, in this order."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Kind:
-    """How a parameter is typed.
+    """How a parameter is spelled and parsed.
 
     Parameters
     ----------
     metavar
-        What stands for it in a command's help.
+        The placeholder in a command's help.
     schema
         Its JSON Schema.
     parse
-        From words to a value; words that mean nothing are left for the converter to refuse.
+        Converts text to a value; invalid text is left for the converter to refuse.
     words
-        How many words it takes on a command line; 0 if it is spelled in options of its own.
+        The number of words on a command line; 0 if it has options of its own.
     shape
-        What a command line makes of it: a text, or a list of texts.
+        The type on a command line: a text, or a list of texts.
     nullable
-        Whether None is something to type, which is not the same as to leave it out.
+        Whether None is a value to type, which differs from leaving the parameter out.
     """
 
     metavar: str
@@ -45,29 +45,29 @@ class Kind:
 
 
 def param(kind: Kind, text: str, *, group: str, unit: str | None = None) -> dict[str, Any]:
-    """Return what a field declares beside its name, type, converter and default.
+    """Return the metadata of a field besides its name, type, converter and default.
 
     Parameters
     ----------
     kind
-        How it is typed.
+        How it is spelled and parsed.
     text
         One sentence of help.
     group
-        The group it is listed in.
+        The group in which it is listed.
     unit
-        What its number counts, where that is not plain: records, ranks, values.
+        The unit of its number, where that is not obvious: records, ranks, values.
     """
     return {"kind": kind, "help": text, "group": group, "unit": unit}
 
 
 QUOTIENT = re.compile("-?[0-9]+/[0-9]+")
 LONGEST = 4000
-"""A quotient of more letters than this is no number that anybody means."""
+"""A quotient with more characters than this is not accepted as a number."""
 
 
 def spelled(x: object) -> Any:
-    """Return the number that a text spells, exactly; anything else as it is.
+    """Return the number that a text spells, exactly; anything else unchanged.
 
     Examples
     --------
@@ -110,7 +110,7 @@ def _orders(x: object) -> Any:
 def _pair(x: object) -> Any:
     """Return the numbers or dates between blanks or commas, or in a list; none and find are words.
 
-    On a command line, find is written behind the second of two numbers.
+    On a command line, find is written after the second of two numbers.
     """
     if isinstance(x, str):
         x = apart(x)
@@ -128,7 +128,7 @@ def _is_none(part: object) -> bool:
 
 
 CLOCK = re.compile("[0-9]:[0-9]{2}|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec", re.IGNORECASE)
-"""What tells a time, or the name of a month, from a number: the blanks beside it part nothing."""
+"""Matches a time, or the name of a month, next to which blanks do not separate values."""
 
 
 def apart(text: str) -> list[str]:
@@ -149,12 +149,12 @@ def _each(x: object) -> Any:
 
 
 def _flagged(x: object) -> Any:
-    """Return true or false for the words that say so."""
+    """Return true or false for the words that mean it."""
     return {"true": True, "false": False}.get(x.lower(), x) if isinstance(x, str) else x
 
 
 def _declared(x: object) -> Any:
-    """Return what is said of each name, from ``a:b,c:d``; ``a=b`` means the same."""
+    """Parse ``a:b,c:d`` to a value for each name; ``a=b`` means the same."""
     if not isinstance(x, str):
         return x
     said = (part.rpartition("=" if "=" in part else ":") for part in x.split(","))
@@ -166,7 +166,7 @@ def _categories(x: object) -> Any:
 
 
 def _group_keys(x: object) -> Any:
-    """Return the keys between commas, those of each column; unknown ones stay a word."""
+    """Return the keys between commas, for each column; ``unknown`` stays a word."""
     if isinstance(x, dict):
         return {column: _listed(values) for column, values in x.items()}
     return _categories(x)

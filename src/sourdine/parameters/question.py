@@ -42,12 +42,12 @@ if TYPE_CHECKING:
     from sourdine.parameters.kinds import Kind
 
 
-# ---- A question: which statistic, of which column, with which bounds, at what cost ---------------
+# ---- Questions -----------------------------------------------------------------------------------
 #
 # A statistic declares its parameters once, as fields of a frozen class: name, type and converter,
-# default, and what `sourdine.parameters.kinds.param` adds. One reader makes a typed question of what
-# was typed, in Python, in a shell or as JSON, or raises one structured error. The JSON of a
-# question is what a release carries, what a ledger stores and what a form sends.
+# default, and what `sourdine.parameters.kinds.param` adds. One reader makes a question of what was
+# typed, in Python, in a shell or as JSON, or raises one structured error. The JSON of a question is
+# stored in releases and ledgers, and sent by forms.
 
 
 ORDER = (DATA, WHAT, GROUPS, PRIVACY)
@@ -58,7 +58,7 @@ Q = TypeVar("Q", bound="Question")
 
 @attrs.frozen(kw_only=True)
 class Parameter:
-    """A parameter of a question, as its class declares it."""
+    """A parameter of a question, as declared by its class."""
 
     name: str
     attribute: str
@@ -71,7 +71,7 @@ class Parameter:
     positional: bool
 
     def schema(self) -> dict[str, Any]:
-        """Return its JSON Schema, with what a form shows."""
+        """Return its JSON Schema, including what a form shows."""
         about = {"description": self.help, "group": self.group}
         if self.unit is not None:
             about["unit"] = self.unit
@@ -81,21 +81,21 @@ class Parameter:
 
 @attrs.frozen(kw_only=True, slots=False)
 class Question(Estimator):
-    """What is asked: a frozen record of public parameters that can be drawn."""
+    """A frozen record of the public parameters of a statistic, which can be released."""
 
     text: ClassVar[str]
-    """What it is, in a sentence."""
+    """A one-sentence description."""
     required: ClassVar[tuple[str, ...]] = ()
-    """Parameters that must be typed."""
+    """Parameters that must be given."""
     unlisted: ClassVar[tuple[str, ...]] = ()
-    """Parameters that no face lists."""
+    """Parameters that no interface lists."""
     unwritten: ClassVar[Mapping[str, Any]] = MappingProxyType({})
-    """What JSON that leaves a parameter out meant, where that is not today's default."""
+    """Values of parameters missing in older JSON, where they differ from today's defaults."""
     examples: ClassVar[tuple[str, str]] = ("", "")
-    """How it is typed in a shell after its name: to release, and to plan."""
+    """Examples of shell arguments after its name: to release, and to plan."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as JSON knows it: what differs from the defaults."""
+        """Return the question as JSON: the parameters that differ from the defaults."""
         said: dict[str, Any] = {"statistic": self.kind}
         for p in parameters(type(self)):
             typed = plain_parameter(getattr(self, p.attribute))
@@ -135,19 +135,19 @@ SYNONYMS = {
     **dict.fromkeys(("range", "limits", "clip", "lower", "upper"), "bounds"),
     **dict.fromkeys(("col", "variable", "columns"), "column"), "eps": "epsilon",
 }  # fmt: skip
-"""What other libraries call a parameter."""
+"""Names of parameters in other libraries."""
 FILTERS = ("where", "filter", "query")
 LIKE = 0.7
-"""How much two names resemble each other for one to be a slip for the other."""
+"""The similarity from which a name counts as a misspelling of another."""
 HINTS = 3
-"""How many hints are followed before one is shown."""
+"""The number of hints that are followed before one is shown."""
 UNSAID = ("error",)
-"""What a question no longer says once it is settled: an error asked for has become an epsilon."""
+"""Parameters dropped once a question is settled: a requested error has become an epsilon."""
 
 
 @cache
 def parameters(cls: type[Question]) -> tuple[Parameter, ...]:
-    """Return what a statistic declares, group by group."""
+    """Return the parameters that a statistic declares, group by group."""
     declared = [
         Parameter(
             name=f.alias or f.name,
@@ -164,17 +164,17 @@ def parameters(cls: type[Question]) -> tuple[Parameter, ...]:
 
 
 def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
-    """Return the question that was typed, or raise one structured error.
+    """Return the question for typed parameters, or raise one structured error.
 
-    The same question is the same object, as it is frozen: what follows from it is computed once.
+    Equal questions are the same object, since they are frozen: derived values are computed once.
 
     Parameters
     ----------
     cls
         The statistic.
     typed
-        Parameters by name, as Python values, as texts or as JSON holds them; None means that one
-        was left out, unless its kind is nullable.
+        Parameters by name, as Python values, as texts or from JSON; None means that one was left
+        out, unless its kind is nullable.
     """
     said = {name: _unpacked(value) for name, value in typed_values(cls, typed).items()}
     values = said.values()
@@ -187,7 +187,7 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
 
 
 def typed_values(cls: type[Question], typed: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what was not left out: None is left out, unless a parameter's kind is nullable."""
+    """Return the given parameters: None means left out, unless the kind is nullable."""
     nullable = {p.name for p in parameters(cls) if p.kind.nullable}
     return {name: x for name, x in typed.items() if x is not None or name in nullable}
 
@@ -202,14 +202,14 @@ def _unpacked(value: Any) -> Any:
 _PLAIN = frozenset(
     {str, int, float, bool, Fraction, Decimal, Relation, np.float64, np.int64, type(None)}
 )
-"""What is told apart by its type and its value alone."""
+"""Types whose values are identified by type and value alone."""
 
 
 @lru_cache(256)
 def _remembered(
     cls: type[Question], kinds: tuple[Any, ...], said: tuple[tuple[str, Any], ...]
 ) -> Question:
-    """Return the same question for the same words: questions are frozen."""
+    """Return the same question for the same parameters: questions are frozen."""
     given = zip(said, kinds[0], strict=True)  # 1 and True are equal, but not the same
     return _asked(cls, {name: kind(x) if kind is list else x for (name, x), kind in given})
 
@@ -224,9 +224,9 @@ def _asked(cls: type[Q], said: Mapping[str, Any]) -> Q:
 def _with_a_hint_that_works(
     error: SourdineError, cls: type[Question], said: Mapping[str, Any]
 ) -> SourdineError:
-    """Return the error; if obeying its hint leads to the same parameter, with the hint found there.
+    """Return the error; if its hint leads to another error of the parameter, with that one's hint.
 
-    What to type for a parameter may depend on others, which the reader of that one does not know.
+    The value to type for a parameter may depend on others, which its converter does not know.
     """
     for _ in range(HINTS):
         said = obeyed(said, error.tries)
@@ -242,7 +242,7 @@ def _with_a_hint_that_works(
 
 
 def obeyed(said: Mapping[str, Any], tries: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what a person types who obeys a hint."""
+    """Return the parameters after following a hint."""
     return {name: x for name, x in {**said, **tries}.items() if x is not LEFT_OUT}
 
 
@@ -303,7 +303,7 @@ def schema(classes: Mapping[str, type[Question]]) -> dict[str, Any]:
 
 
 def plain_parameter(value: Any) -> Any:
-    """Return a parameter as JSON knows it."""
+    """Return a parameter as JSON."""
     if isinstance(value, Fraction):
         return _number(value)
     if isinstance(value, Relation):
@@ -325,10 +325,10 @@ def _number(x: Fraction) -> int | float | str:
     return float(x) if Fraction(repr(float(x))) == x else str(x)
 
 
-# ---- Faces: functions and methods made from a declaration, with the signatures it states ---------
+# ---- Functions and methods made from declarations ------------------------------------------------
 #
-# A type checker reads them off the statistic's constructor (by a parameter specification), an
-# editor completes them, and ``help()`` shows them: nothing is written twice.
+# A type checker takes their signatures from the statistic's constructor (by a parameter
+# specification), an editor completes them, and ``help()`` shows them: nothing is written twice.
 
 
 P = ParamSpec("P")
@@ -337,13 +337,13 @@ R_co = TypeVar("R_co", covariant=True)
 
 
 class Asks(Protocol[R_co]):
-    """What has statistics as methods: it does something with a question that is typed."""
+    """An object with statistics as methods, which acts on a typed question."""
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R_co: ...
 
 
 class Face(Generic[P]):
-    """A statistic as a method: the parameters are its own, the result is that of the face."""
+    """A statistic as a method: it has the statistic's parameters and its owner's result."""
 
     def __init__(self, statistic: Callable[P, Question]) -> None:
         self.statistic: Any = statistic
@@ -379,7 +379,7 @@ def function(statistic: Callable[P, Question]) -> Callable[Concatenate[object, P
 
 
 def named(cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]) -> dict[str, Any]:
-    """Return what was typed by name, also what was typed by position."""
+    """Return the parameters by name, including those given by position."""
     if not given_:
         return typed
     places = [p for p in parameters(cls) if p.positional]
@@ -395,7 +395,7 @@ def named(cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]) -
 def _named_instead(
     cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]
 ) -> ParameterTypeError:
-    """Return the refusal of values without a name; it says which name each was probably for."""
+    """Return the error for positional values; it says which name each was probably for."""
     known = {p.name: p for p in parameters(cls)}
     meant: dict[str, Any] = {}
     for x in given_:
@@ -429,7 +429,7 @@ def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Cal
 
 @cache
 def _signature(cls: type[Question]) -> tuple[inspect.Parameter, ...]:
-    """Return the constructor's parameters, group by group, defaults as a person types them."""
+    """Return the constructor's parameters, group by group, with defaults as typed."""
     own = inspect.signature(cls).parameters
     listed = [own[p.name] for p in parameters(cls)]
     shown = [

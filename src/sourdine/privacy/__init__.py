@@ -1,12 +1,11 @@
-"""What is promised, between which inputs, and how promises add up.
+"""Guarantees, neighbouring relations, composition and budgets.
 
-Numbers are exact rationals; what is irrational is rounded against the user.
+Numbers are exact rationals; irrational numbers are rounded against the user.
 
 ================  ==================================================================================
 ``accounting``    one (epsilon, delta) for hundreds of answers, certified
-``adversary``     what a promise leaves to somebody who wants to know about one person
-``budget``        a total that nobody can overspend: the rule of every charge, and a budget in
-                  memory
+``adversary``     what a guarantee leaves to an adversary who wants to learn about one person
+``budget``        privacy budgets: the rule of every charge, and a budget in memory
 ``composition``   composition of guarantees: basic, parallel, advanced, and amplification by
                   sampling
 ``concentrated``  zero-concentrated differential privacy, and its conversion to epsilon and delta

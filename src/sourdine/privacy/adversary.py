@@ -1,4 +1,4 @@
-r"""What a promise leaves to somebody who wants to know about one person.
+r"""What a guarantee leaves to an adversary who wants to learn about one person.
 
 Let :math:`P` and :math:`Q` be the laws of all that is published on two neighbouring inputs. A test
 says :math:`P` with probability :math:`\alpha` where :math:`Q` is true (its *false alarms*) and with
@@ -10,10 +10,10 @@ probability :math:`\beta` where :math:`P` is true (its *power*). If what is publ
     1 - e^{-\varepsilon}(1 - \delta - \alpha)\bigr),
 
 and a mechanism reaches this for every :math:`\alpha` at once [1]_: with probability :math:`\delta`
-it tells the input, else it tells it by randomised response. Everything that is private is a random
-function of what that mechanism says [2]_, and so are :math:`n` such releases, each chosen
-after the ones before it, of what :math:`n` draws of it say. So the best test of :math:`n` releases
-is the one that counts yes among :math:`n` randomised responses, if none of them told the input.
+it reveals the input, otherwise it answers by randomised response. Every private mechanism is a
+random function of that mechanism's output [2]_, and so are :math:`n` such releases, each chosen
+after the ones before it, of :math:`n` outputs. So the best test of :math:`n` releases counts the
+yeses among :math:`n` randomised responses, if none of them revealed the input.
 
 *Claim*: powers are those of that test, exactly but for :math:`e^\varepsilon`, which is rounded up.
 *Checked by* ``test_one_release_has_the_power_of_the_formula``,
@@ -44,25 +44,25 @@ if TYPE_CHECKING:
 
 
 STEEPEST = 700
-"""From this epsilon on nothing is protected that anybody could measure: the factor has no bound."""
+"""From this epsilon on there is no protection to speak of: no factor is stated."""
 
 MOST = 1000
-"""The largest number of releases whose best test is worked out."""
+"""The largest number of releases for which the best test is computed."""
 
 SLACK = Fraction(1, 10)
-"""By how much more than e^epsilon odds may change before it counts as an accident of delta."""
+"""How far odds may exceed e^epsilon before it counts as an accident of delta."""
 
 
 @dataclass(frozen=True, slots=True)
 class Adversary:
-    """Somebody who knows everything but one person's record, and sees all that is published.
+    """An adversary who knows everything but one person's record, and sees every release.
 
     Parameters
     ----------
     guarantee
-        What each release promises.
+        The guarantee of each release.
     releases
-        How many of them there are, about the same people.
+        The number of releases about the same people.
 
     Examples
     --------
@@ -92,11 +92,12 @@ class Adversary:
 
     @property
     def factor(self) -> Fraction | None:
-        r"""The factor that odds can change by, either way; None if there is no bound.
+        r"""The factor by which odds can change, either way; None if there is no bound.
 
-        For a pure promise it is :math:`e^\varepsilon`, and no answer passes it. Else it is a tenth
-        more, and answers that pass it have the probability `passed` at most: the set :math:`S` of
-        answers with :math:`P > cQ` has :math:`P(S) \le e^\varepsilon P(S)/c + \delta`.
+        For a pure guarantee it is :math:`e^\varepsilon`, and no answer exceeds it. Otherwise it is
+        a tenth more, and answers that exceed it have the probability `passed` at most: the set
+        :math:`S` of answers with :math:`P > cQ` has
+        :math:`P(S) \le e^\varepsilon P(S)/c + \delta`.
         """
         if (most := self._of(self.epsilon)) is None:
             return None
@@ -104,7 +105,7 @@ class Adversary:
 
     @property
     def passed(self) -> Fraction:
-        r"""The probability with which odds change by more than the factor, up or down, at most.
+        r"""An upper bound of the probability that odds change by more than the factor, either way.
 
         With :math:`c = 1.1\,e^\varepsilon`: the odds of what is true rise by more with probability
         :math:`\frac{c}{c - e^\varepsilon}\,\delta = 11\delta` at most, and fall by more with
@@ -113,7 +114,7 @@ class Adversary:
         return min((1 + 2 / SLACK) * self.told, Fraction(1))
 
     def power(self, alarms: Number) -> Fraction:
-        """Return the power of the best test with so many false alarms."""
+        """Return the power of the best test with this rate of false alarms."""
         wrong = probability(alarms, "alarms", example=0.05)
         silent = 1 - self.told
         steep = self._of(self.guarantee.epsilon)
@@ -122,9 +123,9 @@ class Adversary:
         return 1 - silent * (1 - _counted(wrong / silent, steep, self.releases))
 
     def corners(self) -> list[tuple[float, float]]:
-        """Return false alarms and powers of the best tests that never toss a coin.
+        """Return false alarms and powers of the best deterministic tests.
 
-        The power of all others lies on the straight lines between them.
+        The powers of all other tests lie on the straight lines between them.
 
         Examples
         --------
@@ -144,7 +145,7 @@ class Adversary:
         return [*points, *([(1.0, 1.0)] if told else [])]
 
     def posterior(self, prior: Number) -> tuple[Fraction, Fraction]:
-        """Return the ends between which a chance lies that was ``prior`` before looking."""
+        """Return the interval of a probability that was ``prior`` before the releases."""
         before = probability(prior, "prior", example=0.5)
         c = self.factor
         if c is None:
@@ -152,7 +153,7 @@ class Adversary:
         return before / (before + (1 - before) * c), before * c / (before * c + 1 - before)
 
     def _of(self, epsilon: Fraction | float) -> Fraction | None:
-        """Return e^epsilon, rounded up; None if it is beyond all measure."""
+        """Return e^epsilon, rounded up; None if it is too large."""
         if not isinstance(epsilon, Fraction) or epsilon > STEEPEST:
             return None
         return (1 / exp_neg(epsilon)).above() if epsilon else Fraction(1)
@@ -162,7 +163,7 @@ def _counted(alarms: Fraction, factor: Fraction, n: int) -> Fraction:
     """Return the power of the best test that counts yes among n randomised responses.
 
     It says yes for the largest counts, and for one count with a probability that uses up the
-    false alarms exactly (the lemma of Neyman and Pearson).
+    false alarms exactly (the Neyman-Pearson lemma).
     """
     whole: int = (factor.numerator + factor.denominator) ** n
     room, power = alarms * whole, Fraction(0)
@@ -174,9 +175,9 @@ def _counted(alarms: Fraction, factor: Fraction, n: int) -> Fraction:
 
 
 def _counts(factor: Fraction, n: int) -> Iterator[tuple[int, int]]:
-    """Yield, for n times yes down to none, how often it comes where no is true, and where yes is.
+    """Yield, for n to 0 times yes, how often that happens where no is true and where yes is true.
 
-    Both in units of one over the sum of numerator and denominator of the factor, to the n.
+    Both are in units of 1 over the n-th power of the factor's numerator plus denominator.
     """
     a, b = factor.numerator, factor.denominator
     wrong, right = b**n, a**n

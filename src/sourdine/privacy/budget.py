@@ -1,4 +1,4 @@
-"""A total that nobody can overspend: the rule of every charge, and a budget in memory."""
+"""Privacy budgets: the rule of every charge, and a budget in memory."""
 
 from __future__ import annotations
 
@@ -31,15 +31,15 @@ class Budget:
     delta
         The total delta, from 0 to below 1.
     relation
-        Which inputs are neighbours. A promise under ADD_REMOVE enters a SUBSTITUTE budget at twice
-        its epsilon; no other change is possible.
+        Which inputs are neighbours. A guarantee under ADD_REMOVE is charged to a SUBSTITUTE budget
+        at twice its epsilon; no other change of relation is possible.
 
     Notes
     -----
     *Claim*: a request that would pass the total is refused and spends nothing, whatever the number
     of threads. *Checked by* ``test_threads_spend_exactly_the_total``.
 
-    A budget cannot be copied or pickled, nor spent in a forked process, for a copy could be spent
+    A budget cannot be copied or pickled, nor spent in a forked process, since a copy could be spent
     again. *Checked by* ``test_budget_cannot_be_copied`` and ``test_a_fork_cannot_spend``.
 
     References
@@ -68,17 +68,17 @@ class Budget:
 
     @property
     def total(self) -> Guarantee:
-        """What there was to spend."""
+        """The total guarantee."""
         return self._total
 
     @property
     def spent(self) -> Guarantee:
-        """What has been spent."""
+        """The guarantee spent so far."""
         return self._spent
 
     @property
     def remaining(self) -> Guarantee:
-        """What is left."""
+        """The guarantee that is left."""
         return remaining(self._total, self._spent)
 
     def can_spend(self, guarantee: Guarantee) -> bool:
@@ -95,9 +95,9 @@ class Budget:
         Parameters
         ----------
         guarantee
-            What the computation promises; ask before it runs.
+            The guarantee of the computation; call this before it runs.
         label
-            What it is for, to be named in the refusal.
+            The purpose, named in the error.
 
         Returns
         -------
@@ -107,9 +107,9 @@ class Budget:
         Raises
         ------
         BudgetExceededError
-            More is asked than is left, or the guarantee is infinite.
+            More is requested than is left, or the guarantee is infinite.
         ParameterError
-            The guarantee says nothing under the relation of the budget.
+            The guarantee has no meaning under the relation of the budget.
 
         Examples
         --------
@@ -144,7 +144,7 @@ class Budget:
 
 
 def read_total(epsilon: Number, delta: Number, relation: Relation | str) -> Guarantee:
-    """Return a total that may be spent."""
+    """Validate a total budget."""
     total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
     if not total.is_private:
         raise ParameterError(
@@ -164,7 +164,7 @@ def remaining(total: Guarantee, spent: Guarantee) -> Guarantee:
 
 
 def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str = "") -> Guarantee:
-    """Return what is spent after a charge (basic composition), or refuse the charge.
+    """Return what is spent after a charge (basic composition), or raise.
 
     *Claim*: the sum is exact while its denominator is at most :math:`2^{256}`, is otherwise
     rounded up to a multiple of :math:`2^{-256}`, and never passes the total; so a charge costs the
@@ -173,11 +173,11 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
     Parameters
     ----------
     total, spent
-        What there was, and what has been charged.
+        The total, and what has been charged.
     asked
-        What is to be charged, under any relation that says something under the total's.
+        The charge, under any relation that can be converted to the total's.
     label
-        What it is for, to be named in the refusal.
+        The purpose, named in the error.
 
     Examples
     --------
@@ -203,7 +203,7 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
 
 
 def added(spent: Guarantee, asked: Guarantee) -> Guarantee:
-    """Return both together, under the relation of the first; rounded up as `afterwards` does.
+    """Return the sum, under the relation of the first; rounded up as in `afterwards`.
 
     Examples
     --------
@@ -219,7 +219,7 @@ def added(spent: Guarantee, asked: Guarantee) -> Guarantee:
 
 
 def require_finite(asked: Guarantee) -> None:
-    """Refuse a cost that no total can bear."""
+    """Refuse an infinite cost."""
     if not asked.is_finite:
         raise BudgetExceededError(
             "the cost", "be finite", str(asked), "Draw from the system's source, not a seeded one."
@@ -231,7 +231,7 @@ def _on_grid(x: Fraction) -> Fraction:
 
 
 def _typed(name: str, asked: Guarantee, cost: Guarantee, left: Guarantee) -> Fraction:
-    """Return what fits, under the relation that was asked."""
+    """Return what fits, under the requested relation."""
     epsilon, delta = left.exact_epsilon(), left.delta
     if asked.relation is not cost.relation:
         falls = exp_neg(asked.exact_epsilon())

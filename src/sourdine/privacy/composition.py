@@ -14,11 +14,11 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- What several promises are worth together ----------------------------------------------------
+# ---- Basic, parallel and group composition -------------------------------------------------------
 
 
 def compose(*guarantees: Guarantee) -> Guarantee:
-    r"""Return what holds when all are spent on the same data, each chosen after seeing the others.
+    r"""Compose guarantees on the same data, each chosen after seeing the others.
 
     .. math:: \left(\sum_i \varepsilon_i,\ \min\Bigl(1, \sum_i \delta_i\Bigr)\right)
 
@@ -49,7 +49,7 @@ def compose(*guarantees: Guarantee) -> Guarantee:
 
 
 def parallel(*guarantees: Guarantee, relation: Relation | None = None) -> Guarantee:
-    r"""Return what holds when each is spent on its own group of records, the groups disjoint.
+    r"""Compose guarantees on disjoint groups of records.
 
     A record added or removed touches one group, so the largest epsilon and the largest delta hold.
     A record replaced may stay in group :math:`i`, which is two steps there, or leave :math:`i` for
@@ -60,7 +60,7 @@ def parallel(*guarantees: Guarantee, relation: Relation | None = None) -> Guaran
         \quad\text{and}\quad
         \max_{i \ne j}\,(\varepsilon_i + \varepsilon_j,\ \delta_i + \delta_j)
 
-    The first is never the smaller, so it is the answer. *Checked by*
+    The first is never the smaller, so it is the result. *Checked by*
     ``test_parallel_covers_every_move``.
 
     Parameters
@@ -127,14 +127,14 @@ def _one_relation(guarantees: tuple[Guarantee, ...], name: str) -> Relation:
     return relations.pop()
 
 
-# ---- Equal promises, composed as tightly as can be -----------------------------------------------
+# ---- Advanced composition of equal guarantees ----------------------------------------------------
 
 
 _MOST = 10_000
 
 
 def compose_advanced(guarantee: Guarantee, times: int, slack: Number) -> Guarantee:
-    r"""Return what ``times`` equal promises are worth together, for a little more delta.
+    r"""Compose ``times`` equal guarantees, for a little more delta.
 
     Of all :math:`\varepsilon`-private mechanisms randomised response composes worst [1]_, and its
     privacy loss after :math:`k` runs is :math:`(k - 2l)\varepsilon` with probability
@@ -151,7 +151,7 @@ def compose_advanced(guarantee: Guarantee, times: int, slack: Number) -> Guarant
     Parameters
     ----------
     guarantee
-        What each run promises.
+        The guarantee of each run.
     times
         The number :math:`k` of runs, at most 10000: the work grows as its square.
     slack
@@ -199,7 +199,7 @@ def _largest_ratio(epsilon: Fraction, k: int, s: Fraction) -> Fraction:
     The weights are :math:`w_l = \binom{k}{l} e^{-l\varepsilon}` and
     :math:`v_l = \binom{k}{l} e^{l\varepsilon}`, their sum
     :math:`N = (1 + e^{-\varepsilon})^k`; the ratio is :math:`e^{\varepsilon' - k\varepsilon}`.
-    All are integers over :math:`2^{256}`, each rounded its own way. The ratio rises to its
+    All are integers over :math:`2^{256}`, each rounded in its own direction. The ratio rises to its
     maximum and falls, so half of the best is far enough to stop.
     """
     one = 1 << 256
@@ -229,7 +229,7 @@ def _power(x: int, k: int, bits: int) -> int:
     return result
 
 
-# ---- A promise made on a random sample of the records is a stronger promise on all of them -------
+# ---- Amplification by sampling -------------------------------------------------------------------
 #
 # .. math:: \varepsilon' = \ln\bigl(1 + q(e^\varepsilon - 1)\bigr), \qquad \delta' = q\,\delta
 #
@@ -246,9 +246,9 @@ def _power(x: int, k: int, bits: int) -> int:
 
 
 def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
-    """Return what a promise on a Poisson sample is worth on all records, under ADD_REMOVE.
+    """Return what a guarantee on a Poisson sample is worth on all records, under ADD_REMOVE.
 
-    Each record is in the sample with probability ``rate``, on its own. Epsilon is rounded up.
+    Each record is in the sample independently with probability ``rate``. Epsilon is rounded up.
 
     Examples
     --------
@@ -260,9 +260,9 @@ def poisson(guarantee: Guarantee, rate: Number) -> Guarantee:
 
 
 def without_replacement(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
-    """Return what a promise on ``sample`` of ``n`` records is worth, under SUBSTITUTE.
+    """Return what a guarantee on ``sample`` of ``n`` records is worth, under SUBSTITUTE.
 
-    Every subset of that size is as likely as another. Epsilon is rounded up.
+    Every subset of that size is equally likely. Epsilon is rounded up.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def poisson_allowance(guarantee: Guarantee, rate: Number) -> Guarantee:
 
 
 def without_replacement_allowance(guarantee: Guarantee, sample: int, n: int) -> Guarantee:
-    """Return what may be spent on ``sample`` of ``n`` records to promise ``guarantee``.
+    """Return what may be spent on ``sample`` of ``n`` records to satisfy ``guarantee``.
 
     The inverse of `without_replacement`, rounded down. *Checked by* ``test_allowance_is_within``.
 
@@ -318,7 +318,7 @@ def _on_sample(guarantee: Guarantee, q: Fraction) -> Guarantee:
     for _ in range(64):
         if _amplified(epsilon, q) <= total:
             break
-        epsilon -= epsilon / (1 << 60)  # the way back rounds up
+        epsilon -= epsilon / (1 << 60)  # the conversion back rounds up
     else:
         epsilon = total  # sampling never costs more
     return Guarantee(epsilon, min(guarantee.delta / q, Fraction(1)), guarantee.relation)

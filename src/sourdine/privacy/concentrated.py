@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- From :math:`\rho`-zCDP to :math:`(\varepsilon, \delta)` and back, every bound certified -----
+# ---- Conversion between :math:`\rho`-zCDP and :math:`(\varepsilon, \delta)` ----------------------
 #
 # For every :math:`\alpha > 1`, a :math:`\rho`-zCDP mechanism is :math:`(\varepsilon, \delta)`-DP
 # with
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 #         + \frac{\ln(1/\delta) - \ln\alpha}{\alpha - 1}
 #
 # [1]_. Any order is valid, so floats choose it and exact arithmetic evaluates the formula there: a
-# poor choice could only make the answer worse for the user, never false.
+# poor choice can only make the result looser, never false.
 #
 # References
 # ----------
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
 
 _LEAST = Fraction(5000)
-"""No delta below exp(-5000) is told from it."""
+"""Deltas below exp(-5000) are not distinguished."""
 
 
 def epsilon_of(rho: Fraction, delta: Fraction) -> Fraction:
@@ -94,7 +94,7 @@ def delta_of(rho: Fraction, epsilon: Fraction) -> Fraction:
 
 
 def rho_of(epsilon: Fraction, delta: Fraction) -> Fraction:
-    r"""Return a rho whose epsilon at ``delta`` is at most ``epsilon``, as large as floats tell.
+    r"""Return a rho whose epsilon at ``delta`` is at most ``epsilon``, as large as floats allow.
 
     *Checked by* ``test_rho_is_within``.
     """
@@ -123,7 +123,7 @@ def _certified_epsilon(rho: Fraction, delta: Fraction, alpha: Fraction) -> Real:
 
 
 def _best(f: Callable[[float], float], lo: float, hi: float) -> Fraction:
-    """Return the x > 0, as a float's fraction, that minimises f; f falls, then rises, in ln x."""
+    """Return the x > 0, as a Fraction, that minimises f; f falls, then rises, in ln x."""
     ratio = (math.sqrt(5) - 1) / 2
     lo, hi = max(min(lo, 300), -300), max(min(hi, 300), -300)
     for _ in range(80):
@@ -140,7 +140,7 @@ def _float(x: Fraction) -> float:
     return float(min(x, Fraction(10) ** 300))
 
 
-# ---- Zero-concentrated differential privacy: how Gaussian noise adds up --------------------------
+# ---- Zero-concentrated differential privacy ------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -181,7 +181,7 @@ class Concentrated:
 
     @classmethod
     def from_pure(cls, guarantee: Guarantee) -> Concentrated:
-        r"""Return :math:`\rho = \varepsilon^2/2`, which every pure promise implies.
+        r"""Return :math:`\rho = \varepsilon^2/2`, which every pure guarantee implies.
 
         *Checked by* ``test_from_pure_bounds_randomised_response`` ([1]_, proposition 1.4).
 
@@ -259,7 +259,7 @@ class Concentrated:
         return Concentrated(self.rho + other.rho, self.relation)
 
     def times(self, runs: int) -> Concentrated:
-        """Return what ``runs`` such computations promise together."""
+        """Return the composition of ``runs`` such computations."""
         return Concentrated(integer(runs, "runs", least=0) * self.rho, self.relation)
 
     def group(self, size: int) -> Concentrated:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- Numbers for people: few digits, and never on the flattering side ----------------------------
+# ---- Printing numbers, rounded against the user --------------------------------------------------
 
 
 def shown(x: Fraction, *, up: bool = True) -> str:
@@ -47,7 +47,7 @@ def percent(share: Fraction, *, up: bool = False) -> str:
 
 
 def typed(x: Fraction) -> str:
-    """Return ``x`` as it is typed in Python: the decimal that means it, where there is one.
+    """Return ``x`` as Python code: the decimal with that value, where there is one.
 
     Examples
     --------
@@ -60,14 +60,14 @@ def typed(x: Fraction) -> str:
     return decimal if Fraction(decimal) == x else repr(x)
 
 
-# ---- Which two data sets a guarantee calls neighbours --------------------------------------------
+# ---- Neighbouring relations ----------------------------------------------------------------------
 
 
 class Relation(Enum):
     """What may differ between two inputs that a guarantee keeps indistinguishable.
 
-    An epsilon says nothing until it is known between which inputs it holds: the cells of a
-    histogram move by 1 in all when a record is added or removed, and by 2 when one is replaced.
+    An epsilon has a meaning only for a relation: the cells of a histogram move by 1 in total when a
+    record is added or removed, and by 2 when one is replaced.
 
     Examples
     --------
@@ -78,7 +78,7 @@ class Relation(Enum):
     SUBSTITUTE = "substitute"
     """One record takes another value; the number of records is fixed and public."""
     ADD_REMOVE = "add_remove"
-    """One record is there or is not; the number of records is private."""
+    """One record is present or absent; the number of records is private."""
     LOCAL = "local"
     """One person's whole input takes any other value."""
     ALIKE = "alike"
@@ -90,7 +90,7 @@ class Relation(Enum):
         return self.describe("record")
 
     def describe(self, whom: str) -> str:
-        """Return the relation in plain words, for what takes the place of a record.
+        """Return the relation in plain words, with another noun in place of "record".
 
         Examples
         --------
@@ -101,7 +101,7 @@ class Relation(Enum):
 
     @staticmethod
     def read(x: object, name: str = "relation") -> Relation:
-        """Return a relation, or the one that a word names.
+        """Return a relation, given itself or its name.
 
         Examples
         --------
@@ -124,7 +124,7 @@ class Relation(Enum):
 
 
 def protected(unit: str | None, rows: int) -> str:
-    """Return what takes the place of a record where a person has several.
+    """Return the noun that replaces "record" where a person has several.
 
     Examples
     --------
@@ -151,7 +151,7 @@ _DESCRIPTIONS = {
 _NAMES = {relation.value: relation for relation in Relation}
 
 
-# ---- What a computation promises: epsilon, delta, and between which inputs -----------------------
+# ---- Guarantees ----------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -206,7 +206,7 @@ class Guarantee:
 
     @classmethod
     def none(cls, relation: Relation | str = ADD_REMOVE) -> Guarantee:
-        """Return the empty promise, that of a draw from a seeded source: epsilon is infinite."""
+        """Return the empty guarantee, that of a draw from a seeded source: epsilon is infinite."""
         empty = cls(0, 1, relation)
         object.__setattr__(empty, "epsilon", math.inf)
         return empty
@@ -215,7 +215,7 @@ class Guarantee:
     def read(
         x: object, name: str = "guarantee", relation: Relation | str = ADD_REMOVE
     ) -> Guarantee:
-        """Return ``x`` if it is a guarantee; the hint of a refusal is under ``relation``."""
+        """Return ``x`` if it is a guarantee; the hint of an error is under ``relation``."""
         if not isinstance(x, Guarantee):
             example = Guarantee(1, relation=relation)
             hint = f"Type {{{name}}}."
@@ -224,12 +224,12 @@ class Guarantee:
 
     @property
     def is_finite(self) -> bool:
-        """Whether epsilon is a number at all."""
+        """Whether epsilon is finite."""
         return isinstance(self.epsilon, Fraction)
 
     @property
     def is_private(self) -> bool:
-        """Whether anything is promised: epsilon is finite and delta below 1."""
+        """Whether there is any guarantee: epsilon is finite and delta below 1."""
         return self.is_finite and self.delta < 1
 
     @property
@@ -238,7 +238,7 @@ class Guarantee:
         return self.is_finite and self.delta == 0
 
     def exact_epsilon(self) -> Fraction:
-        """Return epsilon where only a finite one makes sense.
+        """Return epsilon, or raise if it is infinite.
 
         Examples
         --------
@@ -256,7 +256,7 @@ class Guarantee:
         )
 
     def covers(self, other: Guarantee) -> bool:
-        """Whether this promise implies the other: same relation, no more epsilon, no more delta.
+        """Whether this guarantee implies the other: same relation, no more epsilon, no more delta.
 
         Examples
         --------
@@ -289,11 +289,11 @@ class Guarantee:
         return Guarantee(k * self.epsilon, _grown(self.delta, self.epsilon, k), self.relation)
 
     def under(self, relation: Relation | str) -> Guarantee:
-        r"""Return what this promise is worth under another relation.
+        r"""Return what this guarantee is worth under another relation.
 
         To replace a record is to remove it and add another, so :math:`(\varepsilon, \delta)` under
         ADD_REMOVE is :math:`(2\varepsilon, (1 + e^\varepsilon)\delta)` under SUBSTITUTE. No other
-        change of relation follows from the promise alone. *Checked by* ``test_under``.
+        change of relation follows from the guarantee alone. *Checked by* ``test_under``.
 
         Examples
         --------
@@ -334,7 +334,7 @@ class Guarantee:
 
     @property
     def decimal(self) -> dict[str, float | None]:
-        """The nearest floats, for those who need no exact numbers; None for no guarantee.
+        """The nearest floats, where exact numbers are not needed; None for no guarantee.
 
         Examples
         --------
@@ -370,7 +370,7 @@ class Guarantee:
         return self.told()
 
     def told(self, whom: str = "record") -> str:
-        """Return the promise in words, for what takes the place of a record.
+        """Return the guarantee in words, with another noun in place of "record".
 
         Examples
         --------
@@ -401,7 +401,7 @@ def _grown(delta: Fraction, epsilon: Fraction, k: int) -> Fraction:
         return delta
     if epsilon == 0:
         return min(k * delta, Fraction(1))
-    if (k - 1) * epsilon >= math.ceil(1 / delta).bit_length():  # the last term alone passes 1
+    if (k - 1) * epsilon >= math.ceil(1 / delta).bit_length():  # the last term alone exceeds 1
         return Fraction(1)
     growth = (1 - exp_neg(k * epsilon)) / (1 - exp_neg(epsilon)) / exp_neg((k - 1) * epsilon)
     return min((delta * growth).above(), Fraction(1))

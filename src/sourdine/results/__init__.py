@@ -1,10 +1,10 @@
-"""The answer: what a person gets, and everything a person does with it.
+"""Results: releases and other answers, and their tables, charts and JSON.
 
 ==============  ====================================================================================
-``answer``      what every answer offers: printing, arithmetic, arrays, frames, JSON, and a history
+``answer``      the base class of answers: printing, arithmetic, arrays, frames, JSON, and a history
 ``charts``      charts: matplotlib figures, small multiples, plain SVG, and pages that hold them
 ``formatting``  numbers, dates and texts as they are printed
-``release``     `Release`: a number never travels alone
+``release``     `Release`: a published value with its cost, its mechanism and its caveats
 ``tables``      tables with notes, and columns of numbers with intervals
 ==============  ====================================================================================
 """

@@ -1,4 +1,4 @@
-"""What every answer offers: printing, arithmetic, arrays, frames, JSON, and a history."""
+"""The base class of answers: printing, arithmetic, arrays, frames, JSON, and a history."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from sourdine.results.tables import Columns
 
 
-# ---- An answer of one number counts as that number; what is computed from it is a plain number ---
+# ---- Arithmetic of answers with one number -------------------------------------------------------
 
 
 def _forward(act: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -49,15 +49,15 @@ def _reflected(act: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
 
 def _operand(other: object) -> Any:
     if isinstance(other, OneNumber):
-        return other._alone()  # noqa: SLF001 - its own kind
+        return other._alone()  # noqa: SLF001 - of its own class
     return other if isinstance(other, (Real, np.ndarray, dt.date, dt.timedelta)) else None
 
 
 class OneNumber:
-    """Comparisons, arithmetic and rounding by the only number; of several, they are refused.
+    """Comparisons, arithmetic and rounding of an answer's only number; refused for several.
 
-    The result is a plain number: the interval and the cost stay with the answer. ``==`` asks
-    whether two answers are the same, so a number is compared by ``answer.value == 3``.
+    The result is a plain number: the interval and the cost stay with the answer. ``==`` compares
+    two answers, so compare a number by ``answer.value == 3``.
 
     Examples
     --------
@@ -74,7 +74,7 @@ class OneNumber:
         """Return all numbers of the answer."""
 
     def _alone(self) -> Any:
-        """Return the only number, date or duration, or refuse."""
+        """Return the only number, date or duration, or raise."""
         values = self._numbers()
         if len(values) != 1:
             raise ParameterTypeError(
@@ -86,7 +86,7 @@ class OneNumber:
         return values[0]
 
     def _number(self) -> Any:
-        """Return the only number; a date is none."""
+        """Return the only number; a date is refused."""
         value = self._alone()
         if is_date(value) or is_duration(value):
             raise ParameterTypeError(
@@ -126,7 +126,7 @@ class OneNumber:
     __pow__, __rpow__ = _forward(operator.pow), _reflected(operator.pow)
 
 
-# ---- What every answer can do: print, be a number, an array, a frame or JSON ---------------------
+# ---- Answers: printing, numbers, arrays, frames and JSON -----------------------------------------
 
 
 FEW = 4
@@ -139,15 +139,15 @@ UNREADABLE = (
     ArithmeticError,
     RecursionError,
 )
-"""What is raised by a text that is no answer."""
+"""Exceptions raised by a text that is not an answer."""
 
 
 class Answer(OneNumber, Shown):
-    """A number, or several, that say how far they can be from the truth and what they cost.
+    """A number, or several, with their accuracy and their cost.
 
-    A kind of answer says only what is its own: `columns` (its numbers, with labels and ends),
-    `notes` (what stands below the table), `to_dict` and `from_dict`, and `plot` where there is a
-    picture.
+    A subclass defines only what is its own: `columns` (its numbers, with labels and ends),
+    `notes` (the lines below the table), `to_dict` and `from_dict`, and `plot` if there is a
+    chart.
     """
 
     __slots__ = ()
@@ -158,19 +158,19 @@ class Answer(OneNumber, Shown):
 
     @abstractmethod
     def notes(self) -> Sequence[tuple[str, str]]:
-        """Return what stands below the table: cost, mechanism, caveats."""
+        """Return the notes below the table: cost, mechanism, caveats."""
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return everything public as what JSON knows."""
+        """Return everything public as JSON-compatible values."""
 
     @classmethod
     @abstractmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return the answer that `to_dict` wrote; what it lacks raises a KeyError."""
+        """Return the answer that `to_dict` wrote; a missing key raises a KeyError."""
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
+        """Return the printed table."""
         heads, rows = self.columns().cells()
         return Sheet(heads=heads, lines=rows, notes=self.notes())
 
@@ -180,7 +180,7 @@ class Answer(OneNumber, Shown):
 
     @classmethod
     def from_json(cls, text: str) -> Self:
-        """Read an answer back; its intervals and tables are those of the first."""
+        """Read an answer back; its intervals and tables are those of the original."""
         try:
             return cls.from_dict(json.loads(text))
         except UNREADABLE as error:
@@ -196,7 +196,7 @@ class Answer(OneNumber, Shown):
     def to_frame(self, library: str = "pandas") -> Any:
         """Return labels, values and ends as a frame of ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
 
-        The intervals are those that are printed.
+        The intervals are those of the printed table.
         """
         return self.columns().to_frame(library)
 
@@ -219,7 +219,7 @@ class Answer(OneNumber, Shown):
         return format(self._alone(), spec) if spec else str(self)
 
     def __repr__(self) -> str:
-        """Return the first numbers with their intervals, and what they cost."""
+        """Return the first numbers with their intervals, and their cost."""
         columns = self.columns()
         few = columns.picked(range(min(len(columns.values), FEW)))
         names = [
@@ -236,7 +236,7 @@ class Answer(OneNumber, Shown):
         return printable(f"<{type(self).__name__}: {columns.name} {listed}{cost}>")
 
     def __eq__(self, other: object) -> bool:
-        """Return whether everything public is the same."""
+        """Return whether everything public is equal."""
         if not isinstance(other, Answer):
             return NotImplemented
         return type(self) is type(other) and self.to_dict() == other.to_dict()
@@ -261,7 +261,7 @@ def brief(answer: Answer) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON knows it."""
+    """Return a value as JSON."""
     if isinstance(value, Mapping):
         return dict(zip(_names(list(value)), map(plain, value.values()), strict=True))
     if isinstance(value, (list, tuple)):
@@ -274,9 +274,9 @@ def plain(value: Any) -> Any:
 
 
 def _names(keys: Sequence[object]) -> list[str]:
-    """Return keys as JSON knows them; one of several values has commas between them.
+    """Return keys as JSON strings; the values of a tuple are joined by commas.
 
-    Where values have commas of their own and two keys would read alike, each is a list in JSON.
+    If values contain commas and two keys would be equal, each is written as a JSON list.
 
     Examples
     --------
@@ -288,21 +288,21 @@ def _names(keys: Sequence[object]) -> list[str]:
     return names if len(set(names)) == len(names) else [json_text(list(part)) for part in parts]
 
 
-# ---- What was asked so far: a list that prints as a table and becomes a frame --------------------
+# ---- History -------------------------------------------------------------------------------------
 
 
 Line = TypeVar("Line")
 
 
 class History(Shown, list[Line]):
-    """Lines in their order, the first one first.
+    """A list of entries, oldest first, that prints as a table and becomes a frame.
 
     Parameters
     ----------
     lines
-        What was asked, a line each.
+        The entries, one per line.
     heads
-        The attributes of a line that are shown, and what each is called.
+        The attributes of a line that are shown, and the title of each.
 
     Examples
     --------
@@ -323,7 +323,7 @@ class History(Shown, list[Line]):
         self._heads = dict(heads)
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
+        """Return the printed table."""
         rows = [tuple(_text(getattr(line, name)) for name in self._heads) for line in self]
         return Sheet(heads=list(self._heads.values()), lines=rows)
 
@@ -337,7 +337,7 @@ class History(Shown, list[Line]):
 
 
 def _text(cell: object) -> str:
-    """Return a cell as a person reads it; what was spent is never rounded down."""
+    """Return a cell as printed; spent budget is never rounded down."""
     return spent(cell) if isinstance(cell, Fraction) else label(cell)
 
 

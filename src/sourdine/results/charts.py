@@ -36,11 +36,11 @@ if TYPE_CHECKING:
     Release = Any
 
 
-# ---- Names as a picture can show them: in letters that a font has, and folded where they are long
+# ---- Fonts and long names ------------------------------------------------------------------------
 
 
 FOLD, LINES = 28, 2
-"""How many letters of a name stand in a line beside an axis, and how many lines it may take."""
+"""The letters per line of a name at an axis, and its maximum number of lines."""
 FALLBACKS = (
     "Noto Sans CJK JP", "Noto Sans CJK SC", "Noto Sans JP", "Noto Sans SC", "Noto Sans KR",
     "Source Han Sans", "PingFang SC", "Hiragino Sans", "Apple SD Gothic Neo", "Microsoft YaHei",
@@ -48,11 +48,11 @@ FALLBACKS = (
     "WenQuanYi Zen Hei", "IPAGothic", "Droid Sans Fallback", "Arial Unicode MS",
     "Noto Sans Devanagari", "Noto Sans Thai", "Noto Sans Bengali", "Noto Sans Tamil",
 )  # fmt: skip
-"""Fonts with letters that the usual one lacks; those that are installed are used."""
+"""Fonts with letters that the default one lacks, used if installed."""
 
 
 def folded(name: str) -> str:
-    """Return a name in lines that fit beside an axis; what is longer still ends in an ellipsis.
+    """Fold a name into lines that fit next to an axis; a longer one ends in an ellipsis.
 
     Examples
     --------
@@ -67,7 +67,7 @@ def folded(name: str) -> str:
 
 
 def drawable(text: str) -> str:
-    r"""Return a text whose every letter some font has, and the code of each that none has."""
+    r"""Replace letters that no installed font has by their codes."""
     lacking = {ord(c) for c in text}
     for letters in _fonts().values():
         lacking -= letters
@@ -75,7 +75,7 @@ def drawable(text: str) -> str:
 
 
 def families(text: str) -> list[str]:
-    """Return the fonts that a text needs, the usual one first; none if it needs no other."""
+    """Return the fonts that a text needs, the default one first; empty if it needs no other."""
     fonts = _fonts()
     usual, *others = fonts
     needed = {ord(c) for c in text} - fonts[usual]
@@ -84,7 +84,7 @@ def families(text: str) -> list[str]:
 
 
 def _fonts() -> dict[str, frozenset[int]]:
-    """Return the letters of the usual font, and of those that are there besides."""
+    """Return the letters of the default font, and of the installed fallbacks."""
     from matplotlib.font_manager import FontProperties, findfont, fontManager
 
     return _among(findfont(FontProperties()), FALLBACKS, len(fontManager.ttflist))
@@ -92,7 +92,7 @@ def _fonts() -> dict[str, frozenset[int]]:
 
 @cache
 def _among(usual: Any, fallbacks: tuple[str, ...], known: int) -> dict[str, frozenset[int]]:
-    """Look for fonts among the known ones; their number tells when there are more."""
+    """Search the known fonts; their number tells when there are new ones."""
     from matplotlib.font_manager import FontProperties, fontManager
 
     del known
@@ -109,11 +109,11 @@ def _letters(path: Any) -> frozenset[int]:
     return frozenset(get_font(path).get_charmap())
 
 
-# ---- Pictures as plain SVG: no library, no script, every text escaped; colours are the page's own
+# ---- Plain SVG: no library, no script, every text escaped; colours are the page's own ------------
 
 
 def drawing(inside: str, width: float, height: float, told: str) -> str:
-    """Return a picture of a size, and what is told of it to whoever does not see it.
+    """Return an SVG drawing of a size, with a description for screen readers.
 
     Examples
     --------
@@ -127,7 +127,7 @@ def drawing(inside: str, width: float, height: float, told: str) -> str:
 
 
 def whisker(x1: float, x2: float, y: float) -> str:
-    """Return an interval that lies, with its ends."""
+    """Return a horizontal interval with its ends."""
     across = f'<line class="end" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y:.1f}" y2="{y:.1f}"/>'
     return across + "".join(
         f'<line class="end" x1="{x:.1f}" x2="{x:.1f}" y1="{y - 5:.1f}" y2="{y + 5:.1f}"/>'
@@ -147,22 +147,22 @@ def text(words: str, x: float, y: float, anchor: str = "start", kind: str = "tic
     return f'<text class="{kind}" {place}>{escape(words)}</text>'
 
 
-# ---- A picture and its table as one page that needs no network -----------------------------------
+# ---- HTML pages with a chart and its table, without network access -------------------------------
 
 
 def write_page(figure: Any, path: str, *, what: Any = None, title: str | None = None) -> None:
-    """Write a page that holds a figure, and the table of what it shows.
+    """Write an HTML page with a figure and the table of its numbers.
 
     Parameters
     ----------
     figure
         The figure.
     path
-        Where to.
+        The file to write.
     what
-        What is drawn: its table stands below.
+        The answer that is drawn: its table is below the figure.
     title
-        What the page is called; what stands above the figure if left out.
+        The title of the page; defaults to the title of the figure.
     """
     drawing = StringIO()
     figure.savefig(drawing, format="svg")
@@ -174,7 +174,6 @@ def write_page(figure: Any, path: str, *, what: Any = None, title: str | None = 
 
 
 def _above(figure: Any) -> str:
-    """Return what stands above a figure."""
     titles = [figure.get_suptitle(), *(axes.get_title(loc="left") for axes in figure.axes)]
     return next(filter(None, titles), "Sourdine")
 
@@ -202,31 +201,31 @@ caption {{ color: #52606d; font-size: .85rem; padding-top: .6rem; }}
 """
 
 
-# ---- Pictures in one look. matplotlib is loaded when the first is drawn --------------------------
+# ---- Charts with matplotlib, which is imported when first used -----------------------------------
 
 
 INK, NOTE, GREY, BLUE, RED = "#1f2933", "#52606d", "#9aa5b1", "#2f6f9f", "#c8553d"
 PALE, SOFT, RULE = "#cfdfeb", "#8fb8d6", "#e4e7eb"
 MANY = 12
-"""From this many names on, they are written slantwise."""
+"""From this many names on, they are rotated."""
 ACROSS = 88
-"""How many small letters stand side by side above a picture of the usual width."""
+"""The number of small letters that fit above a chart of the default width."""
 
 
 SIDE_BY_SIDE = 84
-"""How many letters of names fit below a picture of the usual width."""
+"""The number of letters of names that fit below a chart of the default width."""
 LONG = 1e8
-"""From here on, the numbers of an axis take so much room that few fit."""
+"""From this value on, the numbers of an axis are so wide that few fit."""
 
 
 def canvas(width: float = 7.0, height: float = 4.0) -> tuple[Any, Any]:
-    """Return an empty figure and its axes, in the common look."""
+    """Return an empty figure and its axes, in the common style."""
     figure, (axes,) = panels(1, width, height)
     return figure, axes
 
 
 def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
-    """Return an empty figure and as many axes side by side, in the common look."""
+    """Return an empty figure and ``count`` axes in a row, in the common style."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -250,11 +249,11 @@ def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
 
 @cache
 def _picture(figure: type[Any]) -> type[Any]:
-    """Return the class of figures that a notebook shows by itself, and no name can spoil."""
+    """Return a figure class that notebooks display, and that draws any text literally."""
 
     class Picture(figure):  # type: ignore[misc]
         trusted = False
-        """Whether all texts are the author's own, so that formulas and ends of lines may stay."""
+        """Whether all texts are the author's own, so that formulas and line ends are kept."""
 
         def _repr_png_(self) -> bytes:
             page = BytesIO()
@@ -273,7 +272,7 @@ def _picture(figure: type[Any]) -> type[Any]:
 
 
 def _clean(figure: Any) -> None:
-    """Make every text of a figure one that can be drawn as it stands; lines stay lines."""
+    """Make every text of a figure drawable literally; line ends are kept."""
     from matplotlib.text import Text
 
     for axes in figure.axes:
@@ -305,20 +304,20 @@ def finished(
     title: str | None,
     path: str | None,
 ) -> Any:
-    """Write title and cost, save if there is a path, and return the figure."""
+    """Add title and cost, save if there is a path, and return the figure."""
     said = " · ".join(filter(None, (release.price, intervals_shown(release.mechanism))))
     headed(axes, title or release.mechanism.title, said)
     return saved(figure, path, release)
 
 
 def intervals_shown(mechanism: Any) -> str:
-    """Return which intervals a picture shows, if it shows any."""
+    """Return which intervals a chart shows, if any."""
     shows = getattr(mechanism, "prints_intervals", True)
     return f"{100 * mechanism.shown:g} % intervals" if shows else ""
 
 
 def headed(axes: Any, title: str, said: str) -> None:
-    """Write a title above the axes, and below it what else is said, folded where it is long."""
+    """Write a title above the axes, and below it a subtitle, folded if it is long."""
     lines = [part for line in said.split("\n") for part in wrap(line, ACROSS)]
     axes.set_title(title, loc="left", color=INK, fontsize=11, pad=11 + 11 * len(lines))
     axes.annotate(
@@ -328,7 +327,7 @@ def headed(axes: Any, title: str, said: str) -> None:
 
 
 def saved(figure: Any, path: str | None, what: Answer = None) -> Any:
-    """Return the figure, saved if there is a path: as a picture, or as a page with its table."""
+    """Return the figure, saved if there is a path: as an image, or as a page with its table."""
     if path is None:
         return figure
     ending = Path(path).suffix.lower().lstrip(".")
@@ -348,7 +347,7 @@ def saved(figure: Any, path: str | None, what: Answer = None) -> Any:
 
 
 def named_below(axes: Any, x: Any, names: Sequence[str]) -> None:
-    """Write names below an axis: side by side, or slantwise where they would run together."""
+    """Write names below an axis: horizontally, or rotated where they would overlap."""
     many = len(names) > MANY
     if many:
         names = [name if len(name) <= FOLD else f"{name[: FOLD - 1]}…" for name in names]
@@ -361,7 +360,7 @@ def named_below(axes: Any, x: Any, names: Sequence[str]) -> None:
 
 
 def legend(axes: Any) -> None:
-    """Write the legend above the axes, on the right, where no data can be."""
+    """Write the legend above the axes, on the right, where there is no data."""
     axes.legend(
         frameon=False, fontsize=8, labelcolor=INK, loc="lower right", bbox_to_anchor=(1, 1),
         ncols=2, markerscale=0.6, handlelength=1.2, borderaxespad=0.2,
@@ -369,7 +368,7 @@ def legend(axes: Any) -> None:
 
 
 def gaps(axis: Any) -> None:
-    """Set gaps between the thousands of an axis, and as many decimals as tell its ticks apart."""
+    """Separate the thousands of an axis, with as many decimals as distinguish its ticks."""
 
     def written(x: float, _: int) -> str:
         if abs(x) < 1e4:
@@ -387,7 +386,7 @@ def _is_whole(x: float) -> bool:
 
 
 def _fewer(axes: Any, values: Any) -> None:
-    """Let ticks of many digits stand further apart."""
+    """Space out ticks of many digits."""
     long = float(np.abs(np.asarray(values, float)).max(initial=0.0)) >= LONG
     axes.locator_params(axis="x", nbins=3 if long else 6)
 
@@ -400,20 +399,20 @@ def dots(
     path: str | None = None,
     title: str | None = None,
 ) -> Any:
-    """Draw one dot with its interval for each number.
+    """Draw a dot with its interval for each number.
 
     Parameters
     ----------
     release
-        What was published.
+        The release to draw.
     truth
-        Where the data is public: the true value, or one for each key.
+        If the data is public: the true value, or one for each key.
     names
-        What each number is called; its labels if left out.
+        The name of each number; defaults to its label.
     path
-        Where to save the picture; the ending says how (png, svg, pdf, html).
+        Where to save the chart; the extension sets the format (png, svg, pdf, html).
     title
-        What is written above; what drew it if left out.
+        The title; defaults to that of the mechanism or statistic.
     """
     shown_columns = release.columns()
     if not shown_columns.bounded and not getattr(release.mechanism, "intervals", False):
@@ -462,7 +461,7 @@ def dots(
 
 
 def _text(value: Any, place: float, width: float) -> str:
-    """Return a value as its interval supports it, that of dates and durations being in days."""
+    """Return a value with the digits its interval supports; dates and durations are in days."""
     if is_date(value):
         return shown_date(value, DAY * width)
     if is_duration(value):
@@ -476,7 +475,7 @@ def _listed(truth: Any) -> list[Any]:
     return list(several.tolist())
 
 
-# ---- Pictures of groups: a few share one pair of axes, many have a small panel each --------------
+# ---- Charts of groups: a few share axes, many have a small panel each ----------------------------
 
 
 SERIES = (BLUE, RED, "#3d8361", "#b7892b", "#7d5ba6", "#66727e")
@@ -484,20 +483,20 @@ SERIES = (BLUE, RED, "#3d8361", "#b7892b", "#7d5ba6", "#66727e")
 FEW = len(SERIES)
 """Up to this number of groups share axes."""
 MOST = 60
-"""The largest number of panels in a picture."""
+"""The maximum number of panels in a chart."""
 MANY_PANELS = 9
-"""Of more panels, four stand side by side."""
+"""With more panels than this, there are four in a row."""
 
 
 @dataclass(frozen=True, slots=True)
 class DrawnGroup:
-    """A group's name, and which rows of a release are its own."""
+    """A group's name, and which rows of a release belong to it."""
 
     name: str
     rows: list[int]
 
     def of(self, column: Sequence[Any]) -> list[Any]:
-        """Return what a column says of this group."""
+        """Return this group's part of a column."""
         return [column[i] for i in self.rows]
 
 
@@ -538,11 +537,11 @@ class Panels:
     Parameters
     ----------
     groups
-        The groups; of more than 60 the first are drawn.
+        The groups; if there are more than 60, the first are drawn.
     high
-        How high a panel is, in inches.
+        The height of a panel, in inches.
     names
-        How many letters the names at the left take, where categories stand there.
+        The number of letters of the names at the left, if categories are there.
     """
 
     def __init__(self, groups: Sequence[DrawnGroup], high: float = 1.35, names: int = 0) -> None:
@@ -569,7 +568,7 @@ class Panels:
             for side in ("left", "bottom"):
                 axes.spines[side].set_color(GREY)
             axes.tick_params(colors=INK, labelcolor=INK, labelsize=7, length=2)
-            below = i + self.across >= m  # no panel stands under this one
+            below = i + self.across >= m  # there is no panel below this one
             axes.tick_params(labelbottom=below, labelleft=i % self.across == 0)
             axes.set_title(folded(group.name), loc="left", fontsize=8, color=INK)
             axes.set_axisbelow(True)
@@ -577,7 +576,7 @@ class Panels:
     def finished(
         self, release: Release, *, title: str | None, path: str | None, axis: str, more: str = ""
     ) -> Any:
-        """Write title, cost and what the axes are, save if there is a path, return the figure."""
+        """Write title, cost and axis labels, save if there is a path, return the figure."""
         drawn = len(self.groups)
         left = f"the first {drawn} of {self.all} groups" if drawn < self.all else ""
         shown = intervals_shown(release.mechanism)
@@ -591,14 +590,14 @@ class Panels:
 
 
 def lines(axes: Any, x: Any, numbers: Mapping[str, Any], colour: str, *, label: str) -> None:
-    """Draw a group's numbers as a line in the band of their intervals.
+    """Draw a group's numbers as a line within the band of their intervals.
 
     Parameters
     ----------
     axes
-        Where to draw.
+        The axes to draw on.
     x
-        Where the numbers are.
+        The positions of the numbers.
     numbers
         The ``value`` and the ends of the intervals, ``low`` and ``high``.
     colour, label
@@ -612,7 +611,7 @@ def lines(axes: Any, x: Any, numbers: Mapping[str, Any], colour: str, *, label: 
 
 
 def beside_lines(axes: Any, order: Sequence[int] | None = None) -> None:
-    """Write the names of lines at the right of the axes, each in its line's colour."""
+    """Write the names of lines to the right of the axes, each in its line's colour."""
     handles, names = axes.get_legend_handles_labels()
     order = range(len(names)) if order is None else order
     axes.legend(

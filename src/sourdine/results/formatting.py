@@ -15,22 +15,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 
-# ---- Texts that others wrote, as they may be shown: nothing in them steers a terminal or a page --
+# ---- Untrusted texts -----------------------------------------------------------------------------
 
 
 STEERING = re.compile(
     "[\x00-\x1f\x7f-\x9f\xad\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e007f\ud800-\udfff]"
 )
-"""Control characters, ends of lines, what turns the direction of writing, and halves of letters."""
+"""Control characters, line ends, bidirectional controls, and lone surrogates."""
 
 
 def printable(text: str) -> str:
-    r"""Return a text with a visible name for each character that is an order, not a letter.
+    r"""Return a text with a visible escape for each character that is not printable.
 
-    Names of columns and keys come from data and from schemas that strangers write. An escape
-    sequence among them would recolour a terminal or overwrite a line, an end of line would forge
-    one. (HTML has marks of its own, which `Sheet.html` escapes.)
+    Names of columns and keys come from data and schemas, which are untrusted. An escape sequence in
+    them would recolour a terminal or overwrite a line, and a line end would forge one. (Markup in
+    HTML is escaped by `Sheet.html`.)
 
     Examples
     --------
@@ -41,7 +41,7 @@ def printable(text: str) -> str:
 
 
 def json_text(facts: object) -> str:
-    r"""Return JSON in one line, in which letters are letters and everything else is escaped.
+    r"""Return JSON in one line, in which letters are kept and everything else is escaped.
 
     Examples
     --------
@@ -52,13 +52,13 @@ def json_text(facts: object) -> str:
     return STEERING.sub(lambda found: json.dumps(found[0])[1:-1], text)
 
 
-# ---- Numbers as a person wants to read them ------------------------------------------------------
+# ---- Numbers -------------------------------------------------------------------------------------
 
 
 def decimals(width: float) -> int:
-    """Return how many decimals a number deserves that is known to within ``width``.
+    """Return how many decimals to print of a number that is known to within ``width``.
 
-    Two digits of the width are kept, so what is cut off is at most a twentieth of it.
+    Two digits of the width are kept, so rounding loses at most a twentieth of it.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def shown(value: float, width: float) -> str:
 
 
 def grouped(text: str) -> str:
-    """Set a thin gap between thousands of five digits and more."""
+    """Separate the thousands of numbers of five digits and more."""
     sign, rest = ("-", text[1:]) if text.startswith("-") else ("", text)
     whole, _, part = rest.partition(".")
     if len(whole) > 4:
@@ -111,7 +111,7 @@ def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
 
 
 def outward(end: float, width: float, rounded: Callable[[Decimal], int]) -> str:
-    """Return an end of an interval, never inside of it.
+    """Return an end of an interval, rounded away from its middle.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def outward(end: float, width: float, rounded: Callable[[Decimal], int]) -> str:
 
 
 def own_width(value: float, width: float) -> float:
-    """Return the width to round a value by: that of its interval, but three digits are kept.
+    """Return the width by which a value is rounded: its interval's, but three digits are kept.
 
     Examples
     --------
@@ -135,7 +135,7 @@ def own_width(value: float, width: float) -> float:
     return min(width, abs(float(value)) / 100) if value else width
 
 
-# ---- Dates and times as a person wants to read them, in tables and beside axes -------------------
+# ---- Dates and times -----------------------------------------------------------------------------
 
 
 _UNITS = (
@@ -143,7 +143,7 @@ _UNITS = (
     (1, "microseconds"),
 )
 _KEPT = 10
-"""A time is shown in a unit that its interval has at least so many of."""
+"""A time is shown in a unit of which its interval has at least this many."""
 
 
 def is_date(x: object) -> bool:
@@ -152,7 +152,7 @@ def is_date(x: object) -> bool:
 
 
 def is_duration(x: object) -> bool:
-    """Return whether something says how long, as the difference of two dates does."""
+    """Return whether something is a duration, as the difference of two dates."""
     return isinstance(x, dt.timedelta)
 
 
@@ -164,7 +164,7 @@ def micros(x: dt.date | dt.timedelta) -> int:
 
 
 def places(values: Sequence[Any]) -> list[float]:
-    """Return where values lie on an axis: dates in days from 1970, durations in days, numbers.
+    """Return positions on an axis: dates in days from 1970, durations in days, numbers.
 
     Examples
     --------
@@ -184,7 +184,7 @@ def shown_date(x: dt.date, width: float, *, up: bool = False) -> str:
     width
         The width in microseconds.
     up
-        Whether what is cut off is rounded up, not down.
+        Whether the dropped part is rounded up, not down.
 
     Examples
     --------
@@ -201,7 +201,7 @@ def shown_date(x: dt.date, width: float, *, up: bool = False) -> str:
     rounded = -(-instant // unit) * unit if up else instant // unit * unit
     try:
         shown = moment(rounded, date=spec == "days")
-    except OverflowError:  # up from the last day of the year 9999
+    except OverflowError:  # rounded up from the last day of the year 9999
         shown = x
     return str(shown.isoformat() if spec == "days" else shown.isoformat(" ", spec))
 
@@ -235,7 +235,7 @@ def any_row(value: Any, ends: Sequence[Any]) -> tuple[str, str, str]:
 
 
 def date_axis(axis: Any, *, small: bool = False) -> None:
-    """Let an axis whose numbers are days from 1970 show dates, as few and as short as will do."""
+    """Let an axis whose numbers are days from 1970 show dates, as few and as short as possible."""
     from matplotlib import dates as drawn
 
     dates: Any = drawn
@@ -246,7 +246,7 @@ def date_axis(axis: Any, *, small: bool = False) -> None:
         "zero_formats": ["", "%Y", "%b", "%d %b", "%H:%M", "%H:%M"],
         "offset_formats": ["", "", "%Y", "%d %b %Y", "%d %b %Y", "%d %b %Y"],
     }
-    if axis.axis_name == "y":  # above it stands the cost, so that each date says all of itself
+    if axis.axis_name == "y":  # the cost is written above it, so each date is written in full
         looks["formats"] = ["%Y", "%b %Y", "%d %b %Y", *["%d %b %Y %H:%M"] * 2, "%H:%M:%S"]
         looks |= {"zero_formats": looks["formats"], "show_offset": False}
     axis.set_major_formatter(dates.ConciseDateFormatter(locator, **looks))

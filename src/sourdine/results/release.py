@@ -1,8 +1,7 @@
-"""`Release`: a number never travels alone.
+"""`Release`: a published value with its cost, its mechanism and its caveats.
 
-It carries what it cost in privacy, what drew it, how far it can be from the truth and what a
-reader must know. It holds public facts only: no law, no private value. Intervals are functions of
-these facts, computed by what drew it.
+A release holds public facts only: no law, no private value. Intervals are functions of these facts,
+computed by the `Estimator` that drew the value.
 """
 
 from __future__ import annotations
@@ -30,19 +29,19 @@ if TYPE_CHECKING:
 
 
 RAREST = Fraction(1, 10**12)
-"""Intervals miss this often, at least: they are computed with floats."""
+"""The least probability with which intervals miss: they are computed with floats."""
 
 LITTLE_PROTECTION = 20
-"""From this epsilon on an answer says how little it protects: the odds may change by e^20."""
+"""From this epsilon on a caveat says that there is little protection: odds change by e^20."""
 SHOWN = 0.95
 """The confidence of the intervals in a table."""
 
 
 class Estimator(ABC):
-    """What a release asks of that which drew it: a mechanism, a statistic, an estimate.
+    """Draws a release and computes its intervals: a mechanism, a statistic, an estimate.
 
     A class with a ``kind`` of its own can be rebuilt from JSON: `to_dict` and `from_dict` are
-    each other's inverse.
+    inverse to each other.
     """
 
     __slots__ = ()
@@ -51,9 +50,9 @@ class Estimator(ABC):
     even: ClassVar[bool] = False
     """Whether the numbers are shares of one whole, printed with one precision."""
     most: ClassVar[int | None] = None
-    """How many numbers are printed: of more, the largest."""
+    """The maximum number of printed numbers: of more, the largest are printed."""
     lead: ClassVar[int | None] = None
-    """Of a table that is cut to the width of a page: how many columns begin each part."""
+    """If a table may be split to the width of a page: how many columns begin each part."""
     kinds: ClassVar[dict[str, type[Estimator]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -73,67 +72,67 @@ class Estimator(ABC):
 
     @property
     def prints_intervals(self) -> bool:
-        """Whether tables, frames and pictures show the intervals."""
+        """Whether tables, frames and charts show the intervals."""
         return self.intervals
 
     @property
     def head(self) -> str:
-        """What the numbers are, as a head of a table says it."""
+        """The title of the column of numbers in a table."""
         return self.kind
 
     @property
     def shown(self) -> float:
-        """The confidence of the intervals that are printed and drawn."""
+        """The confidence level of the intervals that are printed and drawn."""
         return SHOWN
 
     @property
     def title(self) -> str:
-        """What stands above a picture."""
+        """The title of a chart."""
         return str(self)
 
     @property
     def from_zero(self) -> bool:
-        """Whether a picture's axis begins at 0, as that of a count must to show how much it is."""
+        """Whether a chart's axis begins at 0, as that of a count must for comparison."""
         return False
 
     @property
     def protected(self) -> str:
-        """What the promise is for, where that is more than a record."""
+        """What the guarantee protects, if that is more than a record."""
         return "record"
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
         """Return the ends that miss the truth with probability ``beta``, shaped as the value.
 
-        ``of`` is ``"sample"``, ``"population"`` or, for one that takes sums for normal,
-        ``"normal"``.
+        ``of`` is ``"sample"``, ``"population"`` or, for a population interval by the normal
+        approximation, ``"normal"``.
         """
         raise NotImplementedError
 
     def widened_limits(self, release: Release, beta: float, of: str) -> Any:
-        """Return the `limits`, widened where they leave out the value: what users see.
+        """Return the `limits`, widened where they exclude the value: what users see.
 
-        Limits are cut to what is possible, values are not: a noisy count may be negative, so that
-        sums of counts stay unbiased. *Claim*: no value lies outside its own interval. *Checked by*
-        ``test_no_value_lies_outside_its_own_interval``. An interval that only grows misses the
-        truth no more often.
+        Limits are clipped to possible values, the value itself is not: a noisy count may be
+        negative, so that sums of counts stay unbiased. *Claim*: no value lies outside its own
+        interval. *Checked by* ``test_no_value_lies_outside_its_own_interval``. A widened interval
+        misses the truth no more often.
         """
         return holding(release.value, self.limits(release, beta, of))
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """Which intervals are printed beside those of the sample."""
+        """Which intervals are printed in addition to those of the sample."""
         return ()
 
     def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
-        """Return what tells the numbers of a release apart, by name."""
+        """Return the labels that distinguish the numbers of a release, by name."""
         return {}
 
     def further(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
-        """Return columns that a frame has besides its labels, as long as these."""
+        """Return further columns of a frame, as long as the labels."""
         return {}
 
     def columns(self, release: Release) -> Columns:
-        """Return the numbers of a release, with labels and the ends that are shown."""
+        """Return the numbers of a release, with labels and the printed ends."""
         own = self._shown_ends(release, "sample") if self.prints_intervals else None
         return Columns(
             labels=self.labels(release),
@@ -150,18 +149,18 @@ class Estimator(ABC):
         )
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:  # noqa: ARG002
-        """Return which rows are printed, where not all are."""
+        """Return which rows are printed, if not all."""
         return None
 
     def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
-        """Return the lower and the upper ends that are shown, one by one."""
+        """Return the printed lower and upper ends, one by one."""
         pairs = _pairs(self.widened_limits(release, read_confidence(self.shown), of))
         return [x for low, _ in pairs for x in flat(low)], [
             x for _, high in pairs for x in flat(high)
         ]
 
     def difference(self, release: Release, first: object, second: object) -> Release:  # noqa: ARG002
-        """Return how far one group is above another, where there are groups."""
+        """Return how far one group is above another, if there are groups."""
         raise ParameterTypeError(
             "the release",
             "be of groups",
@@ -176,33 +175,33 @@ class Estimator(ABC):
         return release.columns().cells()
 
     def findings(self, release: Release) -> list[tuple[str, str]]:  # noqa: ARG002
-        """Return further lines below the table, such as what was found before the answer."""
+        """Return further lines below the table, such as bounds found before the answer."""
         return []
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:  # noqa: ARG002
-        """Return what the released numbers suggest to type, in the words of a face."""
+        """Return suggestions based on the released numbers, in an interface's wording."""
         return ()
 
     @property
     def release_kind(self) -> type[Release]:
-        """What its releases are."""
+        """The class of its releases."""
         return Release
 
     def answered(self, release: Release) -> Release:
-        """Return the answer alone, where something was found before it."""
+        """Return the answer alone, if something was found before it."""
         return release
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return the published value, from what was drawn."""
+        """Return the published value, from the drawn numbers."""
         raise NotImplementedError
 
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
-        """Return the public parameters as JSON knows them, the kind as ``"statistic"``."""
+        """Return the public parameters as JSON, the kind as ``"statistic"``."""
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what wrote these facts."""
+        """Return the estimator that wrote these facts."""
         raise NotImplementedError
 
     def plot(self, release: Release, **options: Any) -> Any:
@@ -214,22 +213,22 @@ class Estimator(ABC):
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
 class Release(Answer):
-    """A published value with its cost, what drew it and its caveats.
+    """A published value with its cost, its mechanism and its caveats.
 
     Parameters
     ----------
     value
-        What is published: a number, an array, or one of them for each group.
+        The published value: a number, an array, or one of them for each group.
     cost
         The guarantee under which it was drawn; infinite if the randomness was seeded.
     mechanism
-        What drew it, with its public parameters.
+        The estimator that drew it, with its public parameters.
     caveats
-        Sentences a reader needs, fixed before the data was read.
+        Sentences that a reader needs, fixed before the data was read.
     drawn
         Every number drawn under the cost, by name: intervals are functions of these.
     grid
-        The public lattice the value lies on, where there is one.
+        The public lattice of the value, if there is one.
 
     Examples
     --------
@@ -252,10 +251,10 @@ class Release(Answer):
     def interval(
         self, confidence: Number = SHOWN, *, of: str = "sample", assume: str | None = None
     ) -> Any:
-        """Return the ends between which the truth lies with probability ``confidence``.
+        """Return a confidence interval: its ends enclose the truth with probability ``confidence``.
 
         Two numbers, two arrays, or a pair of them for each key. The value is always between them:
-        they are cut to what is possible, such as 0 for a count, but never beyond the value.
+        they are clipped to possible values, such as 0 for a count, but never beyond the value.
 
         Parameters
         ----------
@@ -263,11 +262,12 @@ class Release(Answer):
             A probability below 1; for several numbers it holds for all of them together, unless
             a caveat says that each holds on its own.
         of
-            ``"sample"``: the truth is the statistic of the records at hand.
-            ``"population"``: of the law they were drawn from, so sampling error is added.
+            ``"sample"``: the truth is the statistic of the given records.
+            ``"population"``: that of the distribution they were drawn from, which adds sampling
+            error.
         assume
-            For a population: ``"normal"`` takes the sum of many records for normal, as is
-            commonly done, for a shorter interval; left out, the interval holds for every law.
+            For a population: ``"normal"`` treats the sum of many records as normal, as is
+            commonly done, for a shorter interval; by default the interval holds for every law.
         """
         if of not in ("sample", "population"):
             raise ParameterError(
@@ -313,11 +313,11 @@ class Release(Answer):
             )
 
     def columns(self) -> Columns:
-        """Return the numbers, with labels and the ends of the intervals that are printed."""
+        """Return the numbers, with labels and the printed ends of the intervals."""
         return self.mechanism.columns(self)
 
     def sheet(self, words: PythonWording | None = None) -> Sheet:
-        """Return what is printed, in the words of a face."""
+        """Return the printed table, in an interface's wording."""
         heads, lines = self.mechanism.printed(self)
         notes = self.notes(words)
         lead = self.mechanism.lead
@@ -326,7 +326,7 @@ class Release(Answer):
         return Sheet(heads=heads, lines=lines, notes=notes, lead=lead)
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
-        """Return what stands below the table, in the words of a face."""
+        """Return the notes below the table, in an interface's wording."""
         facts = [("cost", self.price), ("how", str(self.mechanism)), *self.mechanism.findings(self)]
         remarks = self.mechanism.remarks(self, words or PythonWording())
         texts = (*self.caveats, *self._warnings(), *remarks)
@@ -339,11 +339,11 @@ class Release(Answer):
 
     @property
     def price(self) -> str:
-        """What was paid, and for whom, in words."""
+        """The cost and what it protects, in words."""
         return self.cost.told(self.mechanism.protected)
 
     def printed_interval(self) -> dict[str, Any] | None:
-        """Return the interval that is printed, as JSON knows it; None where none is printed.
+        """Return the printed interval as JSON; None if none is printed.
 
         Examples
         --------
@@ -357,7 +357,7 @@ class Release(Answer):
         return {"confidence": confidence, "ends": plain(self.interval(confidence))}
 
     def derived(self) -> dict[str, Any]:
-        """Return what is answered beside `to_dict`: the cost in decimals, the printed interval.
+        """Return what is sent in addition to `to_dict`: the cost as decimals, the printed interval.
 
         Both follow from the release, so they are not stored with it.
 
@@ -372,15 +372,15 @@ class Release(Answer):
         return facts if interval is None else {**facts, "interval": interval}
 
     def difference(self, first: object, second: object) -> Release:
-        """Return how far the first of two groups is above the second; it costs nothing more."""
+        """Return how far the first of two groups is above the second, at no further cost."""
         return self.mechanism.difference(self, first, second)
 
     def plot(self, **options: Any) -> Any:
-        """Draw the release; ``path=`` saves the picture."""
+        """Draw the release; ``path=`` saves the chart."""
         return self.mechanism.plot(self, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything public as what JSON knows."""
+        """Return everything public as JSON-compatible values."""
         return {
             "value": plain(self.value),
             "cost": self.cost.to_dict(),
@@ -392,7 +392,7 @@ class Release(Answer):
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Release:
-        """Return the release that `to_dict` wrote: of a statistic or of an estimate."""
+        """Return the release that `to_dict` wrote, of a statistic or of an estimate."""
         mechanism = read_drawer(facts["question"])
         kind = cls if issubclass(cls, mechanism.release_kind) else mechanism.release_kind
         return kind(
@@ -406,7 +406,7 @@ class Release(Answer):
 
 
 def read_drawer(facts: Mapping[str, Any]) -> Estimator:
-    """Return what wrote these facts with `to_dict`, of whichever kind it is."""
+    """Return the estimator that wrote these facts with `to_dict`, of any kind."""
     kind = facts["statistic"]
     if kind not in Estimator.kinds:
         raise ParameterError(
@@ -444,7 +444,7 @@ def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
 
 
 def holding(value: Any, ends: Any) -> Any:
-    """Return intervals, each widened to its value where that lies outside.
+    """Return intervals, each widened to include its value.
 
     Examples
     --------
@@ -462,14 +462,14 @@ def holding(value: Any, ends: Any) -> Any:
 
 
 def _pairs(ends: Any) -> list[Any]:
-    """Return the ends of intervals in their order, however they are kept apart."""
+    """Return the ends of intervals in order, for any shape of the value."""
     if isinstance(ends, Mapping):
         return [pair for part in ends.values() for pair in _pairs(part)]
     return [ends]
 
 
 def flat(value: Any) -> list[Any]:
-    """Return all numbers of a value in their order."""
+    """Return all numbers of a value in order."""
     if isinstance(value, Mapping):
         return [x for part in value.values() for x in flat(part)]
     if isinstance(value, np.ndarray):

@@ -18,33 +18,33 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# ---- A table with notes below it: the one layout of everything that is printed -------------------
+# ---- Tables with notes ---------------------------------------------------------------------------
 
 
 SIZE = re.compile(r"^[\d. ]+ ([kMGT]?B|pp)$")
-"""A number of bytes or percentage points, which stands to the right as other numbers do."""
+"""A number of bytes or percentage points, which is right-aligned like other numbers."""
 PAGE, GAP = 80, 2
-"""Letters of a line, and between columns."""
+"""The width of a line, and of the gap between columns, in letters."""
 LEFT = "style='text-align:left'"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sheet:
-    """Heads, rows and notes, as texts that steer nothing (`sourdine.results.formatting`).
+    """Heads, rows and notes, as printable texts (`sourdine.results.formatting`).
 
     Parameters
     ----------
     heads
-        The names of the columns; none where there are notes alone.
+        The names of the columns; empty if there are only notes.
     lines
         The cells of each line.
     notes
-        What stands below: a word and a text each.
+        The notes below the table: a word and a text each.
     title
-        What stands above, if anything.
+        The title above the table, if any.
     lead
-        If a table may be cut to the width of a page: how many columns begin each part. None: it
-        stays as wide as it is.
+        If a table may be split to the width of a page: how many columns begin each part. None:
+        it is never split.
 
     Examples
     --------
@@ -71,7 +71,7 @@ class Sheet:
             object.__setattr__(self, name, value)
 
     def text(self) -> str:
-        """Return the table for a terminal: names to the left, numbers to the right."""
+        """Return the table for a terminal: names left-aligned, numbers right-aligned."""
         columns = [
             _aligned(head, cells) for head, *cells in zip(self.heads, *self.lines, strict=True)
         ]
@@ -85,12 +85,12 @@ class Sheet:
         return "\n".join([*([self.title] if self.title else []), *lines, *below])
 
     def pages(self, gap: int = GAP) -> list[list[int]]:
-        """Return which columns stand beside each other, so that no part is wider than a page.
+        """Return which columns are printed together, so that no part is wider than a page.
 
         Parameters
         ----------
         gap
-            Letters between columns, and as many at the edges together.
+            Letters between columns, and in total at the edges.
 
         Examples
         --------
@@ -130,7 +130,7 @@ class Sheet:
         return f"{title}<table>{head}<tbody>{_rows(first)}</tbody>{parts}</table>{notes}"
 
     def _parts(self) -> list[list[Sequence[str]]]:
-        """Return the lines between empty ones; heads begin each part but the first."""
+        """Return the lines between empty ones; heads begin each part except the first."""
         parts: list[list[Sequence[str]]] = [[]]
         for line in self.lines:
             if any(line):
@@ -141,13 +141,13 @@ class Sheet:
 
 
 class Shown(ABC):
-    """What prints as a sheet: a small table in a terminal, HTML in a notebook."""
+    """Prints as a sheet: a small table in a terminal, HTML in a notebook."""
 
     __slots__ = ()
 
     @abstractmethod
     def sheet(self) -> Sheet:
-        """Return what is shown."""
+        """Return the printed table."""
 
     def __str__(self) -> str:
         return self.sheet().text()
@@ -165,14 +165,14 @@ def _rows(lines: Sequence[Sequence[str]]) -> str:
 
 
 def _aligned(head: str, texts: Sequence[str]) -> list[str]:
-    """Return a column of one width: names to the left, numbers to the right."""
+    """Return a column of one width: names left-aligned, numbers right-aligned."""
     width = max(map(len, (head, *texts)))
     names = any(letter.isalpha() for text in texts for letter in SIZE.sub("", text))
     return [text.ljust(width) if names else text.rjust(width) for text in (head, *texts)]
 
 
 def _wrapped(text: str, indent: int) -> str:
-    """Return a note in lines of a terminal's width, indented below its word."""
+    """Wrap a note to a terminal's width, indented below its word."""
     return fill(
         text,
         PAGE,
@@ -182,7 +182,7 @@ def _wrapped(text: str, indent: int) -> str:
     )
 
 
-# ---- Numbers with labels and ends: what tables, frames and pictures are made of ------------------
+# ---- Columns of numbers with labels and intervals ------------------------------------------------
 
 
 C = TypeVar("C")
@@ -198,29 +198,29 @@ class Columns:
     Parameters
     ----------
     labels
-        What tells the rows apart, by name; may be empty for a single number.
+        The labels of the rows, by name; may be empty for a single number.
     name
-        What the values are.
+        The name of the values.
     values
         The numbers.
     lower, upper
-        The ends of their intervals; None where a value has none.
+        The ends of their intervals; None if a value has none.
     beside
-        The ends of further intervals: of a ``"population"``, and those that take sums for
-        ``"normal"``.
+        The ends of further intervals: of a ``"population"``, and by the ``"normal"``
+        approximation.
     confidence
-        The probability with which the intervals hold; None if something else says it.
+        The confidence level of the intervals; None if it is stated elsewhere.
     even
-        Whether all numbers are printed as precisely as the narrowest interval deserves, as befits
-        shares of one whole; else each as its own interval does.
+        Whether all numbers are printed with the precision of the narrowest interval, as for
+        shares of one whole; otherwise each with that of its own interval.
     further
-        Columns that a frame has besides, such as the edges of bins as numbers; not printed.
+        Further columns of a frame, such as the edges of bins as numbers; not printed.
     printed
-        Which rows are printed; all of them if left out.
+        Which rows are printed; defaults to all.
     most
-        How many rows are printed: of more, those with the largest values. None for all.
+        The maximum number of printed rows: of more, those with the largest values. None for all.
     by
-        The labels that name a group: they come first.
+        The labels that name a group, which come first.
 
     Examples
     --------
@@ -243,7 +243,7 @@ class Columns:
     by: Sequence[str] = ()
 
     def largest(self, most: int | None) -> Columns:
-        """Return the rows with the largest values, in the order they have."""
+        """Return the rows with the largest values, in their original order."""
         if most is None or len(self.values) <= most:
             return self
         down = sorted(range(len(self.values)), key=lambda i: -self.values[i])[:most]
@@ -319,12 +319,12 @@ class Columns:
         return beside({name: _of_one_type(x) for name, x in labels.items()}, own)
 
     def to_frame(self, library: str) -> Any:
-        """Return a frame of the library named: pandas, polars or pyarrow."""
+        """Return a frame of the named library: pandas, polars or pyarrow."""
         return framed(self.to_dict(), library)
 
 
 def beside(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, C]:
-    """Return both in order; a label that is called like one of ours gets a _ behind its name.
+    """Return both in order; a label with the name of an own column gets a ``_`` appended.
 
     Examples
     --------
@@ -341,7 +341,7 @@ def beside(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, C]:
 
 
 def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
-    """Return columns as a frame of the library named: pandas, polars or pyarrow."""
+    """Return columns as a frame of the named library: pandas, polars or pyarrow."""
     if library not in LIBRARIES:
         raise ParameterError(
             "library",
@@ -364,7 +364,7 @@ def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
 
 
 def end_heads(confidence: float | None) -> tuple[str, str]:
-    """Return what the ends of intervals are called.
+    """Return the titles of the ends of intervals.
 
     Examples
     --------
@@ -400,7 +400,7 @@ def with_ends(value: str, *ends: str) -> str:
 
 
 def label(x: object) -> str:
-    """Return a label as a person reads it: numbers with few digits.
+    """Return a label as printed: numbers with few digits.
 
     Examples
     --------
@@ -414,7 +414,7 @@ def label(x: object) -> str:
 
 
 def _of_one_type(labels: Sequence[Any]) -> list[Any]:
-    """Return what a column of a frame can hold: numbers as floats, other mixtures as texts."""
+    """Return labels of one type for a frame: numbers as floats, other mixtures as texts."""
     types = {type(x) for x in labels if x is not None}
     if types == {int, float}:
         return [None if x is None else float(x) for x in labels]

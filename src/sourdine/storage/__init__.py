@@ -4,7 +4,7 @@
 ``database``       SQLite and PostgreSQL behind one interface: one writer at a time, group commit
 ``journal``        an append-only file whose lines form a hash chain
 ``locks``          locks between threads and processes, and writes that reach the disk
-``postgres``       what PostgreSQL needs beyond SQL: connections, and snapshots of text columns
-``table_journal``  `TableJournal`: an append-only file whose head and lines are rows of a database
+``postgres``       PostgreSQL: the dialect of the shared database, and read-only snapshots of tables
+``table_journal``  `TableJournal`: a journal whose head and lines are rows of a database
 =================  =================================================================================
 """

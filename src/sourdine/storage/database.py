@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from io import FileIO
 
 
-# ---- The address of a database, and of one thing in it -------------------------------------------
+# ---- Addresses -----------------------------------------------------------------------------------
 
 
 SCHEME = re.compile(r"(sqlite|postgres(?:ql)?)://", re.IGNORECASE)
@@ -32,7 +32,7 @@ SECRET = re.compile(r"(//[^/@:]*):[^/@]*@|([?&]password=)[^&]*", re.IGNORECASE)
 
 
 def is_address(text: object) -> bool:
-    """Whether something is the address of a database, and not a path.
+    """Return whether a value is the address of a database, and not a path.
 
     Examples
     --------
@@ -44,14 +44,14 @@ def is_address(text: object) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    """Where a database is.
+    """The address of a database.
 
     Parameters
     ----------
     url
-        The address without what stands behind ``#``.
+        The address without its fragment (``#...``).
     part
-        What stands behind ``#``: a name within the database; empty if there is none.
+        The fragment: a name within the database; empty if there is none.
 
     Examples
     --------
@@ -67,7 +67,7 @@ class Address:
 
     @classmethod
     def read(cls, text: str) -> Address:
-        """Return the address that a person typed, or refuse it."""
+        """Parse an address, or raise a `ParameterError`."""
         url, _, part = str(text).partition("#")
         if not is_address(url) or (url.lower().startswith("sqlite") and not url[10:].strip("/")):
             raise ParameterError(
@@ -81,12 +81,12 @@ class Address:
 
     @property
     def is_file(self) -> bool:
-        """Whether it is a file of SQLite."""
+        """Whether the database is an SQLite file."""
         return self.url.lower().startswith("sqlite")
 
     @property
     def path(self) -> Path:
-        """The file of SQLite."""
+        """The SQLite file."""
         return Path(unquote(self.url[10:])).absolute()
 
     def __str__(self) -> str:
@@ -94,7 +94,7 @@ class Address:
         return str(self.path) if self.is_file else hidden
 
 
-# ---- What differs between SQLite and PostgreSQL: how to connect, to begin, and to forbid ---------
+# ---- Dialects: what differs between SQLite and PostgreSQL ----------------------------------------
 
 
 PATIENCE = 60.0
@@ -102,16 +102,16 @@ PATIENCE = 60.0
 
 
 class Transaction:
-    """A connection inside a transaction: what a job reads and writes with.
+    """A connection inside a transaction, with which a job reads and writes.
 
     Parameters
     ----------
     dialect, connection
-        Which database, and the way to it.
+        The kind of database, and an open connection to it.
 
     Notes
     -----
-    Statements are written with ``?`` for values, whatever the database.
+    Statements use ``?`` as the placeholder for values in every dialect.
     """
 
     __slots__ = ("_connection", "dialect", "notes")
@@ -121,20 +121,20 @@ class Transaction:
         self.notes: dict[str, str] = {}
 
     def all(self, statement: str, *values: object) -> list[tuple[Any, ...]]:
-        """Return every row of an answer."""
+        """Return every row of a result."""
         return list(self._do(statement, values).fetchall())
 
     def one(self, statement: str, *values: object) -> tuple[Any, ...] | None:
-        """Return the first row of an answer; None if there is none."""
+        """Return the first row of a result, or None."""
         found: tuple[Any, ...] | None = self._do(statement, values).fetchone()
         return found
 
     def run(self, statement: str, *values: object) -> int:
-        """Change rows, and return how many."""
+        """Run a statement that changes rows, and return how many it changed."""
         return int(self._do(statement, values).rowcount)
 
     def note(self, book: str, line: int, check: str) -> None:
-        """Note a line of a book that is written or shown, for the witness: the last one counts."""
+        """Record for the witness the latest line of a journal that was written or read."""
         self.notes = latest(self.notes, {book: f"{line} {check}"})
 
     def _do(self, statement: str, values: Sequence[object]) -> Any:
@@ -142,7 +142,7 @@ class Transaction:
 
 
 def latest(notes: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
-    """Return what was noted of each book: its later line, with that line's check.
+    """Merge two records of the latest line of each journal, with that line's check.
 
     Examples
     --------
@@ -158,40 +158,40 @@ def latest(notes: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
 
 
 class Dialect(Protocol):
-    """A kind of database."""
+    """Interface of a kind of database."""
 
     broken: tuple[type[Exception], ...]
-    """What is raised when a connection is of no more use."""
+    """Exceptions that mean that a connection can no longer be used."""
     refused: tuple[type[Exception], ...]
-    """What is raised when a statement is refused."""
+    """Exceptions that mean that a statement was refused."""
 
     def connect(self) -> Any:
         """Return a new connection, outside of any transaction."""
 
     def begin(self, connection: Any) -> None:
-        """Begin to write, alone."""
+        """Begin a transaction that writes, with no other writer."""
 
     def end(self) -> None:
-        """Let others write, after a commit or a rollback."""
+        """Release the writers' lock after a commit or a rollback."""
 
     def look(self, connection: Any) -> None:
-        """Begin to read: all that is read until the end is of one moment."""
+        """Begin a transaction that reads one consistent snapshot."""
 
     def spelled(self, statement: str) -> str:
         """Return a statement with this database's placeholders."""
 
     def forbidding(self, table: str, event: str, when: str = "") -> list[str]:
-        """Return statements after which a table refuses UPDATE or DELETE, always or ``when``."""
+        """Return statements that make a table refuse UPDATE or DELETE, always or ``when``."""
 
     def backup(self, path: Path) -> None:
-        """Write a copy of what is committed to a new file, or say what to type."""
+        """Write a copy of the committed data to a new file, or say which command does it."""
 
 
 class SqliteDialect:
-    """A file of SQLite, with a log ahead of it: readers do not wait for writers.
+    """An SQLite file with a write-ahead log, so that readers do not wait for writers.
 
-    Writers wait for each other at a lock of the operating system, at which they look every few
-    milliseconds: SQLite itself looks again after a tenth of a second, and some would starve.
+    Writers wait for a lock of the operating system, which they poll every few milliseconds.
+    SQLite itself polls only every tenth of a second, which would starve some writers.
     """
 
     broken: tuple[type[Exception], ...] = (sqlite3.OperationalError, sqlite3.InterfaceError)
@@ -202,7 +202,7 @@ class SqliteDialect:
         self._turn: FileIO | None = None
 
     def connect(self) -> sqlite3.Connection:
-        """Return a connection to a file that is there."""
+        """Return a connection to an existing file."""
         if not self.path.is_file():
             raise sqlite3.OperationalError("no such file")
         db = sqlite3.connect(
@@ -217,13 +217,13 @@ class SqliteDialect:
         return db
 
     def begin(self, connection: sqlite3.Connection) -> None:
-        """Begin to write, alone."""
+        """Begin a transaction that writes, with no other writer."""
         if self._turn is None:
             self._turn = self._locked()
         connection.execute("BEGIN IMMEDIATE")
 
     def _locked(self) -> FileIO:
-        """Return the file at which writers wait; it may be locked by those who may write the store.
+        """Return the writers' lock file, with the permissions of the database file.
 
         *Checked by* ``test_the_file_at_which_writers_wait_is_locked_by_its_owner_alone``.
         """
@@ -237,26 +237,26 @@ class SqliteDialect:
             raise sqlite3.OperationalError(f"{turn}: {error.strerror}") from None
 
     def end(self) -> None:
-        """Let others write."""
+        """Release the writers' lock."""
         if self._turn is not None:
             self._turn.close()
             self._turn = None
 
     def look(self, connection: sqlite3.Connection) -> None:
-        """Begin to read."""
+        """Begin a transaction that reads."""
         connection.execute("BEGIN")
 
     def backup(self, path: Path) -> None:
-        """Copy the file while others write to it."""
+        """Copy the file, also while others write to it."""
         with closing(self.connect()) as db, closing(sqlite3.connect(path)) as copy:
             db.backup(copy)
 
     def spelled(self, statement: str) -> str:
-        """Return the statement as it is."""
+        """Return the statement unchanged."""
         return statement
 
     def forbidding(self, table: str, event: str, when: str = "") -> list[str]:
-        """Return the trigger that refuses."""
+        """Return the trigger that refuses the event."""
         return [
             f"CREATE TRIGGER {table}_{event} BEFORE {event} ON {table} "
             + (f"WHEN {when} " if when else "")
@@ -273,13 +273,12 @@ def dialect_of(address: Address) -> Dialect:
     return PostgresDialect(address)
 
 
-# ---- `SharedDatabase`: one writer at a time, and whoever waits for the disk together shares a
-# commit
+# ---- One writer at a time, group commit ----------------------------------------------------------
 #
-# Who wants to write puts a job into a line. If nobody leads, they lead: they run all jobs that
-# wait, each behind a savepoint, commit once, wake who waited for them, and then the next in the
-# line. So there is no thread that must be started and ended, and under load many charges cost one
-# wait for the disk.
+# A writer appends its job to a queue. If no thread leads, the writer becomes the leader: it runs
+# all waiting jobs, each behind a savepoint, commits once, and wakes the threads that waited for
+# these jobs and then the next in the queue. So there is no thread to start and stop, and under load
+# many charges share one wait for the disk.
 #
 # *Claim*: a job that raises undoes itself alone. *Checked by*
 # ``test_a_job_that_raises_undoes_itself``. *Claim*: no job returns before its commit.
@@ -289,15 +288,15 @@ def dialect_of(address: Address) -> Dialect:
 T = TypeVar("T")
 
 TOGETHER = 128
-"""Jobs in one transaction."""
+"""Maximum number of jobs in one transaction."""
 PAUSE = 0.05
-"""Seconds after which who waits looks whether somebody leads, if an interrupt kept it unsaid."""
+"""Seconds between checks for a leader, in case an interrupt prevented the wake-up."""
 READERS = 4
-"""Connections that read, in one process."""
+"""Maximum number of connections for reading in one process."""
 
 
 class _Job(Generic[T]):
-    """What somebody waits for."""
+    """A function that waits to be run in a transaction, and its result."""
 
     __slots__ = ("done", "error", "result", "woken", "work")
 
@@ -308,21 +307,21 @@ class _Job(Generic[T]):
 
 
 class SharedDatabase:
-    """A database, shared by threads and processes.
+    """A database shared by threads and processes.
 
     Parameters
     ----------
     address
-        Where it is: ``sqlite:///store.db`` or ``postgresql://host/name``. It is not made here.
+        ``sqlite:///store.db`` or ``postgresql://host/name``. The database must exist.
     witness
-        Called after each commit, and after each read, before anybody hears of it, with what was
-        noted; None for nobody. A read notes what it shows: a commit may be there whose witness
-        could not be told.
+        Called with the recorded lines after each commit and each read, before a result is
+        returned; None for no witness. Reads are recorded too, since a commit may have succeeded
+        whose witness could not be called.
 
     Raises
     ------
     SourdineError
-        It cannot be reached.
+        The database cannot be reached.
     """
 
     def __init__(
@@ -338,7 +337,7 @@ class SharedDatabase:
         self.read(lambda rows: rows.one("SELECT 1"))
 
     def _renew(self) -> None:
-        """Begin anew, in a new process: connections are not shared with the one it came from."""
+        """Reset the state in a new process: connections are not shared across a fork."""
         self._process, self._alone = os.getpid(), InterruptSafeLock()
         self._waiting: deque[_Job[Any]] = deque()
         self._writer: Any = None
@@ -357,7 +356,7 @@ class SharedDatabase:
         return self._open[-1]
 
     def write(self, work: Callable[[Transaction], T]) -> T:
-        """Run a function alone, in a transaction, and return when the disk has what it wrote."""
+        """Run a function alone in a transaction, and return once its writes are on disk."""
         self._here()
         job = _Job(work)
         self._waiting.append(job)
@@ -369,7 +368,7 @@ class SharedDatabase:
                     job.woken.wait(PAUSE)
                     job.woken.clear()
         finally:
-            job.done = True  # if an interrupt came while it waited
+            job.done = True  # in case an interrupt came while it waited
             with suppress(ValueError):
                 self._waiting.remove(job)
         if job.error is not None:
@@ -377,7 +376,7 @@ class SharedDatabase:
         return job.result
 
     def read(self, work: Callable[[Transaction], T]) -> T:
-        """Run a function on what is committed, all of one moment, without waiting for writers."""
+        """Run a function on a consistent snapshot, without waiting for writers."""
         self._here()
         with self._places:
             db = None
@@ -397,7 +396,7 @@ class SharedDatabase:
         return result
 
     def backup(self, path: str | os.PathLike[str]) -> None:
-        """Write a copy of what is committed to a new file, while others go on."""
+        """Write a copy of the committed data to a new file, while others keep working."""
         where = Path(path)
         try:
             where.touch(mode=0o600, exist_ok=False)
@@ -418,7 +417,7 @@ class SharedDatabase:
             raise
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         self._here()
         self._drop(self._writer)
         self._writer = None
@@ -426,7 +425,7 @@ class SharedDatabase:
             self._drop(self._readers.pop())
 
     def _lead(self, job: _Job[Any]) -> None:
-        """Run what waits until a job is done: by this thread, or by another before it."""
+        """Run waiting jobs until this one is done, here or by an earlier leader."""
         while not job.done:
             self._together([one for one in [*self._waiting][:TOGETHER] if not one.done] or [job])
 
@@ -470,7 +469,7 @@ class SharedDatabase:
         self._tell(notes)
 
     def _tell(self, notes: Mapping[str, str]) -> None:
-        """Tell the witness what was noted; if that fails, no waiting request is answered."""
+        """Call the witness; if that fails, no waiting request gets a result."""
         if self.witness is not None and notes:
             self.witness(notes)
 
@@ -492,7 +491,7 @@ class SharedDatabase:
         if connection is not None:
             with suppress(ValueError):
                 self._open.remove(connection)
-            with suppress(Exception):  # it is of no more use
+            with suppress(Exception):  # it is broken anyway
                 connection.close()
 
     def _trouble(self, error: BaseException) -> SourdineError:
@@ -501,11 +500,11 @@ class SharedDatabase:
 
 
 INHERITED: list[Any] = []
-"""Connections of the process that this one was forked from: closing them would end those."""
+"""Connections of the parent process: closing them here would end the parent's sessions."""
 
 
 def _let_go(connections: list[Any], process: int) -> None:
-    """Close the connections of a database that nobody uses any more."""
+    """Close the connections of a database that is no longer in use."""
     if process != os.getpid():
         INHERITED.extend(connections)
         return

@@ -23,23 +23,23 @@ if TYPE_CHECKING:
     from io import FileIO
 
 
-# ---- Lines that vouch for each other, and a head that says how many there are --------------------
+# ---- The hash chain ------------------------------------------------------------------------------
 #
-# a line                the check of all bytes until its end, a space, the line as JSON
-# the head, first line  what the file is, how many lines and bytes it has, the check of the last
+# a line                the check of all bytes up to its end, a space, the line as JSON
+# the head, first line  the kind of file, how many lines and bytes it has, the check of the last
 #                       line, and a check of the head itself
 #
-# Every byte is under a check, so a bit that flips, a line that is cut out, moved or added by hand,
-# and a file that was cut off are noticed. *Checked by* ``test_no_flipped_bit_is_accepted`` and
-# ``test_lines_that_were_moved_or_removed_are_noticed``. The checks guard against accidents: whoever
-# may write the file can compute them.
+# Every byte is covered by a check, so a flipped bit, a line that was removed, moved or added by
+# hand, and a truncated file are noticed. *Checked by* ``test_no_flipped_bit_is_accepted`` and
+# ``test_lines_that_were_moved_or_removed_are_noticed``. The checks guard against accidents only:
+# anyone who may write the file can compute them.
 
 
 Row = dict[str, Any]
-"""What a line says: names and what JSON knows."""
+"""The content of a line: a JSON object."""
 
 WIDTH = 32
-"""Letters of a check."""
+"""Number of letters of a check."""
 
 HEAD = re.compile(
     rb"sourdine ([a-z]+) (\d{4}) lines (\d{12}) bytes (\d{15}) chain ([0-9a-f]{32}) "
@@ -49,16 +49,16 @@ HEAD = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Head:
-    """How far a file has got.
+    """The state of a file: how many lines it has, and the check of the last one.
 
     Parameters
     ----------
     mark
-        What the file is, in one word.
+        The kind of file, in one word.
     version
         The format of its lines.
     lines, size
-        How many lines there are, and where the last one ends.
+        The number of lines, and the offset at which the last one ends.
     chain
         The check of the last line.
     """
@@ -71,13 +71,13 @@ class Head:
 
     @classmethod
     def first(cls, mark: str, version: int) -> Head:
-        """Return the head of a file that has no line yet."""
+        """Return the head of a file without lines."""
         head = cls(mark, version, 0, 0, _check(f"{mark} {version}".encode()))
         return cls(mark, version, 0, len(head.written()), head.chain)
 
     @classmethod
     def read(cls, text: bytes) -> Head | None:
-        """Return the head that a file begins with; None if it is none, or damaged."""
+        """Parse the head of a file; None if there is none or it is damaged."""
         found = HEAD.match(text)
         if found is None:
             return None
@@ -86,7 +86,7 @@ class Head:
         return head if head.written() == found[0] else None
 
     def written(self) -> bytes:
-        """Return the head as it stands in the file; its length depends on the mark alone."""
+        """Return the head as bytes; their length depends on the mark alone."""
         said = (
             f"sourdine {self.mark} {self.version:04d} lines {self.lines:012d} "
             f"bytes {self.size:015d} chain {self.chain.decode()} "
@@ -94,18 +94,18 @@ class Head:
         return said + _check(said) + b"\n"
 
     def after(self, line: bytes) -> Head:
-        """Return the head once a line was written."""
+        """Return the head after a line is appended."""
         return Head(self.mark, self.version, self.lines + 1, self.size + len(line), line[:WIDTH])
 
 
 def linked(head: Head, table: str, row: Row) -> bytes:
-    """Return the line that follows, with its check."""
+    """Return the next line, with its check."""
     said = json.dumps([table, row], separators=(",", ":")).encode()
     return _check(head.chain, said) + b" " + said + b"\n"
 
 
 def parsed(head: Head, text: bytes) -> list[tuple[str, Row, Head]]:
-    """Return the lines that follow a head, up to the first one that is not whole or not right."""
+    """Return the lines that follow a head, up to the first incomplete or damaged one."""
     found, start = [], 0
     while (end := text.find(b"\n", start)) >= 0:
         line = text[start : end + 1]
@@ -125,31 +125,31 @@ def _check(*parts: bytes) -> bytes:
     return blake2b(b"".join(parts), digest_size=WIDTH // 2).hexdigest().encode()
 
 
-# ---- What every book has, wherever its lines are kept: a kind, first lines, and words to refuse --
+# ---- What all journals share: kind, first lines and errors ---------------------------------------
 
 
 T = TypeVar("T")
 
 IDENTITY = "book"
-"""The table of the first line, which no other file has."""
+"""The table of the first line, which is unique to each journal."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileKind:
-    """What sort of book it is.
+    """A kind of journal.
 
     Parameters
     ----------
     noun
-        What a person calls it.
+        What users call it.
     mark
-        The word that the file carries.
+        The word that identifies it in the head.
     version
         The format of its lines.
     rights
-        Who may read and write a new file, but for what the process forbids.
+        Permissions of a new file, subject to the umask.
     older
-        Earlier formats that are read too; such a file keeps its format.
+        Earlier formats that can be read; such a file keeps its format.
     """
 
     noun: str
@@ -160,21 +160,21 @@ class FileKind:
 
 
 def now() -> str:
-    """Return the time in UTC, as ISO 8601."""
+    """Return the current time in UTC, as ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="milliseconds")
 
 
 def first_lines(
     head: Head, begin: Iterable[tuple[str, Row]], name: str | None = None
 ) -> tuple[Head, list[bytes]]:
-    """Return how far a new book gets, and its lines: who it is, then what it begins with.
+    """Return the head and the first lines of a new journal: its identity, then ``begin``.
 
     Parameters
     ----------
     head, begin
-        Of a book without lines, and its first ones.
+        The head of an empty journal, and the lines it begins with.
     name
-        What it is called, where it keeps its name: among others in a database.
+        The journal's name, if it is one of several in a database.
     """
     lines = []
     own: Row = {"identity": token_hex(16), "opened": now()}
@@ -185,14 +185,14 @@ def first_lines(
 
 
 class Kept:
-    """A book of a kind at a place.
+    """A journal of a kind at a place.
 
     Parameters
     ----------
     kind
-        What sort of book it is.
+        The kind of journal.
     where, name
-        Its place, and what it is called there.
+        Its place, and its name there.
     """
 
     __slots__ = ("kind", "name", "where")
@@ -201,7 +201,7 @@ class Kept:
         self.kind, self.where, self.name = kind, where, name
 
     def refusal(self, reason: str) -> ParameterError:
-        """Return the error for a file that cannot be what it should be."""
+        """Return the error for a file that is not a valid journal."""
         noun = self.kind.noun
         return ParameterError(
             noun,
@@ -211,7 +211,7 @@ class Kept:
         )
 
     def read_head(self, text: bytes) -> Head:
-        """Return the head of a book of this kind, or refuse it."""
+        """Parse the head of a journal of this kind, or raise."""
         if not text:
             raise self._emptied()
         if (head := Head.read(text)) is None:
@@ -224,14 +224,14 @@ class Kept:
         return head
 
     def misfit(self, found: Head | None, first: Head | None, seen: Head) -> ParameterError:
-        """Return the error for a book that is damaged, or not the one seen before.
+        """Return the error for a journal that is damaged, or not the one seen before.
 
         Parameters
         ----------
         found
-            The head after its first line; None if not all of its lines are right.
+            The head after the first line; None if some lines are damaged.
         first, seen
-            The head after the first line, and after the last, when it was seen before.
+            The heads after the first and the last line, as they were last seen.
         """
         if found is None:
             return self.refusal("damaged")
@@ -262,57 +262,55 @@ class Kept:
 
 
 class AnyTransaction(Protocol):
-    """One writer's time alone with a book, wherever its lines are kept."""
+    """Exclusive access of one writer to a journal, in a file or a database."""
 
     def rows(self, table: str) -> list[Row]:
-        """Return what was written to a table, the first line first."""
+        """Return the rows of a table, oldest first."""
 
     def last(self, table: str) -> Row | None:
-        """Return what was written to a table last."""
+        """Return the last row of a table."""
 
     def write(self, table: str, row: Row) -> object:
-        """Write a line."""
+        """Append a line."""
 
 
 class AnyJournal(Protocol):
-    """A book that can be held alone: a file, rows of a database, or one transaction's page."""
+    """A journal with exclusive access: a file, rows of a database, or one transaction's view."""
 
     name: str
 
     def turn(self, work: Callable[[AnyTransaction], T]) -> T:
-        """Hold the book alone while a function runs, and return what it returns."""
+        """Run a function with exclusive access, and return its result."""
 
     def refusal(self, reason: str) -> ParameterError:
-        """Return the error for a book that cannot be what it should be."""
+        """Return the error for a journal that is not valid."""
 
 
-# ---- A file that only grows: what is written in it survives kills, forks and other writers -------
+# ---- Journals in files ---------------------------------------------------------------------------
 #
-# one writer at a time   reads, decides and writes; the others wait
+# one writer at a time   reads, decides and writes while the others wait
 # a line, then the head  a line reaches the disk before the head counts it, and the head before
-#                        anything is answered. Of a line that a crash tore nothing was answered, so
-#                        it is dropped; one that is whole counts, though the head does not know it
-#                        yet
-# checks in a chain      whatever else happened to the file is noticed
-#                        (`sourdine.storage.journal`)
-# a memory of the last   a file that was deleted, replaced, or put back from an older copy meanwhile
-# line                   is noticed by whoever has seen more of it
-# a new name             a new file appears whole or not at all; an empty one is never taken for new
+#                        anything is answered. A line that a crash cut short was never answered and
+#                        is dropped; a complete line counts even if the head does not count it yet
+# a hash chain           other changes to the file are noticed
+# a memory of the last   a process that has seen more of the file notices if it was deleted,
+# line                   replaced, or restored from an older copy
+# an atomic creation     a new file appears whole or not at all; an empty one is never taken for new
 #
-# Network file systems often break the locks that this relies on: keep a book on a local disk. And
-# whoever may write the file may delete it: it guards against mistakes and crashes, not against its
-# owner.
+# Network file systems often break the locks that this relies on: keep a journal on a local disk.
+# And anyone who may write the file may delete it: the journal guards against mistakes and crashes,
+# not against its owner.
 
 
 PATIENCE = 60.0
 """Seconds to wait for other writers."""
 
 LONGEST_HEAD = 256
-"""Bytes to look for a head in."""
+"""Number of bytes in which the head is expected."""
 
 
 class JournalTransaction:
-    """One writer's time alone with a book."""
+    """Exclusive access of one writer to a journal in a file."""
 
     __slots__ = ("_book", "_file")
 
@@ -320,38 +318,38 @@ class JournalTransaction:
         self._book, self._file = book, file
 
     def rows(self, table: str) -> list[Row]:
-        """Return what was written to a table, the first line first."""
+        """Return the rows of a table, oldest first."""
         return [row for name, row in self._book.lines if name == table]
 
     def last(self, table: str) -> Row | None:
-        """Return what was written to a table last."""
+        """Return the last row of a table."""
         return next((row for name, row in reversed(self._book.lines) if name == table), None)
 
     def write(self, table: str, row: Row) -> None:
-        """Write a line and wait for the disk: once this returns, the line stays."""
+        """Append a line, and return once it is on disk."""
         self._book.append(self._file, table, row)
 
 
 class Journal(Kept):
-    """A file that only grows, shared by all processes that name it.
+    """An append-only file, shared by all processes that open it.
 
     Parameters
     ----------
     path
         The file.
     kind
-        What sort of book it is.
+        The kind of journal.
     begin
-        The first lines of a new file, each with its table; None if the file must be there.
+        The first lines of a new file, each with its table; None if the file must exist.
     fresh
-        Whether the file must be a new one.
+        Whether the file must be new.
 
     Raises
     ------
     FileExistsError
-        The file must be a new one, and is there.
+        The file must be new, and exists.
     ParameterError
-        The file is not a book of this kind, or is damaged.
+        The file is not a journal of this kind, or is damaged.
     """
 
     __slots__ = ("_first", "_head", "lines", "path")
@@ -382,7 +380,7 @@ class Journal(Kept):
         return self._head.version
 
     def turn(self, work: Callable[[JournalTransaction], T]) -> T:
-        """Hold the file alone while a function runs, and return what it returns."""
+        """Run a function with exclusive access, and return its result."""
         return QUIET(lambda: self._turn(work))
 
     def look(self, work: Callable[[JournalTransaction], T]) -> T:
@@ -390,11 +388,11 @@ class Journal(Kept):
         return self.turn(work)
 
     def append(self, file: FileIO, table: str, row: Row) -> None:
-        """Write a line to the open file, then count it in the head."""
+        """Append a line to the open file, then count it in the head."""
         line = linked(self._head, table, row)
         ((name, kept, head),) = parsed(self._head, line)
         with self._in_plain_words():
-            file.truncate(self._head.size)  # what a crash may have left
+            file.truncate(self._head.size)  # remove what a crash may have left
             locks.put(file, self._head.size, line)
             locks.settle(file)
             locks.put(file, 0, head.written())
@@ -414,7 +412,7 @@ class Journal(Kept):
             return open(self.path, "r+b", buffering=0)  # noqa: PTH123 - closed in a turn
 
     def _is_at_its_path(self, file: FileIO) -> bool:
-        """Wait for the lock; return whether the file was not replaced meanwhile."""
+        """Wait for the lock; return whether the file was not replaced in the meantime."""
         with self._in_plain_words():
             if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
                 raise self.refusal("not a file")
@@ -422,11 +420,11 @@ class Journal(Kept):
             return os.path.samestat(os.fstat(file.fileno()), self.path.stat())
 
     def _catch_up(self, file: FileIO) -> None:
-        """Read what was written since the last turn."""
+        """Read the lines written since the last access."""
         del self.lines[self._head.lines :]  # what an interrupt left
         with self._in_plain_words():
             head = self.read_head(locks.get(file, 0, LONGEST_HEAD))
-            if self._first is None:  # the first look at a file, which may be of an older format
+            if self._first is None:  # first access: the file may be of an older format
                 self._head = Head.first(head.mark, head.version)
             found = _following(head, self._head, file)
             if found is None:
@@ -471,7 +469,7 @@ class Journal(Kept):
 
 
 def _following(head: Head, start: Head, file: FileIO) -> list[tuple[str, Row, Head]] | None:
-    """Return all lines after a place; None if the file's head is not among what they lead to."""
+    """Return all lines after an offset; None if they do not lead to the file's head."""
     if not start.size <= head.size:
         return None
     found = parsed(start, locks.get(file, start.size))

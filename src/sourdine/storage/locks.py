@@ -19,12 +19,13 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# ---- One at a time: a lock that an interrupt cannot leave behind ---------------------------------
+# ---- A lock that interrupts cannot leave held ----------------------------------------------------
 #
-# An interrupt (Ctrl-C) is raised between two steps of the main thread: after a lock was taken and
-# before anybody wrote down by whom, or at the first step of a Python ``__exit__``. So work is
-# passed in as a function, and the lock lets go in a ``finally`` whose first call is C's own
-# ``release``. It says itself whether the lock was held: an owner's lock raises if it was not.
+# An interrupt (Ctrl-C) is raised between two steps of the main thread: for example after a lock was
+# acquired and before its owner was recorded, or at the first step of a Python ``__exit__``. So work
+# is passed in as a function, and the lock is released in a ``finally`` whose first call is the C
+# function ``release``. That call also says whether the lock was held: a lock with an owner raises
+# if it was not.
 #
 # *Claim*: however often and whenever a process is interrupted, no lock stays held. *Checked by*
 # ``test_interrupts_leave_no_lock_behind``.
@@ -34,7 +35,7 @@ T = TypeVar("T")
 
 
 class InterruptSafeLock:
-    """Runs one function at a time; refuses its own holder, who would wait for ever.
+    """Runs one function at a time; raises if its holder would wait for itself.
 
     Examples
     --------
@@ -50,7 +51,7 @@ class InterruptSafeLock:
         self._holder: int | None = None
 
     def __call__(self, work: Callable[[], T]) -> T:
-        """Wait until others have finished, run the function, and return what it returns."""
+        """Wait until others have finished, run the function, and return its result."""
         found: list[T] = []
         self.attempt(lambda: found.append(work()), wait=True)
         return found[0]
@@ -84,18 +85,18 @@ class InterruptSafeLock:
                 self._holder = None
             try:  # noqa: SIM105 - suppress() is Python, and could be interrupted
                 lock.release()
-            except RuntimeError:  # it is another's, or an interrupt came before it was ours
+            except RuntimeError:  # another thread's, or interrupted before it was acquired
                 pass
 
     @property
     def is_mine(self) -> bool:
-        """Whether this thread holds it."""
+        """Whether this thread holds the lock."""
         return self._holder == get_ident()
 
     def wait_for_forks(self) -> None:
-        """Let no process fork while another thread holds this lock, and no child go on that does.
+        """Prevent forks while another thread holds this lock, and end a child forked by its holder.
 
-        The lock is taken before a fork and released after it by C's own functions: those of Python
+        The lock is acquired before a fork and released after it by C functions: Python functions
         could be interrupted at their first step, and leave it held.
         """
         take, release = self._lock.acquire, self._lock.release
@@ -103,30 +104,30 @@ class InterruptSafeLock:
         os.register_at_fork(after_in_child=self._in_child)
 
     def _in_child(self) -> None:
-        """End a child that was forked inside a turn: it would write over its parent's shoulder."""
+        """End a child that was forked while the lock was held: it would write to the same file."""
         if self.is_mine:
             os.write(2, b"sourdine: a process must not be forked inside a turn of a ledger.\n")
             os._exit(70)
 
 
 QUIET = InterruptSafeLock()
-"""Held while a file is in use, so that no fork can carry a half-written line away."""
+"""Held while a file is in use, so that no fork inherits a half-written line."""
 
 if hasattr(os, "register_at_fork"):
     QUIET.wait_for_forks()
 
 
-# ---- What the operating system does for a book: locks, the disk's word, a name given once --------
+# ---- Locks, writes and new files of the operating system -----------------------------------------
 
 
 PAUSE = 0.002
-"""Seconds between two looks at a lock."""
+"""Seconds between two attempts to lock."""
 
 if sys.platform == "win32":  # pragma: no cover - another system
     import msvcrt
 
     FAR = 2**40
-    """A byte beyond the end, so that a lock does not stop readers."""
+    """A byte beyond the end, so that a lock does not block readers."""
 
     def _taken(file: FileIO) -> None:
         file.seek(FAR)
@@ -151,7 +152,7 @@ else:
 
 
 def hold(file: FileIO, patience: float) -> None:
-    """Lock a file until it is closed; raise `BlockingIOError` after so many seconds."""
+    """Lock a file until it is closed; raise `BlockingIOError` after ``patience`` seconds."""
     deadline = monotonic() + patience
     while True:
         try:
@@ -163,14 +164,14 @@ def hold(file: FileIO, patience: float) -> None:
 
 
 def open_locked(path: Path, rights: int, patience: float) -> FileIO:
-    """Return a file that is locked until it is closed; it is made if it is not there.
+    """Open a file, creating it if needed, and lock it until it is closed.
 
-    Whoever may open a file may lock it, and stop everybody who waits for it: so its rights are
-    those that are asked for.
+    Anyone who may open a file may lock it, and block everybody who waits for it: so it gets
+    exactly the requested permissions.
     """
     file = open(path, "ab", buffering=0, opener=lambda name, flags: os.open(name, flags, rights))  # noqa: SIM115 - the caller closes it
     try:
-        with suppress(OSError):  # of a file of somebody else, who may let others in
+        with suppress(OSError):  # the file has another owner, who may admit others
             path.chmod(rights)
         hold(file, patience)
     except BaseException:
@@ -180,28 +181,28 @@ def open_locked(path: Path, rights: int, patience: float) -> FileIO:
 
 
 def settle(file: FileIO) -> None:
-    """Wait until what was written is on the disk."""
+    """Return once all writes are on disk."""
     _flush(file)
 
 
 def get(file: FileIO, start: int, most: int = -1) -> bytes:
-    """Return what a file holds from a place on."""
+    """Return the bytes of a file from an offset on."""
     file.seek(start)
     return file.read(most)
 
 
 def put(file: FileIO, start: int, text: bytes) -> None:
-    """Write a text at a place, whole, or raise."""
+    """Write all bytes at an offset, or raise."""
     file.seek(start)
     if file.write(text) != len(text):
         raise OSError(ENOSPC, os.strerror(ENOSPC))
 
 
 def write_new(path: Path, text: bytes, rights: int) -> None:
-    """Write a new file, which appears whole or not at all; raise `FileExistsError` if it is there.
+    """Create a file that appears whole or not at all; raise `FileExistsError` if it exists.
 
-    It is written under a random name and gets its own by a hard link, which fails where the name
-    is taken; where there are no hard links, it is made under its own name alone.
+    It is written under a random name and then gets its own by a hard link, which fails if the
+    name is taken; without hard links, it is created under its own name directly.
     """
     aside = path.with_name(f".{token_hex(8)}.new")
     try:
@@ -228,7 +229,7 @@ def _write(path: Path, text: bytes, rights: int) -> None:
 
 
 def settle_folder(folder: Path) -> None:
-    """Wait until the names in a folder are on the disk."""
+    """Return once the names in a folder are on disk."""
     with suppress(OSError):  # where a folder cannot be opened
         entry = os.open(folder, os.O_RDONLY)
         try:

@@ -1,4 +1,4 @@
-"""What PostgreSQL needs beyond SQL: connections, and snapshots of text columns."""
+"""PostgreSQL: the dialect of the shared database, and read-only snapshots of tables."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sourdine.storage.database import Address
 
 
-# ---- What PostgreSQL does in its own way ---------------------------------------------------------
+# ---- The dialect ---------------------------------------------------------------------------------
 
 
 try:
@@ -31,13 +31,13 @@ except ImportError:
 
 
 WRITERS = 7_305_011
-"""The lock that whoever writes holds."""
+"""The advisory lock that a writer holds."""
 RAISE = "RAISE EXCEPTION 'what is written stays'"
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 
 class PostgresDialect:
-    """A database of PostgreSQL; needs psycopg (``pip install '.[postgres]'``)."""
+    """A PostgreSQL database; needs psycopg (``pip install '.[postgres]'``)."""
 
     broken: tuple[type[Exception], ...] = (psycopg.OperationalError, psycopg.InterfaceError)
     refused: tuple[type[Exception], ...] = (psycopg.DatabaseError,)
@@ -53,7 +53,7 @@ class PostgresDialect:
         )
 
     def begin(self, connection: Connection) -> None:
-        """Begin to write, alone: the lock ends with the transaction."""
+        """Begin a transaction that writes, alone: the lock ends with the transaction."""
         connection.execute("BEGIN")
         connection.execute(f"SELECT pg_advisory_xact_lock({WRITERS})")
 
@@ -61,11 +61,11 @@ class PostgresDialect:
         """Do nothing: the lock ended with the transaction."""
 
     def look(self, connection: Connection) -> None:
-        """Begin to read."""
+        """Begin a transaction that reads."""
         connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
 
     def backup(self, path: Path) -> None:
-        """Refuse: PostgreSQL has a program for it."""
+        """Raise an error that names PostgreSQL's own program for backups."""
         raise ParameterError(
             "store",
             "be a file of SQLite to be copied here",
@@ -78,7 +78,7 @@ class PostgresDialect:
         return statement.replace("?", "%s")
 
     def forbidding(self, table: str, event: str, when: str = "") -> list[str]:
-        """Return the triggers that refuse; a table that may not lose rows is not emptied either."""
+        """Return the triggers that refuse; where DELETE is refused, TRUNCATE is refused too."""
         refuse = "EXECUTE FUNCTION what_is_written_stays()"
         function = "what_is_written_stays() RETURNS trigger LANGUAGE plpgsql"
         made = [
@@ -95,7 +95,7 @@ class PostgresDialect:
         return made
 
 
-# ---- Looking at a table of PostgreSQL that somebody else writes: texts and counts, read only -----
+# ---- Read-only snapshots of tables ---------------------------------------------------------------
 
 
 try:
@@ -119,9 +119,9 @@ SETTINGS = (
     "client_encoding=UTF8",
     f"lock_timeout={int(PATIENCE * 1000)}",
 )
-"""How values are written, whatever the database would do."""
+"""Settings that fix how values are written, independently of the database's defaults."""
 REACHED = 10
-"""Seconds for a connection."""
+"""Seconds to wait for a connection."""
 FETCHED = 1 << 15
 TYPES = """
     SELECT oid::text, format_type(oid, NULL)::text, typcategory::text
@@ -130,7 +130,7 @@ TYPES = """
 
 
 class ColumnType(NamedTuple):
-    """The type of a column: its number, its name, and the letter of its category."""
+    """The type of a column: its OID, its name, and the letter of its category."""
 
     number: int
     name: str
@@ -138,14 +138,14 @@ class ColumnType(NamedTuple):
 
 
 class Snapshot:
-    """A database as it was when it was first looked at; what is written since is not seen.
+    """A consistent view of a database as of its first query; later writes are not seen.
 
-    It is one transaction, which reads only, and ends with the object.
+    It is one read-only transaction, which ends with the object.
 
     Parameters
     ----------
     url
-        The address, which no error repeats.
+        The address, which no error message repeats.
     """
 
     def __init__(self, url: str) -> None:
@@ -153,7 +153,7 @@ class Snapshot:
         self._connection: psycopg.Connection[Any] | None = None
 
     def types(self, table: str) -> dict[str, ColumnType]:
-        """Return the type of each column of a table, whose name is quoted."""
+        """Return the type of each column of a table, whose name is already quoted."""
 
         def look() -> dict[str, ColumnType]:
             found = self._open().execute(f"SELECT * FROM {table} LIMIT 0")  # noqa: S608 - quoted
@@ -165,7 +165,7 @@ class Snapshot:
         return dict(_guarded(look))
 
     def rows(self, query: str) -> Iterator[list[tuple[str | None, ...]]]:
-        """Yield the rows of a query, all of whose columns are texts, some at a time."""
+        """Yield the rows of a query in batches; all of its columns must be texts."""
         cursor = _guarded(lambda: self._open().cursor(f"rows{next(self._names)}"))
         with cursor:
             _guarded(lambda: cursor.execute(query))
@@ -189,7 +189,7 @@ class Snapshot:
 
 
 class _AnyText(Loader):
-    """Bytes as text; what is not UTF-8 raises nothing."""
+    """Decodes bytes as text; invalid UTF-8 does not raise."""
 
     def load(self, data: Any) -> str:
         """Return the text."""
@@ -197,7 +197,7 @@ class _AnyText(Loader):
 
 
 def _guarded(work: Callable[[], Any]) -> Any:
-    """Look; if that fails, say so without what the database says, which may hold data."""
+    """Run a query; on failure, raise an error without the server's message, which may hold data."""
     try:
         return work()
     except psycopg.Error:

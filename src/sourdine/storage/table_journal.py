@@ -1,10 +1,10 @@
-"""`TableJournal`: an append-only file whose head and lines are rows of a database.
+"""`TableJournal`: a journal whose head and lines are rows of a database.
 
-A row is, letter for letter, a line of the file, with the check of all that came before it; the head
-is the file's first line. So whatever reads and checks a file reads and checks a journal in a
-database, and `TableJournal.exported` is a file. The first line holds the journal's name, so that it
-is not taken for another of the same database. Triggers forbid to change or delete a line; somebody
-who may drop them is noticed by the checks, as in a file (`sourdine.storage.journal`).
+A row is, byte for byte, a line of a journal file, with the check of all lines before it; the head
+is the file's first line. So the same code reads and checks journals in files and in databases, and
+`TableJournal.exported` returns a file. The first line holds the journal's name, so that it is not
+mistaken for another journal of the same database. Triggers forbid changing or deleting a line; if
+somebody drops them, the checks notice changes as in a file (`sourdine.storage.journal`).
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ LINES = "SELECT line FROM lines WHERE book = ? AND number > ? ORDER BY number"
 
 
 def book_tables(dialect: Dialect) -> list[str]:
-    """Return the statements that make the tables of books."""
+    """Return the statements that create the tables of journals."""
     return [
         "CREATE TABLE books (name TEXT PRIMARY KEY, head TEXT NOT NULL)",
         LINES_TABLE,
@@ -42,14 +42,14 @@ def book_tables(dialect: Dialect) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class ReadSoFar:
-    """How far a book was read: its head, the head after its first line, each table's last line."""
+    """How far a journal was read: its head, the head after line one, each table's last row."""
 
     head: Head
     first: Head | None = None
     last: Mapping[str, Row] = field(default_factory=dict)
 
     def after(self, text: bytes) -> ReadSoFar:
-        """Return how far it is read once these lines are."""
+        """Return the state after reading these lines."""
         found = parsed(self.head, text)
         if not found:
             return self
@@ -58,16 +58,16 @@ class ReadSoFar:
 
 
 class TableTransaction:
-    """A transaction's look at a book.
+    """A transaction's view of a journal.
 
     Parameters
     ----------
     book
-        The book.
+        The journal.
     transaction
-        What it is read and written with.
+        The transaction that reads and writes it.
     seen
-        How far the book was read before the transaction began.
+        How far the journal was read before the transaction began.
     """
 
     __slots__ = ("_book", "_lines", "seen", "transaction")
@@ -81,26 +81,26 @@ class TableTransaction:
 
     @property
     def head(self) -> Head:
-        """How far the book has got."""
+        """The head of the journal."""
         return self.seen.head
 
     def last(self, table: str) -> Row | None:
-        """Return what was written to a table last."""
+        """Return the last row of a table."""
         return self.seen.last.get(table)
 
     def rows(self, table: str) -> list[Row]:
-        """Return what was written to a table, the first line first."""
+        """Return the rows of a table, oldest first."""
         return [row for name, row, _ in self.lines() if name == table]
 
     def lines(self) -> list[tuple[str, Row, Head]]:
-        """Return all lines, each with its table and the head after it; refuse a damaged book."""
+        """Return all lines, each with its table and the head after it; raise if damaged."""
         if self._lines is None:
             self._lines = self._book.lines(self.transaction)
             self.transaction.note(self._book.name, self.head.lines, self.head.chain.decode())
         return list(self._lines)
 
     def write(self, table: str, row: Row) -> int:
-        """Write a line, which stays once the transaction is committed; return its number."""
+        """Append a line, which is durable once the transaction commits; return its number."""
         line = linked(self.head, table, row)
         if self._lines is not None:
             self._lines += parsed(self.head, line)
@@ -110,23 +110,23 @@ class TableTransaction:
 
 
 class TableJournal(Kept):
-    """A book in a database, shared by all processes that name it.
+    """A journal in a database, shared by all processes that open it.
 
     Parameters
     ----------
     database
-        Where it is kept.
+        The database that holds it.
     name
-        What it is called there.
+        Its name in the database.
     kind
-        What sort of book it is.
+        The kind of journal.
     begin
-        The first lines of a new book, each with its table; None if the book must be there.
+        The first lines of a new journal, each with its table; None if the journal must exist.
 
     Raises
     ------
     ParameterError
-        There is no such book, or it is of another kind, or damaged.
+        The journal does not exist, is of another kind, or is damaged.
     """
 
     __slots__ = ("_seen", "database")
@@ -147,11 +147,11 @@ class TableJournal(Kept):
 
     @property
     def version(self) -> int:
-        """The format of the book's lines."""
+        """The format of the journal's lines."""
         return self.kind.version if self._seen is None else self._seen.head.version
 
     def turn(self, work: Callable[[TableTransaction], T]) -> T:
-        """Hold the book alone while a function runs, and return when the disk has what it wrote."""
+        """Run a function with exclusive access, and return once its writes are on disk."""
 
         def job(transaction: Transaction) -> tuple[T, TableTransaction]:
             page = self.page(transaction)
@@ -162,12 +162,12 @@ class TableJournal(Kept):
         return result
 
     def page(self, transaction: Transaction) -> TableTransaction:
-        """Return the book as a transaction that writes alone sees it."""
+        """Return the journal as seen by a transaction that writes alone."""
         return TableTransaction(self, transaction, self._seen)
 
     def look(self, work: Callable[[TableTransaction], T]) -> T:
-        """Run a function on what is committed, without waiting for writers."""
-        seen = self._seen  # what others see from here on may be later than this look
+        """Run a function on the committed lines, without waiting for writers."""
+        seen = self._seen  # another thread may advance it during this read
 
         def job(transaction: Transaction) -> tuple[T, TableTransaction]:
             page = TableTransaction(self, transaction, seen)
@@ -178,31 +178,31 @@ class TableJournal(Kept):
         return result
 
     def remember(self, page: TableTransaction) -> None:
-        """Keep in mind how far the book got, once a page is committed."""
+        """Remember how far the journal was read, once a transaction is committed."""
         if self._seen is None or self._seen.head.lines < page.head.lines:
             self._seen = page.seen
 
     def is_there(self, transaction: Transaction) -> bool:
-        """Whether the database has this book."""
+        """Return whether the database has this journal."""
         return transaction.one("SELECT 1 FROM books WHERE name = ?", self.name) is not None
 
     def make(self, transaction: Transaction, begin: Iterable[tuple[str, Row]]) -> None:
-        """Make the book, unless another process was first."""
+        """Create the journal, unless another process already did."""
         if not self.is_there(transaction):
             begin_journal(transaction, self.name, self.kind, begin)
 
     def put(self, transaction: Transaction, head: Head, line: bytes) -> None:
-        """Write a line, and the head that counts it."""
+        """Insert a line, and update the head to count it."""
         _put(transaction, self.name, head, line)
 
     def text(self, transaction: Transaction, after: int = 0) -> bytes:
-        """Return the lines after a number, as they stand in a file."""
+        """Return the lines after a number, as the bytes of a file."""
         return b"".join(
             f"{line}\n".encode() for (line,) in transaction.all(LINES, self.name, after)
         )
 
     def lines(self, transaction: Transaction) -> list[tuple[str, Row, Head]]:
-        """Return all lines, each with its table and the head after it; refuse a damaged book."""
+        """Return all lines, each with its table and the head after it; raise if damaged."""
         head = self.head(transaction)
         found = parsed(self.start(head), self.text(transaction))
         if not found or found[-1][2] != head:
@@ -212,11 +212,11 @@ class TableJournal(Kept):
         return found
 
     def start(self, head: Head) -> Head:
-        """Return the head of the book when it had no line."""
+        """Return the head of the journal before its first line."""
         return Head.first(head.mark, head.version)
 
     def exported(self) -> bytes:
-        """Return the file that this book would be.
+        """Return the journal as the bytes of a file.
 
         *Checked by* ``test_an_exported_book_is_a_file``.
         """
@@ -229,7 +229,7 @@ class TableJournal(Kept):
         return self.database.read(job)
 
     def caught_up(self, transaction: Transaction, known: ReadSoFar | None) -> ReadSoFar:
-        """Return how far the book has got; refuse one that is damaged, or lacks what was seen."""
+        """Return how far the journal has got; raise if it is damaged or lacks lines seen before."""
         head = self.head(transaction)
         seen = known or ReadSoFar(self.start(head))
         if seen.head != head:
@@ -241,7 +241,7 @@ class TableJournal(Kept):
         return seen
 
     def head(self, transaction: Transaction) -> Head:
-        """Return how far the book says that it has got."""
+        """Return the stored head of the journal."""
         found = transaction.one("SELECT head FROM books WHERE name = ?", self.name)
         if found is None:
             raise self.refusal("no such ledger in this store")
@@ -249,14 +249,14 @@ class TableJournal(Kept):
 
 
 class TransactionJournal(Kept):
-    """A book as one transaction sees it: whoever takes a turn with it is in that transaction.
+    """A journal as one transaction sees it: all access happens inside that transaction.
 
     Parameters
     ----------
     book
-        The book.
+        The journal.
     page
-        The transaction's look at it.
+        The transaction's view of it.
     """
 
     __slots__ = ("page",)
@@ -266,14 +266,14 @@ class TransactionJournal(Kept):
         self.page = page
 
     def turn(self, work: Callable[[TableTransaction], T]) -> T:
-        """Run a function on the page; what it writes stays if the transaction is committed."""
+        """Run a function on the transaction; its writes are durable once that commits."""
         return work(self.page)
 
 
 def begin_journal(
     transaction: Transaction, name: str, kind: FileKind, begin: Iterable[tuple[str, Row]]
 ) -> None:
-    """Make a book that is not there, with its first lines, in a transaction of somebody's own."""
+    """Create a journal with its first lines inside an existing transaction."""
     head = Head.first(kind.mark, kind.version)
     _, lines = first_lines(head, begin, name)
     transaction.run("INSERT INTO books VALUES (?, ?)", name, _spelled(head))

@@ -1,23 +1,23 @@
-"""Data in Spark: whole numbers come to the driver, rows never do.
+"""Data in Spark: only integers come to the driver, never rows.
 
-Two ways give the slot of `Cell.slots`:
+Two ways compute the slot of `Cell.slots`:
 
-* *by Spark itself* (`cells`), for whole numbers, floats, truth values, texts, dates and times, on
-  expressions that cannot raise, whatever the settings of the session are;
+* *by Spark itself* (`cells`), for integers, floats, booleans, texts, dates and times, by
+  expressions that cannot raise under any settings of the session;
 * *by Python on the executors* (`executors`), for everything else (texts read as numbers, decimals,
   very wide lattices, many edges): `mapInArrow` runs the engine for data in memory on each batch, so
-  it counts what is counted there, by construction. `environment` sees that their Python can.
+  the counts agree with it by construction. `executors` also checks that their Python can run it.
 
 Columns are renamed by position before anything else, so neither case nor dots nor quotes in their
 names matter. Nothing depends on the order of rows, on partitions, on the session's time zone, on
 ANSI mode or on how often a task runs. PySpark is imported where it is needed.
 
 =============  =====================================================================================
-``cells``      cells as Spark's expressions
+``cells``      cells as Spark expressions
 ``dataframe``  Spark data frames: the types of their columns, and whether reading them is repeatable
-``engine``     the Spark engine: counts, exact sums and unit bounding where the rows are
+``engine``     the Spark engine: counts, exact sums and unit bounding inside Spark
 ``executors``  Python functions on Spark executors, and the interpreter that runs them
-``opening``    a session of Spark's, and a folder or table in it: for those who have no data frame
+``opening``    opening a Spark session, and a folder or table in it, where there is no data frame
                yet
 =============  =====================================================================================
 """

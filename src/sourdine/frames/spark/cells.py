@@ -1,8 +1,8 @@
-"""Cells as Spark's expressions.
+"""Cells as Spark expressions.
 
-They are made of columns, never of SQL text: no setting of the parser changes them. None can raise:
-whole numbers are clamped before they are computed with, and nothing is cast that might not fit. NaN
-is tested before any comparison, for Spark holds it equal to itself and above infinity.
+They are made of columns, never of SQL text, so that no setting of the parser changes them. None can
+raise: integers are clamped before arithmetic, and nothing is cast that might not fit. NaN is tested
+before any comparison, because Spark treats it as equal to itself and above infinity.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 FEW = 64
 """Up to this many categories or edges are compared one after the other."""
 NARROW = 1 << 61
-"""Below this bound whole numbers snap with nothing beyond 64 bits."""
+"""Below this bound integers snap within 64 bits."""
 TIMES = ("date", "time", "zoned")
 _INT64 = 1 << 63
 _HOUR, _MINUTE, _SECOND = 3600 * 10**6, 60 * 10**6, 10**6
@@ -32,7 +32,7 @@ _HOUR, _MINUTE, _SECOND = 3600 * 10**6, 60 * 10**6, 10**6
 
 @dataclass(frozen=True, slots=True)
 class SparkKey:
-    """What rows are grouped by: the slot itself, or a listed value whose slot Python finds."""
+    """A grouping key: the slot itself, or a listed value whose slot Python computes."""
 
     expression: Any
     direct: bool = True
@@ -45,31 +45,31 @@ class Expressions:
     Parameters
     ----------
     functions
-        What makes columns: `pyspark.sql.functions`, or those of Connect.
+        The module that makes columns: `pyspark.sql.functions`, or that of Connect.
     """
 
     functions: Any
     _wholes: dict[int, Any] = field(default_factory=dict, repr=False, compare=False)
 
     def whole(self, v: int) -> Any:
-        """Return a whole number of 64 bits; each is made once, for it takes calls to Java."""
+        """Return a 64-bit integer literal; each is made once, since it takes calls to Java."""
         if v not in self._wholes:
             self._wholes[v] = self.functions.lit(v).cast("bigint")
         return self._wholes[v]
 
     def quotient(self, v: Any, by: int) -> Any:
-        """Divide a whole number, 0 or more, in 64 bits."""
+        """Divide a non-negative integer, in 64 bits."""
         return v if by == 1 else self.functions.call_function("div", v, self.whole(by))
 
     def plain(self, place: str, kind: str) -> Any:
-        """Return a column as Arrow takes it: texts in their bytes' order, the unknown as text."""
+        """Return a column for Arrow: texts in the order of their bytes, unknown types as text."""
         c = self.functions.col(place)
         if kind == "text":
             return self.functions.collate(c.cast("string"), "UTF8_BINARY")
         return c.cast("string") if kind == "other" else c
 
     def key(self, cell: Cell, place: str, kind: str) -> SparkKey | None:  # noqa: PLR0911 - a case each
-        """Return what rows are grouped by for a cell; None if only Python can say."""
+        """Return the grouping key of a cell; None if only Python can compute it."""
         c = self.plain(place, kind)
         if isinstance(cell, Present):
             return self._present(c, kind)
@@ -119,7 +119,7 @@ class Expressions:
         return near if step == 1 else self.quotient(near + self.whole(step // 2), step)
 
     def _float_tick(self, grid: Grid, x: Any) -> Any:
-        """Return what the grid computes, in the same order; floor gives a whole number."""
+        """Return what the grid computes, in the same order; floor returns an integer."""
         f = self.functions
         lower, upper, step = (float(v) for v in (grid.lower, grid.upper, grid.step))
         near = f.greatest(f.least(x, f.lit(upper)), f.lit(lower))
@@ -129,8 +129,8 @@ class Expressions:
     def _octave_tick(self, grid: Octaves, x: Any) -> Any:
         """Return the tick of a lattice of octaves.
 
-        A logarithm is off by one octave at most, which comparisons mend. Java's powers of two are
-        exact, and so is a division by one.
+        A logarithm is off by at most one octave, which comparisons correct. Java's powers of two
+        are exact, and so is a division by one.
         """
         f = self.functions
         size = f.least(f.abs(x), f.lit(grid.top))
@@ -155,7 +155,7 @@ class Expressions:
     def instant(self, c: Any, kind: str) -> Any:
         """Return the microseconds from 1970 to a date or a time.
 
-        Of days beyond the years 1 to 9999 there are none: 64 bits do not hold those of all.
+        NULL for days beyond the years 1 to 9999: 64 bits cannot hold all of them.
         """
         f = self.functions
         if kind == "zoned":
@@ -174,7 +174,7 @@ class Expressions:
         )
 
     def _near(self, c: Any, kind: str) -> tuple[Any, Any]:
-        """Return the instant, kept within the years 1 to 9999, and whether it lay there."""
+        """Return the instant, clamped to the years 1 to 9999, and whether it was within them."""
         f, t = self.functions, self.instant(c, kind)
         first, last = self.whole(FIRST), self.whole(LAST)
         return f.greatest(f.least(t, last), first), t.between(first, last)
@@ -216,7 +216,7 @@ class Expressions:
         literal: Callable[[Any], Any],
         first: int,
     ) -> Any:
-        """Return how many inner edges are the value or less, by halving."""
+        """Return how many inner edges are at most the value, by bisection."""
         if not inner:
             return self.whole(first)
         half = len(inner) // 2
@@ -225,7 +225,7 @@ class Expressions:
         return self.functions.when(x < literal(inner[half]), below).otherwise(above)
 
     def _coded(self, cell: Codes, c: Any, kind: str) -> SparkKey | None:
-        """Return the code; of many categories the value, if it is one of them."""
+        """Return the code; for many categories the value itself, if it is listed."""
         f = self.functions
         if kind == "boolean":
             listed: dict[Any, int] = {
@@ -240,7 +240,7 @@ class Expressions:
             c = c.cast("double") + f.lit(0.0)  # -0.0 becomes 0.0
             listed = dict(cell.floats())
         elif kind in {"text", *TIMES}:
-            c = c if kind == "text" else self.text(c, kind)  # no category is "", what is missing
+            c = c if kind == "text" else self.text(c, kind)  # no category is "", which is missing
             listed = dict(cell.codes)
         else:
             return None
@@ -253,7 +253,7 @@ class Expressions:
     def _placed(self, c: Any, listed: Mapping[Any, int]) -> Any:
         """Return the code of a listed value.
 
-        Spark looks for it in a loop. A condition for each value would make a method of more than
+        Spark searches for it in a loop. A condition for each value would make a method of more than
         8000 bytes for a few columns, which Java then never compiles.
         """
         f = self.functions
@@ -265,7 +265,7 @@ class Expressions:
         return f.coalesce(place, self.whole(0)) - self.whole(1)
 
     def _counted(self, c: Any, listed: Mapping[int, int]) -> Any:
-        """Return the code of a whole number, where codes count up as the numbers do."""
+        """Return the code of an integer, if codes increase with the numbers by ones."""
         first, last = min(listed), max(listed)
         there = c.between(self.whole(first), self.whole(last))
         near = self.functions.when(there, c).otherwise(self.whole(first)) - self.whole(first)
@@ -287,7 +287,7 @@ class Expressions:
     # ---------------------------------------------------------------- texts
 
     def text(self, c: Any, kind: str) -> Any:
-        """Return a value's text; None where only Python can write it.
+        """Return a value's text; None if only Python can write it.
 
         Java's text of a float is not the shortest one before version 19.
         """
@@ -307,7 +307,7 @@ class Expressions:
         return f.when(inside, written)
 
     def _clock(self, micros: Any) -> Any:
-        """Write the time of day, with a fraction where there is one."""
+        """Write the time of day, with a fraction if there is one."""
         f = self.functions
 
         def part(unit: int, most: int, width: int) -> Any:
@@ -321,7 +321,7 @@ class Expressions:
 
 
 def _consecutive(listed: Mapping[int, int]) -> bool:
-    """Return whether codes count up as the numbers do.
+    """Return whether codes increase with the numbers by ones.
 
     Examples
     --------

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
 
-# ---- A data frame of Spark's: its functions, the kinds of its columns, whether it can be used ----
+# ---- Functions, types of columns, and settings ---------------------------------------------------
 
 
 _KINDS = {
@@ -29,23 +29,23 @@ _HOLDS = {
 }  # fmt: skip
 _BY_ARROW = ("binary", "array", "struct", "interval day", "interval second", "time(")
 STATED = {"time": "timestamp", "zoned": "timestamp", "listed": None, "other": None}
-"""How kinds are called outside, where that differs."""
+"""Public names of kinds, where they differ."""
 _ROWS, _MANY = "spark.sql.execution.arrow.maxRecordsPerBatch", "65536"
 _BYTES, _ANY = "spark.sql.execution.arrow.maxBytesPerBatch", "2147483647"
-"""What limits a batch, and its limits while we work."""
+"""The settings that limit a batch, and their temporary values."""
 _WRITTEN = ("spark.sql.debug.maxToStringFields", "spark.sql.maxPlanStringLength")
-"""After how many fields, and after how many letters, Spark cuts off the text of a plan."""
+"""The settings after how many fields, and characters, Spark truncates the text of a plan."""
 _LONGEST = str((1 << 31) - 16)
 _RETAINED = "spark.sql.retainGroupColumns"
 
 
 def functions(frame: Any) -> Any:
-    """Return the functions that make columns for a frame: those of Connect are others."""
+    """Return the module that makes columns for a frame, which differs for Connect."""
     return import_module(f"pyspark.sql{'.connect' if is_remote(frame) else ''}.functions")
 
 
 def windows(frame: Any) -> Any:
-    """Return what makes windows over this frame's rows."""
+    """Return the window functions for a frame."""
     return import_module(
         f"pyspark.sql.{'connect' if is_remote(frame) else 'classic'}.window"
     ).Window
@@ -57,7 +57,7 @@ def is_remote(frame: Any) -> bool:
 
 
 def kind_of(dtype: Any) -> str:
-    """Return how a type is read: `listed` are those that only Python reads, by Arrow."""
+    """Return how a type is read; `listed` are types that only Python reads, through Arrow."""
     written = dtype.simpleString()
     if written.startswith(("string", "char", "varchar")):
         return "text"
@@ -69,7 +69,7 @@ def kind_of(dtype: Any) -> str:
 
 
 def declared(dtype: Any) -> Declared | None:
-    """Return what a type says; None for that of nothing at all."""
+    """Return the declared type; None for that of NULL."""
     written = dtype.simpleString()
     if written == "void":
         return None
@@ -79,13 +79,13 @@ def declared(dtype: Any) -> Declared | None:
 
 
 def guarded(work: Callable[[], Any]) -> Any:
-    """Let Spark work; if it fails, say so without what it says, which may hold data."""
+    """Run Spark; on failure, raise an error without its message, which may hold data."""
     with unlogged():
         return _told_without_data(work)
 
 
 def condition_of(error: Exception) -> str | None:
-    """Return what Spark calls an error."""
+    """Return Spark's name of an error condition."""
     told = getattr(error, "getCondition", None)
     return told() if callable(told) else None
 
@@ -95,7 +95,7 @@ def _told_without_data(work: Callable[[], Any]) -> Any:
         return work()
     except ParameterError:
         raise
-    except Exception:  # noqa: BLE001 - Spark has many kinds of errors
+    except Exception:  # noqa: BLE001 - Spark has many types of errors
         raise ParameterError(
             "data",
             "be readable to the end",
@@ -106,9 +106,9 @@ def _told_without_data(work: Callable[[], Any]) -> Any:
 
 @contextmanager
 def unlogged() -> Iterator[None]:
-    """Keep PySpark from logging errors, with the values that they name.
+    """Keep PySpark from logging errors with the values that they name.
 
-    The loggers must be of its own kind: it calls them as no other can be called.
+    The loggers must be PySpark's own class: it calls them in a way that others do not support.
     """
     from pyspark.logger import PySparkLogger
 
@@ -127,7 +127,7 @@ def unlogged() -> Iterator[None]:
 
 @contextmanager
 def in_full(session: Any) -> Iterator[None]:
-    """Let Spark write plans to their end. The settings are put back.
+    """Let Spark write plans in full, and restore the settings.
 
     A frame of another session is written by the settings of the active one.
     """
@@ -145,15 +145,15 @@ def in_full(session: Any) -> Iterator[None]:
 
 @contextmanager
 def in_large_batches(session: Any, *, narrow: bool = False) -> Iterator[None]:
-    """Let Spark hand small rows to Python in larger batches, unless somebody chose their size.
+    """Let Spark pass small rows to Python in larger batches, unless their size was configured.
 
-    Each costs Java and Python some milliseconds, whatever it holds. What is computed must not
-    depend on where batches end. The session's settings are put back.
+    Each batch costs Java and Python some milliseconds. The result must not depend on where batches
+    end. The session's settings are restored.
 
     Parameters
     ----------
     session
-        Spark's.
+        The Spark session.
     narrow
         Whether a row is a few numbers: its bytes, which Spark counts row by row, need no limit.
     """
@@ -169,9 +169,9 @@ def in_large_batches(session: Any, *, narrow: bool = False) -> Iterator[None]:
 
 
 def require_usable(frame: Any) -> list[str]:
-    """Return the names of the columns; a stream, and a name that stands twice, are refused.
+    """Return the names of the columns; refuse streams and duplicate names.
 
-    So is a setting under which Spark leaves out what it grouped by.
+    Also refuse a setting under which Spark leaves out the grouping columns.
     """
     if frame.isStreaming:
         raise ParameterError(
@@ -186,7 +186,7 @@ def require_usable(frame: Any) -> list[str]:
     return names
 
 
-# ---- Whether a frame holds the same rows each time it is read ------------------------------------
+# ---- Whether a frame has the same rows each time it is read --------------------------------------
 
 
 _DRAWN = (
@@ -201,8 +201,8 @@ _SECTION = re.compile(r"^== (.*) ==$", re.MULTILINE)
 def require_determined(frame: Any) -> None:
     """Refuse a frame that draws rows or values anew each time it is read.
 
-    An answer may need two passes, which must see the same rows. What a user's own function does is
-    seen only if it says so, and only by classic Spark.
+    An answer may need two passes, which must see the same rows. A nondeterministic user function is
+    noticed only if it is declared so, and only by classic Spark.
     """
     found = _drawn(frame)
     if found is not None:
@@ -215,7 +215,7 @@ def require_determined(frame: Any) -> None:
 
 
 def _drawn(frame: Any) -> str | None:
-    """Return what differs from reading to reading, if anything does."""
+    """Return what differs from one read to the next, or None."""
     for plan in guarded(lambda: _plans(frame)):
         if found := _in_plan(plan):
             return found
@@ -227,7 +227,7 @@ def _drawn(frame: Any) -> str | None:
 
 
 def _plans(frame: Any) -> list[str]:
-    """Return the plan as it is understood and as it is optimised, in full."""
+    """Return the analyzed and the optimised plan, in full."""
     with in_full(frame.sparkSession):
         if hasattr(frame, "_jdf"):
             query = frame._jdf.queryExecution()  # noqa: SLF001
@@ -239,7 +239,7 @@ def _plans(frame: Any) -> list[str]:
 
 
 def _in_plan(text: str) -> str | None:
-    r"""Return what in a plan draws anew.
+    r"""Return the part of a plan that is nondeterministic.
 
     Examples
     --------
@@ -265,7 +265,7 @@ def _in_plan(text: str) -> str | None:
 
 
 def _named(text: str, start: int) -> bool:
-    """Return whether what looks like a call is the name of a column: a number follows it."""
+    """Return whether an apparent call is the name of a column: a number follows it."""
     depth = 1
     for bracket in _BRACKET.finditer(text, start):
         depth += 1 if bracket[0] == "(" else -1
@@ -275,7 +275,7 @@ def _named(text: str, start: int) -> bool:
 
 
 def _ordered(below: list[tuple[str, str, str]]) -> bool:
-    """Return whether rows are put in order before anything else happens to them."""
+    """Return whether rows are sorted before any other operation."""
     for name, _, rest in below:
         if name == "Sort":
             return ", true" in rest

@@ -1,4 +1,4 @@
-"""The Spark engine: counts, exact sums and unit bounding where the rows are."""
+"""The Spark engine: counts, exact sums and unit bounding inside Spark."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ if TYPE_CHECKING:
     Answer = tuple[list[Whole], list[list[int]]]
 
 
-# ---- Ranges of ticks that will be asked for, and what was counted in them ------------------------
+# ---- Prefetched ranges of ticks ------------------------------------------------------------------
 
 
 class Planned:
-    """Ranges that several statistics will ask for; one pass then reads all of them.
+    """Ranges that several statistics will ask for; one pass reads all of them.
 
     Examples
     --------
@@ -73,41 +73,41 @@ class Planned:
         self._known: dict[NamedTicks, tuple[Ranges, Whole, Whole]] = {}
 
     def add(self, of: NamedTicks, ranges: Ranges) -> None:
-        """Hear what will be asked, unless it is known."""
+        """Announce ranges, unless they are known."""
         known = self._known[of][0] if of in self._known else ()
         if not all(any(a <= low and high <= b for a, b in known) for low, high in ranges):
             self._wanted.setdefault(of, []).extend(ranges)
 
     def unread(self) -> list[Asked]:
-        """Return the questions for what was not read yet."""
+        """Return the queries for what was not read yet."""
         return [
             Asked((of,), within=tuple(joined(own, of[1].size))) for of, own in self._wanted.items()
         ]
 
     def read(self, asked: Asked, ticks: Whole, counts: Whole) -> None:
-        """Take what was counted."""
+        """Store the counts of a query."""
         of = cast("NamedTicks", asked.cells[0])
         del self._wanted[of]
         self._known[of] = (asked.within or (), *merge([(ticks, counts)]))
 
     def between(self, of: NamedTicks, ranges: Ranges) -> tuple[Whole, Whole]:
-        """Return the ticks within ranges, which were read."""
+        """Return the ticks within ranges that were read."""
         _, ticks, counts = self._known[of]
         there = inside(ticks, ranges)
         return ticks[there], counts[there]
 
 
-# ---- Exact sums of powers of ticks in Spark, and ranges of ticks as ranges of values -------------
+# ---- Exact sums of powers of ticks, and ranges of ticks as ranges of values ----------------------
 
 
 LIMB = 21
-"""Sums are added up in parts of so many bits: none of 2**42 rows overflows."""
+"""Sums are computed in parts of this many bits, so that 2**42 rows do not overflow."""
 _HALF, _PRODUCT = 31, 1 << 62
 _INT64 = 1 << 63
 
 
 def fits(last: int, most: int) -> bool:
-    """Return whether Spark can add up these powers in 64 bits."""
+    """Return whether Spark can sum these powers in 64 bits."""
     return last < _PRODUCT and (most <= 2 or last**most < _PRODUCT)
 
 
@@ -144,12 +144,12 @@ def within(
     slot: Any,
     ranges: Sequence[Range],
 ) -> Any:
-    """Return a condition that holds for the ticks of some ranges, on the values where that can be.
+    """Return a condition that holds for the ticks of some ranges, on the raw values if possible.
 
-    Snapping never decreases, so the values of a range of ticks are an interval; its ends are found
-    by halving the numbers there are, and the place of a value among them by halving too. Spark does
-    not hand that on to Parquet, which for each comparison would look through every word of the
-    dictionary of every file: that takes several times as long as to read the values.
+    Snapping is monotone, so the values of a range of ticks are an interval; its ends are found by
+    bisection over all numbers, and the position of a value among them by bisection too. Spark does
+    not push that down to Parquet, which for each comparison would scan every word of the dictionary
+    of every file: that takes several times as long as reading the values.
     """
     f, ranges = e.functions, joined(ranges, cell.size)
     numbers = kind in {"integer", "float"} and not cell.dated
@@ -180,7 +180,7 @@ def _any(f: Any, conditions: Sequence[Any]) -> Any:
 def _ends(
     cell: Ticks, ranges: Sequence[Range], least: Callable[[int], Any]
 ) -> list[tuple[Any, Any]]:
-    """Return the least value of each range and of what follows it; None where it has no end."""
+    """Return the least value of each range and of what follows it; None for no end."""
     return [
         (None if a <= 0 else least(a), None if b > cell.grid.last else least(b)) for a, b in ranges
     ]
@@ -198,7 +198,7 @@ def _least_float(cell: Ticks, tick: int) -> float:
 
 
 def _rank(x: float) -> int:
-    """Return the number of a float in their order."""
+    """Return the rank of a float in the order of floats."""
     bits = int(np.array([x]).view(np.int64)[0])
     return bits if bits >= 0 else -(bits & (_INT64 - 1))
 
@@ -208,13 +208,13 @@ def _unrank(rank: int) -> float:
     return float(np.array([bits], np.uint64).view(np.float64)[0])
 
 
-# ---- So many rows of each person, chosen where the rows are --------------------------------------
+# ---- Unit bounding -------------------------------------------------------------------------------
 #
-# Python adds two columns: the person's number, and bytes that put the rows in order, both those of
+# Python adds two columns: the person's number, and bytes that order the rows, both as defined in
 # `sourdine.frames.units`. Spark's own window then counts and numbers the rows of a person, and
-# keeps on disk what memory does not hold, also of one person who owns nearly all. Its windows
-# count in 32 bits what they keep, so that nobody may own 2**31 rows. The key is part of the
-# function that is sent to the executors: it stands in no plan and in no log.
+# spills to disk, even if one person owns nearly all rows. Its windows count in 32 bits, so a person
+# may own fewer than 2**31 rows. The key is part of the function that is sent to the executors: it
+# appears in no plan and in no log.
 
 
 def bounded(
@@ -232,13 +232,13 @@ def bounded(
     frame
         The rows.
     e
-        What makes columns of it.
+        Makes its columns.
     kinds
         The kind of each column, by its name in the frame.
     unit
         The column that names the person.
     rows
-        How many rows each may keep.
+        The number of rows that each may keep.
     key
         The secret.
     """
@@ -248,7 +248,7 @@ def bounded(
     placed = mapped(read, Place(unit, key), types)
     own = windows(frame).partitionBy(sortable(e, f.col(unit), kinds[unit])).orderBy("order")
     first, last = windows(frame).unboundedPreceding, windows(frame).unboundedFollowing
-    one = f.count(f.lit(1))  # the number of a row would have 32 bits
+    one = f.count(f.lit(1))  # row_number() has only 32 bits
     owned, number = one.over(own.rowsBetween(first, last)), f.col("number")
     counted = placed.withColumns({"owned": owned, "place": one.over(own.rowsBetween(first, 0))})
     place = (f.col("place") - e.whole(1)).cast("bigint" if rows < NARROW else "decimal(38,0)")
@@ -258,18 +258,18 @@ def bounded(
 
 
 def plain(frame: Any, e: Expressions, kinds: Mapping[str, str]) -> Any:
-    """Return the columns as Python takes them by Arrow."""
+    """Return the columns in types that Arrow passes to Python."""
     return frame.select(*(e.plain(name, kind).alias(name) for name, kind in kinds.items()))
 
 
 def sortable(e: Expressions, c: Any, kind: str) -> Any:
-    """Return what is equal for values with the same text, and only for those."""
+    """Return an expression that is equal exactly for values with the same text."""
     f = e.functions
     if kind in TIMES:
         return e.text(c, kind)
     if kind == "listed":
         return c.cast("string")
-    if kind == "float":  # -0.0 reads as 0, and NaN as nothing
+    if kind == "float":  # -0.0 reads as 0, and NaN as missing
         return f.when(~f.isnan(c), c.cast("double") + f.lit(0.0))
     return f.nullif(c, f.lit("")) if kind == "text" else c
 
@@ -283,14 +283,14 @@ class Place:
     unit
         The column that names the person.
     key
-        The secret; it is not shown.
+        The secret; it is not printed.
     """
 
     unit: str
     key: bytes = field(repr=False)
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the rows with two columns more."""
+        """Yield the rows with two more columns."""
         import pyarrow as pa
 
         for table in tables(batches):
@@ -308,16 +308,16 @@ class Place:
             yield from wider.to_batches()
 
 
-# ---- The engine: questions to a data frame of Spark's --------------------------------------------
+# ---- The engine ----------------------------------------------------------------------------------
 
 
 class Spark(Engine):
-    """A data frame of Spark's, classic or Connect; only whole numbers come out.
+    """A Spark data frame, classic or Connect; only integers come out.
 
     Parameters
     ----------
     frame
-        The rows: at rest, with names that differ, the same each time they are read.
+        The rows: not a stream, with distinct names, the same each time they are read.
     """
 
     away = True
@@ -334,20 +334,20 @@ class Spark(Engine):
         self._forget()
 
     def _forget(self) -> None:
-        """Begin without anything foreseen or known."""
+        """Clear prefetched and cached answers."""
         self._foreseen: Counter[Asked] = Counter()
         self._known: dict[Asked, Answer] = {}
         self._planned = Planned()
 
     def afresh(self) -> Spark:
-        """Return the same rows, with nothing foreseen."""
+        """Return the same rows, without prefetched answers."""
         engine = copy(self)
         engine._forget()  # noqa: SLF001
         return engine
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names."""
+        """The names of the columns."""
         return tuple(self._kinds)
 
     def kind(self, name: str) -> str | None:
@@ -355,21 +355,21 @@ class Spark(Engine):
         return STATED.get(self._kinds[name], self._kinds[name])
 
     def declared(self, name: str) -> Declared | None:
-        """Return what the type of a column says; text that was parsed has none."""
+        """Return the declared type of a column; None for parsed text."""
         return None if self.parsed else self._types[name]
 
     # ---------------------------------------------------------------- questions
 
     def rows(self) -> int:
-        """Return how many there are."""
+        """Return the number of rows."""
         return int(self._counted(Asked(()))[1].sum())
 
     def groups(self, cells: Named) -> Iterator[tuple[list[Whole], Whole | None]]:
-        """Yield the slots that occur, and how often: one query."""
+        """Yield the slots that occur, and their counts: one query."""
         yield self._counted(Asked(tuple(cells)))
 
     def present(self, name: str) -> int:
-        """Return how many values are not missing."""
+        """Return the number of values that are not missing."""
         (slots,), counts = self._counted(Asked(((name, Present(name)),)))
         return int(counts[slots >= 0].sum())
 
@@ -385,7 +385,7 @@ class Spark(Engine):
     def sums(
         self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
     ) -> tuple[list[Whole], list[list[int]]] | None:
-        """Return codes along axes, and for each how many rows there are and the powers' sums."""
+        """Return codes along axes, and for each the number of rows and the sums of powers."""
         return self._answer(Asked(tuple(axes)) if of is None else Asked((*axes, of), most))
 
     def between(
@@ -406,11 +406,11 @@ class Spark(Engine):
     def within(
         self, cells: Named, ranges: Sequence[tuple[int, int]]
     ) -> Iterator[tuple[list[Whole], Whole | None]]:
-        """Yield the slots of rows whose ticks lie in ranges, and how often: one query."""
+        """Yield the slots of rows whose ticks lie in ranges, and their counts: one query."""
         yield self._counted(Asked(tuple(cells), within=tuple(ranges)))
 
     def prefetch(self, asked: Asked) -> None:
-        """Hear what will be asked: it is asked together with what is asked first."""
+        """Announce a query: it is run together with the first one that is made."""
         if asked.within is None or len(asked.cells) > 1:
             self._foreseen[asked] += 1
         else:
@@ -426,7 +426,7 @@ class Spark(Engine):
     def _answer(self, asked: Asked) -> Answer:
         """Return the slots that occur along the axes, and the numbers of each.
 
-        What was foreseen is asked with it, and remembered until it is asked for.
+        Announced queries are run with it, and cached until they are made.
         """
         expected = self._foreseen.pop(asked, 1) - 1
         if asked not in self._known:
@@ -439,7 +439,7 @@ class Spark(Engine):
         return self._known.pop(asked)
 
     def _asked_together(self, asked: Sequence[Asked]) -> list[Answer]:
-        """Answer questions in one query.
+        """Answer several queries in one Spark query.
 
         Lower powers of the same ticks are part of higher ones, and so is the number of rows.
         """
@@ -464,14 +464,14 @@ class Spark(Engine):
         return self._e.key(cell, self._place[name], self._kinds[name]) if standard else None
 
     def _is_plain(self, asked: Asked, keys: Sequence[SparkKey]) -> bool:
-        """Return whether Spark itself can add up, or look into the windows."""
+        """Return whether Spark itself can compute the sums, or the windows."""
         cell: Any = asked.cells[-1][1] if asked.cells else None
         if asked.within is not None:
             return len(asked.within) <= FEW and keys[-1].direct
         return asked.most is None or fits(cell.grid.last, asked.most)
 
     def _by_spark(self, asked: Asked, keys: Sequence[SparkKey]) -> Answer:
-        """Ask by expressions alone."""
+        """Run a query by expressions alone."""
         f = self._e.functions
         rows = self._frame
         name, cell = cast("tuple[str, Ticks]", asked.cells[-1] if asked.cells else ("", None))
@@ -510,7 +510,7 @@ class Spark(Engine):
         return np.asarray(named[1].slots(column), np.int64)
 
     def _on_executors(self, asked: Sequence[Asked]) -> list[Answer]:
-        """Ask Python on the executors, which takes from Spark what Spark can say."""
+        """Run queries in Python on the executors, with the slots that Spark can compute."""
         f = self._e.functions
         placed = [
             Asked(tuple((self._place[n], cell) for n, cell in own.cells), own.most, own.within)
@@ -544,7 +544,7 @@ class Spark(Engine):
     # ---------------------------------------------------------------- values and rows
 
     def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole | None]]:
-        """Yield the texts that occur in columns, and how often: for keys that nobody listed."""
+        """Yield the texts that occur in columns, and their counts: for unlisted keys."""
         f, e = self._e.functions, self._e
         plain = {n: e.plain(self._place[n], self._kinds[n]) for n in names}
         texts = [e.text(plain[n], self._kinds[n]) for n in names]
@@ -563,7 +563,7 @@ class Spark(Engine):
         yield columns, np.asarray(found.column("n").to_numpy(), np.int64)
 
     def owned(self, unit: str, most: int) -> dict[int, int]:
-        """Return how many people own each number of rows: names stay where they are."""
+        """Return how many people own each number of rows; names do not leave Spark."""
         f, kind = self._e.functions, self._kinds[unit]
         plain = self._e.plain(self._place[unit], kind)
         person = sortable(self._e, plain, kind)
@@ -577,7 +577,7 @@ class Spark(Engine):
         return dict(zip(*both, strict=True))
 
     def only(self, *names: str) -> Spark:
-        """Return some columns alone."""
+        """Return an engine with only these columns."""
         engine = self.afresh()
         engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
         return engine
@@ -593,7 +593,7 @@ class Spark(Engine):
         return [self._read(mapped(rows, own, rows.schema)) for own in chosen]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Keep so many rows of each person; see `sourdine.frames.units`."""
+        """Keep at most ``rows`` rows of each person; see `sourdine.frames.units`."""
         place = self._place[unit]
         return self._read(bounded(self._frame, self._e, self._placed_kinds, place, rows, key))
 
@@ -608,7 +608,7 @@ class Spark(Engine):
         return engine
 
     def _read(self, frame: Any) -> Spark:
-        """Return rows that Python has read: what it could not take are texts now."""
+        """Return rows that Python has read: columns that it could not convert are texts now."""
         engine = self._other(frame)
         engine._kinds = {  # noqa: SLF001
             n: "text" if kind == "other" else kind for n, kind in self._kinds.items()
@@ -616,12 +616,12 @@ class Spark(Engine):
         return engine
 
     def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
-        """Refuse: single rows stay where they are."""
+        """Raise: single rows do not leave the engine."""
         del cells, rows
         raise _away()
 
     def column(self, name: str, *, strict: bool = False) -> Column:
-        """Refuse: single rows stay where they are."""
+        """Raise: single rows do not leave the engine."""
         del name, strict
         raise _away()
 
@@ -636,7 +636,7 @@ def _away() -> ParameterError:
 
 
 def _serves(answered: Asked, asked: Asked) -> bool:
-    """Return whether the answer to one question holds that to another."""
+    """Return whether the answer to one query includes that to another."""
     if answered.within is not None or asked.within is not None:
         return answered == asked
     if asked.most is None:
@@ -647,13 +647,13 @@ def _serves(answered: Asked, asked: Asked) -> bool:
 
 
 def _part(asked: Asked, answer: Answer) -> Answer:
-    """Return the numbers that were asked for, of those that were found."""
+    """Return the requested numbers out of those that were computed."""
     slots, numbers = answer
     return slots, [own[: 1 if asked.most is None else asked.most + 2] for own in numbers]
 
 
 def _texts(values: Any) -> list[str | None]:
-    """Return texts; what is not UTF-8 is missing, and only that."""
+    """Return texts; only invalid UTF-8 is missing."""
     try:
         return list(values.to_pylist())
     except UnicodeDecodeError:

@@ -38,40 +38,40 @@ if TYPE_CHECKING:
     Whole = NDArray[np.int64]
 
 
-# ---- Functions on Spark's executors, and the Python that runs them there -------------------------
+# ---- The executors' Python -----------------------------------------------------------------------
 #
 # Spark starts ``python3`` on every executor unless ``PYSPARK_PYTHON`` names another, and that
-# Python need not have what the driver has. Three cases:
+# Python may lack packages that the driver has. Three cases:
 #
 # * Spark runs on this machine and ``PYSPARK_PYTHON`` is not set: our functions run under the
 #   interpreter of the driver.
-# * The executors' Python has NumPy and pyarrow, which functions over Arrow need: packages of plain
-#   Python that it lacks, Sourdine itself included, are sent along once a session.
+# * The executors' Python has NumPy and pyarrow, which functions over Arrow need: missing pure
+#   Python packages, including Sourdine itself, are sent along once per session.
 # * Anything else is refused before a row is read, with the Python that was found and what to type.
 
 
 _COMPILED = ("numpy", "pyarrow")
-"""What the executors must have."""
+"""Packages that the executors must have."""
 _PLAIN = ("sourdine", "narwhals", "attr", "attrs")
-"""What is sent to them if they lack it."""
+"""Packages that are sent to them if missing."""
 _PYTHON = "PYSPARK_PYTHON"
 _OTHER_VERSION = re.compile(r"different version: (\d+\.\d+)")
 
 _prepared: WeakSet[Any] = WeakSet()
 """The Spark contexts, and the sessions of Connect, whose executors have all they need."""
 _sent: list[TemporaryDirectory[str]] = []
-"""Executors that start later fetch what was sent, so it stays until this process ends."""
+"""Executors that start later fetch what was sent, so it is kept until this process ends."""
 
 
 def mapped(rows: Any, work: Callable[[Iterator[Any]], Iterator[Any]], types: Any) -> Any:
-    """Return the frame of what a function makes of batches of rows, on the executors.
+    """Return the frame that a function makes of batches of rows, on the executors.
 
     Parameters
     ----------
     rows
-        A data frame of Spark's.
+        A Spark data frame.
     work
-        A function from batches of Arrow to batches of Arrow.
+        A function from Arrow batches to Arrow batches.
     types
         The columns that it yields.
     """
@@ -85,7 +85,7 @@ def mapped(rows: Any, work: Callable[[Iterator[Any]], Iterator[Any]], types: Any
 def _python_of_the_driver(session: Any) -> Iterator[bool]:
     """Let a local Spark run the next functions under this interpreter, unless another is set.
 
-    Yields whether it will. Functions of the user's own keep theirs.
+    Yields whether it will. The user's own functions are not affected.
     """
     if not _is_local(session) or _PYTHON in os.environ or not sys.executable:
         yield False
@@ -105,7 +105,7 @@ def _is_local(session: Any) -> bool:
 
 
 def _prepare(rows: Any) -> None:
-    """Ask the executors, once a session, what their Python lacks, and send what can be sent."""
+    """Check once per session what the executors' Python lacks, and send what can be sent."""
     session = rows.sparkSession
     owner = session if is_remote(session) else session.sparkContext
     if owner in _prepared:
@@ -117,9 +117,9 @@ def _prepare(rows: Any) -> None:
 
 
 def _lacking(rows: Any) -> list[str]:
-    """Return which packages of plain Python the executors lack; refuse if they lack others.
+    """Return which pure Python packages the executors lack; refuse if they lack others.
 
-    The query reads no data, so its error may be looked at.
+    The query reads no data, so its error may be inspected.
     """
     session, names, version = rows.sparkSession, (*_COMPILED, *_PLAIN), __version__
 
@@ -142,7 +142,7 @@ def _lacking(rows: Any) -> list[str]:
         with unlogged():
             asked = session.range(1).select(f.udf(look, "string", useArrow=False)().alias("told"))
             found, lacks = json.loads(asked.collect()[0]["told"])
-    except Exception as error:  # noqa: BLE001 - Spark has many kinds of errors
+    except Exception as error:  # noqa: BLE001 - Spark has many types of errors
         other = _OTHER_VERSION.search(str(error))
         raise _refusal(
             session, f"Python {other[1]}" if other else "one that does not start"
@@ -191,28 +191,27 @@ def _send(session: Any, names: Sequence[str]) -> None:
         return
     paths = list(sys.path)
     session.sparkContext.addPyFile(str(archive))
-    sys.path[:] = paths  # it puts the archive on the driver's path too
+    sys.path[:] = paths  # it also puts the archive on the driver's path
 
 
-# ---- The work of Python on Spark's executors: batches of rows to whole numbers -------------------
+# ---- Counting on the executors -------------------------------------------------------------------
 #
 # Each task reads its batches with the engine for data in memory and yields, once, the slots that
-# occur in them and what was added up there. Spark adds up the tasks. A task that runs again yields
-# the same.
+# occur in them and their sums. Spark adds up the tasks. A task that runs again yields the same.
 
 
 ROWS = 1 << 17
-"""Batches are joined to so many rows: Spark's of 10 000 are small for NumPy."""
+"""Batches are joined to this many rows: Spark's batches of 10,000 are small for NumPy."""
 DENSE = 1 << 21
 DIGIT = 32
-"""Sums leave a task in digits of so many bits, so that those of all tasks fit 64."""
+"""Sums leave a task in digits of this many bits, so that those of all tasks fit 64 bits."""
 COUNTED = 44
-"""How many bits the number of rows may have."""
+"""The maximum number of bits of the number of rows."""
 _HALF = 31
 
 
 def tables(batches: Iterator[Any]) -> Iterator[Any]:
-    """Yield the rows as tables of about `ROWS`, and of no more than twice as many."""
+    """Yield the rows as tables of about `ROWS`, and at most twice as many."""
     import pyarrow as pa
 
     held: list[Any] = []
@@ -229,7 +228,7 @@ def tables(batches: Iterator[Any]) -> Iterator[Any]:
 
 
 def digits(asked: Asked) -> list[int]:
-    """Return how many digits each number of an answer has: the rows, then the sums of powers."""
+    """Return the number of digits of each number of an answer: the rows, then the sums."""
     if asked.most is None:
         return [1]
     cell: Any = asked.cells[-1][1]
@@ -249,12 +248,12 @@ def decoded(asked: Asked, row: Sequence[int]) -> list[int]:
 
 @dataclass(frozen=True)
 class Work:
-    """Counts one partition's batches, for several questions at once.
+    """Counts one partition's batches, for several queries at once.
 
     Parameters
     ----------
     asked
-        The questions, of columns of the batches.
+        The queries, on columns of the batches.
     ready
         The cells whose slots are in the batches, and their columns.
     reading
@@ -267,17 +266,17 @@ class Work:
 
     @property
     def axes(self) -> int:
-        """How many slots a row of the output has."""
+        """The number of slots of an output row."""
         return max((len(asked.axes) for asked in self.asked), default=0)
 
     @property
     def numbers(self) -> int:
-        """How many numbers a row of the output has."""
+        """The number of numbers of an output row."""
         return max(sum(digits(asked)) for asked in self.asked)
 
     @property
     def names(self) -> list[str]:
-        """The columns of the output: the question, slots, numbers."""
+        """The columns of the output: the query, slots, numbers."""
         return ["q", *(f"k{i}" for i in range(self.axes)), *(f"v{i}" for i in range(self.numbers))]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
@@ -317,7 +316,7 @@ class Work:
 
 
 class Flat:
-    """Combinations of slots as single numbers, the missing ones included.
+    """Combinations of slots as single integers, including missing ones.
 
     Parameters
     ----------
@@ -347,12 +346,12 @@ class Flat:
 
 
 class Counts:
-    """Adds up how many rows have each combination of slots.
+    """Counts how many rows have each combination of slots.
 
     Parameters
     ----------
     asked
-        The question.
+        The query.
     """
 
     def __init__(self, asked: Asked) -> None:
@@ -371,7 +370,7 @@ class Counts:
             self._parts = [merge(self._parts)]
 
     def found(self) -> tuple[list[Whole], list[Whole]]:
-        """Return the slots that occur, and how often."""
+        """Return the slots that occur, and their counts."""
         if len(self._table):
             flat: Any = np.flatnonzero(self._table)
             counts = self._table[flat]
@@ -386,7 +385,7 @@ class Sums:
     Parameters
     ----------
     asked
-        The question.
+        The query.
     """
 
     def __init__(self, asked: Asked) -> None:
@@ -441,7 +440,7 @@ class Sums:
 
 @dataclass(frozen=True)
 class Texts:
-    """Counts the texts that stand together in a partition's columns.
+    """Counts the combinations of texts in a partition's columns.
 
     Parameters
     ----------
@@ -452,7 +451,7 @@ class Texts:
     columns: tuple[str, ...]
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the texts that occur, and how often."""
+        """Yield the texts that occur, and their counts."""
         import pyarrow as pa
 
         found: dict[tuple[str | None, ...], int] = {}
@@ -470,16 +469,16 @@ class Texts:
 
 @dataclass(frozen=True)
 class Chosen:
-    """Lets the rows of one key through.
+    """Selects the rows of one key.
 
     Parameters
     ----------
     column
         The column that holds keys.
     keys
-        All of them.
+        All listed keys.
     code
-        The place of this one.
+        The index of this one.
     """
 
     column: str
@@ -487,7 +486,7 @@ class Chosen:
     code: int
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the rows whose key it is."""
+        """Yield the rows that have the key."""
         for table in tables(batches):
             codes = self.keys.slots(open_data(table).column(self.column))
             yield from table.filter(np.asarray(codes) == self.code).to_batches()

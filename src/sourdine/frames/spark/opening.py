@@ -1,4 +1,4 @@
-"""A session of Spark's, and a folder or table in it: for those who have no data frame yet."""
+"""Opening a Spark session, and a folder or table in it, where there is no data frame yet."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ if TYPE_CHECKING:
 
 
 TABLE = "spark:"
-"""What stands before the name of a table."""
+"""The prefix of the name of a table."""
 QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
-"""No page tells how many rows pass a filter: exact counts."""
+"""Spark's web pages are turned off: they would show exact counts of filtered rows."""
 LOCAL = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
 }
-"""A Spark on this machine talks to nobody else."""
+"""A local Spark binds to the loopback interface only."""
 _SEPARATORS = 20_000
 """The number of separators read from a line of CSV, or twice the number of columns."""
 OPENED: list[Any] = []
-"""The sessions that were opened here, whose progress may be asked for."""
+"""The sessions that were opened here, which can report progress."""
 
 
 def open_stored(path: str, master: str | None = None, reading: Reading = STANDARD) -> Spark:
@@ -42,10 +42,10 @@ def open_stored(path: str, master: str | None = None, reading: Reading = STANDAR
     Parameters
     ----------
     path
-        A folder, a file or a pattern, wherever Spark can read; ``spark:NAME`` for a table.
+        A folder, a file or a pattern that Spark can read; ``spark:NAME`` for a table.
     master
-        Where Spark runs: ``local[4]``, ``spark://host:7077``, ``sc://host:15002`` for Connect; this
-        machine if left out.
+        Where Spark runs: ``local[4]``, ``spark://host:7077``, ``sc://host:15002`` for Connect;
+        defaults to this machine.
     reading
         How text is read.
     """
@@ -56,7 +56,7 @@ def open_stored(path: str, master: str | None = None, reading: Reading = STANDAR
 
 
 def stored_frame(path: str, master: str | None = None, reading: Reading = STANDARD) -> Any:
-    """Return a data frame of what is stored somewhere; see `open_stored`."""
+    """Return a data frame of stored data; see `open_stored`."""
     session = _session(master)
     if path.startswith(TABLE):
         name = path.removeprefix(TABLE)
@@ -67,15 +67,15 @@ def stored_frame(path: str, master: str | None = None, reading: Reading = STANDA
 
 
 def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None = None) -> Any:
-    """Let Spark look for a file or a table; what it holds is not read yet.
+    """Let Spark find a file or a table, without reading its rows yet.
 
-    Nothing that can fail here depends on a record, but for a file that is no Parquet at all.
+    No failure here depends on a record, except for a file that is not Parquet at all.
     """
 
     def found() -> tuple[Any, Exception | None]:
         try:
             return open_(), None
-        except Exception as error:  # noqa: BLE001 - Spark has many kinds of errors
+        except Exception as error:  # noqa: BLE001 - Spark has many types of errors
             return None, error
 
     frame, error = guarded(found)
@@ -105,7 +105,7 @@ def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None
 
 
 def is_text(path: str) -> bool:
-    """Return whether a path is of CSV: by its end, or by the files in the folder."""
+    """Return whether a path is CSV: by its extension, or by the files in the folder."""
     if path.startswith(TABLE):
         return False
     if path.lower().endswith(CSV):
@@ -117,8 +117,8 @@ def is_text(path: str) -> bool:
 def _texts(session: Any, path: str, reading: Reading) -> Any:
     """Read records as texts, each line on its own: none changes how another is read.
 
-    Spark's reader of CSV fails on a line of more columns than it was told of. So it reads whole
-    lines, as files with one column, and of each line no more separators than its parser takes.
+    Spark's CSV reader fails on a line with more columns than expected. So it reads whole lines,
+    as files with one column, and of each line at most as many separators as its parser accepts.
     """
     separator = reading.separator or ("\t" if path.lower().endswith((".tsv", ".tsv.gz")) else ",")
     parsing = {
@@ -134,7 +134,7 @@ def _texts(session: Any, path: str, reading: Reading) -> Any:
     headed = reading.header is None
     if headed:
         for first in reader().options(**parsing).csv(path).take(1):
-            require_different([name for name in first if name] or [""])  # Spark numbers doubles
+            require_different([name for name in first if name] or [""])  # Spark numbers duplicates
     names = reading.header or tuple(reader().options(**parsing, header="true").csv(path).columns)
     # An unguessable separator, and a quote that is not a character: a line is one column.
     whole = {"sep": token_hex(16), "quote": "\uffff", "escape": "\uffff"}
@@ -148,7 +148,7 @@ def _texts(session: Any, path: str, reading: Reading) -> Any:
 
 
 def _session(master: str | None) -> Any:
-    """Return a session of Spark's, which it takes Java to have."""
+    """Return a Spark session, which needs Java."""
     try:
         from pyspark.sql import SparkSession
     except ImportError:
@@ -172,7 +172,7 @@ def _session(master: str | None) -> Any:
             builder = builder.config(name, value)
     try:
         session = builder.getOrCreate()
-    except Exception:  # noqa: BLE001 - Spark has many kinds of errors
+    except Exception:  # noqa: BLE001 - Spark has many types of errors
         raise ParameterError(
             "master",
             "be a Spark that can be reached",
@@ -186,7 +186,7 @@ def _session(master: str | None) -> Any:
 
 
 def progress() -> tuple[str, float] | None:
-    """Return what Spark is doing, in words, and which part of its tasks is done.
+    """Return what Spark is doing, in words, and the completed fraction of its tasks.
 
     Examples
     --------

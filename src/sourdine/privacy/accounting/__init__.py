@@ -1,13 +1,13 @@
 """One (epsilon, delta) for hundreds of answers, certified.
 
-A `Part` says what one answer can lose. `compose` gives the curve of a batch declared ahead, with
-two certified ends; a `Filter` admits charges one by one, however each is chosen.
+A `Part` describes what one answer can lose. `compose` gives the curve of a batch declared ahead,
+with two certified ends; a `Filter` admits charges one by one, even if they are chosen adaptively.
 
 ===============  ===================================================================================
-``composition``  the certified privacy curve of a batch that is declared ahead
-``filter``       which charges fit into a total, however each is chosen after the earlier answers
-``losses``       distributions of privacy losses: on a lattice, as pairs of laws, of bounded range
-``parts``        the parts of a privacy loss, their price at one Renyi order, and lists of parts
+``composition``  the certified privacy curve of a batch of answers that is declared ahead
+``filter``       privacy filters: which adaptively chosen charges fit into a total
+``losses``       distributions of privacy losses: dominating pairs, bounded range, and lattices
+``parts``        the parts of a privacy loss, their price at one Rényi order, and lists of parts
 ===============  ===================================================================================
 """
 

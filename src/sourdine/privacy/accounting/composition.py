@@ -1,4 +1,4 @@
-"""The certified privacy curve of a batch that is declared ahead."""
+"""The certified privacy curve of a batch of answers that is declared ahead."""
 
 from __future__ import annotations
 
@@ -40,16 +40,16 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# ---- The law of a sum of losses by one tilted FFT, with a bound on every error -------------------
+# ---- The law of a sum of losses by one tilted FFT, with error bounds -----------------------------
 #
 # Masses are multiplied by :math:`e^{\theta l}` and normalised before they are transformed, with
-# :math:`\theta` at the saddle point of :math:`\varepsilon`, so what matters is in the middle of the
-# law and not in its tail: the error is relative to delta, however small delta is.
+# :math:`\theta` at the saddle point of :math:`\varepsilon`, so that the relevant part is in the
+# middle of the law and not in its tail: the error is relative to delta, however small delta is.
 #
 # * Transforms of size :math:`N` have an error of at most :math:`8u\log_2 N` relative to their
 #   2-norm [1]_. The transforms of laws are at most 1, so the errors of factors add up.
 # * Relative errors of masses stay relative: all masses are positive.
-# * What is wrapped around the end of the window is bounded by Chernoff's inequality.
+# * The mass that wraps around the end of the window is bounded by Chernoff's inequality.
 #
 # References
 # ----------
@@ -95,7 +95,7 @@ class Cumulants:
         return k0, k1, k2
 
     def saddle(self, where: float) -> float:
-        """Return about the tilt at which the mean is ``where``; 0 if it is above without one."""
+        """Return roughly the tilt at which the mean is ``where``; 0 if it is above without one."""
         where = min(where, self.most - 1e-3)
         if self.at(0.0)[1] >= where:
             return 0.0
@@ -255,17 +255,17 @@ def combined_beyond(draws: Sequence[Laid]) -> float:
     return -expm1(logs) * (1 + 1e-12) if logs else 0.0
 
 
-# ---- What a batch of answers that was declared ahead is worth, with two certified ends -----------
+# ---- The curve of a batch, with two certified ends -----------------------------------------------
 
 
 LEAST = Fraction(1, 10**290)
-"""Below such a delta floats tell nothing: the sum of epsilons is the bound."""
+"""Below this delta floats are too coarse: the sum of epsilons is the bound."""
 
 
 class Ends(NamedTuple):
     """A number between two certified ends.
 
-    The upper one may be promised; the lower one is what some mechanism with these parts loses.
+    The upper one may be claimed; the lower one is lost by some mechanism with these parts.
     """
 
     lower: float
@@ -273,10 +273,10 @@ class Ends(NamedTuple):
 
 
 def compose(parts: Iterable[Part] | Part) -> Composition:
-    """Return what parts are worth together that were all declared before the first answer.
+    """Compose parts that were all declared before the first answer.
 
     Questions may depend on earlier answers; the parts, and so every epsilon, may not. For charges
-    that are sized on the way there is `Filter`.
+    that are sized adaptively use `Filter`.
 
     Examples
     --------
@@ -296,14 +296,14 @@ class Composition:
     r"""A batch of parts and its curve of :math:`(\varepsilon, \delta)`.
 
     Losses add up, so their law is a convolution [1]_, computed by one tilted FFT on a lattice
-    with every error bounded. Draws of bounded range have no worst pair of laws; they are taken
-    last, by an exact recursion over all that an analyst may do [2]_. What runs on a sample is
-    composed in both directions, and the larger is taken.
+    with every error bounded. Draws of bounded range have no worst pair of laws; they are composed
+    last, by an exact recursion over all choices of an analyst [2]_. Parts on a sample are composed
+    in both directions, and the larger result counts.
 
     Parameters
     ----------
     parts
-        All that is done.
+        All parts of the batch.
 
     Notes
     -----
@@ -363,7 +363,7 @@ class Composition:
 
     @cached_property
     def _orders(self) -> list[tuple[float, float]]:
-        """Rényi orders, less 1, and divergences of the batch, which need no recursion."""
+        """Rényi orders minus 1, and divergences of the batch, which need no recursion."""
         orders: list[float] = (2.0 ** np.arange(-3, 12, 0.5)).tolist()
         return [
             (over, float(sum((p.price(1 + Fraction(over)) for p in self.parts), Fraction(0))))
@@ -371,7 +371,7 @@ class Composition:
         ]
 
     def _by_orders(self, delta: float) -> float:
-        """Return an epsilon by Rényi divergences, rounded up."""
+        """Return an epsilon from Rényi divergences, rounded up."""
         found = [
             price - log1p(1 / over) - (log(delta) + log1p(over)) / over
             for over, price in self._orders
@@ -379,7 +379,7 @@ class Composition:
         return max(min(found), 0.0) * (1 + 1e-12) + 1e-12
 
     def _delta_by_orders(self, epsilon: float) -> float:
-        """Return a delta by Rényi divergences, rounded up."""
+        """Return a delta from Rényi divergences, rounded up."""
         found = [
             over * (price - epsilon) - log(over) - (1 + over) * log1p(1 / over)
             for over, price in self._orders
@@ -397,7 +397,7 @@ class Composition:
 
     @cached_property
     def _draws(self) -> Counter[Part]:
-        """Every part of one draw, and how often; zCDP parts as one."""
+        """Count every part of one draw; zCDP parts are merged into one."""
         draws: Counter[Part] = Counter()
         rho = Fraction(0)
         for part in self.parts:
@@ -419,7 +419,7 @@ class Composition:
 
     @cached_property
     def _ranges(self) -> tuple[Counter[Fraction], Counter[Fraction]]:
-        """Every range and how often; and those that are taken for pure promises."""
+        """Count every range, and those replaced by pure guarantees."""
         huge = Counter({eta: n for eta, n in self._all_ranges.items() if eta > HUGE})
         ranges, promised = simplified(self._all_ranges - huge)
         return ranges, promised + huge
@@ -478,7 +478,7 @@ class _Side:
         return Value(self.step, ceil(reach_of(self.ranges) / float(self.step)) + 2, steps)
 
     def tilt(self, epsilon: Fraction) -> Tilted:
-        """Return the law of the sum, tilted for an epsilon, but not beyond what floats hold."""
+        """Return the law of the sum, tilted for an epsilon, within the range of floats."""
         theta = self.all.saddle(float(epsilon / self.step))
         if self.ranges:
             square = sum(n * float(eta) ** 2 for eta, n in self.ranges.items())
@@ -538,7 +538,7 @@ class _Side:
     def _bracket(
         self, law: Tilted, delta: Fraction, guess: float, *, upper: bool
     ) -> tuple[float, float]:
-        """Return two epsilons close together with delta between their deltas."""
+        """Return two epsilons close together whose deltas enclose the given one."""
 
         def over(epsilon: float) -> float:
             found = self.delta(_meant(epsilon), upper=upper, law=law)
@@ -572,7 +572,7 @@ class _Side:
         return low, high
 
     def _guess(self, delta: float) -> float:
-        """Return about the least epsilon that Chernoff's inequality gives."""
+        """Return roughly the least epsilon that Chernoff's inequality gives."""
         h = float(self.step)
         found: list[float] = [
             (self.all.at(t * h)[0] - log(delta) - log1p(t)) / t
@@ -589,7 +589,7 @@ def _with_own(own: Fraction, rest: Ends) -> Ends:
 
 
 def _meant(x: float) -> Fraction:
-    """Return what a float means to whoever reads it: the decimal that it prints."""
+    """Return the decimal that a float prints as, exactly."""
     return Fraction(repr(x))
 
 

@@ -1,4 +1,4 @@
-"""Which charges fit into a total, however each is chosen after the earlier answers."""
+"""Privacy filters: which adaptively chosen charges fit into a total."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ DIGITS = 6
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    r"""A total, and what has been charged to it: pure arithmetic, no files and no clocks.
+    r"""A total, and what has been charged to it: pure arithmetic, without files or clocks.
 
-    Two accounts run side by side, and a charge is admitted if either has room. One adds prices at
-    a Rényi order that was fixed at the beginning [1]_, up to
+    Two accounts run in parallel, and a charge is admitted if it fits into either. One adds prices
+    at a Rényi order that was fixed at the beginning [1]_, up to
 
     .. math:: R(a) = \varepsilon + \ln\frac{a}{a-1} + \frac{\ln\delta + \ln a}{a-1}.
 
@@ -46,15 +46,15 @@ class Filter:
     allowance
         What prices may sum to.
     reserve
-        The part of delta that is kept for charges with a delta of their own.
+        The part of delta reserved for charges with a delta of their own.
     price, total, own_delta
         What has been charged; ``total`` is ``None`` once a charge had no plain epsilon.
 
     Notes
     -----
     *Claim*: the worst analyst, who sizes the next charge by the running loss, stays within delta.
-    *Checked by* ``test_the_worst_analyst_stays_within_delta``, which catches the false filter that
-    composes the curves of charges sized on the way.
+    *Checked by* ``test_the_worst_analyst_stays_within_delta``, which rejects the invalid filter
+    that composes the curves of adaptively sized charges.
 
     References
     ----------
@@ -91,9 +91,9 @@ class Filter:
         Parameters
         ----------
         epsilon, delta
-            The total. With delta 0 plain epsilons are added, and nothing else.
+            The total. With delta 0 only plain epsilons are added.
         reserve
-            How much of delta is kept for charges that have a delta of their own.
+            How much of delta is reserved for charges that have a delta of their own.
 
         Examples
         --------
@@ -142,12 +142,12 @@ class Filter:
         return self.after(parts).is_within
 
     def charge(self, parts: Iterable[Part] | Part, label: str = "") -> Filter:
-        """Return the filter after a charge, or raise; ask before anything is drawn.
+        """Return the filter after a charge, or raise; call it before anything is drawn.
 
         Raises
         ------
         BudgetExceededError
-            Neither account has room for the parts, or their own delta passes the reserve.
+            The parts fit into neither account, or their own delta exceeds the reserve.
 
         Examples
         --------
@@ -199,12 +199,12 @@ class Filter:
 
     @property
     def is_within(self) -> bool:
-        """Whether what has been charged fits into the total."""
+        """Whether the charges fit into the total."""
         return self.share <= 1 and self.own_delta <= self.reserve
 
     @property
     def share(self) -> Fraction:
-        """How much of the total is spent, by the account with more room."""
+        """The spent share of the total, by the account with more left."""
         spent = [self.price / self.allowance] if self.allowance else []
         if self.total is not None and self.epsilon is not None:
             spent.append(self.total / self.epsilon)
@@ -212,16 +212,16 @@ class Filter:
 
     @property
     def remaining(self) -> Fraction:
-        """The share of the total that is left."""
+        """The remaining share of the total."""
         return max(1 - self.share, Fraction(0))
 
     def largest(self, make: Callable[[Fraction], Iterable[Part] | Part]) -> Fraction:
-        """Return the largest size, to six digits, of which a charge fits now; 0 if none does.
+        """Return the largest size, to six digits, whose charge fits now; 0 if none does.
 
         Parameters
         ----------
         make
-            Gives the parts of a charge for a size, such as epsilon; they cost more for a larger.
+            Returns the parts of a charge of a given size, such as epsilon; larger costs more.
 
         Examples
         --------
@@ -241,7 +241,7 @@ class Filter:
             return Fraction(0)
         digits = power
         for _ in range(DIGITS):
-            low, high = 0, 10  # so many more of this digit: the first fits
+            low, high = 0, 10  # this many more of this digit: the first fits
             while high - low > 1:
                 middle = (low + high) // 2
                 low, high = (middle, high) if fits(digits + middle * power) else (low, middle)
@@ -250,7 +250,7 @@ class Filter:
         return digits
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the filter as JSON takes it; numbers are exact texts."""
+        """Return the filter as JSON; numbers are exact texts."""
         return {
             name: None if value is None else str(value)
             for name in self.__slots__
@@ -272,7 +272,7 @@ class Filter:
 
     @property
     def exhausted(self) -> Filter:
-        """The filter once all of it is charged, as by a batch that is the whole of it."""
+        """The filter with its whole total charged, as by a batch that uses all of it."""
         return replace(self, price=self.allowance, total=self.epsilon, own_delta=self.reserve)
 
     @property
@@ -288,7 +288,7 @@ class Filter:
 
 
 def best_order(epsilon: Fraction, delta: Fraction) -> Fraction:
-    """Return the order, on a public grid, at which most charges of epsilon/50 fit, or of 0.1.
+    """Return the order, on a public grid, at which most charges of epsilon/50, or of 0.1, fit.
 
     Floats choose it from the total alone; any order is valid.
     """

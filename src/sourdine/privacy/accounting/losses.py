@@ -1,4 +1,4 @@
-"""Distributions of privacy losses: on a lattice, as pairs of laws, of bounded range."""
+"""Distributions of privacy losses: dominating pairs, bounded range, and lattices."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-# ---- Which losses a part can have, and how likely each is: pairs of laws that dominate it --------
+# ---- Dominating pairs of laws --------------------------------------------------------------------
 #
 # A pair :math:`(P, Q)` dominates a mechanism if its hockey stick
 # :math:`\sup_S P(S) - e^x Q(S)` is at least that of any two neighbours, for every :math:`x`. It is
@@ -32,12 +32,12 @@ if TYPE_CHECKING:
 
 ULP = 2.0**-53
 MOST = 1 << 15
-"""Discrete Laplace noise has no more atoms than this."""
+"""The maximum number of atoms of discrete Laplace noise."""
 REACH = 100.0
-"""Gaussian noise is kept to a weight of e**-100 of its peak."""
+"""Gaussian noise is kept down to e**-100 of its peak."""
 WIDEST = 1 << 20
 HUGE = 300
-"""Of a larger epsilon, or rho, everything is taken for lost."""
+"""Above this epsilon, or rho, everything counts as lost."""
 ONE = np.ones(1)
 
 
@@ -54,8 +54,8 @@ class Pair:
     slack
         A bound on the relative error of every mass.
     unit
-        What every loss is a whole multiple of, exactly; 0 if the losses are floats that are known
-        to a few units in the last place.
+        Every loss is an exact multiple of this; 0 if the losses are floats that are known to a few
+        units in the last place.
     beyond
         A bound on the mass of infinite loss.
     """
@@ -68,7 +68,7 @@ class Pair:
 
     @classmethod
     def on(cls, unit: Fraction, steps: NDArray[np.int64], mass: Floats, slack: float) -> Pair:
-        """Return the pair whose losses are so many steps of a unit each."""
+        """Return the pair whose losses are multiples of a unit."""
         common = int(np.gcd.reduce(steps)) or 1
         return cls(steps.astype(np.float64) * float(unit), mass, slack, unit * common)
 
@@ -86,7 +86,7 @@ class Pair:
     def sampled(self, rate: Fraction, *, present: bool) -> Pair:
         """Return the pair on a Poisson sample: with the record against without, or the reverse.
 
-        What is left of the mass under Q, which tails dropped, is put at the largest loss.
+        The mass under Q that truncated tails lost is put at the largest loss.
         """
         q, rest = float(rate), float(1 - rate)
         if self.is_lost:
@@ -112,9 +112,9 @@ def dominating(part: Part, *, present: bool = True) -> Pair:
     ----------
     part
         Any part but a range, which has no single worst pair, and a delta. A range on a sample is
-        taken for a pure promise.
+        treated as a pure guarantee.
     present
-        Of what runs on a sample, which of the two laws stands first: that with the record.
+        For parts on a sample: whether the law with the record comes first.
     """
     if part.of is not None:
         inner = Part.pure(part.of.size) if part.of.kind == "range" else part.of
@@ -133,8 +133,8 @@ def dominating(part: Part, *, present: bool = True) -> Pair:
 def dominated(part: Part, *, present: bool = True) -> Pair | None:
     r"""Return the pair of a mechanism that has the part: no bound can be below its hockey stick.
 
-    Of a range it is that with a fixed offset, of 9/16 of its length; of zCDP, and of Gaussian noise
-    too wide to be gone through, nothing.
+    For a range it is the pair with a fixed offset, 9/16 of its length; for zCDP, and for Gaussian
+    noise that is too wide to enumerate, None.
     """
     if part.of is not None:
         inner = dominated(part.of)
@@ -149,7 +149,7 @@ def dominated(part: Part, *, present: bool = True) -> Pair | None:
 
 
 def is_huge(part: Part) -> bool:
-    """Whether the losses are beyond what exponentials of floats tell."""
+    """Whether the losses are too large for exponentials of floats."""
     return (part.rho if part.epsilon is None else part.epsilon) > HUGE
 
 
@@ -178,7 +178,7 @@ def _offset(eta: Fraction) -> Pair:
 
 
 def _fewer(shift: int, scale: Fraction) -> tuple[int, Fraction]:
-    r"""Return a shift of few atoms that has this one as a post-processing.
+    r"""Return a shift with few atoms of which this one is a post-processing.
 
     Noise of scale :math:`b` is :math:`m` times noise of scale :math:`b/m` plus something
     independent, so a shift by :math:`mK` is a post-processing of a shift by :math:`K`.
@@ -191,7 +191,7 @@ def _fewer(shift: int, scale: Fraction) -> tuple[int, Fraction]:
 
 
 def _laplace(shift: int, scale: Fraction) -> Pair:
-    """Discrete Laplace noise moved by a whole shift: losses (shift - 2k) / scale."""
+    """Discrete Laplace noise shifted by an integer: losses (shift - 2k) / scale."""
     r = 1 / float(scale)
     k = np.arange(shift + 1)
     mass = -expm1(-r) / (1 + exp(-r)) * np.exp(-r * k)
@@ -201,7 +201,7 @@ def _laplace(shift: int, scale: Fraction) -> Pair:
 
 
 def _grouped(shift: int, scale: Fraction) -> Pair:
-    """Return the same with many atoms rounded down to one: a bound from below."""
+    """Return the same with many atoms rounded down to one: a lower bound."""
     r = 1 / float(scale)
     ends = np.arange(MOST + 1, dtype=np.int64) * shift // MOST
     first, last = ends[:-1] + 1, ends[1:].copy()
@@ -217,7 +217,7 @@ def _reach(part: Part) -> int:
 
 
 def _gaussian(part: Part) -> Pair:
-    """Discrete Gaussian noise moved by a whole shift: losses shift (shift - 2k) / (2 variance)."""
+    """Discrete Gaussian noise shifted by an integer: losses shift (shift - 2k) / (2 variance)."""
     s2, far = float(part.size), _reach(part)
     k = np.arange(-far, far + 1)
     weight = np.exp(-(k.astype(float) ** 2) / (2 * s2))
@@ -229,7 +229,7 @@ def _gaussian(part: Part) -> Pair:
 
 
 def concentrated(rho: float) -> Pair:
-    r"""Return a pair that dominates everything that is :math:`\rho`-zCDP.
+    r"""Return a pair that dominates every :math:`\rho`-zCDP mechanism.
 
     The curve :math:`\delta(x) = \min_a e^{(a-1)(a\rho-x)}(1 - 1/a)^a/(a - 1)` bounds every
     hockey stick, which is convex in :math:`e^x`; so its lower convex hull does. A convex
@@ -270,7 +270,7 @@ def _hull(x: Floats, y: Floats) -> list[int]:
     return kept
 
 
-# ---- Draws of bounded range whose offsets an analyst chooses on the way: exact recursion ---------
+# ---- Bounded range with adaptive offsets: an exact recursion -------------------------------------
 #
 # A draw of range :math:`\eta` has losses in some :math:`[t - \eta, t]`. The worst has the two
 # ends alone, the upper one with probability :math:`p_t = (e^\eta - e^t)/(e^\eta - 1)`; but which
@@ -289,7 +289,7 @@ def _hull(x: Floats, y: Floats) -> list[int]:
 
 
 WORK = 1e8
-"""The recursion has at most about so many steps, of some nanoseconds each."""
+"""The approximate maximum number of steps of the recursion, of some nanoseconds each."""
 
 
 class Value:
@@ -300,16 +300,16 @@ class Value:
     step
         The spacing of the lattice.
     reach
-        How many steps are kept on either side of 0.
+        The number of steps kept on either side of 0.
     ranges
-        Of every draw, how many steps its range is, rounded up, and how many such draws.
+        For every draw, its range in steps, rounded up, and how many such draws there are.
 
     Notes
     -----
     Right of the lattice V is at most its last value. Left of it, as the roles of P and Q can be
     exchanged, :math:`V(x) = 1 - e^x + e^x V(-x)`, which bounds it again by the last value.
 
-    Draws of different ranges do not commute, so V is the largest over all orders, by recursion over
+    Draws of different ranges do not commute, so V is the maximum over all orders, by recursion over
     how many of each are left.
 
     *Claim*: it is no less than the truth. *Checked by*
@@ -344,7 +344,7 @@ class Value:
         r"""Return V with one draw of range :math:`mh` before the others.
 
         Between two lattice offsets both losses are split onto the lattice so that their masses
-        under P and Q are kept. What is gained is then a chord in :math:`e^t` plus at most
+        under P and Q are kept. The gain is then a chord in :math:`e^t` plus at most
         :math:`4B\lambda(1-\lambda)`, the maximum of which is in closed form.
         """
         h, n = self.step, len(v)
@@ -367,7 +367,7 @@ class Value:
         return np.asarray(np.minimum(best * (1 + 64 * ULP), 1.0))
 
     def at(self, index: int, part: float, count: int) -> Floats:
-        """Return a bound of V at ``index + part``, and at so many whole steps further left.
+        """Return a bound of V at ``index + part``, and at ``count`` whole steps further left.
 
         V is convex in e^x, so between lattice points it is below the chord.
         """
@@ -381,14 +381,14 @@ class Value:
 
 
 def reach_of(ranges: Counter[Fraction]) -> float:
-    """Return how far from 0 losses of draws of these ranges are worth following."""
+    """Return how far from 0 losses of draws of these ranges need to be followed."""
     variance = sum(n * float(eta) ** 2 / 4 for eta, n in ranges.items())
     far = 14 * sqrt(variance) + variance + float(max(ranges))
     return min(far, sum(n * float(eta) for eta, n in ranges.items()))
 
 
 def recursion_step(ranges: Counter[Fraction]) -> float:
-    """Return a spacing at which the recursion is short: a part of the least range, or more."""
+    """Return a spacing at which the recursion is short: a fraction of the least range, or more."""
     states = prod(n + 1 for n in ranges.values())
     work = states * float(sum(ranges)) * 2 * reach_of(ranges)  # over the spacing squared
     least = float(min(ranges))
@@ -396,9 +396,9 @@ def recursion_step(ranges: Counter[Fraction]) -> float:
 
 
 def simplified(ranges: Counter[Fraction]) -> tuple[Counter[Fraction], Counter[Fraction]]:
-    """Return ranges for which the recursion is short, and what is taken for pure promises instead.
+    """Return ranges for which the recursion is short, and those treated as pure guarantees.
 
-    Ranges are rounded up to larger ones, or taken for pure, whichever adds less variance.
+    Ranges are rounded up to larger ones, or treated as pure, whichever adds less variance.
     """
     kept, pure = Counter(ranges), Counter[Fraction]()
     while kept and recursion_step(kept) > float(min(kept)) / 4:
@@ -415,13 +415,13 @@ def simplified(ranges: Counter[Fraction]) -> tuple[Counter[Fraction], Counter[Fr
     return kept, pure
 
 
-# ---- Losses on a lattice: rounded up so that both masses are kept, or down -----------------------
+# ---- Losses on a lattice -------------------------------------------------------------------------
 #
 # A loss :math:`l` between lattice points :math:`jh` and :math:`(j+1)h` is split between them so
 # that its masses under :math:`P` and :math:`Q` are kept ("connect the dots" [1]_): the share
 # :math:`(1 - e^{-(l - jh)})/(1 - e^{-h})` goes up. The new pair has the old one as a
-# post-processing. Rounding every loss down, and keeping the masses under :math:`P`, gives a bound
-# from below.
+# post-processing. Rounding every loss down, and keeping the masses under :math:`P`, gives a lower
+# bound.
 #
 # References
 # ----------
@@ -430,9 +430,9 @@ def simplified(ranges: Counter[Fraction]) -> tuple[Counter[Fraction], Counter[Fr
 
 
 POINTS = 1 << 17
-"""A lattice on which not all losses lie is about so fine, over all that matters."""
+"""Approximate number of points of a lattice on which not all losses lie."""
 EXACT = 1 << 18
-"""A lattice on which they all lie has at most so many points there."""
+"""Maximum number of points of a lattice on which all losses lie."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -478,7 +478,7 @@ def laid_down(pair: Pair, times: int, step: Fraction) -> Laid:
 
 
 def _trimmed(laid: Laid) -> Laid:
-    """Drop what is too small for a float to hold, at either end, against the user."""
+    """Drop masses too small for a float at either end, against the user."""
     kept = np.flatnonzero(laid.mass > 1e-290)
     if not len(kept):
         return laid
@@ -492,7 +492,7 @@ def _between(
 ) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
     """Return the lattice point below each loss, and how far above it the loss is.
 
-    Losses with a unit are divided exactly, others are first moved by more than their error.
+    Losses with a unit are divided exactly; others are first shifted by more than their error.
     """
     h, ratio = float(step), pair.unit / step
     top = float(np.abs(pair.loss).max())
@@ -526,12 +526,12 @@ def lattice_step(pairs: Iterable[tuple[Pair, int]], ranges: Counter[Fraction]) -
     """Return the spacing of a lattice for all losses of a batch.
 
     It is the common unit of the losses, where that is not too fine; otherwise a spacing that
-    keeps as many of the largest losses on the lattice as can be.
+    keeps as many of the largest losses on the lattice as possible.
 
     Parameters
     ----------
     pairs, ranges
-        What is composed, and how often each.
+        The pairs and ranges to compose, and how often each occurs.
     """
     drawn = list(pairs)
     exact = common_unit([*(pair.unit for pair, _ in drawn), *ranges])

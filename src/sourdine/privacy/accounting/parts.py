@@ -1,4 +1,4 @@
-"""The parts of a privacy loss, their price at one Renyi order, and lists of parts."""
+"""The parts of a privacy loss, their price at one Rényi order, and lists of parts."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
 
-# ---- What each kind of loss costs at one Rényi order, in closed form, rounded up -----------------
+# ---- Prices at one Rényi order, in closed form, rounded up ---------------------------------------
 #
 # The Rényi divergence of order :math:`a > 1` between the laws :math:`P, Q` of two neighbours,
 #
 # .. math:: D_a = \frac{1}{a-1}\ln E_P\, e^{(a-1)L}, \qquad L = \ln\frac{dP}{dQ},
 #
-# adds up over answers, however each is chosen after the earlier ones. Here it is evaluated on exact
+# adds up over answers, even if each is chosen after the earlier ones. Here it is evaluated on exact
 # intervals and rounded up, so a price is never below the truth. *Checked by*
 # ``test_prices_are_just_above_the_truth``.
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
 BITS = 64
 """Prices are multiples of 2**-64."""
 HIGHEST = 128
-"""Moments of samples are added up to such an order; sampling is taken for nothing above it."""
+"""Moments of samples are summed up to this order; above it, sampling counts for nothing."""
 HUGE = 1000
-"""Above such an epsilon the price is epsilon itself, as it nearly is for every order."""
+"""Above this epsilon the price is epsilon itself, which is nearly exact for every order."""
 
 
 def up(x: Real | Fraction) -> Fraction:
@@ -46,7 +46,7 @@ def up(x: Real | Fraction) -> Fraction:
 
 @lru_cache(4096)
 def pure(epsilon: Fraction, a: Fraction) -> Fraction:
-    r"""Return the price of a pure promise: that of randomised response.
+    r"""Return the price of a pure guarantee: that of randomised response.
 
     .. math:: \varepsilon - \frac{1}{a-1}\ln\frac{1 + e^{-\varepsilon}}{1 + e^{-(2a-1)\varepsilon}}
 
@@ -84,7 +84,7 @@ def ranged(eta: Fraction, a: Fraction) -> Fraction:
 
 @lru_cache(4096)
 def laplace(shift: int, scale: Fraction, a: Fraction) -> Fraction:
-    r"""Return the price of discrete Laplace noise of a scale, moved by a whole shift.
+    r"""Return the price of discrete Laplace noise of a scale, shifted by an integer.
 
     The losses are :math:`\varepsilon(1 - 2k/\Delta)`, a geometric sum. With
     :math:`\varepsilon = \Delta/b`, :math:`z = e^{-1/b}` and :math:`y = e^{-(2a-1)/b}`:
@@ -124,7 +124,7 @@ def response(epsilon: Fraction, categories: int, a: Fraction) -> Fraction:
 def sampled(
     inner: Callable[[Fraction], Fraction], epsilon: Fraction | None, q: Fraction, a: Fraction
 ) -> Fraction:
-    r"""Return the price of something done on a Poisson sample of rate ``q``.
+    r"""Return the price of a mechanism that runs on a Poisson sample of rate ``q``.
 
     Without the record the law is :math:`Q`, with it :math:`(1-q)Q + qP`. In one direction, for
     whole orders,
@@ -143,9 +143,9 @@ def sampled(
     Parameters
     ----------
     inner
-        The price of what is done, by order.
+        The price of the mechanism, by order.
     epsilon
-        The largest loss of what is done; ``None`` if there is none.
+        The largest loss of the mechanism; ``None`` if there is none.
     q
         The rate.
     a
@@ -169,9 +169,9 @@ def sampled(
 
 @lru_cache(4096)
 def sampled_pure(epsilon: Fraction, q: Fraction, a: Fraction) -> Fraction:
-    r"""Return the price of a pure promise on a Poisson sample: the larger of the two directions.
+    r"""Return the price of a pure guarantee on a Poisson sample: the larger of two directions.
 
-    Of randomised response both are sums of two terms, with :math:`z = e^{-\varepsilon}`:
+    For randomised response both are sums of two terms, with :math:`z = e^{-\varepsilon}`:
 
     .. math::
         \frac{z\,(1-q+q/z)^a + (1-q+qz)^a}{1+z}, \qquad
@@ -220,7 +220,7 @@ def allowance(epsilon: Fraction, delta: Fraction, a: Fraction) -> Fraction:
     return Fraction(left.bounds(BITS)[0], 1 << BITS)
 
 
-# ---- What a privacy loss is made of --------------------------------------------------------------
+# ---- Parts of a privacy loss ---------------------------------------------------------------------
 
 
 Kind = Literal[
@@ -237,25 +237,25 @@ NAMES: dict[str, tuple[str, str]] = {
     "sampled": ("rate", ""),
     "delta": ("delta", ""),
 }
-"""What ``size`` and ``count`` stand for, by kind: the names in a record."""
+"""The names of ``size`` and ``count`` in a record, by kind."""
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    r"""One draw, or several alike, and what it can lose at most: a kind with exact parameters.
+    r"""One draw, or several equal ones, and its possible losses: a kind with exact parameters.
 
-    A promise of epsilon says too little to be composed well. A part says which losses are possible
-    and how likely they are, whatever the data. Parts come from the class methods below.
+    A guarantee of epsilon alone composes poorly. A part says which losses are possible and how
+    likely they are, for any data. Parts are made by the class methods below.
 
     ================  ==========================================================================
     `pure`            :math:`|L| \le \varepsilon`, and nothing else is known
     `range`           all losses lie in some interval of length :math:`\eta`
-    `laplace`         discrete Laplace noise on whole numbers that move by a whole shift in all
-    `gaussian`        discrete Gaussian noise on one number that moves by a whole shift
+    `laplace`         discrete Laplace noise on integers that move by an integer shift in total
+    `gaussian`        discrete Gaussian noise on one number that moves by an integer shift
     `concentrated`    :math:`\rho`-zCDP, and nothing else is known
     `response`        randomised response among :math:`k` categories
     `sampled`         another part, run on a Poisson sample of the records
-    `delta`           a chance :math:`\delta` that everything is lost
+    `delta`           a probability :math:`\delta` that everything is lost
     ================  ==========================================================================
 
     Parameters
@@ -267,9 +267,9 @@ class Part:
     count
         The shift in ticks, or the number of categories; 1 elsewhere.
     times
-        How many such draws.
+        The number of such draws.
     of
-        What is run on the sample.
+        The part that runs on the sample.
 
     Examples
     --------
@@ -290,14 +290,14 @@ class Part:
 
     @classmethod
     def pure(cls, epsilon: Number, times: int = 1) -> Self:
-        """Return the part of a promise of epsilon of which nothing else is known."""
+        """Return the part of a guarantee of epsilon of which nothing else is known."""
         return cls._made("pure", positive(epsilon, "epsilon"), times=times)
 
     @classmethod
     def range(cls, eta: Number, times: int = 1) -> Self:
         r"""Return the part of a draw whose losses differ by at most :math:`\eta`.
 
-        So do those of every law with weights that move by :math:`e^{\pm\eta/2}`.
+        The same holds for every law with weights that move by :math:`e^{\pm\eta/2}`.
         """
         return cls._made("range", positive(eta, "eta"), times=times)
 
@@ -320,21 +320,21 @@ class Part:
 
     @classmethod
     def response(cls, epsilon: Number, categories: int, times: int = 1) -> Self:
-        """Return the part of randomised response among so many categories."""
+        """Return the part of randomised response among this many categories."""
         several = integer(categories, "categories", least=2)
         return cls._made("response", positive(epsilon, "epsilon"), several, times)
 
     @classmethod
     def delta(cls, delta: Number, times: int = 1) -> Self:
-        """Return the part of a chance ``delta`` that everything is lost."""
+        """Return the part of a probability ``delta`` that everything is lost."""
         return cls._made("delta", number(delta, "delta", above=0, most=1, example=1e-6), 1, times)
 
     @classmethod
     def sampled(cls, part: Part, rate: Number, times: int = 1) -> Part:
         """Return a part run on a Poisson sample: each record is in it with probability ``rate``.
 
-        It is about a record added or removed. What stands for several draws is one part of them
-        all on the same sample: see `on_sample`.
+        It is about a record added or removed. A part that stands for several draws becomes one part
+        for all of them on the same sample: see `on_sample`.
         """
         q = number(rate, "rate", above=0, most=1)
         if not isinstance(part, Part) or part.times != 1:
@@ -376,15 +376,15 @@ class Part:
 
     @property
     def own_delta(self) -> Fraction:
-        """What the part takes from delta, whatever else is done."""
+        """The delta that the part adds to any composition."""
         return min(self.times * self.size, Fraction(1)) if self.kind == "delta" else Fraction(0)
 
     @property
     def rho(self) -> Fraction:
-        r"""A zCDP bound of all draws together, the own delta aside.
+        r"""A zCDP bound of all draws together, without the part's own delta.
 
-        :math:`\varepsilon^2/2` of a pure promise, :math:`\eta^2/8` of a range,
-        :math:`\Delta^2/(2\sigma^2)` of Gaussian noise.
+        :math:`\varepsilon^2/2` for a pure guarantee, :math:`\eta^2/8` for a range,
+        :math:`\Delta^2/(2\sigma^2)` for Gaussian noise.
 
         Examples
         --------
@@ -402,7 +402,7 @@ class Part:
         return self.times * min(bounds)
 
     def price(self, order: Number) -> Fraction:
-        """Return the Rényi divergence of an order above 1 at most, the own delta aside.
+        """Return an upper bound of the Rényi divergence of an order above 1, without own delta.
 
         *Claim*: it is no less than the truth, and a multiple of 2**-64. *Checked by*
         ``test_prices_are_just_above_the_truth``.
@@ -416,11 +416,11 @@ class Part:
         return self.times * _price(replace(self, times=1), a)
 
     def repeated(self, times: int) -> Self:
-        """Return so many times the same."""
+        """Return the part repeated ``times`` times."""
         return replace(self, times=self.times * integer(times, "times", least=1))
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the part as JSON takes it; numbers are exact texts.
+        """Return the part as JSON; numbers are exact texts.
 
         Examples
         --------
@@ -437,7 +437,7 @@ class Part:
 
     @classmethod
     def from_dict(cls, record: dict[str, Any]) -> Part:
-        """Return the part that `to_dict` wrote; whatever else a record holds is refused.
+        """Return the part that `to_dict` wrote; anything else is refused.
 
         Examples
         --------
@@ -478,7 +478,6 @@ class Part:
 
 @lru_cache(4096)
 def _price(part: Part, a: Fraction) -> Fraction:
-    """Return the price of one draw."""
     formulas: dict[str, Callable[[], Fraction]] = {
         "pure": lambda: pure(part.size, a),
         "range": lambda: ranged(part.size, a),
@@ -503,11 +502,11 @@ def _sampled(part: Part, a: Fraction) -> Fraction:
     return by_moments if found is None else min(found, by_moments)
 
 
-# ---- The parts of one mechanism, taken together: sums, samples, another relation -----------------
+# ---- Lists of parts: sums, samples, another relation ---------------------------------------------
 
 
 def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
-    """Return parts as a tuple; one part alone will do.
+    """Return parts as a tuple; a single part is accepted.
 
     Examples
     --------
@@ -525,7 +524,7 @@ def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
 
 
 def of_promise(promise: Guarantee) -> tuple[Part, ...]:
-    """Return the parts of a promise of which nothing else is known.
+    """Return the parts of a guarantee of which nothing else is known.
 
     Examples
     --------
@@ -557,18 +556,18 @@ def plain(parts: Iterable[Part] | Part) -> tuple[Fraction | None, Fraction]:
 
 
 def widest(promise: Guarantee, *options: tuple[Part, ...]) -> tuple[Part, ...]:
-    r"""Return parts that hold whichever of several lists is drawn, by a choice made on the way.
+    r"""Return parts that hold whichever of several lists is drawn by an adaptive choice.
 
-    Lists are gone through part by part. Discrete Laplace noise of one epsilon is widest at the
+    Lists are compared part by part. Discrete Laplace noise of one epsilon is widest at the
     greatest common divisor of the shifts, as a shift by :math:`mK` at scale :math:`mb` is a
-    post-processing of one by :math:`K` at scale :math:`b`. What else has one epsilon is taken for
-    pure, and lists that do not match for the promise. *Checked by*
+    post-processing of one by :math:`K` at scale :math:`b`. Other parts of one epsilon are replaced
+    by a pure guarantee, and lists that do not match by ``promise``. *Checked by*
     ``test_the_widest_of_several_lists``.
 
     Parameters
     ----------
     promise
-        What all of them keep.
+        The guarantee that all of them satisfy.
     options
         The lists.
 
@@ -587,7 +586,7 @@ def widest(promise: Guarantee, *options: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def _wider(several: tuple[Part, ...]) -> Part | None:
-    """Return a part that is wider than several, None if there is none."""
+    """Return a part that dominates several, or None."""
     first, times = several[0], {part.times for part in several}
     if len(set(several)) == 1:
         return first
@@ -604,10 +603,10 @@ def _wider(several: tuple[Part, ...]) -> Part | None:
 
 
 def of_any_shift(promise: Guarantee, parts: tuple[Part, ...]) -> tuple[Part, ...]:
-    """Return what holds if all that is known of parts is that their shifts will be others.
+    """Return what holds if the shifts of the parts are unknown.
 
-    Discrete Laplace noise is then pure, at the same epsilon; with Gaussian noise there is the
-    promise alone.
+    Discrete Laplace noise is then pure, at the same epsilon; with Gaussian noise only the
+    guarantee itself remains.
 
     Examples
     --------
@@ -623,9 +622,9 @@ def of_any_shift(promise: Guarantee, parts: tuple[Part, ...]) -> tuple[Part, ...
 
 
 def on_sample(parts: Iterable[Part] | Part, rate: Number) -> tuple[Part, ...]:
-    """Return what the parts become when all are run on one Poisson sample of the records.
+    """Return what the parts become when all run on one Poisson sample of the records.
 
-    One draw keeps its kind. Several share the sample, so they are taken for one pure promise, or
+    A single draw keeps its kind. Several share the sample, so they become one pure guarantee, or
     one of zCDP where no epsilon holds; own deltas shrink with the rate. *Checked by*
     ``test_what_shares_a_sample_is_one_part``.
 
@@ -653,8 +652,8 @@ def on_sample(parts: Iterable[Part] | Part, rate: Number) -> tuple[Part, ...]:
 def replaced(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
     r"""Return what parts under ADD_REMOVE are under SUBSTITUTE: everything doubles.
 
-    Epsilons, ranges and shifts double, :math:`\rho` is taken four times. Randomised response and
-    what runs on a sample become pure promises. If there is a delta, all becomes one promise of
+    Epsilons, ranges and shifts double, :math:`\rho` is multiplied by four. Randomised response and
+    parts on a sample become pure guarantees. If there is a delta, all becomes one guarantee of
     :math:`(2\varepsilon, (1 + e^\varepsilon)\delta)`.
 
     Examples
