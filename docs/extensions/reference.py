@@ -14,6 +14,7 @@ import re
 from functools import cache, cached_property
 from importlib import import_module
 from itertools import takewhile
+from pathlib import Path
 from pkgutil import iter_modules, walk_packages
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -35,6 +36,12 @@ if TYPE_CHECKING:
     from sphinx.environment import BuildEnvironment
 
 PACKAGES = (sourdine, sourdine_lab)
+NAMED = {
+    name
+    for page in (Path(__file__).parents[1] / "api").glob("*.rst")
+    for name in re.findall(r"(?m)^\.\. package:: (\S+)", page.read_text("utf-8"))
+}
+"""The modules that the pages name."""
 UNLINKED = ("Number",)
 """In an annotation the type of an exact parameter, not the column of a table."""
 
@@ -48,8 +55,8 @@ def documented() -> Iterator[str]:
         above = import_module(parent)
         listed = last in getattr(above, "__all__", ()) and getattr(above, last) is module
         ground = parent in ("sourdine", "sourdine_lab", "sourdine_lab.claims")
-        package = hasattr(module, "__path__")
-        if names_of(name) and (package or listed or ground or not hasattr(above, "__all__")):
+        package = hasattr(module, "__path__") or not hasattr(above, "__all__")
+        if names_of(name) and (package or listed or ground or name in NAMED):
             yield name
 
 
@@ -100,9 +107,10 @@ class Package(SphinxDirective):
         """Return the module as nodes; of a package that lists no names, its modules too."""
         (name,) = self.arguments
         module, lines = import_module(name), _listed(name)
-        if hasattr(module, "__path__") and not hasattr(module, "__all__"):
+        if name.startswith("sourdine.") and names_of(name) == () and hasattr(module, "__path__"):
             for below in iter_modules(module.__path__, f"{name}."):
-                lines += _listed(below.name) if names_of(below.name) else []
+                if below.name not in NAMED and names_of(below.name):
+                    lines += _listed(below.name)
         return self.parse_text_to_nodes("\n".join(lines), allow_section_headings=True)
 
 
