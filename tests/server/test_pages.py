@@ -258,7 +258,7 @@ def test_over_a_line_that_breaks_twice_there_is_one_charge(tab, site):
     line = Breaking(page, "lose the answer", "break")
     desk(page, site, "broken")
     page.get_by_role("button", name="Release", exact=True).click()
-    page.get_by_text("AdmissionCheck again under the same key").wait_for()
+    page.get_by_text("Asking again under the same key").wait_for()
     answered(page)
     assert page.locator("#released svg").count() == 1
     assert len(line.keys) == 3
@@ -275,7 +275,7 @@ def test_a_page_that_is_loaded_again_asks_under_the_same_key(tab, site):
     line = Breaking(page, "lose the answer", "break")
     desk(page, site, "reloaded")
     page.get_by_role("button", name="Release", exact=True).click()
-    page.get_by_text("AdmissionCheck again under the same key").wait_for()
+    page.get_by_text("Asking again under the same key").wait_for()
     page.reload()
     page.wait_for_selector("body[data-ready]")
     assert page.locator("#released svg").count() == 1
@@ -288,7 +288,7 @@ def test_nobody_sends_what_another_pressed(tab, site):
     line = Breaking(page, *["break"] * 99)
     desk(page, site, "pending")
     page.get_by_role("button", name="Release", exact=True).click()
-    page.get_by_text("AdmissionCheck again under the same key").wait_for()
+    page.get_by_text("Asking again under the same key").wait_for()
     enter(page, site, "/data/pending", "olga")
     page.wait_for_selector("body[data-ready]")
     sent = len(line.keys)

@@ -65,7 +65,7 @@ def test_certified_intervals_cover_whatever_the_data(name, orders, relation):
 
 @pytest.mark.slow
 def test_without_the_noise_reach_intervals_would_not_cover(monkeypatch):
-    monkeypatch.setattr(intervals, "_reach", lambda *_: 0.0)
+    monkeypatch.setattr(intervals, "_reach_of_counts", lambda *_: 0.0)
     values, top = DATA["even"]
     asked = Quantiles(
         q=DECILES, bounds=(0, top), step=1, epsilon=1, interval=0.95, source=SeededSource(4)
