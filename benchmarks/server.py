@@ -31,8 +31,9 @@ from rich.console import Console
 from rich.table import Table
 
 from sourdine.server.auth import new_token
-from sourdine.server.datasets import WAGES, Registering, registered
+from sourdine.server.datasets import Registering, registered
 from sourdine.server.running import add_person
+from sourdine.server.sources import WAGES
 from sourdine.server.store.store import ServerStore
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import pytest
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Ticks
 from sourdine.grid import Grid
-from sourdine.server.datasets import opened
+from sourdine.server.sources import opened
 
 
 def test_a_table_is_data_of_a_server(sparks):

@@ -13,15 +13,9 @@ from session_calls import AGES
 from sourdine.cli.app import app
 from sourdine.errors import ParameterError
 from sourdine.privacy import Guarantee
-from sourdine.server.datasets import (
-    Registering,
-    anchored,
-    opened,
-    registered,
-    require_below,
-    source_name,
-)
+from sourdine.server.datasets import Registering, registered
 from sourdine.server.releases import lines_text
+from sourdine.server.sources import anchored, opened, require_below, source_name
 from sourdine.server.store.store import ServerStore
 from sourdine.session import Terms
 

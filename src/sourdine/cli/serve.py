@@ -138,11 +138,8 @@ def _add_data(
 
     With --columns, analysts ask these columns alone, with these bounds and keys.
     """
-    from sourdine.server.datasets import (
-        Registering,
-        anchored,
-        registered,
-    )
+    from sourdine.server.datasets import Registering, registered
+    from sourdine.server.sources import anchored
 
     said = Registering(
         name=name,
@@ -387,8 +384,8 @@ def _add_guard(
 ) -> None:
     """Put labels that lie on this machine under guard; its terms stand from now on."""
     from sourdine.exact import one_of
-    from sourdine.server.datasets import anchored
     from sourdine.server.guards import RegisteringGuard, registered_guard
+    from sourdine.server.sources import anchored
     from sourdine.server.store.store import ServerStore
 
     said = RegisteringGuard(

@@ -6,7 +6,7 @@ person's answer: `Warner`, `RandomizedResponse`, `BoundedLaplace`, `BoundedStair
 of them: `Subsample`.
 
 =======================  ===========================================================================
-``above_threshold``      AboveThreshold: find the first of many questions with a large answer
+``above_threshold``      aboveThreshold: find the first of many questions with a large answer
 ``bounded``              bounded Laplace and bounded staircase: noise that stays in an interval
 ``densities``            mechanisms given by a density on a grid, and inverse sensitivity for any
                          function

@@ -3,7 +3,7 @@
 ===============  ===================================================================================
 ``app``          the ASGI application: routes, security headers, and slow connections
 ``auth``         who asks: passwords, limits on attempts, tokens and cookies
-``datasets``     data sets: their public columns, their sources, and the operations on them
+``datasets``     data sets: their public columns, and the operations on them
 ``guards``       guards on a server: registering, submissions, leaderboards
 ``labels``       the labels of guards, which stay in the server; and predictions, as teams send them
 ``monitoring``   the log, the metrics, and the operations for administrators
@@ -16,6 +16,7 @@
 ``releases``     plans, releases and ledgers over HTTP
 ``requests``     a request as routes see it: limits, parsing, and refusals as problem documents
 ``running``      starting and stopping workers, and setting up a store
+``sources``      where a data set's rows are: a path, a folder of Parquet, or a table of a database
 ``state``        settings, and what a worker holds: the store and the open data sets
 ``store``        where a server keeps charges, answers and people: one database, shared by all
                  workers

@@ -25,10 +25,7 @@ from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.data import wages
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.parameters.kinds import spelled
-from sourdine.server.datasets import (
-    Spelled,
-    require_below,
-)
+from sourdine.server.datasets import Spelled  # noqa: TC001 - msgspec resolves it
 from sourdine.server.labels import labels_at, read_predictions
 from sourdine.server.releases import check_facts, lines_text
 from sourdine.server.requests import (
@@ -40,6 +37,7 @@ from sourdine.server.requests import (
     checked_key,
     reply,
 )
+from sourdine.server.sources import require_below
 from sourdine.server.store.base import Guard, KeyedRequest, fingerprint
 from sourdine.server.store.guards import guard_book, guard_checked
 

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.sealed import is_sealed
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.server.datasets import ADDRESS, opened
 from sourdine.server.opened_once import OpenedOnce
 from sourdine.server.requests import RefusedError
+from sourdine.server.sources import ADDRESS, opened
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,9 @@ from typing import TYPE_CHECKING
 
 from sourdine.errors import SourdineError
 from sourdine.server.auth import Passwords
-from sourdine.server.datasets import WAGES, Registering, registered
+from sourdine.server.datasets import Registering, registered
 from sourdine.server.guards import add_demo_guard
+from sourdine.server.sources import WAGES
 from sourdine.server.store.base import Person, SurveyEntry
 from sourdine.server.store.store import ServerStore
 from sourdine.server.surveys import Draft, OpenSurveys

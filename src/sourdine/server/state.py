@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import SourdineError
 from sourdine.server.auth import Passwords
-from sourdine.server.datasets import opened, stored_columns
+from sourdine.server.datasets import stored_columns
 from sourdine.server.labels import HeldLabels
 from sourdine.server.monitoring import Metrics
 from sourdine.server.opened_once import OpenedOnce
 from sourdine.server.requests import RefusedError
+from sourdine.server.sources import opened
 from sourdine.server.store.base import Dataset, Guard, NotGrantedError
 from sourdine.server.store.datasets import NAME
 from sourdine.server.store.store import ServerStore
