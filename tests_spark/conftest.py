@@ -187,7 +187,7 @@ def suite():
     """Return a function that loads a file of tests for all engines, to run them on Spark."""
 
     def load(name):
-        path = ROOT / "tests" / "tally" / f"{name}.py"
+        path = ROOT / "tests" / "frames" / f"{name}.py"
         spec = spec_from_file_location(f"shared_{name}", path)
         module = module_from_spec(spec)
         spec.loader.exec_module(module)
