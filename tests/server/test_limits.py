@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import socket
+from http.client import HTTPConnection
 from itertools import product
 from threading import Event, Thread
 from time import monotonic, sleep
@@ -287,14 +288,15 @@ def test_a_connection_may_be_used_again_and_slowly(free, monkeypatch):
     real = Session._drawn
     monkeypatch.setattr(Session, "_drawn", lambda *args: (sleep(2), real(*args))[1])
     token = free.tokens["anna"]
-    where = ("127.0.0.1", int(free.url.rpartition(":")[2]))
-    asked = msgspec.json.encode(COUNT)
-    with socket.create_connection(where, timeout=30) as line:
-        for i in range(2):
-            line.sendall(
-                f"POST /api/v1/datasets/people/releases HTTP/1.1\r\nHost: x\r\n"
-                f"Authorization: Bearer {token}\r\nIdempotency-Key: slowly-0123456789-{i}\r\n"
-                f"Content-Type: application/json\r\nContent-Length: {len(asked)}\r\n\r\n".encode()
-                + asked
-            )
-            assert line.recv(100_000).startswith(b"HTTP/1.1 200")
+    line = HTTPConnection("127.0.0.1", int(free.url.rpartition(":")[2]), timeout=30)
+    for i in range(2):
+        headers = {
+            "Authorization": f"Bearer {token}",
+            "Idempotency-Key": f"slowly-0123456789-{i}",
+            "Content-Type": "application/json",
+        }
+        asked = msgspec.json.encode(COUNT)
+        line.request("POST", "/api/v1/datasets/people/releases", asked, headers)
+        answer = line.getresponse()
+        assert (answer.status, bool(answer.read())) == (200, True)
+    line.close()
