@@ -20,7 +20,7 @@ from sourdine.database import Transaction
 from sourdine.errors import ParameterError
 from sourdine.privacy import Guarantee
 from sourdine.question import parameters
-from sourdine.server import connections, datasets, holdouts, opened_once, people, state
+from sourdine.server import accounts, connections, datasets, holdouts, opened_once, people, state
 from sourdine.server.limits import MOST_NUMBERS, SIZES, require_small, require_small_answer
 from sourdine.server.opened_once import OpenedOnce
 from sourdine.server.problems import RefusedError
@@ -149,7 +149,7 @@ def test_large_questions_are_refused_at_once(free):
 def test_texts_that_are_stored_end_where_they_seem_to():
     """A dollar sign lets a last line break through: no text that is stored has one."""
     stored = {}
-    for room in (datasets, holdouts, people):
+    for room in (datasets, holdouts, people, accounts):
         for cls in vars(room).values():
             if isinstance(cls, type) and issubclass(cls, msgspec.Struct):
                 for field in msgspec.json.schema(cls)["$defs"][cls.__name__]["properties"].items():

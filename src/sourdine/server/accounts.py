@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 __all__ = ["OPERATIONS"]
 
 OWNER = ("owner",)
-NAME = r"^(?! )[^\x00-\x1f\x7f]{1,200}(?<! )\Z"
+NAME = r"^(?! )[^\x00-\x1f\x7f-\x9f\u2028\u2029]{1,200}(?<! )\Z"
 
 
 class NewPerson(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
