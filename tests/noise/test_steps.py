@@ -14,6 +14,7 @@ from sourdine.noise.blocks import block_shift
 from sourdine.noise.gaussian import _GaussianLaw
 from sourdine.noise.laplace import _LaplaceLaw
 from sourdine.noise.lazy import LazyUniform
+from sourdine.noise.source import SeededSource
 from sourdine.noise.steps import Steps, alternating, identity
 from sourdine.noise.weighted import _RealLadder
 
@@ -143,3 +144,17 @@ def test_finite_ladder_closes_and_zero_weights_never_come():
     steps = Steps(ladder, identity, finite=True)
     assert set(steps.table.tolist()) == {1, 3, steps.undecided}
     assert np.count_nonzero(steps.table == steps.undecided) <= 3
+
+
+def test_a_seeded_draw_does_not_depend_on_earlier_draws():
+    """A table made for many draws is not used for few, so that few consume the same bytes."""
+    steps = Steps(laplace_law(30).ladder, alternating)
+
+    def few():
+        out, source = np.empty(50, np.int64), SeededSource(7)
+        steps.fill(out, source)
+        return out.tolist(), source.bytes(8)
+
+    before = few()
+    steps.fill(np.empty(10_000, np.int64), SeededSource(8))
+    assert few() == before

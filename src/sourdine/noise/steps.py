@@ -41,7 +41,7 @@ Ladder = Callable[[int], tuple[list[int], list[int]]]
 HEAD = np.dtype("<u2")
 _CELLS = np.arange(1 << 16, dtype=np.uint64) << np.uint64(48)
 _TOO_FEW = 2_000
-"""A table is not worth its making for fewer draws."""
+"""A table is not worth making for fewer draws."""
 
 _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
@@ -139,7 +139,7 @@ class Steps:
 
     def fill(self, out: NDArray[np.int64], source: Source) -> None:
         """Draw a value into each place of a flat array, with the table not shifted."""
-        if self._table is None and out.size < _TOO_FEW:
+        if out.size < _TOO_FEW:  # with a table or without: a seeded draw repeats itself anywhere
             out[:] = self.resolve(draw(source, out.size, HEAD), source)
             return
         undecided = self.undecided
