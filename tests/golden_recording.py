@@ -1,5 +1,7 @@
-"""Record what the public calls answer when every random byte is fixed.
+"""Record what public calls answer when every random byte is fixed.
 
+Statistics, plans and mechanisms are found from their registries, local columns from the lists of
+methods; calls of the accountants, guards, sketches and sessions are listed here by hand.
 No refactoring changes the numbers under ``golden/numbers``. The texts under ``golden/texts`` change
 on purpose, in commits of their own. ``python tests/golden_recording.py`` writes both anew.
 """

@@ -1,4 +1,4 @@
-"""Public calls answer what they answered before, to the last digit."""
+"""Public calls answer what they answered before: floats to 1e-9, all else exactly."""
 
 from __future__ import annotations
 

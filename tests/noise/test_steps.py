@@ -13,7 +13,7 @@ from sourdine.exact import Real, exp_neg
 from sourdine.noise.gaussian import _GaussianLaw
 from sourdine.noise.laplace import _LaplaceLaw, block_shift
 from sourdine.noise.selection import _RealLadder
-from sourdine.noise.source import LazyUniform
+from sourdine.noise.source import LazyUniform, SeededSource
 from sourdine.noise.steps import Steps, alternating, identity
 
 LAPLACE = [Fraction(1, 1000), Fraction(3, 10), 1, Fraction(75, 2), 127, 1000, 10**6 + 1, 2**45]
@@ -145,3 +145,17 @@ def test_finite_ladder_closes_and_zero_weights_never_come():
     steps = Steps(ladder, identity, finite=True)
     assert set(steps.table.tolist()) == {1, 3, steps.undecided}
     assert np.count_nonzero(steps.table == steps.undecided) <= 3
+
+
+def test_a_seeded_draw_does_not_depend_on_earlier_draws():
+    """A table made for many draws is not used for few, so that few consume the same bytes."""
+    steps = Steps(laplace_law(30).ladder, alternating)
+
+    def few():
+        out, source = np.empty(50, np.int64), SeededSource(7)
+        steps.fill(out, source)
+        return out.tolist(), source.bytes(8)
+
+    before = few()
+    steps.fill(np.empty(10_000, np.int64), SeededSource(8))
+    assert few() == before

@@ -136,7 +136,7 @@ class Steps:
 
     def fill(self, out: NDArray[np.int64], source: Source) -> None:
         """Draw a value into each place of a flat array, with an unshifted table."""
-        if self._table is None and out.size < _TOO_FEW:
+        if out.size < _TOO_FEW:  # with a table or without: a seeded draw repeats itself anywhere
             out[:] = self.resolve(draw(source, out.size, HEAD), source)
             return
         undecided = self.undecided

@@ -244,7 +244,7 @@ def date_axis(axis: Any, *, small: bool = False) -> None:
     looks: dict[str, Any] = {
         "formats": ["%Y", "%b", "%d %b", "%H:%M", "%H:%M", "%H:%M:%S"],
         "zero_formats": ["", "%Y", "%b", "%d %b", "%H:%M", "%H:%M"],
-        "offset_formats": ["", "", "%Y", "%d %b %Y", "%d %b %Y", "%d %b %Y"],
+        "offset_formats": ["", "%Y", "%Y", "%d %b %Y", "%d %b %Y", "%d %b %Y"],
     }
     if axis.axis_name == "y":  # the cost is written above it, so each date is written in full
         looks["formats"] = ["%Y", "%b %Y", "%d %b %Y", *["%d %b %Y %H:%M"] * 2, "%H:%M:%S"]
