@@ -65,42 +65,38 @@ if TYPE_CHECKING:
         session,
     )
     from sourdine.answers import Release
-    from sourdine.central.functions import (
-        cdf,
-        count,
-        describe,
-        histogram,
-        mean,
-        median,
-        mode,
-        proportion,
-        quantile,
-        quantiles,
-        sum,  # noqa: A004 - the statistic
-        table,
-        variance,
-    )
     from sourdine.client import Remote
     from sourdine.curator import check
     from sourdine.frames.frame import Frame
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
+    from sourdine.parameters.question import function
     from sourdine.plan import explain
     from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
     from sourdine.questions import ask
     from sourdine.session import Session
 
+    # Statistics are found by name (`__getattr__`); these lines are for type checkers and editors.
+    cdf = function(central.Cdf)
+    count = function(central.Count)
+    describe = function(central.Describe)
+    histogram = function(central.Histogram)
+    mean = function(central.Mean)
+    median = function(central.Median)
+    mode = function(central.Mode)
+    proportion = function(central.Proportion)
+    quantile = function(central.Quantile)
+    quantiles = function(central.Quantiles)
+    sum = function(central.Sum)  # noqa: A001 - the statistic
+    table = function(central.Table)
+    variance = function(central.Variance)
+
 _PACKAGES = (
     "adaptive", "audit", "central", "client", "curator", "data", "exact", "frames", "laws", "local",
     "mechanisms", "noise", "plan", "privacy", "questions", "reports", "session",
 )  # fmt: skip
-_STATISTICS = (
-    "cdf", "count", "describe", "histogram", "mean", "median", "mode", "proportion", "quantile",
-    "quantiles", "sum", "table", "variance",
-)  # fmt: skip
 _PROMISES = ("ADD_REMOVE", "LOCAL", "SUBSTITUTE", "Budget", "Guarantee", "Relation")
 _NAMES = {
-    **dict.fromkeys(_STATISTICS, "central.functions"),
     **dict.fromkeys(_PROMISES, "privacy"),
     "Frame": "frames",
     "Grid": "grid",
@@ -174,6 +170,11 @@ def __getattr__(name: str) -> Any:
     if name in _NAMES:
         found = globals()[name] = getattr(import_module(f"sourdine.{_NAMES[name]}"), name)
         return found
+    if not name.startswith("_"):
+        functions = import_module("sourdine.questions").FUNCTIONS
+        if name in functions:
+            globals()[name] = functions[name]
+            return functions[name]
     raise AttributeError(f"module 'sourdine' has no attribute {name!r}")
 
 

@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from sourdine.central import (
     Cdf,
     Count,
+    Describe,
     Histogram,
     Mean,
     Median,
@@ -42,6 +43,8 @@ from sourdine.parameters import question
 from sourdine.parameters.question import Face, Question
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from sourdine.results.release import Release
 
 
@@ -87,6 +90,14 @@ STATISTICS: dict[str, type[Statistic]] = {
     name: face.statistic for name, face in vars(Statistics).items() if isinstance(face, Face)
 }
 """The class of each statistic, by the name that is typed."""
+
+QUESTIONS: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
+"""What is asked by a function, a session or a server: the statistics, and a description."""
+
+FUNCTIONS: dict[str, Callable[..., Release]] = {
+    name: question.function(cls) for name, cls in QUESTIONS.items()
+}
+"""The functions of the package: ``sourdine.mean`` and the others."""
 
 
 def read(asked: Mapping[str, Any] | str) -> Statistic:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.special import gammaincc
 
+from sourdine import count
 from sourdine.audit import worst_case
-from sourdine.central import Count, count
+from sourdine.central import Count
 from sourdine.noise import SeededSource
 
 

@@ -7,7 +7,7 @@ import json
 import numpy as np
 import pytest
 
-from sourdine import central
+import sourdine as sd
 from sourdine.audit import replay
 from sourdine.central import (
     cdf,
@@ -31,7 +31,7 @@ B = {"bounds": (0, 10), "step": 1}
 CALLS = {
     "count": lambda x, **k: count(x, epsilon=1, **k),
     "count-column": lambda x, **k: count(x, epsilon=1, column="value", **k),
-    "sum": lambda x, **k: central.sum(x, epsilon=1, bounds=(-3, 10), step=0.5, **k),
+    "sum": lambda x, **k: sd.sum(x, epsilon=1, bounds=(-3, 10), step=0.5, **k),
     "mean": lambda x, **k: mean(x, epsilon=1, **B, **k),
     "mean-exclude": lambda x, **k: mean(x, epsilon=1, missing="exclude", **B, **k),
     "mean-gaussian": lambda x, **k: mean(x, epsilon=1, delta=1e-6, method="gaussian", **B, **k),
@@ -46,7 +46,7 @@ CALLS = {
     "variance": lambda x, **k: variance(x, epsilon=1, **B, **k),
     "mean-found": lambda x, **k: mean(x, epsilon=1, bounds="find", **k),
     "mean-found-centre": lambda x, **k: mean(x, epsilon=1, bounds="find", n=1600, **k),
-    "sum-found": lambda x, **k: central.sum(x, epsilon=1, bounds=(0, None), step=1, **k),
+    "sum-found": lambda x, **k: sd.sum(x, epsilon=1, bounds=(0, None), step=1, **k),
     "variance-found": lambda x, **k: variance(x, epsilon=1, bounds=(-5, 1000, "find"), n=1600, **k),
     "histogram-found": lambda x, **k: histogram(
         x, epsilon=1, bins=4, bounds=(None, 20), n=1600, **k
@@ -170,18 +170,18 @@ def test_every_kind_of_data():
 
 
 WHOLE_TABLES = {
-    "describe": lambda x, **k: central.describe(x, columns=["value"], epsilon=1, **k),
-    "describe-categories": lambda x, **k: central.describe(
+    "describe": lambda x, **k: sd.describe(x, columns=["value"], epsilon=1, **k),
+    "describe-categories": lambda x, **k: sd.describe(
         x, columns=["value"], kinds={"value": "category"}, epsilon=1, delta=0.1, **k
     ),
-    "describe-dates": lambda x, **k: central.describe(
+    "describe-dates": lambda x, **k: sd.describe(
         x, columns=["value"], kinds={"value": "date"}, epsilon=1, **k
     ),
-    "table": lambda x, **k: central.table(
+    "table": lambda x, **k: sd.table(
         x, of={"*": ["count"], "value": ["sum", "mean", "variance", "deciles"]},
         bounds={"value": (0, 10)}, epsilon=1, **k,
     ),
-    "table-found": lambda x, **k: central.table(
+    "table-found": lambda x, **k: sd.table(
         x, of={"value": ["mean", "count"]}, bounds={"value": "find"}, epsilon=1, **k
     ),
 }  # fmt: skip

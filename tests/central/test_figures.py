@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from sourdine.central import cdf, count, histogram, mean, quantiles
+from sourdine import cdf, count, histogram, mean, quantiles
 from sourdine.results.charts import MissingExtraError
 
 TABLE = {"v": [1, 2, 3, 4] * 50, "g": ["a", "b"] * 100}

@@ -12,9 +12,10 @@ import numpy as np
 import pytest
 
 import sourdine as sd
+from sourdine import count, mean
 from sourdine.answers import Release
 from sourdine.audit import replay
-from sourdine.central import ByGroup, Count, count, mean
+from sourdine.central import ByGroup, Count
 from sourdine.noise import SYSTEM, SeededSource
 
 B = {"bounds": (0, 10), "step": 1}

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from scipy.stats import dlaplace, ks_2samp, pearsonr
 
+import sourdine as sd
 from sourdine import central
 from sourdine.audit import replay
 from sourdine.central import (
@@ -37,7 +38,7 @@ from sourdine.results.release import Release
 B = {"bounds": (0, 10), "step": 1}
 CALLS = {
     "count": lambda x, **k: count(x, epsilon=1, **k),
-    "sum": lambda x, **k: central.sum(x, epsilon=1, bounds=(-3, 10), step=0.5, **k),
+    "sum": lambda x, **k: sd.sum(x, epsilon=1, bounds=(-3, 10), step=0.5, **k),
     "mean": lambda x, **k: mean(x, epsilon=1, **B, **k),
     "mean-grid": lambda x, **k: mean(x, epsilon=1, method="exponential", **B, **k),
     "mean-gaussian": lambda x, **k: mean(x, epsilon=1, method="gaussian", delta=0.01, **B, **k),
@@ -49,8 +50,8 @@ CALLS = {
     "quantiles-population": lambda x, **k: quantiles(
         x, [0.25, 0.75], epsilon=1, population=True, **B, **k
     ),
-    "cdf": lambda x, **k: central.cdf(x, epsilon=1, **B, **k),
-    "cdf-edges": lambda x, **k: central.cdf(x, epsilon=1, bounds=(0, 10), **k),
+    "cdf": lambda x, **k: sd.cdf(x, epsilon=1, **B, **k),
+    "cdf-edges": lambda x, **k: sd.cdf(x, epsilon=1, bounds=(0, 10), **k),
 }
 
 
@@ -302,5 +303,5 @@ def test_groups_keep_their_names_whatever_their_column_is_called(statistic, aske
 def test_a_table_has_its_groups_if_their_column_is_called_q():
     data = {"q": ["a", "b"] * 50, "y": [1, 2] * 50}
     asked = {"of": {"y": ["mean"]}, "bounds": {"y": (0, 3)}, "epsilon": 1}
-    text = str(central.table(data, by="q", keys=["a", "b"], **asked))
+    text = str(sd.table(data, by="q", keys=["a", "b"], **asked))
     assert [line.split()[0] for line in text.splitlines()[:3]] == ["q", "a", "b"]

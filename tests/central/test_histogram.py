@@ -7,7 +7,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from sourdine.central import Histogram, histogram
+from sourdine import histogram
+from sourdine.central import Histogram
 from sourdine.errors import ParameterError
 from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource

@@ -7,7 +7,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from sourdine.central import Mean, mean
+from sourdine import mean
+from sourdine.central import Mean
 from sourdine.errors import ParameterError
 from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource

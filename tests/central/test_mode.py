@@ -8,8 +8,9 @@ import attrs
 import numpy as np
 import pytest
 
+from sourdine import mode
 from sourdine.audit import replay
-from sourdine.central import Mode, mode
+from sourdine.central import Mode
 from sourdine.frames.frame import Frame
 from sourdine.mechanisms.exponential import PermuteAndFlip
 from sourdine.noise import SeededSource

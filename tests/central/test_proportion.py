@@ -7,7 +7,8 @@ from math import sqrt
 import numpy as np
 import pytest
 
-from sourdine.central import Proportion, proportion
+from sourdine import proportion
+from sourdine.central import Proportion
 from sourdine.noise import SeededSource
 
 SIX = 6 * sqrt(0.05 * 0.95 / 150)

@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sourdine import central
+import sourdine as sd
 from sourdine.central import Sum
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE
 
@@ -38,5 +38,5 @@ def test_sum_error_is_that_of_the_noise(simulated, relation):
 
 def test_sums_of_whole_numbers_are_whole():
     x = [1, 2, 3] * 10
-    assert isinstance(central.sum(x, bounds=(0, 10), step=1, epsilon=1).value, int)
-    assert isinstance(central.sum(x, bounds=(0, 10), step=0.5, epsilon=1).value, float)
+    assert isinstance(sd.sum(x, bounds=(0, 10), step=1, epsilon=1).value, int)
+    assert isinstance(sd.sum(x, bounds=(0, 10), step=0.5, epsilon=1).value, float)

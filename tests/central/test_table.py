@@ -12,9 +12,10 @@ import pytest
 from typer.testing import CliRunner
 
 import sourdine as sd
+from sourdine import table
 from sourdine.answers import Release
 from sourdine.audit import replay
-from sourdine.central import Table, table
+from sourdine.central import Table
 from sourdine.central import groups as multiples
 from sourdine.central.table import relative_error
 from sourdine.cli.app import app

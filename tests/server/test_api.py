@@ -29,7 +29,7 @@ from session_calls import AGES
 from sourdine.answers import Release
 from sourdine.client import Remote
 from sourdine.privacy import Guarantee
-from sourdine.server.releases import CLASSES
+from sourdine.questions import QUESTIONS
 from sourdine.server.state import ServerSettings
 from sourdine.server.store.base import Dataset
 from sourdine.session import Terms
@@ -61,7 +61,7 @@ def test_a_release_is_a_true_one(anna):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("kind", QUESTIONS)
 def test_every_answer_has_the_interval_that_the_command_line_prints(place, anna, kind):
     url, tokens, store, path = place
     name = f"with-delta-{kind}"

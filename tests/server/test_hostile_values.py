@@ -14,10 +14,10 @@ from session_calls import AGES
 from sourdine.errors import SourdineError
 from sourdine.parameters.question import parameters
 from sourdine.privacy import Guarantee
+from sourdine.questions import QUESTIONS
 from sourdine.server import releases
 from sourdine.server.app import API
 from sourdine.server.auth import new_token
-from sourdine.server.releases import CLASSES
 from sourdine.server.state import ServerSettings, ServerState
 from sourdine.session import Terms
 
@@ -60,11 +60,11 @@ def somebody(place, name):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", CLASSES)
+@pytest.mark.parametrize("kind", QUESTIONS)
 def test_no_question_is_a_server_error(place, kind):
     """Every parameter that the statistic has, and some that none has, with every value."""
     state = ServerState(ServerSettings(store=place.address, tick=0))
-    names, broken, refused = {p.name for p in parameters(CLASSES[kind])}, [], 0
+    names, broken, refused = {p.name for p in parameters(QUESTIONS[kind])}, [], 0
     base = {"epsilon": 0.01, **ASKED.get(kind, {"column": "age", "bounds": [0, 120]})}
     base |= {"n": 600} if "n" in names else {}
     assert (

@@ -19,9 +19,9 @@ from session_calls import AGES
 from sourdine.errors import ParameterError
 from sourdine.parameters.question import parameters
 from sourdine.privacy import Guarantee
+from sourdine.questions import QUESTIONS
 from sourdine.server import app, datasets, guards, opened_once, people, state
 from sourdine.server.opened_once import OpenedOnce
-from sourdine.server.releases import CLASSES
 from sourdine.server.requests import (
     MOST_NUMBERS,
     SIZES,
@@ -50,7 +50,7 @@ def shapes(schema):
 def test_every_parameter_that_may_be_long_has_a_size():
     long = {
         p.name
-        for cls in CLASSES.values()
+        for cls in QUESTIONS.values()
         for p in parameters(cls)
         if {"array", "object"} & shapes(p.kind.schema)
     }
@@ -77,7 +77,7 @@ SPELLED = {
 }
 CASES = [
     (kind, name, i)
-    for kind, cls in CLASSES.items()
+    for kind, cls in QUESTIONS.items()
     for name in sorted({p.name for p in parameters(cls)} & set(SIZES))
     for i in range(len(SPELLED[name]))
 ]
@@ -87,19 +87,19 @@ CASES = [
 def test_what_is_large_is_refused_however_it_is_spelled(kind, name, i):
     began = monotonic()
     with pytest.raises(ParameterError, match="at most"):
-        require_small_answer(CLASSES[kind], {name: SPELLED[name][i]})
+        require_small_answer(QUESTIONS[kind], {name: SPELLED[name][i]})
     assert monotonic() - began < 5
 
 
 def test_sizes_are_multiplied():
     groups = {"by": "g", "keys": NAMES[:100]}
-    require_small_answer(CLASSES["count"], groups)
-    require_small_answer(CLASSES["histogram"], {**groups, "bins": 100})
+    require_small_answer(QUESTIONS["count"], groups)
+    require_small_answer(QUESTIONS["histogram"], {**groups, "bins": 100})
     with pytest.raises(ParameterError, match=f"hold at most {MOST_NUMBERS} numbers"):
-        require_small_answer(CLASSES["histogram"], {**groups, "bins": "101 "})
-    require_small_answer(CLASSES["quantiles"], {**groups, "q": [0.25, 0.5, 0.75]})
+        require_small_answer(QUESTIONS["histogram"], {**groups, "bins": "101 "})
+    require_small_answer(QUESTIONS["quantiles"], {**groups, "q": [0.25, 0.5, 0.75]})
     with pytest.raises(ParameterError, match="hold at most 1000 numbers"):
-        require_small_answer(CLASSES["median"], {"by": "g", "keys": NAMES[:1001]})
+        require_small_answer(QUESTIONS["median"], {"by": "g", "keys": NAMES[:1001]})
 
 
 @pytest.mark.parametrize(

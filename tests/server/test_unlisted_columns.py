@@ -10,9 +10,9 @@ from serving import called, data_file
 from sourdine.errors import SourdineError
 from sourdine.frames.frame import Frame
 from sourdine.parameters.question import parameters
+from sourdine.questions import QUESTIONS
 from sourdine.server import releases
 from sourdine.server.datasets import Registering, registered
-from sourdine.server.releases import CLASSES
 from sourdine.server.state import ServerSettings, ServerState
 from sourdine.server.store.base import Person
 from sourdine.server.store.store import ServerStore
@@ -91,7 +91,7 @@ def ask(tmp_path):
 
 @pytest.mark.slow
 def test_every_statistic_is_asked_here(ask):
-    assert set(ASKED) == set(CLASSES)
+    assert set(ASKED) == set(QUESTIONS)
     for name, said in ASKED.items():
         found = ask(releases.release, {"statistic": name, "epsilon": 1, **said})
         assert found["state"] == "answered", name
@@ -110,7 +110,7 @@ def test_columns_that_are_not_listed_are_never_read(ask, statistic, monkeypatch)
 
     monkeypatch.setattr(Frame, "resolve", noted)
     own, refused = {"statistic": statistic, "epsilon": 1, **ASKED[statistic]}, 0
-    names = {p.name for p in parameters(CLASSES[statistic])} | {"columns", "column", "by", "unit"}
+    names = {p.name for p in parameters(QUESTIONS[statistic])} | {"columns", "column", "by", "unit"}
     for parameter in sorted(names):
         for hidden in HIDDEN:
             for value in spellings(hidden):

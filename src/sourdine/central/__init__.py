@@ -11,7 +11,6 @@ Its function, its method of a session, its plan and its command are made from it
 ``distribution``  a released distribution function and what is read off it
 ``finding``       parameters that nobody knows, found privately: bounds, and how many rows of a
                   person to keep
-``functions``     the functions that a person types, made from what each statistic declares
 ``groups``        the same statistic for each of several groups
 ``histogram``     counts over bins or categories
 ``intervals``     confidence intervals from noise of a known law, for the records and the population
@@ -37,21 +36,6 @@ from sourdine.central.count import Count
 from sourdine.central.describe import Describe
 from sourdine.central.differences import Difference
 from sourdine.central.distribution import Distribution
-from sourdine.central.functions import (
-    cdf,
-    count,
-    describe,
-    histogram,
-    mean,
-    median,
-    mode,
-    proportion,
-    quantile,
-    quantiles,
-    sum,  # noqa: A004 - the statistic; Python's own is not used here
-    table,
-    variance,
-)
 from sourdine.central.groups import ByGroup
 from sourdine.central.histogram import Histogram
 from sourdine.central.keys import NamedCounts
@@ -88,17 +72,4 @@ __all__ = [
     "Table",
     "Together",
     "Variance",
-    "cdf",
-    "count",
-    "describe",
-    "histogram",
-    "mean",
-    "median",
-    "mode",
-    "proportion",
-    "quantile",
-    "quantiles",
-    "sum",
-    "table",
-    "variance",
 ]

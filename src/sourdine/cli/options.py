@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.central import Describe
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given
 from sourdine.frames.frame import Frame
@@ -19,7 +18,7 @@ from sourdine.frames.reading import Reading
 from sourdine.parameters import kinds
 from sourdine.parameters.kinds import DATA, PRIVACY, WHAT
 from sourdine.parameters.question import parameters
-from sourdine.questions import STATISTICS
+from sourdine.questions import QUESTIONS, STATISTICS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -455,8 +454,7 @@ SHORTCUTS = {"quantiles": (DECILES, QUARTILES)}
 
 def add_statistics(app: typer.Typer) -> None:
     """Add a command for each statistic."""
-    every: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
-    for name, cls in every.items():
+    for name, cls in QUESTIONS.items():
         options = (FILE, ENGINE, MASTER, *_declared(cls), *READING, *RELEASING)
         release, plan = cls.examples
         planned = (f"sourdine plan {name} {plan}",) if plan else ()

@@ -31,6 +31,7 @@ from sourdine.errors import ParameterTypeError
 from sourdine.plan.explanation import Explanation, explain
 from sourdine.plan.planner import Planner
 from sourdine.plan.plans import Plan
+from sourdine.questions import STATISTICS
 
 __all__ = [
     "Explanation",
@@ -55,25 +56,26 @@ __all__ = [
     "variance",
 ]
 
+_FREE = Planner()
+together = _FREE.together
+
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.planning import plan_guard as guard
     from sourdine.adaptive.holdout.planning import plan_leaderboard as leaderboard
 
-_FREE = Planner()
-
-count = _FREE.count
-sum = _FREE.sum  # noqa: A001 - the statistic; Python's own is not used here
-mean = _FREE.mean
-variance = _FREE.variance
-proportion = _FREE.proportion
-histogram = _FREE.histogram
-quantiles = _FREE.quantiles
-quantile = _FREE.quantile
-median = _FREE.median
-mode = _FREE.mode
-table = _FREE.table
-cdf = _FREE.cdf
-together = _FREE.together
+    # Statistics are found by name (`__getattr__`); these lines are for type checkers and editors.
+    cdf = _FREE.cdf
+    count = _FREE.count
+    histogram = _FREE.histogram
+    mean = _FREE.mean
+    median = _FREE.median
+    mode = _FREE.mode
+    proportion = _FREE.proportion
+    quantile = _FREE.quantile
+    quantiles = _FREE.quantiles
+    sum = _FREE.sum  # noqa: A001 - the statistic
+    table = _FREE.table
+    variance = _FREE.variance
 
 
 def describe(*_: object, **typed: object) -> None:
@@ -88,9 +90,15 @@ def describe(*_: object, **typed: object) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Load the plans of adaptive answers when they are first asked for."""
+    """Return the plan of a statistic; load those of adaptive answers when they are asked for."""
+    if name in STATISTICS:
+        return getattr(_FREE, name)
     if name in ("guard", "leaderboard"):
         from sourdine.adaptive.holdout import planning
 
         return getattr(planning, f"plan_{name}")
     raise AttributeError(f"module 'sourdine.plan' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted({*__all__, *STATISTICS})

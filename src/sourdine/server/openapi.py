@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from sourdine.parameters import question
+from sourdine.questions import QUESTIONS
 from sourdine.server.datasets import stored_columns
-from sourdine.server.releases import CLASSES
 from sourdine.server.requests import MOST_BINS, MOST_QUANTILES, MOST_QUESTIONS
 from sourdine.version import __version__
 
@@ -127,7 +127,7 @@ def _problem(text: str) -> dict[str, Any]:
 
 def _questions() -> dict[str, Any]:
     """Return the questions as this server takes them: bounds may be left to the owner."""
-    whole = question.schema(CLASSES)
+    whole = question.schema(QUESTIONS)
     found = {f"question-{kind}": _taken(facts) for kind, facts in whole["$defs"].items()}
     one = {"oneOf": [_ref(name) for name in found]}
     several: dict[str, Any] = {

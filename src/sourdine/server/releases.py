@@ -11,12 +11,11 @@ import msgspec
 from starlette.responses import Response
 
 from sourdine.answers import Release
-from sourdine.central import Describe
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.parameters.question import parameters, plain_parameter, typed_values
 from sourdine.plan.plans import as_error
 from sourdine.privacy import Guarantee
-from sourdine.questions import STATISTICS
+from sourdine.questions import QUESTIONS
 from sourdine.reports.about import About
 from sourdine.reports.report import FiledReport
 from sourdine.results.formatting import json_text
@@ -62,7 +61,6 @@ class _OfQuestion(Protocol):
 
 
 R = TypeVar("R", bound=_OfQuestion)
-CLASSES: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
 
 
 def listed(body: object) -> Sequence[Mapping[str, Any]]:
@@ -99,7 +97,7 @@ def asked_of(face: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) ->
     dataset
         What it is about.
     """
-    cls = CLASSES.get(str(asked.get("statistic")))
+    cls = QUESTIONS.get(str(asked.get("statistic")))
     columns = stored_columns(dataset.columns)
     takes = {p.name for p in parameters(cls)} if cls is not None else set()
     said = completed(dict(asked) if cls is None else typed_values(cls, asked), takes, columns)
