@@ -10,6 +10,7 @@ from itertools import product
 import attrs
 import pytest
 
+import sourdine as sd
 from sourdine import central, plan, questions
 from sourdine.central.statistic import rounded
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
@@ -51,7 +52,7 @@ def test_a_plan_is_for_what_the_function_releases(kind, parameters, error):
     for spend in ({"epsilon": 0.5}, {"error": error}):
         given = {**parameters, **spend, "column": "value"}
         planned = getattr(plan, kind)(**given)
-        released = getattr(central, kind)(data, **given)
+        released = getattr(sd, kind)(data, **given)
         assert planned.question.drawer == released.mechanism
         assert planned.epsilon == released.cost.epsilon
         asked = getattr(released.mechanism, "question", released.mechanism)

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 import sourdine as sd
-from sourdine.audit import replay
-from sourdine.central import (
+from sourdine import (
     cdf,
     count,
     histogram,
@@ -21,6 +20,7 @@ from sourdine.central import (
     quantiles,
     variance,
 )
+from sourdine.audit import replay
 from sourdine.central.statistic import Statistic
 from sourdine.frames.frame import Frame
 from sourdine.noise import SeededSource
@@ -125,7 +125,7 @@ def test_strange_data_gives_an_ordinary_answer(call, relation, name):
     assert release.caveats == usual.caveats
     assert release.cost == usual.cost
     assert set(json.loads(back)) == set(json.loads(usual.to_json()))
-    if release.mechanism.intervals:
+    if release.mechanism.display.numeric:
         release.interval(0.9)
 
 
@@ -147,7 +147,7 @@ def test_json_both_ways(call, relation):
     assert back.to_json() == release.to_json()
     assert str(back) == str(release)
     assert back.mechanism == release.mechanism
-    if release.mechanism.intervals:
+    if release.mechanism.display.numeric:
         assert str(back.interval(0.9)) == str(release.interval(0.9))
     assert back.cost == release.cost
     assert type(back.value) is type(release.value)
@@ -208,9 +208,9 @@ def intervals(release):
     """Yield every kind of interval that a release has."""
     for confidence in (0.05, 0.95):
         yield release.interval(confidence)
-        if release.mechanism.populations:
+        if release.mechanism.display.populations:
             yield release.interval(confidence, of="population")
-        if "normal" in release.mechanism.beside:
+        if "normal" in release.mechanism.display.extra_intervals:
             yield release.interval(confidence, of="population", assume="normal")
 
 

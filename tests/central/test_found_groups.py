@@ -183,7 +183,7 @@ def test_none_found_is_an_ordinary_answer():
         assert Release.from_json(none.to_json()) == none
         assert "cost" in str(none)
         assert len(none.to_frame()) == 0
-        if none.mechanism.intervals:
+        if none.mechanism.display.numeric:
             assert none.interval() == {}
     count(x, by="g", keys="unknown", delta=1e-6, epsilon=1).plot()
 
@@ -213,7 +213,7 @@ def test_several_columns_in_every_face(name, asked):
     facts = release.mechanism.question.to_dict()
     assert sd.questions.read(json.dumps(facts)) == release.mechanism.question
     assert list(release.to_frame("polars").columns)[:2] == ["sex", "town"]
-    if release.mechanism.intervals:
+    if release.mechanism.display.numeric:
         assert set(release.interval()) == set(keys)
         release.plot()
 

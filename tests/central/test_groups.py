@@ -12,23 +12,9 @@ import pytest
 from scipy.stats import dlaplace, ks_2samp, pearsonr
 
 import sourdine as sd
-from sourdine import central
+from sourdine import count, histogram, mean, mode, proportion, quantiles, variance
 from sourdine.audit import replay
-from sourdine.central import (
-    ByGroup,
-    Count,
-    Mean,
-    Proportion,
-    Sum,
-    Variance,
-    count,
-    histogram,
-    mean,
-    mode,
-    proportion,
-    quantiles,
-    variance,
-)
+from sourdine.central import ByGroup, Count, Mean, Proportion, Sum, Variance
 from sourdine.central.ratio import Together
 from sourdine.frames.frame import Frame
 from sourdine.noise import SYSTEM, SeededSource
@@ -239,7 +225,7 @@ def test_sums_beyond_64_bits_keep_their_noise():
 
 @pytest.mark.parametrize("name", LAPLACE)
 def test_seeded_groups_are_repeated(name):
-    call = getattr(central, name)
+    call = getattr(sd, name)
     x = {"g": list("abcab"), "v": [0, 1, 1, 0, 1]}
     asked = {"column": "v", "by": "g", "keys": list("abc"), **LAPLACE[name]}
     first, again = (call(x, source=SeededSource(8), **asked).value for _ in range(2))
@@ -291,9 +277,9 @@ def test_each_statistic_is_asked_by_columns_named_alike():
 @pytest.mark.parametrize(("statistic", "asked"), NAMED_ALIKE.items())
 def test_groups_keep_their_names_whatever_their_column_is_called(statistic, asked):
     data = {"g": ["a", "b"] * 50, "y": [1, 2] * 50}
-    own = getattr(central, statistic)(data, by="g", keys=["a", "b"], epsilon=1, **asked).to_frame()
+    own = getattr(sd, statistic)(data, by="g", keys=["a", "b"], epsilon=1, **asked).to_frame()
     for name in own.columns[1:]:
-        frame = getattr(central, statistic)(
+        frame = getattr(sd, statistic)(
             {name: data["g"], "y": data["y"]}, by=name, keys=["a", "b"], epsilon=1, **asked
         ).to_frame()
         assert list(frame.columns) == [f"{name}_", *own.columns[1:]]

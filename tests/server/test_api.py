@@ -77,7 +77,7 @@ def test_every_answer_has_the_interval_that_the_command_line_prints(place, anna,
     release = Release.from_dict(answer)
     interval = release.printed_interval()
     assert answer.get("interval") == interval
-    assert (interval is None) == (not release.mechanism.intervals)
+    assert (interval is None) == (not release.mechanism.display.numeric)
     for again in (
         anna.release(asked, name, key=KEY + kind),
         anna.get(f"/datasets/{name}/releases/{facts['number']}"),

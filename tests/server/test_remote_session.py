@@ -12,6 +12,7 @@ from threading import Thread
 import httpx
 import pytest
 
+import sourdine as sd
 from serving import data_file, filled_store, served
 from session_calls import AGE, AGES, CALLS
 from sourdine import Remote, central, questions
@@ -61,7 +62,7 @@ def test_methods_release_what_the_functions_release(session, place, shape):
     mine = session(epsilon=20, **shape)
     for kind, parameters in CALLS:
         release = getattr(mine, kind)(**parameters, epsilon=0.5)
-        yours = getattr(central, kind)(str(place[1]), **parameters, **shape, epsilon=0.5)
+        yours = getattr(sd, kind)(str(place[1]), **parameters, **shape, epsilon=0.5)
         assert type(release) is type(yours)
         assert release.mechanism == yours.mechanism
         assert release.cost == yours.cost

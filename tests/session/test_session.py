@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sourdine as sd
 from session_calls import AGE, AGES, CALLS
 from sourdine import __version__, central, questions
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
@@ -33,7 +34,7 @@ def session(**changed):
 @pytest.mark.parametrize(("kind", "parameters"), CALLS)
 def test_methods_release_what_the_functions_release(kind, parameters, shape):
     mine = getattr(session(**shape), kind)(**parameters, epsilon=0.5)
-    yours = getattr(central, kind)(AGES, **parameters, **shape, epsilon=0.5)
+    yours = getattr(sd, kind)(AGES, **parameters, **shape, epsilon=0.5)
     assert mine.mechanism == yours.mechanism
     assert mine.cost == yours.cost
     assert mine.caveats == yours.caveats

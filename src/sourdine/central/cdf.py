@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from sourdine.central.statistic import Stages
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
 
 
 COUNTING = Fraction(1, 100)
@@ -203,14 +204,13 @@ class Cdf(Numeric):
         return min(self.curve(n).expected(beta, of) / n, 1.0)
 
     @property
-    def head(self) -> str:
-        """What the numbers are."""
-        return "share"
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """The population's band, where it was asked for."""
-        return ("population",) if self.population else ()
+    def display(self) -> Display:
+        return replace(
+            super().display,
+            head="share",
+            title=self.name.replace("cdf", "Distribution function", 1),
+            extra_intervals=("population",) if self.population else (),
+        )
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the values at or below which the shares are."""
@@ -222,11 +222,6 @@ class Cdf(Numeric):
         shares = np.asarray(release.value)
         near = np.abs(shares[:, None] - PRINTED).argmin(axis=0)
         return sorted(set(near.tolist()))
-
-    @property
-    def title(self) -> str:
-        """What stands above a picture."""
-        return self.name.replace("cdf", "Distribution function", 1)
 
     def plot(self, release: Release, **options: Any) -> Any:
         """Draw the function inside its band."""

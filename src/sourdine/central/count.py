@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
 
 
 @frozen(kw_only=True, slots=False)
@@ -43,7 +44,6 @@ class Count(Statistic):
     """
 
     kind: ClassVar[str] = "count"
-    populations: ClassVar[bool] = False
     text: ClassVar[str] = "How many records there are, or how many have a value in a column."
     examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 0.1", "--error 100")
 
@@ -76,9 +76,8 @@ class Count(Statistic):
         return {name: column for name, column in super().reads().items() if column is not None}
 
     @property
-    def from_zero(self) -> bool:
-        """A picture's axis begins at 0."""
-        return True
+    def display(self) -> Display:
+        return replace(super().display, populations=False, from_zero=True)
 
     def prefetch(self, data: Frame) -> None:
         """Say what will be read."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, sqrt
@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
     from sourdine.frames.reading import Reading
+    from sourdine.results.release import Display
 
     NumbersByName = Mapping[str, tuple[Any, Any, Any]]
 
@@ -339,7 +340,7 @@ def panels(
     question: Describe, release: Release, *, path: str | None = None, title: str | None = None
 ) -> Any:
     """Draw, of each column, its deciles as bars of equal numbers of records, or its categories."""
-    found = question.numbers(release.drawn, read_confidence(question.shown))
+    found = question.numbers(release.drawn, read_confidence(question.display.confidence))
     down = ceil(len(found) / ACROSS)
     figure, first = canvas(3.3 * ACROSS, 0.9 + 1.9 * down)
     first.remove()
@@ -504,7 +505,6 @@ class Describe(Statistic):
     """
 
     kind: ClassVar[str] = "describe"
-    populations: ClassVar[bool] = False
     text: ClassVar[str] = "The shape of a table that nobody described, column by column."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv --epsilon 1 --plot people.png",
@@ -539,6 +539,10 @@ class Describe(Statistic):
     by: None = field(init=False, default=None)
     keys: None = field(init=False, default=None)
     other: bool = field(init=False, default=False)
+
+    @property
+    def display(self) -> Display:
+        return replace(super().display, populations=False)
 
     def check(self) -> None:
         """Refuse early what would be refused later."""
@@ -690,7 +694,7 @@ class Describe(Statistic):
 
     def columns(self, release: Release) -> Columns:
         """Return one row for each number."""
-        found = self.numbers(release.drawn, read_confidence(self.shown))
+        found = self.numbers(release.drawn, read_confidence(self.display.confidence))
         rows = [(name, what, *x) for name, numbers in found.items() for what, x in numbers.items()]
         names, what, values, lower, upper = zip(*rows, strict=True)
         labels = {"column": list(names), "statistic": list(what)}
@@ -698,7 +702,7 @@ class Describe(Statistic):
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return columns side by side, as many as a terminal is wide."""
-        found = self.numbers(release.drawn, read_confidence(self.shown))
+        found = self.numbers(release.drawn, read_confidence(self.display.confidence))
         kinds_ = {name: own["kind"] for name, own in release.drawn["columns"].items()}
         return cells(found, kinds_)
 

@@ -13,7 +13,7 @@ from sourdine.central.groups import ByGroup, each
 from sourdine.central.intervals import LAMBDAS, passed, proved
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
-from sourdine.results.release import Estimator, Release, read_drawer
+from sourdine.results.release import Display, Estimator, Release, read_drawer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -153,29 +153,17 @@ class Difference(Estimator):
         return f"{self.groups.question.name}, {_shown(first)} minus {_shown(second)}"
 
     @property
-    def title(self) -> str:
-        """What stands above a picture."""
-        return str(self)[0].upper() + str(self)[1:]
-
-    @property
-    def protected(self) -> str:
-        """What the promise is for."""
-        return self.groups.protected
-
-    @property
-    def populations(self) -> bool:
-        """Whether there are intervals for the population too."""
-        return self.groups.populations
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """Which intervals are printed beside those of the sample."""
-        return self.groups.beside
-
-    @property
-    def shown(self) -> float:
-        """The confidence of the intervals that are shown."""
-        return self.groups.shown
+    def display(self) -> Display:
+        title = str(self)[0].upper() + str(self)[1:]
+        groups = self.groups.display
+        return Display(
+            head=self.kind,
+            title=title,
+            populations=groups.populations,
+            extra_intervals=groups.extra_intervals,
+            confidence=groups.confidence,
+            protected=groups.protected,
+        )
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the difference of the two."""
@@ -262,7 +250,7 @@ def difference(release: Release, first: object, second: object) -> Release:
     if not isinstance(groups, ByGroup):
         raise TypeError(groups)
     several = groups.part.wide or any(getattr(v, "shape", ()) for v in release.value.values())
-    if not groups.intervals or several:
+    if not groups.display.numeric or several:
         raise ParameterTypeError(
             "the release", "be of one number for each group", str(groups), "Ask for one number."
         )

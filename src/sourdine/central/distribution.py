@@ -323,7 +323,8 @@ class ReadOff(Answer):
 
     def columns(self) -> Columns:
         """Return the numbers, with labels and the ends of their intervals."""
-        confidence, beside = self.release.mechanism.shown, self.release.mechanism.beside
+        shown = self.release.mechanism.display
+        confidence, beside = shown.confidence, shown.extra_intervals
         lower, upper = self._ends(confidence, "sample")
         return Columns(
             labels=self.labels,

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
     from sourdine.results.tables import Columns
 
 
@@ -116,8 +116,11 @@ def multiples(release: Release, *, path: str | None = None, title: str | None = 
             panel.set_xlim(left=0)
     for panel in axes[1:]:
         panel.tick_params(axis="y", labelleft=False)
-    figure.suptitle(title or release.mechanism.title, x=0.01, ha="left", color=INK, fontsize=11)
-    note = f"{release.price} · {100 * release.mechanism.shown:g} % intervals of all together"
+    figure.suptitle(
+        title or release.mechanism.display.title, x=0.01, ha="left", color=INK, fontsize=11
+    )
+    sure = f"{100 * release.mechanism.display.confidence:g}"
+    note = f"{release.price} · {sure} % intervals of all together"
     figure.supxlabel(note, x=0.01, ha="left", color=NOTE, fontsize=8)
     return saved(figure, path)
 
@@ -311,49 +314,10 @@ class ByGroup(Estimator):
         return f"{self.part}, for {groups} of {columns}"
 
     @property
-    def head(self) -> str:
-        """What the numbers are."""
-        return self.part.head
-
-    @property
-    def shown(self) -> float:
-        """The confidence of the intervals that are shown."""
-        return self.part.shown
-
-    @property
-    def title(self) -> str:
-        """What stands above a picture."""
-        return self.question.title
-
-    @property
-    def from_zero(self) -> bool:
-        """Whether a picture's axis begins at 0."""
-        return self.part.from_zero
-
-    @property
-    def protected(self) -> str:
-        """What the promise is for."""
-        return self.question.protected
-
-    @property
-    def populations(self) -> bool:
-        """Whether there are intervals for the population too."""
-        return self.part.populations
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """Which intervals are printed beside those of the sample."""
-        return self.part.beside
-
-    @property
-    def intervals(self) -> bool:
-        """Whether the values are numbers."""
-        return self.part.intervals
-
-    @property
-    def prints_intervals(self) -> bool:
-        """Whether tables, frames and pictures show the intervals."""
-        return self.part.prints_intervals
+    def display(self) -> Display:
+        own = self.question.display
+        lead = len(self.columns_of) if self.part.wide else None  # columns that name the group
+        return replace(self.part.display, title=own.title, protected=own.protected, lead=lead)
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
@@ -366,7 +330,9 @@ class ByGroup(Estimator):
             named = (f"Groups are named if a noisy count reaches {least}; {paid}",)
         where = f"in the group {OTHER!r}" if self.rest else "in no group"
         outside = f"Rows whose {columns} is none of the {listed} keys are {where}."
-        together = ("The intervals hold for all groups together.",) if self.prints_intervals else ()
+        together = (
+            ("The intervals hold for all groups together.",) if self.part.display.intervals else ()
+        )
         return (*self.part.caveats, *named, outside, *together)
 
     def draw(self, data: Frame) -> dict[str, Any]:
@@ -475,11 +441,6 @@ class ByGroup(Estimator):
         from sourdine.central.differences import difference
 
         return difference(release, first, second)
-
-    @property
-    def lead(self) -> int | None:  # type: ignore[override]
-        """How many columns name the group, where a table is cut to a page."""
-        return len(self.columns_of) if self.part.wide else None
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads and lines of the table that is printed."""

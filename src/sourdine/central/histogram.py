@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import pairwise
@@ -53,7 +54,7 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
 
 
 # ---- Edges of bins: where they lie, and how they are written -------------------------------------
@@ -328,7 +329,6 @@ class Histogram(Statistic):
     """
 
     kind: ClassVar[str] = "histogram"
-    populations: ClassVar[bool] = False
     text: ClassVar[str] = "Counts by bins of numbers, or by categories."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c age --bins 12 --bounds 0 120 --epsilon 0.5 --plot ages.png",
@@ -504,7 +504,7 @@ class Histogram(Statistic):
         """Say of which listed categories no record was told apart from none."""
         if not isinstance(self.cell, Codes):
             return super().remarks(release, words)
-        low, _ = release.interval(self.shown)
+        low, _ = release.interval(self.display.confidence)
         none = [str(c) for c, x in zip(self.categories or (), low, strict=False) if x <= 0]
         if not none:
             return ()
@@ -554,9 +554,8 @@ class Histogram(Statistic):
         return dict(zip(keys, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
     @property
-    def head(self) -> str:
-        """What the numbers are."""
-        return "count"
+    def display(self) -> Display:
+        return replace(super().display, head="count", populations=False)
 
     def labels(self, release: Release) -> dict[str, Sequence[str]]:
         """Return the names of the bins."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import ceil
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
     from sourdine.privacy import Part, Relation
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
 
     Floats = NDArray[np.float64]
     Fractions = tuple[float, float]
@@ -418,9 +419,10 @@ class Mean(GaussianReady):
         return self.with_spread.evidence(drawn) if self.population else None
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """The population's intervals, where they were asked for."""
-        return ("normal", "population") if self.population else ()
+    def display(self) -> Display:
+        return replace(
+            super().display, extra_intervals=("normal", "population") if self.population else ()
+        )
 
     @cached_property
     def mechanism(self) -> Laplace | Gaussian | GridMean:

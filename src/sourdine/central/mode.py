@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
+    from sourdine.results.release import Display
 
 
 def read_categories(x: Sequence[Any] | None) -> tuple[Any, ...]:
@@ -61,7 +63,6 @@ class Mode(Statistic):
     """
 
     kind: ClassVar[str] = "mode"
-    intervals: ClassVar[bool] = False
     required: ClassVar[tuple[str, ...]] = ("categories",)
     text: ClassVar[str] = "The most common of the categories that you list."
     examples: ClassVar[tuple[str, str]] = (
@@ -77,6 +78,10 @@ class Mode(Statistic):
             group=WHAT,
         ),
     )  # fmt: skip
+
+    @property
+    def display(self) -> Display:
+        return replace(super().display, numeric=False, intervals=False)
 
     @cached_property
     def cell(self) -> Codes:

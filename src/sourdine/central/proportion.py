@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 from math import exp, log1p
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -31,7 +32,7 @@ if TYPE_CHECKING:
     from sourdine.central.intervals import SumEvidence
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
 
     Floats = NDArray[np.float64]
 
@@ -255,11 +256,9 @@ class Proportion(Statistic):
         return seen if seen.at_0 > seen.at_1 else None
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """The population's intervals, where they were asked for; the exact one needs no other."""
-        if not self.population:
-            return ()
-        return ("population",) if self.known else ("normal", "population")
+    def display(self) -> Display:
+        extra = ("population",) if self.known else ("normal", "population")
+        return replace(super().display, extra_intervals=extra if self.population else ())
 
     @property
     def how(self) -> str:

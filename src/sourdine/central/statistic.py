@@ -33,6 +33,7 @@ from sourdine.parameters.kinds import WHAT, param
 from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting.parts import of_promise, widest
 from sourdine.privacy.guarantee import protected
+from sourdine.results.release import Display
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -357,9 +358,9 @@ class Statistic(CommonParameters):
         """What a reader must know: a function of the call alone."""
 
     @property
-    def protected(self) -> str:
-        """What the promise is for."""
-        return protected(self.unit, self.rows)
+    def display(self) -> Display:
+        title = self.name[0].upper() + self.name[1:]
+        return Display(head=self.kind, title=title, protected=protected(self.unit, self.rows))
 
     @property
     def person(self) -> tuple[str, ...]:
@@ -479,7 +480,7 @@ class Statistic(CommonParameters):
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Say so where an interval is the whole range: that follows from the release alone."""
-        if self.span is None or not self.is_whole_range(*release.interval(self.shown)):
+        if self.span is None or not self.is_whole_range(*release.interval(self.display.confidence)):
             return ()
         return (WHOLE_RANGE.format(epsilon=words.subject("epsilon")),)
 
@@ -557,11 +558,6 @@ class Statistic(CommonParameters):
         column = f" of {self.column}" if self.column else ""
         groups = " and ".join(grouping.columns(self.by))
         return f"{self.kind}{column}" + (f" by {groups}" if groups else "")
-
-    @property
-    def title(self) -> str:
-        """What stands above a picture."""
-        return self.name[0].upper() + self.name[1:]
 
 
 # ---- Statistics of a column of numbers, or of dates, with public bounds --------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
 
 
 @frozen(kw_only=True, slots=False)
@@ -44,7 +45,6 @@ class Sum(Numeric):
     """
 
     kind: ClassVar[str] = "sum"
-    populations: ClassVar[bool] = False
     centred: ClassVar[bool] = False
     found_units: ClassVar[str] = "found bounds"
     text: ClassVar[str] = "The sum of a column."
@@ -52,6 +52,10 @@ class Sum(Numeric):
         "visits.parquet -c cost --bounds 0 5000 --step 1 --unit patient --rows 3 --epsilon 1",
         "--bounds 0 5000 --step 1 --epsilon 1",
     )
+
+    @property
+    def display(self) -> Display:
+        return replace(super().display, populations=False)
 
     @cached_property
     def tick(self) -> Fraction:

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
 
     Asked = tuple[tuple[str, tuple[str, ...]], ...]
 
@@ -325,7 +325,6 @@ class Table(Statistic):
     required: ClassVar[tuple[str, ...]] = ("of",)
     text: ClassVar[str] = "Several statistics of several columns under one total."
     wide: ClassVar[bool] = True
-    lead: ClassVar[int | None] = 0
     examples: ClassVar[tuple[str, str]] = (
         (
             "people.csv --by sex --keys f,m --of age:mean,deciles --of count --bounds age:0,120 "
@@ -473,14 +472,14 @@ class Table(Statistic):
         return tuple(part for own in self.statistics.values() for part in own.own_parts)
 
     @property
-    def populations(self) -> bool:
-        """Whether there are intervals for the population too: of all statistics, or of none."""
-        return all(part.populations for part in self.statistics.values())
-
-    @property
-    def head(self) -> str:
-        """What the numbers are."""
-        return "value"
+    def display(self) -> Display:
+        return replace(
+            super().display,
+            head="value",
+            title=super().name.capitalize(),
+            populations=all(part.display.populations for part in self.statistics.values()),
+            lead=0,
+        )
 
     @property
     def how(self) -> str:
@@ -492,11 +491,6 @@ class Table(Statistic):
     def name(self) -> str:
         """The statistics and their groups, in a few words."""
         return super().name.replace("table", f"table of {', '.join(self._asked)}", 1)
-
-    @property
-    def title(self) -> str:
-        """What stands above a picture."""
-        return Statistic.name.fget(self).capitalize()  # type: ignore[attr-defined, no-any-return]
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:

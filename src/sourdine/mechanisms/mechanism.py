@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import wraps
 from inspect import signature
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import numpy as np
 
@@ -20,7 +20,7 @@ from sourdine.mechanisms.inputs import add, read_code, read_ticks
 from sourdine.noise import SYSTEM
 from sourdine.privacy import Guarantee, Relation
 from sourdine.privacy.accounting.parts import of_promise
-from sourdine.results.release import Estimator, Release, flat, read_confidence
+from sourdine.results.release import Display, Estimator, Release, flat, read_confidence
 from sourdine.results.tables import Columns
 
 if TYPE_CHECKING:
@@ -210,12 +210,9 @@ class Mechanism(Estimator, Generic[X]):
             "Look at its error(beta) instead.",
         )
 
-    populations: ClassVar[bool] = False
-
     @property
-    def head(self) -> str:
-        """The title of the numbers in a table."""
-        return "value"
+    def display(self) -> Display:
+        return Display(head="value", populations=False)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Value, Value]:
         """Return the interval of a release."""
@@ -224,7 +221,7 @@ class Mechanism(Estimator, Generic[X]):
 
     def columns(self, release: Release) -> Columns:
         """Return the value alone: a choice has no interval."""
-        return Columns(labels={}, name=self.head, values=flat(release.value))
+        return Columns(labels={}, name=self.display.head, values=flat(release.value))
 
     def plot(self, release: Release, **options: object) -> object:
         """Raise: the output of a mechanism has no chart of its own."""

@@ -159,7 +159,7 @@ class Plan(Shown):
     @property
     def ranks(self) -> bool:
         """Whether the error is that of a rank, as a part of n."""
-        return self.question.head == "quantile"
+        return self.question.display.head == "quantile"
 
     @property
     def _part(self) -> Any:
@@ -197,7 +197,7 @@ class Plan(Shown):
         half = None if planned is None or self.unknown else planned(self.n)
         if half is None:
             return []
-        sure = f"{100 * self.question.shown:g}%"
+        sure = f"{100 * self.question.display.confidence:g}%"
         if self.width is not None:
             return [("width", f"{sure} intervals about {error_text(self.width)} wide")]
         if half >= 1:

@@ -306,14 +306,20 @@ def finished(
 ) -> Any:
     """Add title and cost, save if there is a path, and return the figure."""
     said = " · ".join(filter(None, (release.price, intervals_shown(release.mechanism))))
-    headed(axes, title or release.mechanism.title, said)
+    headed(axes, title or titled(release), said)
     return saved(figure, path, release)
 
 
 def intervals_shown(mechanism: Any) -> str:
     """Return which intervals a chart shows, if any."""
-    shows = getattr(mechanism, "prints_intervals", True)
-    return f"{100 * mechanism.shown:g} % intervals" if shows else ""
+    display = mechanism.display
+    return f"{100 * display.confidence:g} % intervals" if display.intervals else ""
+
+
+def titled(release: Any) -> str:
+    """Return the title of a release's chart, unless another is given."""
+    mechanism = release.mechanism
+    return str(mechanism.display.title or mechanism)
 
 
 def headed(axes: Any, title: str, said: str) -> None:
@@ -451,7 +457,7 @@ def dots(
         _fewer(axes, [low, high])
     if any(map(is_duration, values)):
         axes.set_xlabel("days", color=INK)
-    if release.mechanism.from_zero:
+    if release.mechanism.display.from_zero:
         axes.set_xlim(left=float(low.min(initial=0.0)))
     (date_axis if dated else gaps)(axes.xaxis)
     axes.spines["left"].set_visible(False)
@@ -582,9 +588,7 @@ class Panels:
         shown = intervals_shown(release.mechanism)
         shown += " of all groups together" if shown else ""
         said = " · ".join(filter(None, (axis, release.price, shown, left, more)))
-        self.figure.suptitle(
-            title or release.mechanism.title, x=0.01, ha="left", color=INK, fontsize=11
-        )
+        self.figure.suptitle(title or titled(release), x=0.01, ha="left", color=INK, fontsize=11)
         self.figure.supxlabel(said, x=0.01, ha="left", color=NOTE, fontsize=8)
         return saved(self.figure, path, release)
 

@@ -37,6 +37,52 @@ SHOWN = 0.95
 """The confidence of the intervals in a table."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Display:
+    """How the releases of an estimator are printed and drawn.
+
+    Parameters
+    ----------
+    head
+        The title of the column of numbers in a table.
+    title
+        The title of a chart; by default the estimator's text.
+    numeric
+        Whether the values are numbers, which have intervals.
+    populations
+        Whether there are intervals for the population too.
+    intervals
+        Whether tables, frames and charts show the intervals.
+    extra_intervals
+        Which intervals are shown in addition to those of the sample.
+    confidence
+        The confidence level of the intervals that are shown.
+    protected
+        What the guarantee protects, if that is more than a record.
+    from_zero
+        Whether a chart's axis begins at 0, as that of a count must for comparison.
+    even
+        Whether the numbers are shares of one whole, printed with one precision.
+    most
+        The maximum number of printed numbers: of more, the largest are printed.
+    lead
+        If a table may be split to the width of a page: how many columns begin each part.
+    """
+
+    head: str
+    title: str = ""
+    numeric: bool = True
+    populations: bool = True
+    intervals: bool = True
+    extra_intervals: tuple[str, ...] = ()
+    confidence: float = SHOWN
+    protected: str = "record"
+    from_zero: bool = False
+    even: bool = False
+    most: int | None = None
+    lead: int | None = None
+
+
 class Estimator(ABC):
     """Draws a release and computes its intervals: a mechanism, a statistic, an estimate.
 
@@ -47,12 +93,6 @@ class Estimator(ABC):
     __slots__ = ()
 
     kind: ClassVar[str]
-    even: ClassVar[bool] = False
-    """Whether the numbers are shares of one whole, printed with one precision."""
-    most: ClassVar[int | None] = None
-    """The maximum number of printed numbers: of more, the largest are printed."""
-    lead: ClassVar[int | None] = None
-    """If a table may be split to the width of a page: how many columns begin each part."""
     kinds: ClassVar[dict[str, type[Estimator]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -61,44 +101,9 @@ class Estimator(ABC):
             Estimator.kinds[cls.kind] = cls
 
     @property
-    def populations(self) -> bool:
-        """Whether there are intervals for the population too."""
-        return True
-
-    @property
-    def intervals(self) -> bool:
-        """Whether the values are numbers, which have intervals."""
-        return True
-
-    @property
-    def prints_intervals(self) -> bool:
-        """Whether tables, frames and charts show the intervals."""
-        return self.intervals
-
-    @property
-    def head(self) -> str:
-        """The title of the column of numbers in a table."""
-        return self.kind
-
-    @property
-    def shown(self) -> float:
-        """The confidence level of the intervals that are printed and drawn."""
-        return SHOWN
-
-    @property
-    def title(self) -> str:
-        """The title of a chart."""
-        return str(self)
-
-    @property
-    def from_zero(self) -> bool:
-        """Whether a chart's axis begins at 0, as that of a count must for comparison."""
-        return False
-
-    @property
-    def protected(self) -> str:
-        """What the guarantee protects, if that is more than a record."""
-        return "record"
+    def display(self) -> Display:
+        """How its releases are printed and drawn."""
+        return Display(head=self.kind)
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
         """Return the ends that miss the truth with probability ``beta``, shaped as the value.
@@ -118,11 +123,6 @@ class Estimator(ABC):
         """
         return holding(release.value, self.limits(release, beta, of))
 
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """Which intervals are printed in addition to those of the sample."""
-        return ()
-
     def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
         """Return the labels that distinguish the numbers of a release, by name."""
         return {}
@@ -133,17 +133,18 @@ class Estimator(ABC):
 
     def columns(self, release: Release) -> Columns:
         """Return the numbers of a release, with labels and the printed ends."""
-        own = self._shown_ends(release, "sample") if self.prints_intervals else None
+        display = self.display
+        own = self._shown_ends(release, "sample") if display.intervals else None
         return Columns(
             labels=self.labels(release),
-            name=self.head,
+            name=display.head,
             values=flat(release.value),
             lower=own and own[0],
             upper=own and own[1],
-            beside={of: self._shown_ends(release, of) for of in self.beside},
-            confidence=self.shown,
-            even=self.even,
-            most=self.most,
+            beside={of: self._shown_ends(release, of) for of in display.extra_intervals},
+            confidence=display.confidence,
+            even=display.even,
+            most=display.most,
             further=self.further(release),
             printed=self.printed_rows(release),
         )
@@ -154,7 +155,7 @@ class Estimator(ABC):
 
     def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
         """Return the printed lower and upper ends, one by one."""
-        pairs = _pairs(self.widened_limits(release, read_confidence(self.shown), of))
+        pairs = _pairs(self.widened_limits(release, read_confidence(self.display.confidence), of))
         return [x for low, _ in pairs for x in flat(low)], [
             x for _, high in pairs for x in flat(high)
         ]
@@ -273,17 +274,18 @@ class Release(Answer):
             raise ParameterError(
                 "of", "be 'sample' or 'population'", repr(of), "Type {of}.", of="sample"
             )
-        if not self.mechanism.intervals:
+        display = self.mechanism.display
+        if not display.numeric:
             raise ParameterTypeError(
                 "an interval",
                 "be of a number",
-                f"a {self.mechanism.head}",
+                f"a {display.head}",
                 "Look at its error(beta).",
             )
-        if of == "population" and not self.mechanism.populations:
+        if of == "population" and not display.populations:
             raise ParameterError(
                 "of",
-                f"be 'sample' for a {self.mechanism.head}, which depends on how many were asked",
+                f"be 'sample' for a {display.head}, which depends on how many were asked",
                 repr(of),
                 "Type {of}, or ask for a mean or a share.",
                 of="sample",
@@ -303,10 +305,10 @@ class Release(Answer):
                 assume="normal",
                 of="population",
             )
-        if "normal" not in self.mechanism.beside:
+        if "normal" not in self.mechanism.display.extra_intervals:
             raise ParameterError(
                 "assume",
-                f"be left out for this {self.mechanism.head}",
+                f"be left out for this {self.mechanism.display.head}",
                 given(assume),
                 "Leave it out; a mean has such intervals where {population} is asked.",
                 population=True,
@@ -320,8 +322,8 @@ class Release(Answer):
         """Return the printed table, in an interface's wording."""
         heads, lines = self.mechanism.printed(self)
         notes = self.notes(words)
-        lead = self.mechanism.lead
-        if lead is None and self.mechanism.beside:
+        lead = self.mechanism.display.lead
+        if lead is None and self.mechanism.display.extra_intervals:
             lead = len(self.mechanism.labels(self))
         return Sheet(heads=heads, lines=lines, notes=notes, lead=lead)
 
@@ -340,7 +342,7 @@ class Release(Answer):
     @property
     def price(self) -> str:
         """The cost and what it protects, in words."""
-        return self.cost.told(self.mechanism.protected)
+        return self.cost.told(self.mechanism.display.protected)
 
     def printed_interval(self) -> dict[str, Any] | None:
         """Return the printed interval as JSON; None if none is printed.
@@ -351,9 +353,9 @@ class Release(Answer):
         >>> Laplace(epsilon=1).release(1000).printed_interval()["confidence"]
         0.95
         """
-        if not self.mechanism.prints_intervals:
+        if not self.mechanism.display.intervals:
             return None
-        confidence = self.mechanism.shown
+        confidence = self.mechanism.display.confidence
         return {"confidence": confidence, "ends": plain(self.interval(confidence))}
 
     def derived(self) -> dict[str, Any]:

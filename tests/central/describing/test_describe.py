@@ -159,7 +159,7 @@ def test_persons_are_described_by_a_bounded_number_of_rows():
     release = sd.describe(data, epsilon=20, unit="who", rows=2)
     assert "who" not in release.value
     assert abs(release.value["age"]["count"] - 400) < 40
-    assert "who" in str(release.cost.told(release.mechanism.protected))
+    assert "who" in str(release.cost.told(release.mechanism.display.protected))
 
 
 @pytest.mark.slow

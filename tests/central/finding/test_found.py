@@ -200,7 +200,7 @@ def test_a_release_says_what_was_found(call, tmp_path):
     back = sd.Release.from_json(release.to_json())
     assert str(back) == text
     assert json.loads(release.to_json())["question"]["bounds"] == "find"
-    if release.mechanism.head == "quantile":
+    if release.mechanism.display.head == "quantile":
         assert "a public lattice" in text
     else:
         assert "\nbounds  " in text

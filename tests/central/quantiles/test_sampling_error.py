@@ -76,7 +76,7 @@ def test_a_population_is_asked_about_in_every_way():
     for asked in ({"interval": 0.9}, {"n": 3000}, {"relation": "substitute"}):
         r = sd.quantiles(x, [0.25, 0.5, 0.75], **GRID, population=True, **asked)
         assert "population" in str(r)
-        low, high = r.interval(r.mechanism.shown, of="population")
+        low, high = r.interval(r.mechanism.display.confidence, of="population")
         assert (high - low < 400).all()
         assert sd.Release.from_json(r.to_json()) == r
     with pytest.raises(sd.errors.ParameterError, match="population must be left out for method"):

@@ -492,7 +492,10 @@ def moved(question: Statistic) -> tuple[str, ...]:
     )
     all_groups = "One search was made, over all rows of all groups."
     fixed = "Intervals of the population hold as if the bounds had been fixed in advance."
-    also = [*([all_groups] if question.by else ()), *([fixed] if question.populations else ())]
+    also = [
+        *([all_groups] if question.by else ()),
+        *([fixed] if question.display.populations else ()),
+    ]
     return (text, *also)
 
 

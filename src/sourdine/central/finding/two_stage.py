@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
     from sourdine.results.tables import Columns
 
     Drawn = Mapping[str, Any]
@@ -101,49 +101,9 @@ class TwoStage(Estimator):
         """What is found."""
 
     @property
-    def head(self) -> str:
-        """What the numbers are."""
-        return self._drawer.head
-
-    @property
-    def shown(self) -> float:
-        """The confidence of the intervals that are shown."""
-        return self._drawer.shown
-
-    @property
-    def title(self) -> str:
-        """What stands above a picture."""
-        return self.question.title
-
-    @property
-    def from_zero(self) -> bool:
-        """Whether a picture's axis begins at 0."""
-        return self._drawer.from_zero
-
-    @property
-    def protected(self) -> str:
-        """What the promise is for."""
-        return self.question.protected
-
-    @property
-    def populations(self) -> bool:
-        """Whether there are intervals for the population too."""
-        return self._drawer.populations
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """Which intervals are printed beside those of the sample."""
-        return self._drawer.beside
-
-    @property
-    def intervals(self) -> bool:
-        """Whether the values are numbers."""
-        return self._drawer.intervals
-
-    @property
-    def prints_intervals(self) -> bool:
-        """Whether tables, frames and pictures show the intervals."""
-        return self._drawer.prints_intervals
+    def display(self) -> Display:
+        own = self.question.display
+        return replace(self._drawer.display, title=own.title, protected=own.protected)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Find, settle and draw."""
@@ -201,11 +161,6 @@ class TwoStage(Estimator):
         """Return the answer's table as it is printed."""
         part = self.part(release)
         return part.mechanism.printed(part)
-
-    @property
-    def lead(self) -> int | None:  # type: ignore[override]
-        """How many columns begin each part of a table that is cut to a page."""
-        return self._drawer.lead
 
     @property
     def release_kind(self) -> type[Release]:

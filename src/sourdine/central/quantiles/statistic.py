@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, log, sqrt
@@ -58,7 +59,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
 
 
 # ---- What a person may type for quantiles, and what it means -------------------------------------
@@ -593,30 +594,20 @@ class Quantiles(GaussianReady):
         return 0
 
     @property
-    def head(self) -> str:
-        """What the numbers are."""
-        return "quantile"
-
-    @property
-    def prints_intervals(self) -> bool:
-        """Whether intervals are printed: those that were paid for are."""
-        return self.level is not None
-
-    @property
-    def shown(self) -> float:
-        """The confidence of the intervals that are shown: that which was paid for."""
-        return SHOWN if self.level is None else float(self.level)
-
-    @property
-    def beside(self) -> tuple[str, ...]:
-        """The population's intervals, where they were asked for."""
-        return ("population",) if self.population else ()
+    def display(self) -> Display:
+        return replace(
+            super().display,
+            head="quantile",
+            confidence=SHOWN if self.level is None else float(self.level),
+            intervals=self.level is not None,
+            extra_intervals=("population",) if self.population else (),
+        )
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Return what to type where an interval is the whole range."""
         if self.level is None:
             return ()
-        low, high = (np.atleast_1d(ends) for ends in release.interval(self.shown))
+        low, high = (np.atleast_1d(ends) for ends in release.interval(self.display.confidence))
         least, most = self.grid.values(np.array([0, self.grid.last])).tolist()
         if not bool(((low == least) & (high == most)).any()):
             return ()

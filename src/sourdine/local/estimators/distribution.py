@@ -12,7 +12,7 @@ import numpy as np
 from sourdine.exact import integer, one_of, probability
 from sourdine.local.estimators.channel import TYPICAL, Channel, Score, channel, solve
 from sourdine.local.estimators.means import NumericEstimate, read_tally
-from sourdine.results.release import SHOWN, read_confidence
+from sourdine.results.release import SHOWN, Display, read_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -281,9 +281,12 @@ class QuantileEstimate(NumericEstimate):
     """
 
     kind: ClassVar[str] = "quantiles of reports"
-    head: ClassVar[str] = "quantile"
 
     q: tuple[float, ...]
+
+    @property
+    def display(self) -> Display:
+        return Display(head="quantile")
 
     def quantiles(self, f: Floats) -> Floats:
         """Return the quantiles of a distribution over the nodes.
@@ -349,11 +352,13 @@ class DistributionEstimate(NumericEstimate):
     """
 
     kind: ClassVar[str] = "distribution of reports"
-    head: ClassVar[str] = "share"
-    even: ClassVar[bool] = True
 
     method: Method
     bins: int
+
+    @property
+    def display(self) -> Display:
+        return Display(head="share", even=True)
 
     @property
     def starts(self) -> Ints:

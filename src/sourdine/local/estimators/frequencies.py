@@ -14,6 +14,7 @@ from sourdine.local.estimators.means import Estimate
 from sourdine.mechanisms.mechanism import settle
 from sourdine.mechanisms.randomized_response import FrequencyOracle
 from sourdine.results.answer import plain
+from sourdine.results.release import Display
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -412,9 +413,6 @@ class Frequencies(Estimate):
     """
 
     kind: ClassVar[str] = "frequencies"
-    head: ClassVar[str] = "share"
-    even: ClassVar[bool] = True
-    most: ClassVar[int | None] = MANY
 
     randomiser: str
     p: float | Sequence[float] | Floats
@@ -425,6 +423,10 @@ class Frequencies(Estimate):
     consistent: str | None = None
     together: bool = False
     several: bool = False
+
+    @property
+    def display(self) -> Display:
+        return Display(head="share", even=True, most=MANY)
 
     def __post_init__(self) -> None:
         p, q = _plain(self.p), _plain(self.q)

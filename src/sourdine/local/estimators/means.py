@@ -19,7 +19,7 @@ from sourdine.local.numeric.duchi import Duchi, HybridReport
 from sourdine.local.numeric.sliding import SlidingWindow, UnbiasedReport, on_grid
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
 from sourdine.results.answer import plain
-from sourdine.results.release import Estimator, Release
+from sourdine.results.release import Display, Estimator, Release
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -209,7 +209,10 @@ class MeanEstimate(NumericEstimate):
     """
 
     kind: ClassVar[str] = "mean of reports"
-    head: ClassVar[str] = "mean"
+
+    @property
+    def display(self) -> Display:
+        return Display(head="mean")
 
     def estimate(self, counts: NDArray[np.int64]) -> float:
         """Return the estimate; of no reports, the middle of the range."""

@@ -18,6 +18,7 @@ from sourdine.local.table.crossed import flagged, flagged_rows
 from sourdine.local.table.part import PaidFlag
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.results.answer import plain
+from sourdine.results.release import Display
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -77,11 +78,12 @@ class AnsweredShares(Estimate):
     """
 
     kind: ClassVar[str] = "shares of answers"
-    head: ClassVar[str] = "share"
-    even: ClassVar[bool] = True
-    most: ClassVar[int | None] = MANY
 
     of_all: Frequencies
+
+    @property
+    def display(self) -> Display:
+        return Display(head="share", even=True, most=MANY)
 
     @property
     def categories(self) -> int:
@@ -233,7 +235,10 @@ class AnsweredMean(Answered):
     """The mean of those who answered; the parameters are those of `Answered`."""
 
     kind: ClassVar[str] = "mean of answers"
-    head: ClassVar[str] = "mean"
+
+    @property
+    def display(self) -> Display:
+        return Display(head="mean")
 
     def estimate(self, counts: Floats) -> float:
         """Return the ratio of the two estimates, within the bounds; of nobody, their middle."""
@@ -271,9 +276,12 @@ class AnsweredQuantiles(Answered):
     """
 
     kind: ClassVar[str] = "quantiles of answers"
-    head: ClassVar[str] = "quantile"
 
     q: tuple[float, ...]
+
+    @property
+    def display(self) -> Display:
+        return Display(head="quantile")
 
     def estimate(self, counts: Floats) -> NDArray[Any]:
         """Return the quantiles of the most likely distribution of the answers."""

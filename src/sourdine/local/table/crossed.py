@@ -20,7 +20,7 @@ from sourdine.local.table.part import PaidFlag
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.results.answer import plain
 from sourdine.results.formatting import decimals, shown
-from sourdine.results.release import read_confidence
+from sourdine.results.release import Display, read_confidence
 from sourdine.results.tables import label
 
 if TYPE_CHECKING:
@@ -260,8 +260,6 @@ class Crossed(Estimate):
         How many people reported both.
     """
 
-    even: ClassVar[bool] = True
-
     names: Sequence[str]
     parts: Sequence[Sequence[str]]
     reports: int
@@ -402,7 +400,6 @@ class WithinTable(Crossed):
     """Public facts of the shares of one column within the parts of another."""
 
     kind: ClassVar[str] = "shares within rows"
-    head: ClassVar[str] = "share of the row"
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -420,7 +417,7 @@ class WithinTable(Crossed):
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the table, a line for each row."""
-        low, high = release.interval(self.shown)
+        low, high = release.interval(self.display.confidence)
         return self.crossed([(None, np.asarray(release.value), low, high)])
 
     def plot(self, release: Release, **options: Any) -> Any:
@@ -430,9 +427,9 @@ class WithinTable(Crossed):
         return within(self, release, **options)
 
     @property
-    def title(self) -> str:
-        """What stands above a picture."""
-        return f"{self.names[1]} within {self.names[0]}"
+    def display(self) -> Display:
+        title = f"{self.names[1]} within {self.names[0]}"
+        return Display(head="share of the row", title=title, even=True)
 
     def __str__(self) -> str:
         return f"{self.names[1]} within {self.names[0]}, {self.reports} reports"
@@ -513,7 +510,6 @@ class PairTable(Crossed):
     """Public facts of the shares of people in each part of one column and each of another."""
 
     kind: ClassVar[str] = "pair of columns"
-    head: ClassVar[str] = "share"
 
     @property
     def caveats(self) -> tuple[str, ...]:
@@ -538,8 +534,8 @@ class PairTable(Crossed):
         """Return the table: of each row the shares of all people, and those within the row."""
         if self.wide:
             return release.columns().cells()
-        beta = read_confidence(self.shown)
-        whole = ("of all", np.asarray(release.value), *release.interval(self.shown))
+        beta = read_confidence(self.display.confidence)
+        whole = ("of all", np.asarray(release.value), *release.interval(self.display.confidence))
         within = ("of the row", ratios(release.drawn), *ratio_ends(release.drawn, beta, "sample"))
         row = ("row", np.asarray(release.drawn["row"], float), *self._rows(release, beta))
         return self.crossed([whole, within], row)
@@ -554,9 +550,8 @@ class PairTable(Crossed):
         return crossed(self, release, **options)
 
     @property
-    def title(self) -> str:
-        """What stands above a picture."""
-        return f"{self.names[0]} and {self.names[1]}"
+    def display(self) -> Display:
+        return Display(head="share", title=f"{self.names[0]} and {self.names[1]}", even=True)
 
     def __str__(self) -> str:
         return f"{self.names[0]} and {self.names[1]} together, {self.reports} reports"

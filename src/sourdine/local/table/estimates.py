@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sourdine.local.table.columns import Use
     from sourdine.local.table.part import ColumnPart
     from sourdine.local.table.schema import Schema
+    from sourdine.results.release import Display
     from sourdine.results.tables import Columns
 
 
@@ -81,9 +82,8 @@ class OfColumn(Estimator):
         return (some,) if self.sampled else ()
 
     @property
-    def head(self) -> str:
-        """What the numbers are."""
-        return self.estimate.head
+    def display(self) -> Display:
+        return replace(self.estimate.display, title="")
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
         """Return the ends for all people, or for the population they come from."""

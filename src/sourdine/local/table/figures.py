@@ -49,7 +49,7 @@ def crossed(
     figure.delaxes(first)
     left, right = figure.subplots(1, 2, sharey=True)
     draw_squares(left, release, 8)
-    beta = read_confidence(table.shown)
+    beta = read_confidence(table.display.confidence)
     _tracks(right, table, ratios(release.drawn), ratio_ends(release.drawn, beta, "sample"))
     _named(
         left,
@@ -66,7 +66,7 @@ def within(
 ) -> Any:
     """Draw the shares within each row; the parameters are those of `crossed`."""
     figure, axes = _canvas(table, panels=1)
-    _tracks(axes, table, np.asarray(release.value), release.interval(table.shown))
+    _tracks(axes, table, np.asarray(release.value), release.interval(table.display.confidence))
     _named(axes, table, f"of the people in the row, from 0 to 100 %, with {_confidence(table)}")
     axes.set_ylabel(table.names[0], color=INK)
     return _finished(figure, table, release, title, path)
@@ -81,7 +81,7 @@ def _canvas(table: Crossed, panels: int) -> tuple[Any, Any]:
 
 
 def _confidence(table: Crossed) -> str:
-    return f"{100 * table.shown:g} % intervals"
+    return f"{100 * table.display.confidence:g} % intervals"
 
 
 def _named(axes: Any, table: Crossed, text: str) -> None:
@@ -96,7 +96,7 @@ def _finished(
     title: str | None,
     path: str | None,
 ) -> Any:
-    figure.suptitle(title or table.title, x=0.01, ha="left", color=INK, fontsize=11)
+    figure.suptitle(title or table.display.title, x=0.01, ha="left", color=INK, fontsize=11)
     figure.supxlabel(release.price, x=0.01, ha="left", color=NOTE, fontsize=8)
     return charts.saved(figure, path, release)
 

@@ -489,7 +489,7 @@ def _shown(visit: Visit, one: Release, number: int) -> dict[str, Any]:
     picture = release_picture(one, visit.wide)
     return {
         "number": number,
-        "name": one.mechanism.title,
+        "name": one.mechanism.display.title or str(one.mechanism),
         "heads": heads,
         "rows": rows,
         "labels": len(one.columns().labels),
