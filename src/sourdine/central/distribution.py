@@ -217,7 +217,7 @@ class Distribution(Release):
         how: tuple[Callable[[Release], Any], Callable[[Release, float, str], Ends]],
     ) -> ReadOff:
         value, ends = how
-        answer = self.mechanism.answered(self)
+        answer = self.answer
         if not isinstance(answer.mechanism, ByGroup):
             return ReadOff(
                 name=name, labels=labels, value=value(answer), release=self, asked=asked,

@@ -314,17 +314,24 @@ class Release(Answer):
                 population=True,
             )
 
+    @property
+    def answer(self) -> Release:
+        """The release itself; if something was found before it, such as bounds, without that."""
+        return self.mechanism.answered(self)
+
     def columns(self) -> Columns:
         """Return the numbers, with labels and the printed ends of the intervals."""
-        return self.mechanism.columns(self)
+        answer = self.answer
+        return answer.mechanism.columns(answer)
 
     def sheet(self, words: PythonWording | None = None) -> Sheet:
         """Return the printed table, in an interface's wording."""
-        heads, lines = self.mechanism.printed(self)
+        answer = self.answer
+        heads, lines = answer.mechanism.printed(answer)
         notes = self.notes(words)
         lead = self.mechanism.display.lead
         if lead is None and self.mechanism.display.extra_intervals:
-            lead = len(self.mechanism.labels(self))
+            lead = len(answer.mechanism.labels(answer))
         return Sheet(heads=heads, lines=lines, notes=notes, lead=lead)
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
@@ -375,11 +382,13 @@ class Release(Answer):
 
     def difference(self, first: object, second: object) -> Release:
         """Return how far the first of two groups is above the second, at no further cost."""
-        return self.mechanism.difference(self, first, second)
+        answer = self.answer
+        return answer.mechanism.difference(answer, first, second)
 
     def plot(self, **options: Any) -> Any:
         """Draw the release; ``path=`` saves the chart."""
-        return self.mechanism.plot(self, **options)
+        answer = self.answer
+        return answer.mechanism.plot(answer, **options)
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything public as JSON-compatible values."""

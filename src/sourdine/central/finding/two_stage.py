@@ -19,14 +19,13 @@ from sourdine.privacy.guarantee import shown
 from sourdine.results.release import Estimator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
 
     from sourdine.central.statistic import Statistic
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
     from sourdine.results.release import Display, Release
-    from sourdine.results.tables import Columns
 
     Drawn = Mapping[str, Any]
 
@@ -142,35 +141,15 @@ class TwoStage(Estimator):
         part = self.part(release)
         return part.mechanism.limits(part, beta, of)
 
-    def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:
-        """Return what tells the numbers apart."""
-        part = self.part(release)
-        return part.mechanism.labels(part)
-
     def answered(self, release: Release) -> Release:
         """Return the answer alone, whatever was found before it."""
         part = self.part(release)
         return part.mechanism.answered(part)
 
-    def columns(self, release: Release) -> Columns:
-        """Return the answer's numbers, with labels and the ends that are shown."""
-        part = self.part(release)
-        return part.mechanism.columns(part)
-
-    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the answer's table as it is printed."""
-        part = self.part(release)
-        return part.mechanism.printed(part)
-
     @property
     def release_kind(self) -> type[Release]:
         """What its releases are: those of the answer."""
         return self._drawer.release_kind
-
-    def difference(self, release: Release, first: object, second: object) -> Release:
-        """Return how far one group is above another."""
-        part = self.part(release)
-        return part.mechanism.difference(part, first, second)
 
     def findings(self, release: Release) -> list[tuple[str, str]]:
         """Return what was found, what each part cost, and what the answer has to say."""
@@ -182,17 +161,12 @@ class TwoStage(Estimator):
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Return what the answer suggests to type."""
-        part = self.part(release)
-        return part.mechanism.remarks(part, words)
+        answer = self.answered(release)
+        return answer.mechanism.remarks(answer, words)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question."""
         return self.question.to_dict()
-
-    def plot(self, release: Release, **options: Any) -> Any:
-        """Draw the answer as it is drawn where nothing is found."""
-        part = self.part(release)
-        return part.mechanism.plot(part, **options)
 
 
 PARTS = ("count", "centre", "bounds", "rows")
