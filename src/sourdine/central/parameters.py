@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import datetime as dt
 
     from sourdine.central.statistic import Statistic
-    from sourdine.frames.frame import Frame
+    from sourdine.frames.memory import Declared
     from sourdine.frames.reading import Reading
     from sourdine.noise import Source
 
@@ -202,27 +202,24 @@ DATELESS = ("sum", "variance")
 WRITTEN = {NUMBERS: {"decimal": "."}, DATES: {"date_format": "%Y-%m-%d"}}
 
 
-def require_type(
-    asked: Statistic, data: Frame, column: str, need: str, parameter: str = "column"
-) -> None:
-    """Refuse a column whose type cannot be read as a statistic needs it.
+def wrong_type(
+    asked: Statistic, declared: Declared, column: str, need: str, parameter: str
+) -> ParameterError:
+    """Return the error for a column whose type cannot be read as a statistic needs it.
 
     Parameters
     ----------
     asked
         The statistic.
-    data
-        The data.
+    declared
+        The type of the column.
     column
-        A column that is there.
+        The name of the column.
     need
         What the statistic reads in it (`sourdine.frames.memory`).
     parameter
         What names the column.
     """
-    declared = data.declared(column)
-    if declared is None or declared.fits(need, data.reading):
-        return
     bounds: Any = getattr(asked, "bounds", None)
     own = dict(bounds).get(column) if parameter == "of" else bounds
     tries: dict[str, Any] = {}
@@ -247,4 +244,4 @@ def require_type(
         hint = f"Type two {declared.holds}: {{bounds}}."
     else:
         hint = f"Convert it to {need}, or name another column."
-    raise ParameterError(name, must, got, hint, **tries)
+    return ParameterError(name, must, got, hint, **tries)

@@ -17,7 +17,7 @@ from attrs import field, frozen
 
 from sourdine.calendar import about, moment, spelled, unit_of
 from sourdine.central.groups import ByGroup, each
-from sourdine.central.parameters import CommonParameters, require_type
+from sourdine.central.parameters import CommonParameters, wrong_type
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given
 from sourdine.frames.cells import Octaves, Ticks
@@ -418,7 +418,9 @@ class Statistic(CommonParameters):
             name = data.resolve(column)
         except ParameterError as error:
             raise error.renamed(column=parameter) from None
-        require_type(self, data, name, need, parameter)
+        declared = data.declared(name)
+        if declared is not None and not declared.fits(need, data.reading):
+            raise wrong_type(self, declared, name, need, parameter)
 
     @cached_property
     def drawer(self) -> Statistic | ByGroup | TwoStage:

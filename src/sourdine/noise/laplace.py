@@ -436,8 +436,7 @@ def discrete_laplace(
     if size is None:
         return coins.one(source)
     count, shape = lanes(size)
-    exact = positive(scale, "scale")
-    if count >= FEW and exact < LARGEST:
+    if count >= FEW and (exact := positive(scale, "scale")) < LARGEST:
         out = np.empty(count, np.int64)
         _blocks(exact).fill(out, source)
         return out.reshape(shape)

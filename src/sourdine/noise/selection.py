@@ -70,7 +70,7 @@ def uniform_below(
     """
     if isinstance(k, np.ndarray):
         return _below_each(int64_array(k, "k", least=1), size, source)
-    most = integer(k, "k", least=1)
+    most = k if type(k) is int and k > 0 else integer(k, "k", least=1)
     if size is None:
         return _below_one(most, source)
     if most > 1 << 63:

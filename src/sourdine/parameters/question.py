@@ -384,7 +384,8 @@ def named(cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]) -
         return typed
     places = [p for p in parameters(cls) if p.positional]
     placed = {p.name: x for p, x in zip(places, given_, strict=False)}
-    texts = any(isinstance(p.kind.parse(x), str) for p, x in zip(places, given_, strict=False))
+    both = zip(places, given_, strict=False)
+    texts = any(isinstance(x, str) and isinstance(p.kind.parse(x), str) for p, x in both)
     if len(given_) > len(places) or texts:
         raise _named_instead(cls, given_, typed)
     if twice := placed.keys() & typed.keys():

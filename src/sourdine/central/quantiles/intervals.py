@@ -388,6 +388,15 @@ class Brackets(JointFree):
             aims = self._with_brackets(u)
         return aims, u
 
+    def fit(self, records: float | None) -> bool:
+        """Return whether there is room for the brackets of every order among so many records.
+
+        Then the brackets are those for any larger number of records.
+        """
+        n, u = inf if records is None else records, self.offset
+        ends = min(self.orders[0], 1 - self.orders[-1]) * n >= u
+        return ends and all(float(b - a) * n >= 3 * u for a, b in pairwise(self.orders))
+
     def _with_brackets(self, u: int) -> list[Aim]:
         n = inf if self.records is None else max(self.records, 1)
         first, last = self.orders[0], self.orders[-1]

@@ -281,7 +281,7 @@ class Quantiles(GaussianReady):
         """The privacy loss per record added or removed."""
         return float(self.epsilon) / self.rows / (2 if self.substitutes else 1)
 
-    @property
+    @cached_property
     def counts(self) -> bool:
         """Whether part of epsilon pays for a count: what n says is for planning alone."""
         needed = needs_count(self.method, len(self.orders), substitutes=self.substitutes)
@@ -310,7 +310,7 @@ class Quantiles(GaussianReady):
     def _scale(self) -> float:
         return float(self.certifying.scale)
 
-    @property
+    @cached_property
     def _risk(self) -> float:
         """The risk of this answer's intervals, which decides how far out their brackets aim."""
         return each(1 - float(self.level or 0), self.together)
@@ -321,8 +321,12 @@ class Quantiles(GaussianReady):
 
     def mechanism(self, records: float | None) -> QuantileMechanism:
         """Return the algorithm for about so many records; those that do not ask are built once."""
+        if self.level is not None and not self.curved:
+            if not self.population and self._brackets.fit(records):
+                return self._brackets
+            return self._build("joint", records)
         method = self._named(records)
-        if (self.level is not None and not self.curved) or method == "anchors":
+        if method == "anchors":
             return self._build(method, records)
         return self._built.get(method) or self._built.setdefault(method, self._build(method, None))
 
@@ -334,6 +338,11 @@ class Quantiles(GaussianReady):
             len(self.orders), self.grid.size, self.per_record, records,
             substitutes=self.substitutes,
         )  # fmt: skip
+
+    @cached_property
+    def _brackets(self) -> Brackets:
+        """Brackets for any large number of records, which is what most data has."""
+        return cast("Brackets", self._build("joint", None))
 
     @cached_property
     def _built(self) -> dict[str, QuantileMechanism]:
