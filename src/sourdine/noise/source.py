@@ -220,11 +220,10 @@ def lanes(size: Shape) -> tuple[int, tuple[int, ...]]:
     >>> lanes((2, 3))
     (6, (2, 3))
     """
-    if type(size) is int and size >= 0:
-        return size, (size,)
     sides = size if isinstance(size, tuple) else (size,)
-    shape = tuple(integer(side, "size", least=0) for side in sides)
-    return prod(shape), shape
+    if not all(type(side) is int and side >= 0 for side in sides):
+        sides = tuple(integer(side, "size", least=0) for side in sides)
+    return prod(sides), sides
 
 
 # ---- Arrays of integers --------------------------------------------------------------------------
