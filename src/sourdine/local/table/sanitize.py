@@ -34,7 +34,7 @@ from sourdine.local.table.blocks import (
     shown_block,
     sink,
 )
-from sourdine.local.table.schema_files import KEY, facts, mark
+from sourdine.local.table.schema_files import facts
 from sourdine.mechanisms.mechanism import CURRENT
 from sourdine.noise import SYSTEM
 
@@ -353,7 +353,7 @@ def sanitize(
     if path is None:
         whole = _joined(stream, names)
         columns = {name: written(name, whole[name]) for name in names}
-        return assembled(frame, columns, {KEY: mark(schema)})
+        return assembled(frame, columns, schema)
     with closing(stream), sink(path, names, schema) as write:
         wrote = False
         for block in stream:
