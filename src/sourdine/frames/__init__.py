@@ -10,7 +10,7 @@ count; noise is never added inside them.
 ``cells``        cells: how the values of a column fall into public slots
 ``duck``         the DuckDB engine, with unit bounding and Arrow streams
 ``engine``       the interface of an engine: the queries it gets, and the exact counts it returns
-``expressions``  the slot of a value as an expression tree, which engines write in their language
+``expressions``  the slot of a present value, written once for all engines
 ``files``        CSV and Parquet files, and folders of them
 ``frame``        `Frame`: any data, opened by the right engine, as exact counts over public cells
 ``grouped``      counts by group: one pass over the data for any number of groups

@@ -321,8 +321,8 @@ class Ticked:
 #
 # A cell is fixed before any data is read. It has `size` slots, numbered from 0, and one more, the
 # last, for missing values. `slots` returns the slot of each value, with `MISSING` (-1, which
-# indexes the last slot) for a missing one; the engines' expressions for it are written from the
-# trees of `sourdine.frames.expressions`, and must agree with it on every value
+# indexes the last slot) for a missing one; engines write the operations of
+# `sourdine.frames.expressions`, which must agree with it on every value
 # (``test_engines_agree_on_hostile_values``).
 
 

@@ -17,7 +17,7 @@ from sourdine.calendar import DAY, FIRST, LAST
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes, Octaves, Present, Ticked, Ticks
 from sourdine.frames.engine import Engine, name_twice, require_different
-from sourdine.frames.expressions import slot, written
+from sourdine.frames.expressions import slot
 from sourdine.frames.memory import column_of_series, declared_by_type, is_whole, memory_of_frame
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.sql import exactness
@@ -333,7 +333,7 @@ def _slot(cell: Ticks | Edges, x: Any, none: Any, *, whole: bool) -> Any:
     import narwhals as nw
 
     present = nw.when(none).then(nw.lit(0 if whole else 0.0)).otherwise(x)
-    found = written(slot(cell, whole=whole), present, _Narwhals())
+    found = slot(cell, present, _Narwhals(), whole=whole)
     return nw.when(none).then(nw.lit(-1)).otherwise(found).cast(nw.Int64)
 
 
@@ -343,10 +343,10 @@ class _Narwhals:
     def constant(self, v: float) -> float:
         return v
 
-    def arithmetic(self, operator: str, left: Any, right: Any) -> Any:
+    def arithmetic(self, x: Any, operator: str, v: float) -> Any:
         if operator == "/":  # Polars divides inexactly by a constant, hence a column
-            return left / (left * 0.0 + right)
-        return {"+": add, "-": sub, "*": mul}[operator](left, right)
+            return x / (x * 0.0 + v)
+        return {"+": add, "-": sub, "*": mul}[operator](x, v)
 
     def clamp(self, x: Any, lower: float, upper: float) -> Any:
         return x.clip(lower, upper)
@@ -371,7 +371,7 @@ class _Narwhals:
 
         return sum(((x >= e).cast(nw.Int64) for e in edges), nw.lit(0))
 
-    def octave_point(self, x: Any, grid: Octaves) -> Any:
+    def octave_number(self, x: Any, grid: Octaves) -> Any:
         raise NotImplementedError  # `_key` leaves octaves to Python
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from sourdine.calendar import FIRST, LAST
 from sourdine.frames import expressions
-from sourdine.frames.cells import Codes, Present, Ticked, Ticks
-from sourdine.frames.expressions import bisected, octave_choices, written
+from sourdine.frames.cells import HIGHEST, Codes, Present, Ticked, Ticks
+from sourdine.frames.expressions import bisected
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared
 from sourdine.frames.reading import STANDARD, WHOLE, WRITTEN
 
@@ -141,9 +141,9 @@ class Text:
         """Write a number."""
         return double(v) if isinstance(v, float) else integer(v, self.kind)
 
-    def arithmetic(self, operator: str, left: str, right: str) -> str:
-        """Write an operation."""
-        return f"({left} {operator} {right})"
+    def arithmetic(self, x: str, operator: str, v: float) -> str:
+        """Write an operation with a constant."""
+        return f"({x} {operator} {self.constant(v)})"
 
     def clamp(self, x: str, lower: float, upper: float) -> str:
         """Write a number between bounds; an integer is narrowed only after that."""
@@ -164,22 +164,34 @@ class Text:
 
     def rank(self, x: str, edges: Sequence[Any]) -> str:
         """Write the position among edges, by bisection."""
-        return str(written(bisected(edges), x, self))
+        return str(bisected(x, edges, self))
 
-    def octave_point(self, x: str, grid: Octaves) -> str:
-        """Write the point of a lattice of octaves; logarithms of other systems may differ."""
+    def octave_number(self, x: str, grid: Octaves) -> str:
+        """Write the point of a lattice of octaves: dividing by a power of two is exact."""
         size = f"least(abs({x}), {double(grid.top)})"
-        return f"({written(octave_choices(grid), size, self)})"
+
+        def number(e: int) -> str:
+            parts = f"({size} / {double(2.0**e)} - {double(1.0)}) * {double(2.0**grid.bits)}"
+            return f"{self.floor(parts)} + {((e - grid.lowest) << grid.bits) + 1}"
+
+        def chosen(first: int, end: int) -> str:
+            if end - first == 1:
+                return number(first)
+            half = (first + end) // 2
+            return self.below(size, 2.0**half, chosen(first, half), chosen(half, end))
+
+        found = self.below(size, 2.0**grid.lowest, "0", chosen(grid.lowest, HIGHEST))
+        return f"(CASE WHEN {x} < 0 THEN -1 ELSE 1 END) * ({found})"
 
 
 def slot_of_float(cell: Ticks | Edges, x: str) -> str:
     """Return the slot of a float."""
-    return f"CAST({written(expressions.slot(cell, whole=False), x, Text())} AS BIGINT)"
+    return f"CAST({expressions.slot(cell, x, Text(), whole=False)} AS BIGINT)"
 
 
 def slot_of_integer(cell: Ticks | Edges, v: str, kind: str = "HUGEINT") -> str:
     """Return the slot of an integer or a time, computed with integers of a type."""
-    return f"CAST({written(expressions.slot(cell, whole=True), v, Text(kind))} AS BIGINT)"
+    return f"CAST({expressions.slot(cell, v, Text(kind), whole=True)} AS BIGINT)"
 
 
 def narrow(grid: Grid) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.calendar import DAY, FIRST, LAST
 from sourdine.frames.cells import HIGHEST, Codes, Edges, Present, Ticked
-from sourdine.frames.expressions import bisected, slot, written
+from sourdine.frames.expressions import bisected, slot
 from sourdine.grid import MISSING
 
 if TYPE_CHECKING:
@@ -58,15 +58,15 @@ class Expressions:
             self._wholes[v] = self.functions.lit(v).cast("bigint")
         return self._wholes[v]
 
-    # ---------------------------------------------------------------- the back end of the trees
+    # ---------------------------------------------------------------- the back end of `slot`
 
     def constant(self, v: float) -> Any:
         """Write a number."""
         return self.functions.lit(v) if isinstance(v, float) else self.whole(v)
 
-    def arithmetic(self, operator: str, left: Any, right: Any) -> Any:
-        """Write an operation."""
-        return {"+": add, "-": sub, "*": mul, "/": truediv}[operator](left, right)
+    def arithmetic(self, x: Any, operator: str, v: float) -> Any:
+        """Write an operation with a constant."""
+        return {"+": add, "-": sub, "*": mul, "/": truediv}[operator](x, self.constant(v))
 
     def clamp(self, x: Any, lower: float, upper: float) -> Any:
         """Write a number between bounds."""
@@ -89,9 +89,9 @@ class Expressions:
         """Write the position among edges, by bisection; integers beyond 64 bits have no literal."""
         low = sum(isinstance(e, int) and e <= -_INT64 for e in edges)
         inner = [e for e in edges[low:] if isinstance(e, float) or e < _INT64]
-        return written(bisected(inner, low), x, self)
+        return bisected(x, inner, self, low)
 
-    def octave_point(self, x: Any, grid: Octaves) -> Any:
+    def octave_number(self, x: Any, grid: Octaves) -> Any:
         """Write the point of a lattice of octaves.
 
         A choice for each octave would make a method that Java never compiles. A logarithm is off by
@@ -110,7 +110,8 @@ class Expressions:
         within = self.floor(parts * f.lit(2.0**grid.bits))
         octave = exponent - self.whole(grid.lowest)
         number = octave * self.whole(1 << grid.bits) + within + self.whole(1)
-        return self.below(size, 2.0**grid.lowest, self.whole(0), number)
+        number = self.below(size, 2.0**grid.lowest, self.whole(0), number)
+        return self.below(x, 0.0, -number, number)
 
     # ---------------------------------------------------------------- cells
 
@@ -151,7 +152,7 @@ class Expressions:
     # ---------------------------------------------------------------- numbers
 
     def _slot(self, cell: Ticks | Edges, x: Any, *, whole: bool) -> Any:
-        return written(slot(cell, whole=whole), x, self)
+        return slot(cell, x, self, whole=whole)
 
     def _numbered(self, cell: Ticks | Edges, c: Any, kind: str) -> Any | None:
         """Return the slot of a number; None if only Python can compute it."""

@@ -12,7 +12,7 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Present, Ticks, inside, joined
 from sourdine.frames.engine import Asked, Engine, merge
-from sourdine.frames.expressions import bisected, written
+from sourdine.frames.expressions import bisected
 from sourdine.frames.memory import Column, memory_of_arrow
 from sourdine.frames.spark.cells import FEW, TIMES, Expressions
 from sourdine.frames.spark.dataframe import (
@@ -165,7 +165,7 @@ def within(
         ends = _ends(cell, ranges, lambda tick: _least_float(cell, tick))
     starts_inside = int(ends[0][0] is None)
     edges = [end for both in ends for end in both if end is not None]
-    passed = written(bisected(edges, starts_inside), x, e)
+    passed = bisected(x, edges, e, starts_inside)
     return there & (passed.bitwiseAND(e.whole(1)) == e.whole(1))
 
 
