@@ -68,7 +68,8 @@ def deciles_snapped(path: str) -> None:
     def in_128_bits(cell: Any, whole: str, x: str) -> tuple[str, str]:
         wide = f"// {sql.integer(cell.block)}"
         return tuple(
-            s.replace(f"// CAST({cell.block} AS BIGINT)", wide) for s in slots(cell, whole, x)
+            s.replace(f"// {sql.integer(cell.block, 'BIGINT')}", wide)
+            for s in slots(cell, whole, x)
         )  # type: ignore[return-value]
 
     sql.holding = lambda *asked: None  # type: ignore[assignment]  # noqa: ARG005

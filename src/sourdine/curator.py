@@ -17,8 +17,8 @@ from typing import TYPE_CHECKING, Any
 from sourdine.calendar import ISO, DateFormat
 from sourdine.errors import ParameterError
 from sourdine.exact import given
-from sourdine.frames.frame import CSV, LINES, Frame
-from sourdine.frames.reading import Reading
+from sourdine.frames.frame import Frame
+from sourdine.frames.reading import CSV, LINES, Reading
 from sourdine.frames.text_files import header, open_bytes, records
 from sourdine.results.tables import Sheet, Shown
 

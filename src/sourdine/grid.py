@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 MISSING = -1
 """Marks a value that is not a number where it must differ from all ticks."""
 
+_NUMBERS = (int, float, Fraction)
+"""Bounds and steps of these types are neither dates nor durations."""
 FINEST = 1 << 20
 """Number of steps of a lattice without a given step: about a million points."""
 
@@ -113,7 +115,8 @@ class Grid:
         upper: Number | dt.date | str,
         step: Number | Duration | None = None,
     ) -> None:
-        dated = read_lattice(lower, upper, step)
+        numbers = isinstance(lower, _NUMBERS) and isinstance(upper, _NUMBERS)
+        dated = None if numbers else read_lattice(lower, upper, step)
         if dated is not None:
             first, final, each, points = dated
             self._fix(Fraction(first), Fraction(final), Fraction(each), points)
@@ -280,7 +283,7 @@ def _bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
 
 def _step(typed: object, width: Fraction, bounds: str) -> Fraction:
     """Return a step that divides the range and leaves ticks of 62 bits."""
-    if read_duration(typed) is not None:
+    if not isinstance(typed, _NUMBERS) and read_duration(typed) is not None:
         raise ParameterError(
             "step",
             "be a number where bounds are numbers",

@@ -15,7 +15,7 @@ from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.rounds.respondent import Panel
 from sourdine.local.table.answered import shares_of_answers
 from sourdine.local.table.columns import oracle
-from sourdine.local.table.schema_files import from_facts, skeleton
+from sourdine.local.table.schema_files import skeleton
 from sourdine.noise import SeededSource
 from sourdine.results.release import Release
 
@@ -115,7 +115,7 @@ def test_schemas_without_it_keep_their_name():
     assert old.fingerprint == "1009dcc03e1613728e4fde4dd43640b0204cc087daa29411a52f05e2d5c0ebec"
     assert "missing" not in old.facts()
     random = Schema(way=Choice("a", "b"), epsilon=2, missing="random")
-    assert from_facts(random.facts()) == random
+    assert Schema.from_facts(random.facts()) == random
     assert random != Schema(way=Choice("a", "b"), epsilon=2)
     assert Choice("a", missing=True) == Choice("a", missing="no answer")
 
@@ -126,10 +126,10 @@ def test_bad_words_for_absence_are_refused():
             Schema(a=Flag(), epsilon=1, missing=bad)
     facts = {"epsilon": 1, "columns": {"a": {"kind": "choices", "choices": ["x", "y"]}}}
     facts["columns"]["a"]["missing"] = True
-    assert from_facts(facts).columns["a"] == Choices("x", "y")
+    assert Schema.from_facts(facts).columns["a"] == Choices("x", "y")
     facts["columns"]["a"]["missing"] = "none"
     with pytest.raises(ParameterError, match="missing of column 'a' must be true"):
-        from_facts(facts)
+        Schema.from_facts(facts)
 
 
 @pytest.mark.parametrize("frame", [{"a": [1]}, "parquet"])

@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local.table.columns import Choice, Flag, Number
 from sourdine.local.table.schema import Schema
-from sourdine.local.table.schema_files import from_facts
 from sourdine.privacy import LOCAL, Guarantee
 
+from_facts = Schema.from_facts
 MIXED = ("yes", 'n"o', 3, 2.5, date(2024, 2, 29), True)
 CHOICE = {"kind": "choice", "categories": "x"}
 COLUMNS = {

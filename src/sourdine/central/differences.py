@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
-from sourdine.central.groups import ByGroup, each
-from sourdine.central.intervals import LAMBDAS, passed, proved
+from sourdine.central.intervals import LAMBDAS, each, passed, proved
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.results.release import Display, Estimator, Release, read_drawer
@@ -18,6 +17,7 @@ from sourdine.results.release import Display, Estimator, Release, read_drawer
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sourdine.central.groups import ByGroup
     from sourdine.central.intervals import SumEvidence
 
     Fractions = tuple[float, float]
@@ -208,8 +208,8 @@ class Difference(Estimator):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Return what `to_dict` wrote."""
-        groups = read_drawer(facts["of"])
-        if not isinstance(groups, ByGroup):
+        groups: Any = read_drawer(facts["of"])
+        if not hasattr(groups, "columns_of"):  # not by groups
             raise TypeError(facts["of"])
         first, second = (tuple(key) if isinstance(key, list) else key for key in facts["pair"])
         return cls(groups=groups, pair=(first, second))
@@ -226,13 +226,13 @@ def _shown(key: object) -> str:
     return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
-def difference(release: Release, first: object, second: object) -> Release:
+def difference(groups: ByGroup, release: Release, first: object, second: object) -> Release:
     """Return how far the first group is above the second, with an interval; it costs nothing.
 
     Parameters
     ----------
-    release
-        A release by groups, of one number each: means, shares, counts, sums.
+    groups, release
+        A release by groups, of one number each (means, shares, counts, sums), and what drew it.
     first, second
         Two keys of it.
 
@@ -241,14 +241,11 @@ def difference(release: Release, first: object, second: object) -> Release:
     >>> from sourdine.central import Mean
     >>> ages = Mean(column="age", bounds=(0, 100), epsilon=8, by="sex", keys=["f", "m"])
     >>> data = {"age": [60] * 500 + [40] * 500, "sex": ["f"] * 500 + ["m"] * 500}
-    >>> apart = difference(ages.release(data), "f", "m")
+    >>> apart = ages.release(data).difference("f", "m")
     >>> low, high = apart.interval()
     >>> low < 20 < high < 22
     True
     """
-    groups = release.mechanism
-    if not isinstance(groups, ByGroup):
-        raise TypeError(groups)
     several = groups.part.wide or any(getattr(v, "shape", ()) for v in release.value.values())
     if not groups.display.numeric or several:
         raise ParameterTypeError(

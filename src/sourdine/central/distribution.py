@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.calendar import DATES, DAY, read_date, read_instant, written
-from sourdine.central.groups import ByGroup, each
+from sourdine.central.groups import ByGroup
+from sourdine.central.intervals import each
 from sourdine.central.quantiles.algorithm import is_one, read_orders
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, takewhile
-from math import expm1, log1p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.central.intervals import each
 from sourdine.central.keys import NamedCounts
-from sourdine.exact import rational
 from sourdine.parameters import converters as grouping
 from sourdine.parameters.converters import OTHER
 from sourdine.results.charts import BLUE, INK, NOTE, PALE, RED, RULE, gaps, panels, saved
@@ -440,7 +439,7 @@ class ByGroup(Estimator):
         """Return how far one group is above another."""
         from sourdine.central.differences import difference
 
-        return difference(release, first, second)
+        return difference(self, release, first, second)
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the heads and lines of the table that is printed."""
@@ -467,8 +466,3 @@ class _Excerpt(ByGroup):
     def together(self, drawn: Mapping[str, Any]) -> int:
         """Return how many groups there are in all."""
         return len(super().keys(drawn))
-
-
-def each(beta: float, m: int) -> float:
-    """Return the risk of each of ``m`` independent answers that adds up to ``beta``."""
-    return float(rational(-expm1(log1p(-beta) / m), "beta")) if beta < 1 else 1.0

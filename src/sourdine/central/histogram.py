@@ -15,7 +15,7 @@ from attrs import field, frozen
 
 from sourdine import calendar
 from sourdine.calendar import DAY, moment, written
-from sourdine.central.groups import each
+from sourdine.central.intervals import each
 from sourdine.central.keys import NamedCounts
 from sourdine.central.statistic import CHECK, Statistic, bounds_first
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError

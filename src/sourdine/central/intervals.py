@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from math import inf, log, sqrt
+from math import expm1, inf, log, log1p, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from sourdine.exact import rational
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -186,6 +188,11 @@ def least_fixed(f: Callable[[float], float], most: float) -> float:
         if e >= most or e - before <= 1e-6 * e:
             break
     return min(e * (1 + 1e-6), most)
+
+
+def each(beta: float, m: int) -> float:
+    """Return the risk of each of ``m`` independent answers that adds up to ``beta``."""
+    return float(rational(-expm1(log1p(-beta) / m), "beta")) if beta < 1 else 1.0
 
 
 # ---- What a noisy sum says of the mean of the law that its records were drawn from ---------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -185,6 +186,26 @@ class CommonParameters(Question):
     def needs_delta(self) -> bool:
         """Whether what draws one answer has a delta of its own."""
         return False
+
+
+# ---- An epsilon that is found, not typed ---------------------------------------------------------
+
+
+DIGITS = 4
+
+
+def rounded(epsilon: Fraction) -> Fraction:
+    """Return epsilon, rounded up to four significant digits.
+
+    Examples
+    --------
+    >>> rounded(Fraction(2, 3))
+    Fraction(6667, 10000)
+    """
+    top = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
+    place = Decimal(1).scaleb(top.adjusted() - DIGITS + 1)
+    up = Fraction(top.quantize(place, rounding=ROUND_CEILING))
+    return up if up >= epsilon else up + Fraction(place)
 
 
 # ---- Columns whose declared type cannot hold what a statistic reads in them ----------------------

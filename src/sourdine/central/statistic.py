@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from abc import abstractmethod
 from collections.abc import Generator
-from decimal import ROUND_CEILING, Decimal
 from fractions import Fraction
 from functools import cached_property
 from math import floor, inf, isinf
@@ -16,8 +15,9 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.calendar import about, moment, spelled, unit_of
-from sourdine.central.groups import ByGroup, each
-from sourdine.central.parameters import CommonParameters, wrong_type
+from sourdine.central.groups import ByGroup
+from sourdine.central.intervals import each
+from sourdine.central.parameters import CommonParameters, rounded, wrong_type
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given
 from sourdine.frames.cells import Octaves, Ticks
@@ -103,7 +103,6 @@ def finished(drawing: Stages[T]) -> T:
 
 
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 10**6), Fraction(10**4)
-DIGITS = 4
 HUGE = 10**40
 """A number above this is not written out."""
 
@@ -195,20 +194,6 @@ def _bracket(reached: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
     while high / 10 > LEAST_EPSILON and reached(high / 10):
         high /= 10
     return max(high / 10, LEAST_EPSILON), high
-
-
-def rounded(epsilon: Fraction) -> Fraction:
-    """Return epsilon, rounded up to four significant digits.
-
-    Examples
-    --------
-    >>> rounded(Fraction(2, 3))
-    Fraction(6667, 10000)
-    """
-    top = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
-    place = Decimal(1).scaleb(top.adjusted() - DIGITS + 1)
-    up = Fraction(top.quantize(place, rounding=ROUND_CEILING))
-    return up if up >= epsilon else up + Fraction(place)
 
 
 # ---- What every statistic is: a question that can plan, draw and explain -------------------------

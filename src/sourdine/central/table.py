@@ -15,7 +15,7 @@ import attrs
 from attrs import field, frozen
 
 from sourdine.central.count import Count
-from sourdine.central.groups import each
+from sourdine.central.intervals import each
 from sourdine.central.mean import Mean
 from sourdine.central.quantiles.statistic import Median, Quantiles
 from sourdine.central.statistic import Statistic, finished, in_step
@@ -388,6 +388,16 @@ class Table(Statistic):
         from sourdine.central.finding.bounds import ColumnsFirst
 
         return ColumnsFirst(question=self)
+
+    def searching(self, column: str, share: Fraction) -> Mean | Sum:
+        """Return the question whose bounds are found: that of the statistic which needs most."""
+        kind = Sum if "sum" in dict(self.of)[column] else Mean
+        names = ("n", "relation", "unit", "rows", "by", "keys", "other", "source")
+        own: dict[str, Any] = {name: getattr(self, name) for name in names}
+        own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}
+        if self.finds:
+            own["delta"] = self.delta
+        return kind(column=column, epsilon=self.epsilon * share, **own).of_private_number()
 
     def check(self) -> None:
         """Refuse what does not go together."""

@@ -15,7 +15,8 @@ from sourdine.adaptive.holdout.labels import is_gap, is_written
 from sourdine.cli.command import Terminal, complain, written
 from sourdine.cli.options import reads_text
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
-from sourdine.frames.frame import NAMELESS, Frame, listed_columns
+from sourdine.frames.frame import Frame, listed_columns
+from sourdine.frames.reading import NAMELESS
 
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import AdaptiveAnswer

@@ -102,7 +102,7 @@ def sanitize(given: dict[str, Any]) -> None:
 
 def estimate(given: dict[str, Any]) -> None:
     """Estimate every column of a sanitised file."""
-    from sourdine.local.table.counting import estimate as estimated
+    from sourdine.local.table.schema import estimate as estimated
 
     typed = said(given)
     plan = read_schema(typed["schema"]) if "schema" in typed else None

@@ -4,24 +4,25 @@
 into public cells, and `Tally` holds the counts. `Reading` declares how text is read. Engines only
 count; noise is never added inside them.
 
-==============  ====================================================================================
-``batches``     data that comes in batches: Arrow datasets and Dask frames, one batch in memory at a
-                time
-``cells``       cells: how the values of a column fall into public slots
-``duck``        the DuckDB engine, with unit bounding and Arrow streams
-``engine``      the interface of an engine: the queries it gets, and the exact counts it returns
-``files``       CSV and Parquet files, and folders of them
-``frame``       `Frame`: any data, opened by the right engine, as exact counts over public cells
-``grouped``     counts by group: one pass over the data for any number of groups
-``lazy``        lazy frames that narwhals supports: they stay lazy
-``memory``      data in memory: NumPy columns, their declared types, and frames of any library
-``postgres``    PostgreSQL tables, counted in the database: only values and their counts come out
-``reading``     how text is read as numbers, categories and dates
-``spark``       data in Spark: only integers come to the driver, never rows
-``sql``         cells as DuckDB expressions
-``text_files``  text files of separated fields, with arbitrary bytes
-``units``       which rows of a person are kept: systematic sampling from a secret random start
-==============  ====================================================================================
+===============  ===================================================================================
+``batches``      data that comes in batches: Arrow datasets and Dask frames, one batch in memory at
+                 a time
+``cells``        cells: how the values of a column fall into public slots
+``duck``         the DuckDB engine, with unit bounding and Arrow streams
+``engine``       the interface of an engine: the queries it gets, and the exact counts it returns
+``expressions``  the slot of a present value, written once for all engines
+``files``        CSV and Parquet files, and folders of them
+``frame``        `Frame`: any data, opened by the right engine, as exact counts over public cells
+``grouped``      counts by group: one pass over the data for any number of groups
+``lazy``         lazy frames that narwhals supports: they stay lazy
+``memory``       data in memory: NumPy columns, their declared types, and frames of any library
+``postgres``     PostgreSQL tables, counted in the database: only values and their counts come out
+``reading``      how text is read as numbers, categories and dates
+``spark``        data in Spark: only integers come to the driver, never rows
+``sql``          cells as DuckDB expressions
+``text_files``   text files of separated fields, with arbitrary bytes
+``units``        which rows of a person are kept: systematic sampling from a secret random start
+===============  ===================================================================================
 """
 
 from sourdine.frames.cells import Codes, Edges, Ticks

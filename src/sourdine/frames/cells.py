@@ -321,8 +321,8 @@ class Ticked:
 #
 # A cell is fixed before any data is read. It has `size` slots, numbered from 0, and one more, the
 # last, for missing values. `slots` returns the slot of each value, with `MISSING` (-1, which
-# indexes the last slot) for a missing one; the engines' own expressions for it are in
-# `sourdine.frames.sql` and `sourdine.frames.lazy`, and must agree with it on every value
+# indexes the last slot) for a missing one; engines write the operations of
+# `sourdine.frames.expressions`, which must agree with it on every value
 # (``test_engines_agree_on_hostile_values``).
 
 
@@ -494,6 +494,30 @@ class Codes:
             for t, x in read.items()
             if x is not None and not isnan(x) and float_text(x) == t
         }
+
+    def listed(self, kind: str, end: int = 1 << 63) -> dict[Any, int]:
+        """Return the listed values that a column of a kind can hold, with their codes.
+
+        Parameters
+        ----------
+        kind
+            ``"boolean"``, ``"integer"``, ``"float"``, or any other kind, which is read as text.
+        end
+            Integers from -2**63 up to, but not including, this one.
+
+        Examples
+        --------
+        >>> Codes("x", [True, 3, "2.5", "no"]).listed("boolean")
+        {True: 0}
+        >>> Codes("x", [True, 3, "2.5", "no"]).listed("integer")
+        {3: 1}
+        """
+        if kind == "boolean":
+            both = {True: "true", False: "false"}
+            return {value: self.codes[text] for value, text in both.items() if text in self.codes}
+        if kind == "integer":
+            return {v: code for v, code in self.whole().items() if -(1 << 63) <= v < end}
+        return dict(self.floats()) if kind == "float" else self.codes
 
     def slots(self, column: Column) -> NDArray[np.int64]:
         """Return the code of each value."""

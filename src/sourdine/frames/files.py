@@ -15,9 +15,8 @@ from sourdine.errors import ParameterError
 from sourdine.frames import sql
 from sourdine.frames.duck import Duck, guarded, private_connection
 from sourdine.frames.engine import require_different
-from sourdine.frames.frame import CSV, LINES, NAMELESS, PARQUET, is_path
 from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
-from sourdine.frames.reading import STANDARD
+from sourdine.frames.reading import CSV, LINES, NAMELESS, PARQUET, STANDARD, is_path
 from sourdine.frames.text_files import (
     BOM,
     LONGEST,

@@ -72,18 +72,6 @@ def _like(wanted: str, names: Sequence[str]) -> list[str]:
 # ---- Choosing the engine -------------------------------------------------------------------------
 
 
-CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-PARQUET = (".parquet", ".pq")
-LINES = ".txt"
-NAMELESS = (LINES, ".npy")
-"""Files without column names: their one column is called ``value``."""
-
-
-def is_path(text: str) -> bool:
-    """Return whether a text ends like the path of a file that can be read."""
-    return text.lower().endswith((*CSV, *PARQUET, *NAMELESS))
-
-
 def open_data(data: object, reading: Reading = STANDARD) -> Engine:
     """Return the engine for some data."""
     if isinstance(data, Engine):

@@ -8,14 +8,16 @@ computes the slots of the distinct ones.
 
 from __future__ import annotations
 
+from operator import add, mul, sub
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.calendar import DATES, DAY, FIRST, LAST
+from sourdine.calendar import DAY, FIRST, LAST
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes, Octaves, Present, Ticked, Ticks
 from sourdine.frames.engine import Engine, name_twice, require_different
+from sourdine.frames.expressions import slot
 from sourdine.frames.memory import column_of_series, declared_by_type, is_whole, memory_of_frame
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.sql import exactness
@@ -267,14 +269,11 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     number = whole or dtype.is_float() or dtype == nw.Boolean
     if number and whole and exactness(cell) is not False:
         if polars and isinstance(cell, Ticks) and dtype != nw.UInt64 and not _wide(cell.grid):
-            tick = _or_missing(c.cast(nw.Int64), c.is_null(), _integer_tick(cell.grid), 0)
-            return _shared(tick, cell.block), True
+            return _slot(cell, c.cast(nw.Int64), c.is_null(), whole=True), True
     elif number and (isinstance(cell, Ticks) or len(cell.inner) <= _MANY_EDGES):
         x = c.cast(nw.Int8).cast(nw.Float64) if dtype == nw.Boolean else c.cast(nw.Float64)
         none = x.is_null() | x.is_nan() if dtype.is_float() else x.is_null()
-        slot = _float_tick(cell.grid) if isinstance(cell, Ticks) else _bin(cell)
-        found = _or_missing(x, none, slot, 0.0)
-        return (_shared(found, cell.block) if isinstance(cell, Ticks) else found), True
+        return _slot(cell, x, none, whole=False), True
     return c, False
 
 
@@ -295,14 +294,9 @@ def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, 
     none = x.is_null()
     if parts == 1:
         none |= ~x.is_between(-(-FIRST // size), LAST // size)
-    grid, snapped = cell.grid, _integer_tick(cell.grid)
-
-    def tick(x: Any) -> Any:
-        instant = x * size if parts == 1 else x // parts
-        return snapped(instant // DAY * DAY if grid.points == DATES else instant)
-
-    found = _or_missing(x, none, tick, 0)
-    return _shared(found, cell.block), True
+    safe = nw.when(none).then(nw.lit(0)).otherwise(x)
+    instant = safe * size if parts == 1 else safe // parts
+    return _slot(cell, instant, none, whole=True), True
 
 
 def _slot_if(there: Any) -> Any:
@@ -334,64 +328,68 @@ def _there(c: Any, dtype: Any) -> Any:
     return ~c.is_null() if dtype == nw.Boolean or dtype.is_integer() else None
 
 
-def _shared(tick: Any, block: int) -> Any:
-    """Return the block of a tick, by integer division; missing stays missing."""
+def _slot(cell: Ticks | Edges, x: Any, none: Any, *, whole: bool) -> Any:
+    """Return the slot of a number; one that is missing is computed as 0, which no cast refuses."""
     import narwhals as nw
 
-    if block == 1:
-        return tick
-    whole = ((tick - tick % block) // block).cast(nw.Int64)
-    return nw.when(tick < 0).then(tick).otherwise(whole)
+    present = nw.when(none).then(nw.lit(0 if whole else 0.0)).otherwise(x)
+    found = slot(cell, present, _Narwhals(), whole=whole)
+    return nw.when(none).then(nw.lit(-1)).otherwise(found).cast(nw.Int64)
 
 
-def _or_missing(x: Any, none: Any, slot: Callable[[Any], Any], safe: float) -> Any:
-    import narwhals as nw
+class _Narwhals:
+    """The back end of `sourdine.frames.expressions` for narwhals."""
 
-    present = nw.when(none).then(nw.lit(safe)).otherwise(x)
-    return nw.when(none).then(nw.lit(-1)).otherwise(slot(present)).cast(nw.Int64)
+    def constant(self, v: float) -> float:
+        return v
+
+    def arithmetic(self, x: Any, operator: str, v: float) -> Any:
+        if operator == "/":  # Polars divides inexactly by a constant, hence a column
+            return x / (x * 0.0 + v)
+        return {"+": add, "-": sub, "*": mul}[operator](x, v)
+
+    def clamp(self, x: Any, lower: float, upper: float) -> Any:
+        return x.clip(lower, upper)
+
+    def floor(self, x: Any) -> Any:
+        import narwhals as nw
+
+        return x.floor().cast(nw.Int64)
+
+    def quotient(self, v: Any, by: int) -> Any:
+        import narwhals as nw
+
+        return ((v - v % by) // by).cast(nw.Int64)  # exact even where engines divide as floats
+
+    def below(self, x: Any, edge: float, then: Any, otherwise: Any) -> Any:
+        import narwhals as nw
+
+        return nw.when(x < edge).then(then).otherwise(otherwise)
+
+    def rank(self, x: Any, edges: Sequence[Any]) -> Any:
+        import narwhals as nw
+
+        return sum(((x >= e).cast(nw.Int64) for e in edges), nw.lit(0))
+
+    def octave_number(self, x: Any, grid: Octaves) -> Any:
+        raise NotImplementedError  # `_key` leaves octaves to Python
 
 
 def _wide(grid: Grid) -> bool:
     return max(abs(grid.lower), abs(grid.upper)) >= _SAFE
 
 
-def _float_tick(grid: Grid) -> Callable[[Any], Any]:
-    """Return what the grid computes; Polars divides inexactly by a constant, hence the column."""
-    import narwhals as nw
-
-    lower, upper, step = (float(v) for v in (grid.lower, grid.upper, grid.step))
-    last = grid.last
-
-    def tick(x: Any) -> Any:
-        near = x.clip(lower, upper) - lower
-        return (near / (near * 0.0 + step) + 0.5).floor().cast(nw.Int64).clip(0, last)
-
-    return tick
-
-
-def _integer_tick(grid: Grid) -> Callable[[Any], Any]:
-    lower, step = int(grid.lower), int(grid.step)
-    top = lower + grid.last * step
-    return lambda v: (v.clip(lower, top) - lower + step // 2) // step
-
-
-def _bin(cell: Edges) -> Callable[[Any], Any]:
-    """Return how many inner edges are at most the value."""
-    import narwhals as nw
-
-    edges = cell.floats()
-    return lambda x: sum(((x >= e).cast(nw.Int64) for e in edges), nw.lit(0))
-
-
 def _listed(cell: Codes, c: Any, dtype: Any) -> Any:
     """Return the value if it is listed: all others are one group."""
     import narwhals as nw
 
-    listed: list[Any] = []
     if dtype == nw.String:
-        listed = list(cell.codes)
+        kind = "text"
     elif dtype.is_float():
-        c, listed = c.cast(nw.Float64), list(cell.floats())
+        c, kind = c.cast(nw.Float64), "float"
     elif is_whole(dtype) and dtype != nw.UInt64:
-        c, listed = c.cast(nw.Int64), [v for v in cell.whole() if -(1 << 63) <= v < 1 << 63]
+        c, kind = c.cast(nw.Int64), "integer"
+    else:
+        return c
+    listed = list(cell.listed(kind))
     return nw.when(c.is_in(listed)).then(c) if listed else c

@@ -545,6 +545,15 @@ def memory_of_frame(frame: Any) -> Memory:
     return Memory(readers, len(frame), part, types=types)
 
 
+def memory_of_arrow(table: Any, reading: Reading = STANDARD) -> Memory:
+    """Return the engine of an Arrow table."""
+    import narwhals as nw
+
+    engine = memory_of_frame(nw.from_native(table, eager_only=True))
+    engine.reading = reading
+    return engine
+
+
 def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:
     """Return the slots of a series; texts are looked up by its engine."""
     import narwhals as nw

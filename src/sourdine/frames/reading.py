@@ -19,6 +19,21 @@ from sourdine.calendar import ISO, DateFormat, read_instant
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, kind
 
+# ---- Files that are read, by the ends of their names ---------------------------------------------
+
+
+CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
+PARQUET = (".parquet", ".pq")
+LINES = ".txt"
+NAMELESS = (LINES, ".npy")
+"""Files without column names: their one column is called ``value``."""
+
+
+def is_path(text: str) -> bool:
+    """Return whether a text ends like the path of a file that can be read."""
+    return text.lower().endswith((*CSV, *PARQUET, *NAMELESS))
+
+
 # ---- How one value is read, as a number or as a text ---------------------------------------------
 #
 # As a number

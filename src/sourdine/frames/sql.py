@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.calendar import DATES as DAYS
-from sourdine.calendar import DAY, FIRST, LAST
-from sourdine.frames.cells import HIGHEST, Codes, Octaves, Present, Ticked, Ticks
+from sourdine.calendar import FIRST, LAST
+from sourdine.frames import expressions
+from sourdine.frames.cells import HIGHEST, Codes, Present, Ticked, Ticks
+from sourdine.frames.expressions import bisected
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared
 from sourdine.frames.reading import STANDARD, WHOLE, WRITTEN
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell, Edges
+    from sourdine.frames.cells import Cell, Edges, Octaves
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
 
@@ -117,7 +118,7 @@ def _pair(values: Sequence[Any], ended: tuple[bool, bool]) -> tuple[Any, Any]:
     return low, high
 
 
-# ---- Ticks and bins of present numbers -----------------------------------------------------------
+# ---- The slots of present values -----------------------------------------------------------------
 
 
 def double(x: float) -> str:
@@ -125,66 +126,77 @@ def double(x: float) -> str:
     return f"CAST('{x!r}' AS DOUBLE)"
 
 
-def integer(v: int) -> str:
-    """Write an integer of up to 128 bits."""
-    return f"CAST('{v}' AS HUGEINT)"
+def integer(v: int, kind: str = "HUGEINT") -> str:
+    """Write an integer, by default one of up to 128 bits."""
+    return f"CAST('{v}' AS {kind})"
 
 
-def float_tick(grid: Grid, x: str) -> str:
-    """Return the tick of a float, computed as the grid does it."""
-    if isinstance(grid, Octaves):
-        return _octave_tick(grid, x)
-    lower, upper = float(grid.lower), float(grid.upper)
-    near = f"greatest(least({x}, {double(upper)}), {double(lower)})"
-    t = f"floor(({near} - {double(lower)}) / {double(float(grid.step))} + {double(0.5)})"
-    return f"least(TRY_CAST({t} AS BIGINT), CAST({grid.last} AS BIGINT))"
+@dataclass(frozen=True, slots=True)
+class Text:
+    """The back end of `sourdine.frames.expressions` for DuckDB; its integers have one type."""
+
+    kind: str = "BIGINT"
+
+    def constant(self, v: float) -> str:
+        """Write a number."""
+        return double(v) if isinstance(v, float) else integer(v, self.kind)
+
+    def arithmetic(self, x: str, operator: str, v: float) -> str:
+        """Write an operation with a constant."""
+        return f"({x} {operator} {self.constant(v)})"
+
+    def clamp(self, x: str, lower: float, upper: float) -> str:
+        """Write a number between bounds; an integer is narrowed only after that."""
+        near = f"greatest(least({x}, {self.constant(upper)}), {self.constant(lower)})"
+        return near if isinstance(lower, float) else f"CAST({near} AS {self.kind})"
+
+    def floor(self, x: str) -> str:
+        """Write a rounded float; DuckDB may compute it for NaN before it chooses a case."""
+        return f"TRY_CAST(floor({x}) AS BIGINT)"
+
+    def quotient(self, v: str, by: int) -> str:
+        """Write an integer division."""
+        return f"({v} // {self.constant(by)})"
+
+    def below(self, x: str, edge: float, then: str, otherwise: str) -> str:
+        """Write a choice."""
+        return f"CASE WHEN {x} < {self.constant(edge)} THEN {then} ELSE {otherwise} END"
+
+    def rank(self, x: str, edges: Sequence[Any]) -> str:
+        """Write the position among edges, by bisection."""
+        return str(bisected(x, edges, self))
+
+    def octave_number(self, x: str, grid: Octaves) -> str:
+        """Write the point of a lattice of octaves: dividing by a power of two is exact."""
+        size = f"least(abs({x}), {double(grid.top)})"
+
+        def number(e: int) -> str:
+            parts = f"({size} / {double(2.0**e)} - {double(1.0)}) * {double(2.0**grid.bits)}"
+            return f"{self.floor(parts)} + {((e - grid.lowest) << grid.bits) + 1}"
+
+        def chosen(first: int, end: int) -> str:
+            if end - first == 1:
+                return number(first)
+            half = (first + end) // 2
+            return self.below(size, 2.0**half, chosen(first, half), chosen(half, end))
+
+        found = self.below(size, 2.0**grid.lowest, "0", chosen(grid.lowest, HIGHEST))
+        return f"(CASE WHEN {x} < 0 THEN -1 ELSE 1 END) * ({found})"
 
 
-def _octave_tick(grid: Octaves, x: str) -> str:
-    """Return the tick of a lattice of octaves: dividing by a power of two is exact."""
-    size, bits = f"least(abs({x}), {double(grid.top)})", grid.bits
-
-    def number(e: int) -> str:
-        within = f"floor(({size} / {double(2.0**e)} - {double(1.0)}) * {double(2.0**bits)})"
-        return f"CAST({within} AS BIGINT) + {((e - grid.lowest) << bits) + 1}"
-
-    def chosen(first: int, end: int) -> str:
-        if end - first == 1:
-            return number(first)
-        half = (first + end) // 2
-        below, above = chosen(first, half), chosen(half, end)
-        return f"CASE WHEN {size} < {double(2.0**half)} THEN {below} ELSE {above} END"
-
-    least = f"{size} < {double(2.0**grid.lowest)}"
-    signed = f"(CASE WHEN {least} THEN 0 ELSE {chosen(grid.lowest, HIGHEST)} END)"
-    signed = f"(CASE WHEN {x} < 0 THEN -1 ELSE 1 END) * {signed}"
-    first, last = grid.first, grid.first + grid.last
-    return f"(greatest(least({signed}, {last}), {first}) - ({first}))"
+def slot_of_float(cell: Ticks | Edges, x: str) -> str:
+    """Return the slot of a float."""
+    return f"CAST({expressions.slot(cell, x, Text(), whole=False)} AS BIGINT)"
 
 
-def integer_tick(grid: Grid, v: str, kind: str = "HUGEINT") -> str:
-    """Return the tick of an integer; a wider one is clamped before it is narrowed."""
-    lower, step = int(grid.lower), int(grid.step)
-    top = lower + grid.last * step
-    ends = [f"CAST('{x}' AS {kind})" for x in (top, lower, step // 2, step)]
-    near = f"CAST(greatest(least({v}, {ends[0]}), {ends[1]}) AS {kind}) - {ends[1]}"
-    tick = near if step == 1 else f"({near} + {ends[2]}) // {ends[3]}"
-    return f"CAST({tick} AS BIGINT)"
+def slot_of_integer(cell: Ticks | Edges, v: str, kind: str = "HUGEINT") -> str:
+    """Return the slot of an integer or a time, computed with integers of a type."""
+    return f"CAST({expressions.slot(cell, v, Text(kind), whole=True)} AS BIGINT)"
 
 
 def narrow(grid: Grid) -> bool:
     """Return whether integers snap to integer points within 64 bits."""
     return grid.integral and max(abs(grid.lower), abs(grid.upper)) < 1 << 61
-
-
-def binned(x: str, inner: Sequence[Any], literal: Callable[[Any], str], first: int = 0) -> str:
-    """Return how many inner edges are at most ``x``, by bisection."""
-    if not inner:
-        return f"CAST({first} AS BIGINT)"
-    half = len(inner) // 2
-    below = binned(x, inner[:half], literal, first)
-    above = binned(x, inner[half + 1 :], literal, first + half + 1)
-    return f"CASE WHEN {x} < {literal(inner[half])} THEN {below} ELSE {above} END"
 
 
 # ---- Cells ---------------------------------------------------------------------------------------
@@ -375,14 +387,7 @@ def _dated(cell: Ticks | Edges, column: str, kind: str, x: str) -> Key:
         return Key({x: raw(column, kind)}, x, direct=False)
     if kind not in TIMES:
         return Key({x: "1"}, NONE, direct=True)
-    if isinstance(cell, Ticks):
-        day = f"CAST({DAY} AS BIGINT)"
-        since = f"({x} - CAST({FIRST} AS BIGINT))"
-        near = f"({since} // {day} * {day} + CAST({FIRST} AS BIGINT))"
-        tick = integer_tick(cell.grid, near if cell.grid.points == DAYS else x, "BIGINT")
-        found = tick if cell.block == 1 else f"{tick} // CAST({cell.block} AS BIGINT)"
-    else:
-        found = binned(x, cell.whole(), lambda edge: f"CAST({edge} AS BIGINT)")
+    found = slot_of_integer(cell, x, "BIGINT")
     inside = f"{x} BETWEEN CAST({FIRST} AS BIGINT) AND CAST({LAST} AS BIGINT)"
     return Key(
         {x: instant(column, kind)}, f"CASE WHEN {inside} THEN {found} ELSE -1 END", direct=True
@@ -398,7 +403,7 @@ def slot(cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STA
         return Key({prefix: raw(column, kind)}, _coded(cell, kind, prefix), direct=True)
     plain = isinstance(cell, Ticks) and cell.block == 1 and not cell.dated
     if isinstance(cell, Ticks) and plain and kind == "integer" and narrow(cell.grid):
-        tick = integer_tick(cell.grid, prefix, "BIGINT")
+        tick = slot_of_integer(cell, prefix, "BIGINT")
         slot = f"CASE WHEN {prefix} IS NULL THEN -1 ELSE {tick} END"
         return Key({prefix: name(column)}, slot, direct=True)
     return key(cell, column, kind, prefix, reading)
@@ -447,17 +452,9 @@ def _whole(column: str, kind: str, reading: Reading) -> str:
 
 def _slots(cell: Ticks | Edges, whole: str, x: str) -> tuple[str, str]:
     """Return the slot from integers and the slot from floats."""
-    if isinstance(cell, Ticks):
-        shared = "" if cell.block == 1 else f" // CAST({cell.block} AS BIGINT)"
-        by_whole = f"CAST({integer_tick(cell.grid, whole)}{shared} AS BIGINT)"
-        by_float = f"CAST({float_tick(cell.grid, x)}{shared} AS BIGINT)"
-        return by_whole, _or_missing(x, by_float)
-    by_float = binned(x, cell.floats(), double)
-    return binned(whole, cell.whole(), integer), _or_missing(x, by_float)
-
-
-def _or_missing(x: str, slot: str) -> str:
-    return f"CASE WHEN {x} IS NULL OR isnan({x}) THEN -1 ELSE {slot} END"
+    missing = f"{x} IS NULL OR isnan({x})"
+    by_float = f"CASE WHEN {missing} THEN -1 ELSE {slot_of_float(cell, x)} END"
+    return slot_of_integer(cell, whole), by_float
 
 
 def _listed(cell: Codes, kind: str, x: str) -> str:
@@ -466,15 +463,18 @@ def _listed(cell: Codes, kind: str, x: str) -> str:
         return x
     if len(cell.codes) > FEW:
         return x if kind == "float" else f"CASE WHEN {numbered(cell, x)} >= 0 THEN {x} END"
-    if kind == "integer":
-        literals = [integer(v) for v in cell.whole() if -(1 << 63) <= v < 1 << 64]
-    elif kind == "float":
-        literals = [double(v) for v in cell.floats()]
-        listed = f"{x} IN ({', '.join(literals)}) AND NOT isnan({x})"
-        return f"CASE WHEN {listed} THEN {x} END" if literals else "NULL"
-    else:
-        literals = [string(t) for t in cell.codes]
-    return f"CASE WHEN {x} IN ({', '.join(literals)}) THEN {x} END" if literals else "NULL"
+    literals = ", ".join(_literals(cell, kind))
+    listed = f"{x} IN ({literals})" + (f" AND NOT isnan({x})" if kind == "float" else "")
+    return f"CASE WHEN {listed} THEN {x} END" if literals else "NULL"
+
+
+def _literals(cell: Codes, kind: str) -> dict[str, int]:
+    """Return the listed values that a column of a kind can hold, as literals, with their codes."""
+    write: dict[str, Callable[[Any], str]] = {
+        "boolean": lambda v: str(v).lower(), "integer": integer, "float": double
+    }  # fmt: skip
+    listed = cell.listed(kind, 1 << 64)
+    return {write.get(kind, string)(value): code for value, code in listed.items()}
 
 
 def numbered(cell: Codes, x: str) -> str:
@@ -484,16 +484,8 @@ def numbered(cell: Codes, x: str) -> str:
 
 
 def _coded(cell: Codes, kind: str, x: str) -> str:
-    pairs: list[tuple[str, int]]
-    if kind == "boolean":
-        pairs = [(t, cell.codes[t]) for t in ("true", "false") if t in cell.codes]
-    elif kind == "integer":
-        pairs = [(integer(v), c) for v, c in cell.whole().items() if -(1 << 63) <= v < 1 << 64]
-    elif kind == "float":
-        pairs = [(double(v), c) for v, c in cell.floats().items()]
-    else:
-        pairs = [(string(t), c) for t, c in cell.codes.items()]
     x = f"CAST({x} AS DOUBLE)" if kind == "float" else x
+    pairs = _literals(cell, kind).items()
     cases = " ".join(f"WHEN {x} = {value} THEN {code}" for value, code in pairs)
     return f"CAST(CASE {cases} ELSE -1 END AS BIGINT)" if cases else "CAST(-1 AS BIGINT)"
 

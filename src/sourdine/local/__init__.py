@@ -26,9 +26,8 @@ from sourdine.local.densities.density import Density
 from sourdine.local.reports.aggregator import Aggregator
 from sourdine.local.shuffling import shuffled, shuffled_allowance
 from sourdine.local.table.columns import Choice, Choices, Flag, Number
-from sourdine.local.table.counting import estimate
 from sourdine.local.table.estimates import Estimates
-from sourdine.local.table.schema import Schema
+from sourdine.local.table.schema import Schema, estimate
 
 __all__ = [
     "Aggregator",

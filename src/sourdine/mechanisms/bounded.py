@@ -11,8 +11,7 @@ import numpy as np
 from attrs import Factory, field, frozen
 
 from sourdine import noise
-from sourdine.errors import ParameterError
-from sourdine.exact import Real, exp_neg, given, integer, one_of
+from sourdine.exact import Real, exp_neg, one_of
 from sourdine.laws import Law
 from sourdine.mechanisms import inputs as read
 from sourdine.mechanisms.laplace import laplace_error
@@ -33,11 +32,8 @@ if TYPE_CHECKING:
 # ---- Bounded Laplace -----------------------------------------------------------------------------
 
 
-HIGHEST_TICK = 1 << 40
-
-
 def _last(x: int) -> int:
-    return read_last(x, least=1)
+    return read.read_last(x, least=1)
 
 
 @frozen(kw_only=True)
@@ -119,20 +115,6 @@ class BoundedLaplace(Report):
         return self.law(self.read(x)).mean() - x
 
 
-def read_last(last: object, least: int) -> int:
-    """Return the highest tick of an interval, small enough for 64 bits."""
-    value = integer(last, "last", least=least)
-    if value > HIGHEST_TICK:
-        raise ParameterError(
-            "last",
-            "be at most 2**40",
-            given(value),
-            "Type a coarser grid's highest tick, such as {last}.",
-            last=1000,
-        )
-    return value
-
-
 register(
     Specimen(
         name="number.laplace",
@@ -153,7 +135,7 @@ CHUNK = 1 << 17
 
 
 def _last_bounded_staircase(x: int) -> int:
-    return read_last(x, least=2)
+    return read.read_last(x, least=2)
 
 
 def _method(x: Method) -> Method:

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 ENDS = np.iinfo(np.int64)
+HIGHEST_TICK = 1 << 40
 REACH = 1 << 61  # vectors stay within, so that differences of two entries stay within 64 bits
 
 
@@ -177,6 +178,20 @@ def delta(x: Number) -> Fraction:
     if value < LEAST:
         hint = "Type {delta}, or use Laplace, which needs no delta."
         raise ParameterError("delta", "be at least 1e-100", given(x), hint, delta=1e-6)
+    return value
+
+
+def read_last(last: object, least: int) -> int:
+    """Return the highest tick of an interval, small enough for 64 bits."""
+    value = integer(last, "last", least=least)
+    if value > HIGHEST_TICK:
+        raise ParameterError(
+            "last",
+            "be at most 2**40",
+            given(value),
+            "Type a coarser grid's highest tick, such as {last}.",
+            last=1000,
+        )
     return value
 
 

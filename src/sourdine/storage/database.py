@@ -17,7 +17,7 @@ from weakref import finalize
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.storage import locks
-from sourdine.storage.locks import InterruptSafeLock
+from sourdine.storage.locks import PATIENCE, InterruptSafeLock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -95,10 +95,6 @@ class Address:
 
 
 # ---- Dialects: what differs between SQLite and PostgreSQL ----------------------------------------
-
-
-PATIENCE = 60.0
-"""Seconds to wait for other writers."""
 
 
 class Transaction:

@@ -19,6 +19,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
+PATIENCE = 60.0
+"""Seconds to wait for other writers of a database."""
+
+
 # ---- A lock that interrupts cannot leave held ----------------------------------------------------
 #
 # An interrupt (Ctrl-C) is raised between two steps of the main thread: for example after a lock was

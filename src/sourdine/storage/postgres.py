@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import finalize
 
 from sourdine.errors import ParameterError
-from sourdine.storage.database import PATIENCE
+from sourdine.storage.locks import PATIENCE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

@@ -40,15 +40,13 @@ from urllib.parse import urlsplit
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given
 from sourdine.local.table.columns import Number
-from sourdine.local.table.schema_files import from_facts
+from sourdine.local.table.schema import Schema
 from sourdine.survey.form import form_for_device
 from sourdine.survey.page import languages as spoken
 from sourdine.survey.page import read_words, said, words
 
 if TYPE_CHECKING:
     from os import PathLike
-
-    from sourdine.local.table.schema import Schema
 
 
 VERSION = 1
@@ -179,7 +177,7 @@ class Survey:
             for name, question in asked.items()
         }
         cost = {key: known[key] for key in ("epsilon", "method", "rounds", "once") if key in known}
-        schema = from_facts(cost | {"columns": columns})
+        schema = Schema.from_facts(cost | {"columns": columns})
         if "round" in known:
             schema = schema.round(known["round"])
         form_for_device(schema if schema.rounds is None or schema.turn else schema.round(1))

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.frames.frame import Frame, is_path
+from sourdine.frames.frame import Frame
 from sourdine.frames.memory import DATES, NUMBERS
-from sourdine.frames.reading import Reading
+from sourdine.frames.reading import Reading, is_path
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

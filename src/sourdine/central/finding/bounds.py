@@ -14,11 +14,8 @@ import numpy as np
 from sourdine.central.finding.search import Centre, OutwardSearch
 from sourdine.central.finding.two_stage import TwoStage
 from sourdine.central.groups import ByGroup
-from sourdine.central.mean import Mean
-from sourdine.central.parameters import EXAMPLES
+from sourdine.central.parameters import EXAMPLES, rounded
 from sourdine.central.quantiles.points import Reader
-from sourdine.central.statistic import rounded
-from sourdine.central.sum import Sum
 from sourdine.exact import rational
 from sourdine.frames.cells import HIGHEST, Edges, Octaves, Ticks
 from sourdine.frames.memory import DATES
@@ -550,20 +547,11 @@ class ColumnsFirst(TwoStage):
         table, asked = self.question, dict(self.question.of)
         all_of = sum(map(len, asked.values()))
         return {
-            column: BoundsFirst(question=self._one(column, Fraction(len(asked[column]), all_of)))
+            column: BoundsFirst(
+                question=table.searching(column, Fraction(len(asked[column]), all_of))
+            )
             for column in table.searched
         }
-
-    def _one(self, column: str, share: Fraction) -> Mean | Sum:
-        """Return the question whose bounds are found: that of the statistic which needs most."""
-        table = self.question
-        kind = Sum if "sum" in dict(table.of)[column] else Mean
-        names = ("n", "relation", "unit", "rows", "by", "keys", "other", "source")
-        own: dict[str, Any] = {name: getattr(table, name) for name in names}
-        own |= {"bounds": dict(table.bounds)[column], "step": dict(table.steps).get(column)}
-        if table.finds:
-            own["delta"] = table.delta
-        return kind(column=column, epsilon=table.epsilon * share, **own).of_private_number()
 
     @cached_property
     def like(self) -> Table:

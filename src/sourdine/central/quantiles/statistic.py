@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self, cast
 import numpy as np
 from attrs import field, frozen
 
-from sourdine.central.groups import each
+from sourdine.central.intervals import each
 from sourdine.central.quantiles.algorithm import (
     demand_floats,
     is_one,

@@ -8,17 +8,18 @@ before any comparison, because Spark treats it as equal to itself and above infi
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from operator import add, mul, sub, truediv
 from typing import TYPE_CHECKING, Any
 
-from sourdine.calendar import DATES, DAY, FIRST, LAST
-from sourdine.frames.cells import HIGHEST, Codes, Edges, Octaves, Present, Ticked, Ticks
+from sourdine.calendar import DAY, FIRST, LAST
+from sourdine.frames.cells import HIGHEST, Codes, Edges, Present, Ticked
+from sourdine.frames.expressions import bisected, slot
 from sourdine.grid import MISSING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from sourdine.frames.cells import Cell
-    from sourdine.grid import Grid
+    from sourdine.frames.cells import Cell, Octaves, Ticks
 
 
 FEW = 64
@@ -57,9 +58,62 @@ class Expressions:
             self._wholes[v] = self.functions.lit(v).cast("bigint")
         return self._wholes[v]
 
+    # ---------------------------------------------------------------- the back end of `slot`
+
+    def constant(self, v: float) -> Any:
+        """Write a number."""
+        return self.functions.lit(v) if isinstance(v, float) else self.whole(v)
+
+    def arithmetic(self, x: Any, operator: str, v: float) -> Any:
+        """Write an operation with a constant."""
+        return {"+": add, "-": sub, "*": mul, "/": truediv}[operator](x, self.constant(v))
+
+    def clamp(self, x: Any, lower: float, upper: float) -> Any:
+        """Write a number between bounds."""
+        f = self.functions
+        return f.greatest(f.least(x, self.constant(upper)), self.constant(lower))
+
+    def floor(self, x: Any) -> Any:
+        """Write a rounded float."""
+        return self.functions.floor(x).cast("bigint")
+
     def quotient(self, v: Any, by: int) -> Any:
         """Divide a non-negative integer, in 64 bits."""
         return v if by == 1 else self.functions.call_function("div", v, self.whole(by))
+
+    def below(self, x: Any, edge: float, then: Any, otherwise: Any) -> Any:
+        """Write a choice."""
+        return self.functions.when(x < self.constant(edge), then).otherwise(otherwise)
+
+    def rank(self, x: Any, edges: Sequence[Any]) -> Any:
+        """Write the position among edges, by bisection; integers beyond 64 bits have no literal."""
+        low = sum(isinstance(e, int) and e <= -_INT64 for e in edges)
+        inner = [e for e in edges[low:] if isinstance(e, float) or e < _INT64]
+        return bisected(x, inner, self, low)
+
+    def octave_number(self, x: Any, grid: Octaves) -> Any:
+        """Write the point of a lattice of octaves.
+
+        A choice for each octave would make a method that Java never compiles. A logarithm is off by
+        at most one octave, which comparisons correct. Java's powers of two are exact, and so is a
+        division by one.
+        """
+        f = self.functions
+        size = f.least(f.abs(x), f.lit(grid.top))
+        inside = f.greatest(size, f.lit(2.0**grid.lowest))
+        about = f.floor(f.log2(inside))
+        power = f.pow(f.lit(2.0), about)
+        less = (inside < power).cast("bigint")
+        more = (inside >= power * f.lit(2.0)).cast("bigint")
+        exponent = self.clamp(about - less + more, grid.lowest, HIGHEST - 1)
+        parts = inside / f.pow(f.lit(2.0), exponent) - f.lit(1.0)
+        within = self.floor(parts * f.lit(2.0**grid.bits))
+        octave = exponent - self.whole(grid.lowest)
+        number = octave * self.whole(1 << grid.bits) + within + self.whole(1)
+        number = self.below(size, 2.0**grid.lowest, self.whole(0), number)
+        return self.below(x, 0.0, -number, number)
+
+    # ---------------------------------------------------------------- cells
 
     def plain(self, place: str, kind: str) -> Any:
         """Return a column for Arrow: texts in the order of their bytes, unknown types as text."""
@@ -83,11 +137,11 @@ class Expressions:
             return SparkKey(self.whole(MISSING))
         if kind in {"text", "decimal"}:
             return None
-        slot = self._binned(cell, c, kind) if isinstance(cell, Edges) else self._tick(cell, c, kind)
-        return None if slot is None else SparkKey(slot)
+        found = self._numbered(cell, c, kind)
+        return None if found is None else SparkKey(found)
 
-    def _or_missing(self, none: Any, slot: Any) -> Any:
-        return self.functions.when(none, self.whole(MISSING)).otherwise(slot)
+    def _or_missing(self, none: Any, found: Any) -> Any:
+        return self.functions.when(none, self.whole(MISSING)).otherwise(found)
 
     def number(self, c: Any, kind: str) -> tuple[Any, Any]:
         """Return a number as a float, and whether it is missing."""
@@ -95,60 +149,26 @@ class Expressions:
         none = x.isNull() | self.functions.isnan(x) if kind == "float" else x.isNull()
         return x, none
 
-    # ---------------------------------------------------------------- lattices
+    # ---------------------------------------------------------------- numbers
 
-    def _tick(self, cell: Ticks, c: Any, kind: str) -> Any | None:
-        grid = cell.grid
-        if kind == "integer" and grid.integral:
-            if max(abs(grid.lower), abs(grid.upper)) >= NARROW:
+    def _slot(self, cell: Ticks | Edges, x: Any, *, whole: bool) -> Any:
+        return slot(cell, x, self, whole=whole)
+
+    def _numbered(self, cell: Ticks | Edges, c: Any, kind: str) -> Any | None:
+        """Return the slot of a number; None if only Python can compute it."""
+        whole = kind == "integer"
+        if isinstance(cell, Edges):
+            if len(cell.inner) > FEW:
                 return None
-            none, tick = c.isNull(), self._integer_tick(grid, c.cast("bigint"))
+        elif whole and cell.grid.integral:
+            if max(abs(cell.grid.lower), abs(cell.grid.upper)) >= NARROW:
+                return None
         else:
-            x, none = self.number(c, kind)
-            if isinstance(grid, Octaves):
-                tick = self._octave_tick(grid, x)
-            else:
-                tick = self._float_tick(grid, x)
-        return self._or_missing(none, self.quotient(tick, cell.block))
-
-    def _integer_tick(self, grid: Grid, v: Any) -> Any:
-        f = self.functions
-        lower, step = int(grid.lower), int(grid.step)
-        top = lower + grid.last * step
-        near = f.greatest(f.least(v, self.whole(top)), self.whole(lower)) - self.whole(lower)
-        return near if step == 1 else self.quotient(near + self.whole(step // 2), step)
-
-    def _float_tick(self, grid: Grid, x: Any) -> Any:
-        """Return what the grid computes, in the same order; floor returns an integer."""
-        f = self.functions
-        lower, upper, step = (float(v) for v in (grid.lower, grid.upper, grid.step))
-        near = f.greatest(f.least(x, f.lit(upper)), f.lit(lower))
-        t = f.floor((near - f.lit(lower)) / f.lit(step) + f.lit(0.5)).cast("bigint")
-        return f.least(t, self.whole(grid.last))
-
-    def _octave_tick(self, grid: Octaves, x: Any) -> Any:
-        """Return the tick of a lattice of octaves.
-
-        A logarithm is off by at most one octave, which comparisons correct. Java's powers of two
-        are exact, and so is a division by one.
-        """
-        f = self.functions
-        size = f.least(f.abs(x), f.lit(grid.top))
-        inside = f.greatest(size, f.lit(2.0**grid.lowest))
-        about = f.floor(f.log2(inside))
-        power = f.pow(f.lit(2.0), about)
-        less = (inside < power).cast("bigint")
-        more = (inside >= power * f.lit(2.0)).cast("bigint")
-        exponent = f.greatest(about - less + more, self.whole(grid.lowest))
-        exponent = f.least(exponent, self.whole(HIGHEST - 1))
-        parts = inside / f.pow(f.lit(2.0), exponent) - f.lit(1.0)
-        within = f.floor(parts * f.lit(2.0**grid.bits)).cast("bigint")
-        octave = exponent - self.whole(grid.lowest)
-        number = octave * self.whole(1 << grid.bits) + within + self.whole(1)
-        number = f.when(size < f.lit(2.0**grid.lowest), self.whole(0)).otherwise(number)
-        signed = f.when(x < f.lit(0.0), -number).otherwise(number)
-        first, last = self.whole(grid.first), self.whole(grid.first + grid.last)
-        return f.greatest(f.least(signed, last), first) - first
+            whole = False
+        if whole:
+            return self._or_missing(c.isNull(), self._slot(cell, c.cast("bigint"), whole=True))
+        x, none = self.number(c, kind)
+        return self._or_missing(none, self._slot(cell, x, whole=False))
 
     # ---------------------------------------------------------------- dates and times
 
@@ -185,65 +205,25 @@ class Expressions:
         if kind not in TIMES:
             return SparkKey(self.whole(MISSING))
         t, inside = self._near(c, kind)
-        if isinstance(cell, Ticks):
-            since = t - self.whole(FIRST)
-            day = self.quotient(since, DAY) * self.whole(DAY) + self.whole(FIRST)
-            tick = self._integer_tick(cell.grid, day if cell.grid.points == DATES else t)
-            slot = self.quotient(tick, cell.block)
-        else:
-            slot = self.halved(t, cell.whole(), self.whole, 0)
-        return SparkKey(self.functions.when(inside, slot).otherwise(self.whole(MISSING)))
+        found = self._slot(cell, t, whole=True)
+        return SparkKey(self.functions.when(inside, found).otherwise(self.whole(MISSING)))
 
-    # ---------------------------------------------------------------- edges and categories
-
-    def _binned(self, cell: Edges, c: Any, kind: str) -> Any | None:
-        if len(cell.inner) > FEW:
-            return None
-        if kind == "integer":
-            edges = cell.whole()
-            low = sum(e <= -_INT64 for e in edges)
-            inner = [e for e in edges if -_INT64 < e < _INT64]
-            return self._or_missing(
-                c.isNull(), self.halved(c.cast("bigint"), inner, self.whole, low)
-            )
-        x, none = self.number(c, kind)
-        return self._or_missing(none, self.halved(x, cell.floats(), self.functions.lit, 0))
-
-    def halved(
-        self,
-        x: Any,
-        inner: Sequence[Any],
-        literal: Callable[[Any], Any],
-        first: int,
-    ) -> Any:
-        """Return how many inner edges are at most the value, by bisection."""
-        if not inner:
-            return self.whole(first)
-        half = len(inner) // 2
-        below = self.halved(x, inner[:half], literal, first)
-        above = self.halved(x, inner[half + 1 :], literal, first + half + 1)
-        return self.functions.when(x < literal(inner[half]), below).otherwise(above)
+    # ---------------------------------------------------------------- categories
 
     def _coded(self, cell: Codes, c: Any, kind: str) -> SparkKey | None:
         """Return the code; for many categories the value itself, if it is listed."""
         f = self.functions
-        if kind == "boolean":
-            listed: dict[Any, int] = {
-                text == "true": cell.codes[text] for text in ("true", "false") if text in cell.codes
-            }
-        elif kind == "integer":
+        if kind not in {"boolean", "integer", "float", "text", *TIMES}:
+            return None
+        listed = cell.listed(kind)
+        if kind == "integer":
             c = c.cast("bigint")
-            listed = {v: k for v, k in cell.whole().items() if -_INT64 <= v < _INT64}
             if len(listed) > FEW and _consecutive(listed):
                 return SparkKey(self._counted(c, listed))
         elif kind == "float":
             c = c.cast("double") + f.lit(0.0)  # -0.0 becomes 0.0
-            listed = dict(cell.floats())
-        elif kind in {"text", *TIMES}:
-            c = c if kind == "text" else self.text(c, kind)  # no category is "", which is missing
-            listed = dict(cell.codes)
-        else:
-            return None
+        elif kind in TIMES:
+            c = self.text(c, kind)  # no category is "", which is missing
         if len(listed) > FEW:
             return SparkKey(f.when(c.isin(list(listed)), c), direct=False)
         if not listed:

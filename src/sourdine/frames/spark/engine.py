@@ -12,8 +12,8 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Present, Ticks, inside, joined
 from sourdine.frames.engine import Asked, Engine, merge
-from sourdine.frames.frame import open_data
-from sourdine.frames.memory import Column
+from sourdine.frames.expressions import bisected
+from sourdine.frames.memory import Column, memory_of_arrow
 from sourdine.frames.spark.cells import FEW, TIMES, Expressions
 from sourdine.frames.spark.dataframe import (
     STATED,
@@ -159,14 +159,13 @@ def within(
         lower, step = int(cell.grid.lower), int(cell.grid.step)
         x, there = f.col(place).cast("bigint"), f.col(place).isNotNull()
         ends = _ends(cell, ranges, lambda tick: lower + tick * step - step // 2)
-        literal: Callable[[Any], Any] = e.whole
     else:
         x, none = e.number(f.col(place), kind)
-        there, literal = ~none, f.lit
+        there = ~none
         ends = _ends(cell, ranges, lambda tick: _least_float(cell, tick))
     starts_inside = int(ends[0][0] is None)
     edges = [end for both in ends for end in both if end is not None]
-    passed = e.halved(x, edges, literal, starts_inside)
+    passed = bisected(x, edges, e, starts_inside)
     return there & (passed.bitwiseAND(e.whole(1)) == e.whole(1))
 
 
@@ -294,7 +293,7 @@ class Place:
         import pyarrow as pa
 
         for table in tables(batches):
-            engine = open_data(table)
+            engine = memory_of_arrow(table)
             names = engine.column(self.unit).texts.tolist()
             number = {name: start(self.key, name) for name in set(names)}
             keys = []

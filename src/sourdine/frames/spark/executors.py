@@ -21,7 +21,7 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import inside
 from sourdine.frames.engine import merge
-from sourdine.frames.frame import open_data
+from sourdine.frames.memory import memory_of_arrow
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.spark.dataframe import functions, is_remote, unlogged
 from sourdine.version import __version__
@@ -305,7 +305,7 @@ class Work:
     def _slots(self, table: Any) -> dict[tuple[str, Cell], Whole]:
         wanted = {each for asked in self.asked for each in asked.cells}
         found: dict[tuple[str, Cell], Whole] = {}
-        engine = open_data(table, self.reading)
+        engine = memory_of_arrow(table, self.reading)
         for name, cell in wanted:
             if (name, cell) in self.ready:
                 column = table.column(self.ready[name, cell])
@@ -456,7 +456,7 @@ class Texts:
 
         found: dict[tuple[str | None, ...], int] = {}
         for table in tables(batches):
-            engine = open_data(table)
+            engine = memory_of_arrow(table)
             texts = [engine.column(name).texts.tolist() for name in self.columns]
             for key in zip(*texts, strict=True):
                 found[key] = found.get(key, 0) + 1
@@ -488,5 +488,5 @@ class Chosen:
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the rows that have the key."""
         for table in tables(batches):
-            codes = self.keys.slots(open_data(table).column(self.column))
+            codes = self.keys.slots(memory_of_arrow(table).column(self.column))
             yield from table.filter(np.asarray(codes) == self.code).to_batches()

@@ -18,7 +18,6 @@ from sourdine.local.reports.arrow import MARK_KEY, VERSION_KEY, from_arrow, to_a
 from sourdine.local.reports.records import VERSION, Reason, Receipt, Records, read_lines
 from sourdine.local.reports.sources import form_of, read
 from sourdine.local.spark.tasks import AnswerForAll, added, blocks, handed, one_row_each, settled
-from sourdine.local.table.counting import TableTally
 from sourdine.noise import SYSTEM
 from sourdine.noise.source import KEY_BYTES
 from sourdine.privacy import LOCAL, Guarantee
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from sourdine.local.reports.aggregator import Aggregator
     from sourdine.local.reports.records import Form
     from sourdine.local.spark.tasks import Handed
+    from sourdine.local.table.counting import TableTally
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
 
@@ -43,7 +43,8 @@ def count_table(total: TableTally, frame: Any) -> None:
     cells = list(zip(total.schema.columns, total.cells, strict=True))
     rows, how, _ = handed(frame, cells, STANDARD)
     with in_large_batches(frame.sparkSession):
-        added(rows, CountTable(total.schema, tuple(total.joint), how), total.numbers)
+        work = CountTable(type(total), total.schema, tuple(total.joint), how)
+        added(rows, work, total.numbers)
 
 
 def count_reports(total: Aggregator, frame: Any) -> Receipt:
@@ -63,7 +64,7 @@ def count_reports(total: Aggregator, frame: Any) -> Receipt:
         rows = own.repartition("id").sortWithinPartitions(*own.columns)
         first = None
     outcome = np.zeros(1 + len(Reason), np.int64)
-    work = CountReports(total.schema, total.pairs, first)
+    work = CountReports(type(total), total.schema, total.pairs, first)
     added(rows, work, [outcome, *total.numbers])
     accepted, *dropped = outcome.tolist()
     return Receipt(
@@ -112,6 +113,8 @@ class CountTable:
 
     Parameters
     ----------
+    kind
+        What counts.
     schema
         By which it was sanitised.
     pairs
@@ -120,13 +123,14 @@ class CountTable:
         How the columns of the schema come.
     """
 
+    kind: type[TableTally]
     schema: Schema
     pairs: tuple[tuple[str, str], ...]
     how: Handed
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield the tallies."""
-        total = TableTally(self.schema, self.pairs)
+        total = self.kind(self.schema, self.pairs)
         for slots, _ in blocks(batches, self.how):
             total.add(slots)
         yield from one_row_each(total.numbers)
@@ -201,6 +205,8 @@ class CountReports:
 
     Parameters
     ----------
+    kind
+        What counts.
     schema
         A schema, or the `Form` of its records.
     pairs
@@ -209,16 +215,15 @@ class CountReports:
         What reads cells first; None if they come as rows, replays together.
     """
 
+    kind: type[Aggregator]
     schema: Schema | Form
     pairs: tuple[tuple[str, str], ...]
     first: ReadReports | None
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield what became of the reports, and the tallies."""
-        from sourdine.local.reports.aggregator import Aggregator
-
         remember = "ids" if self.first is None else "none"
-        total = Aggregator(self.schema, pairs=self.pairs, remember=remember)
+        total = self.kind(self.schema, pairs=self.pairs, remember=remember)
         found = _unpacked(total.form, batches) if self.first is None else self.first.read(batches)
         lost: Counter[Reason] = Counter()
         for records, dropped in found:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.frames.frame import open_data
+from sourdine.frames.memory import memory_of_arrow
 from sourdine.frames.spark.cells import Expressions
 from sourdine.frames.spark.dataframe import functions, guarded, in_full, kind_of
 from sourdine.frames.spark.engine import sortable
@@ -210,7 +210,7 @@ class Handed:
     def slots(self, table: Any) -> list[Whole]:
         """Return the slots of all cells, of a table of rows that were handed over."""
         found = dict(zip(self.found, self.packing.unpacked(self._words(table)), strict=True))
-        engine = open_data(table, self.reading)
+        engine = memory_of_arrow(table, self.reading)
         return [
             found[i] if i in found else np.asarray(cell.slots(engine.column(f"c{i}")), np.int64)
             for i, cell in enumerate(self.cells)

@@ -255,11 +255,11 @@ Column = tuple["Written", "NDArray[Any]", bool]
 Write: TypeAlias = "Callable[[dict[str, Column]], None]"
 
 
-def assembled(frame: object, columns: dict[str, Column], marks: dict[str, str]) -> Any:
+def assembled(frame: object, columns: dict[str, Column], schema: Schema) -> Any:
     """Return the columns as a frame of the kind of ``frame``; of others, as an Arrow table.
 
-    An index of pandas is not kept: it may name the people. ``marks`` are kept where a frame has
-    a place for them.
+    An index of pandas is not kept: it may name the people. The schema is kept where a frame has a
+    place for it.
     """
     room = type(frame).__module__.split(".")[0]
     if isinstance(frame, Mapping):
@@ -267,7 +267,7 @@ def assembled(frame: object, columns: dict[str, Column], marks: dict[str, str]) 
         return {n: _list(*c) if lists[n] else _numpy(*c) for n, c in columns.items()}
     if room == "pandas":
         made = _pandas(columns)
-        made.attrs.update(marks)
+        made.attrs[KEY] = mark(schema)
         return made
     if room == "polars":
         return _polars(columns)
@@ -276,7 +276,7 @@ def assembled(frame: object, columns: dict[str, Column], marks: dict[str, str]) 
     import pyarrow as pa
 
     table = pa.table({name: arrow(*column) for name, column in columns.items()})
-    return table.replace_schema_metadata(marks)
+    return table.replace_schema_metadata({KEY: mark(schema)})
 
 
 def arrow(written: Written, codes: NDArray[Any], nullable: bool) -> Any:  # noqa: FBT001

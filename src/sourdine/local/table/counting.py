@@ -11,7 +11,7 @@ from sourdine.frames.frame import Frame, is_spark
 from sourdine.local.reports.aggregator import joint_tally
 from sourdine.local.table.blocks import ROWS, matched
 from sourdine.local.table.estimates import Estimates
-from sourdine.local.table.schema_files import carried, check
+from sourdine.local.table.schema_files import check
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -22,43 +22,11 @@ if TYPE_CHECKING:
     from sourdine.local.table.schema import Schema
 
 
-def estimate(
-    clean: object,
-    *,
-    schema: Schema | None = None,
-    pairs: Sequence[tuple[str, str]] = (),
-    unmarked: bool = False,
+def counted(
+    schema: Schema, clean: object, *, pairs: Sequence[tuple[str, str]], unmarked: bool
 ) -> Estimates:
-    """Estimate every column of a sanitised table.
-
-    Parameters
-    ----------
-    clean
-        What `sanitize` returned, or the path of the file it wrote; also another's, if it was
-        written by the same schema. A Spark frame is counted where it is: only tallies come here.
-    schema
-        The schema of `sanitize`; needed if the table carries none.
-    pairs
-        Columns to be looked at together; only under ``method="split"``.
-    unmarked
-        Whether to take a file for sanitised that carries no schema, or has changed since.
-
-    Examples
-    --------
-    >>> import pyarrow as pa
-    >>> from sourdine.local import Choice, Schema
-    >>> vote = Choice("yes", "no", missing=True)
-    >>> schema = Schema(vote=vote, epsilon=2)
-    >>> clean = schema.sanitize(pa.table({"vote": ["yes"] * 70 + ["no"] * 30}))
-    >>> estimate(clean).reports("vote")
-    100
-    >>> estimate(clean, schema=Schema(vote=vote, epsilon=4))
-    Traceback (most recent call last):
-    sourdine.errors.ParameterError: schema must be the one that the table was sanitised by, got one with epsilon 4 in place of 2. The table carries its own: leave schema= out of estimate.
-    """  # noqa: E501
+    """Count a sanitised table; the parameters are those of `sourdine.local.estimate`."""
     data = Frame(clean)
-    if schema is None:
-        schema = _carried(clean)
     check(schema, clean, unmarked=unmarked)
     wanted = _read_pairs(schema, pairs)
     frame = matched(schema, data, drop=None)
@@ -139,18 +107,6 @@ class TableTally:
             dropped=dict(zip(self._parts, self.dropped.tolist(), strict=True)),
             notes=(note,) if left else (),
         )
-
-
-def _carried(clean: object) -> Schema:
-    found = carried(clean)
-    if found is None:
-        raise ParameterError(
-            "schema",
-            "be given: the table carries no schema",
-            "none",
-            "Estimate from what sanitize wrote, or name the schema that it was sanitised by.",
-        )
-    return found
 
 
 def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:

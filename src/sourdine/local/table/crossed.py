@@ -547,7 +547,9 @@ class PairTable(Crossed):
         """Draw the shares of all people as squares, and those within a row beside them."""
         from sourdine.local.table.figures import crossed
 
-        return crossed(self, release, **options)
+        beta = read_confidence(self.display.confidence)
+        ends = ratio_ends(release.drawn, beta, "sample")
+        return crossed(self, release, ratios(release.drawn), ends, **options)
 
     @property
     def display(self) -> Display:

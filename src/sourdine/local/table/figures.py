@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.local.estimators.frequencies import Frequencies
-from sourdine.local.table.crossed import Crossed, ratio_ends, ratios
 from sourdine.results import charts
 from sourdine.results.charts import BLUE, GREY, INK, NOTE, PALE, RULE, SOFT
 from sourdine.results.formatting import shown
-from sourdine.results.release import read_confidence
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from sourdine.local.table.crossed import Crossed
     from sourdine.privacy import Guarantee
     from sourdine.results.release import Release
 
@@ -34,12 +33,20 @@ TRACK = 0.8
 
 
 def crossed(
-    table: Crossed, release: Release, *, path: str | None = None, title: str | None = None
+    table: Crossed,
+    release: Release,
+    share: Floats,
+    ends: tuple[Floats, Floats],
+    *,
+    path: str | None = None,
+    title: str | None = None,
 ) -> Any:
     """Draw the shares of all people, and beside them those within each row.
 
     Parameters
     ----------
+    share, ends
+        The shares within each row, and the ends of their intervals.
     path
         Where to save the picture; the ending says how (png, svg, pdf, html).
     title
@@ -49,8 +56,7 @@ def crossed(
     figure.delaxes(first)
     left, right = figure.subplots(1, 2, sharey=True)
     draw_squares(left, release, 8)
-    beta = read_confidence(table.display.confidence)
-    _tracks(right, table, ratios(release.drawn), ratio_ends(release.drawn, beta, "sample"))
+    _tracks(right, table, share, ends)
     _named(
         left,
         table,
@@ -203,15 +209,20 @@ def panels(
         _plain(axes)
         _drawn(axes, release)
         axes.set_title(name, loc="left", color=INK, fontsize=9)
-    crossed = any(isinstance(release.mechanism, Crossed) for _, release in panes)
+    crossed = any(_is_crossed(release) for _, release in panes)
     _explain(figure, what.cost, title, crossed=crossed)
     return charts.saved(figure, path, what)
+
+
+def _is_crossed(release: Release) -> bool:
+    """Return whether a release is of two columns: these have the parts of both."""
+    return hasattr(release.mechanism, "parts")
 
 
 def _drawn(axes: Any, release: Release) -> None:
     """Draw one estimate, as its kind is drawn."""
     drew: Any = release.mechanism
-    if isinstance(drew, Crossed):
+    if _is_crossed(release):
         draw_squares(axes, release, 6)
     elif isinstance(drew.estimate, Frequencies):
         _shares(axes, release)

@@ -34,7 +34,7 @@ from sourdine.local.table.blocks import (
     shown_block,
     sink,
 )
-from sourdine.local.table.schema_files import KEY, facts, from_facts, mark
+from sourdine.local.table.schema_files import facts
 from sourdine.mechanisms.mechanism import CURRENT
 from sourdine.noise import SYSTEM
 
@@ -193,7 +193,10 @@ class Worker:
         self._process: Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
-        start = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import work; work()"
+        start = (
+            f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import work; "
+            "from sourdine.local.table.schema import Schema; work(Schema.from_facts)"
+        )
         try:
             self._process = Popen(  # noqa: S603 - this interpreter, our own code
                 [sys.executable, "-c", start], stdin=PIPE, stdout=PIPE, stderr=DEVNULL
@@ -227,11 +230,11 @@ class Worker:
         return pipe
 
 
-def work() -> None:
+def work(make: Callable[[object], Schema]) -> None:
     """Be a worker: read the schema, then blocks until there are no more."""
     signal(SIGINT, SIG_IGN)  # the main process ends its workers
     told, said = sys.stdin.buffer, sys.stdout.buffer
-    desk = Desk(from_facts(json.loads(told.readline())))
+    desk = Desk(make(json.loads(told.readline())))
     while (slots := _receive(told, desk.taken)) is not None:
         _send(said, desk.run([s.astype(np.int64) for s in slots]))
 
@@ -350,7 +353,7 @@ def sanitize(
     if path is None:
         whole = _joined(stream, names)
         columns = {name: written(name, whole[name]) for name in names}
-        return assembled(frame, columns, {KEY: mark(schema)})
+        return assembled(frame, columns, schema)
     with closing(stream), sink(path, names, schema) as write:
         wrote = False
         for block in stream:

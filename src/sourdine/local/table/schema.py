@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, one_of, positive
+from sourdine.frames.frame import Frame
 from sourdine.local.table.columns import Attribute
 from sourdine.local.table.part import ColumnPart
 from sourdine.noise import SYSTEM
@@ -438,17 +439,24 @@ class Schema(Shown):
     def estimate(
         self, clean: object, *, pairs: Sequence[tuple[str, str]] = (), unmarked: bool = False
     ) -> Estimates:
-        """Estimate from a sanitised table; see `table.estimating.counting`."""
-        from sourdine.local.table.counting import estimate
+        """Estimate from a sanitised table; see `sourdine.local.estimate`."""
+        from sourdine.local.table.counting import counted
 
-        return estimate(clean, schema=self, pairs=pairs, unmarked=unmarked)
+        return counted(self, clean, pairs=pairs, unmarked=unmarked)
+
+    @staticmethod
+    def from_facts(found: object) -> Schema:
+        """Return the schema that `facts` wrote as JSON or TOML."""
+        from sourdine.local.table.schema_files import parsed
+
+        return Schema.of(**parsed(found))
 
     @staticmethod
     def read(path: str | PathLike[str]) -> Schema:
         """Read a schema from a TOML or JSON file; see `sourdine.local.table.schema_files`."""
         from sourdine.local.table.schema_files import read
 
-        return read(path)
+        return Schema.from_facts(read(path))
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the schema to a TOML or JSON file."""
@@ -509,3 +517,52 @@ class Schema(Shown):
             lines=rows,
             notes=[*notes, ("note", again)],
         )
+
+
+def estimate(
+    clean: object,
+    *,
+    schema: Schema | None = None,
+    pairs: Sequence[tuple[str, str]] = (),
+    unmarked: bool = False,
+) -> Estimates:
+    """Estimate every column of a sanitised table.
+
+    Parameters
+    ----------
+    clean
+        What `sanitize` returned, or the path of the file it wrote; also another's, if it was
+        written by the same schema. A Spark frame is counted where it is: only tallies come here.
+    schema
+        The schema of `sanitize`; needed if the table carries none.
+    pairs
+        Columns to be looked at together; only under ``method="split"``.
+    unmarked
+        Whether to take a file for sanitised that carries no schema, or has changed since.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> from sourdine.local import Choice, Schema
+    >>> vote = Choice("yes", "no", missing=True)
+    >>> schema = Schema(vote=vote, epsilon=2)
+    >>> clean = schema.sanitize(pa.table({"vote": ["yes"] * 70 + ["no"] * 30}))
+    >>> estimate(clean).reports("vote")
+    100
+    >>> estimate(clean, schema=Schema(vote=vote, epsilon=4))
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: schema must be the one that the table was sanitised by, got one with epsilon 4 in place of 2. The table carries its own: leave schema= out of estimate.
+    """  # noqa: E501
+    if schema is None:
+        from sourdine.local.table.schema_files import carried
+
+        schema = carried(clean, Schema.from_facts)
+    if schema is None:
+        Frame(clean)  # refuses what is no table
+        raise ParameterError(
+            "schema",
+            "be given: the table carries no schema",
+            "none",
+            "Estimate from what sanitize wrote, or name the schema that it was sanitised by.",
+        )
+    return schema.estimate(clean, pairs=pairs, unmarked=unmarked)

@@ -45,15 +45,17 @@ from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import flag, fraction, given
 from sourdine.frames.frame import Frame
 from sourdine.local.table.columns import Choice, Choices, Flag, Number, plain
-from sourdine.local.table.schema import Schema
 from sourdine.privacy.guarantee import shown
 from sourdine.results.formatting import STEERING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
     from sourdine.frames.reading import Reading
     from sourdine.local.table.columns import Attribute
+    from sourdine.local.table.schema import Schema
+
+    Make = Callable[[object], Schema]
 
 
 _KEYS = {
@@ -71,8 +73,8 @@ LISTING: dict[str, tuple[Any, str]] = {
 """Columns that list what may be answered, and under which key."""
 
 
-def read(path: str | PathLike[str]) -> Schema:
-    """Read a schema; the file's name ends in .toml or .json."""
+def read(path: str | PathLike[str]) -> object:
+    """Return what the file of a schema holds; its name ends in .toml or .json."""
     file = Path(path)
     if not file.is_file():
         raise ParameterError(
@@ -80,7 +82,7 @@ def read(path: str | PathLike[str]) -> Schema:
         )
     try:
         text = file.read_text(encoding="utf-8")
-        found = json.loads(text) if _ending(file) == ".json" else tomllib.loads(text)
+        return json.loads(text) if _ending(file) == ".json" else tomllib.loads(text)
     except ValueError as error:
         raise ParameterError(
             "a schema",
@@ -88,7 +90,6 @@ def read(path: str | PathLike[str]) -> Schema:
             repr(str(path)),
             f"Correct it: {error}.",
         ) from None
-    return from_facts(found)
 
 
 def write(schema: Schema, path: str | PathLike[str]) -> None:
@@ -103,6 +104,7 @@ def facts(schema: Schema) -> dict[str, Any]:
 
     Examples
     --------
+    >>> from sourdine.local.table.schema import Schema
     >>> facts(Schema(smokes=Flag(), epsilon=0.5))
     {'epsilon': 0.5, 'method': 'split', 'columns': {'smokes': {'kind': 'flag'}}}
     """
@@ -122,6 +124,7 @@ def to_toml(schema: Schema) -> str:
 
     Examples
     --------
+    >>> from sourdine.local.table.schema import Schema
     >>> print(to_toml(Schema(vote=Choice("yes", "no"), epsilon=0.5)))
     epsilon = 0.5
     method = "split"
@@ -140,12 +143,12 @@ def to_toml(schema: Schema) -> str:
     return "\n".join(lines) + "\n"
 
 
-def from_facts(found: object) -> Schema:
-    """Return the schema of what a file holds, or say what is wrong with it.
+def parsed(found: object) -> dict[str, Any]:
+    """Return the parameters of the schema that a file holds, or say what is wrong with it.
 
     Examples
     --------
-    >>> from_facts({"epsilom": 1, "columns": {"smokes": {"kind": "flag"}}})
+    >>> parsed({"epsilom": 1, "columns": {"smokes": {"kind": "flag"}}})
     Traceback (most recent call last):
     sourdine.errors.ParameterError: a schema must hold known keys, got 'epsilom'. Type 'epsilon'.
     """
@@ -160,15 +163,15 @@ def from_facts(found: object) -> Schema:
         if "weight" in own:
             weights[name] = _number(own.pop("weight"))
         columns[name] = _column(name, own)
-    return Schema.of(
-        columns,
-        epsilon=_number(known["epsilon"]),
-        method=known.get("method", "split"),
-        weights=weights,
-        rounds=known.get("rounds"),
-        once=None if "once" not in known else _number(known["once"]),
-        missing=known.get("missing"),
-    )
+    return {
+        "columns": columns,
+        "epsilon": _number(known["epsilon"]),
+        "method": known.get("method", "split"),
+        "weights": weights,
+        "rounds": known.get("rounds"),
+        "once": None if "once" not in known else _number(known["once"]),
+        "missing": known.get("missing"),
+    }
 
 
 def _column(name: str, found: dict[str, Any]) -> Attribute:
@@ -376,12 +379,12 @@ def _replace(path: Path, text: str) -> None:
         Path(name).unlink(missing_ok=True)
 
 
-def carried(table: Any) -> Schema | None:
+def carried(table: Any, make: Make) -> Schema | None:
     """Return the schema that a table carries; None if it has no place for one, or holds none.
 
-    Files that belong together must carry the same.
+    Files that belong together must carry the same. ``make`` is `Schema.from_facts`.
     """
-    schemas = [_of_file(path) for path in _files(table)] or [_of_frame(table)]
+    schemas = [_of_file(path, make) for path in _files(table)] or [_of_frame(table, make)]
     for other in schemas[1:]:
         if other != schemas[0]:
             raise ParameterError(
@@ -405,8 +408,8 @@ def check(schema: Schema, table: Any, *, unmarked: bool) -> None:
     lenient = flag(unmarked, "unmarked")
     if not lenient:
         for path in _files(table):
-            _demand(path)
-    found = carried(table)
+            _demand(path, schema.from_facts)
+    found = carried(table, schema.from_facts)
     if found is not None and found != schema:
         raise ParameterError(
             "schema",
@@ -447,10 +450,10 @@ def _files(table: object) -> list[Path]:
     return [path] if path.is_file() else sorted(map(Path, glob(str(path), recursive=True)))  # noqa: PTH207
 
 
-def _demand(path: Path) -> None:
+def _demand(path: Path, make: Make) -> None:
     """Refuse a file that carries no schema, or one of another content."""
     if path.name.lower().endswith(PARQUET):
-        if _of_file(path) is None:
+        if _of_file(path, make) is None:
             raise _unmarked(path, "one without a schema in its metadata")
         return
     if not beside(path).is_file():
@@ -472,13 +475,13 @@ def _unmarked(path: Path, got: str) -> ParameterError:
     )
 
 
-def _of_file(path: Path) -> Schema | None:
+def _of_file(path: Path, make: Make) -> Schema | None:
     if path.name.lower().endswith(PARQUET):
-        return _of_metadata(dict(_kept(path)))
+        return _of_metadata(dict(_kept(path)), make)
     if not beside(path).is_file():
         return None
     facts = _read_beside(path)
-    found = _schema(facts.get("schema"))
+    found = _schema(facts.get("schema"), make)
     if found is not None and facts.get("fingerprint") != found.fingerprint:
         raise _damaged()
     return found
@@ -513,19 +516,19 @@ def _literal(path: Path) -> str:
     return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
 
 
-def _of_frame(frame: Any) -> Schema | None:
+def _of_frame(frame: Any, make: Make) -> Schema | None:
     room = type(frame).__module__.split(".")[0]
     if room == "pandas":
-        return _of_metadata({str(k): v for k, v in getattr(frame, "attrs", {}).items()})
+        return _of_metadata({str(k): v for k, v in getattr(frame, "attrs", {}).items()}, make)
     if room == "pyspark" and hasattr(frame, "schema"):
-        return _of_metadata({SPARK: frame.schema.json()})
+        return _of_metadata({SPARK: frame.schema.json()}, make)
     if room == "pyarrow":
         metadata = getattr(getattr(frame, "schema", None), "metadata", None) or {}
-        return _of_metadata({k.decode(): v.decode() for k, v in metadata.items()})
+        return _of_metadata({k.decode(): v.decode() for k, v in metadata.items()}, make)
     return None
 
 
-def _of_metadata(metadata: dict[str, Any]) -> Schema | None:
+def _of_metadata(metadata: dict[str, Any], make: Make) -> Schema | None:
     text = metadata.get(KEY)
     try:
         if text is None and PANDAS in metadata:
@@ -533,16 +536,16 @@ def _of_metadata(metadata: dict[str, Any]) -> Schema | None:
         if text is None and SPARK in metadata:
             own = [column["metadata"] for column in json.loads(metadata[SPARK])["fields"]]
             text = next((marks[KEY] for marks in own if KEY in marks), None)
-        return None if text is None else _schema(json.loads(text))
+        return None if text is None else _schema(json.loads(text), make)
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         if isinstance(error, SourdineError):
             raise
         raise _damaged() from None
 
 
-def _schema(facts: object) -> Schema:
+def _schema(facts: object, make: Make) -> Schema:
     try:
-        return from_facts(facts)
+        return make(facts)
     except (SourdineError, TypeError):
         raise _damaged() from None
 
