@@ -23,7 +23,7 @@ from sourdine.local import Number
 from sourdine.server.requests import Operation, RefusedError, reply
 from sourdine.server.store.base import NotGrantedError, SurveyEntry
 from sourdine.survey import Survey
-from sourdine.survey.collector import Collector, mounted
+from sourdine.survey.collector import Collector
 from sourdine.survey.database import SqliteFile
 from sourdine.survey.document import NAME, Examination, FieldProblem, examined, parsed
 from sourdine.survey.page import meaning, page, sure
@@ -180,7 +180,7 @@ async def collected(scope: Scope, receive: Receive, send: Send) -> None:
     answer: ASGIApp = PlainTextResponse("There is no such survey.\n", 404)
     try:
         found = await run_in_threadpool(surveys.collector, scope["path_params"]["survey"])
-        answer = mounted(found) if found else answer
+        answer = found or answer
     except RefusedError:
         answer = PlainTextResponse("Not now: try again later.\n", 503)
     await answer(scope, receive, send)

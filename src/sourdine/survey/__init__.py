@@ -1,8 +1,7 @@
 """Surveys whose answers are randomised in the respondent's own hands.
 
 =====================  =============================================================================
-``collector``          `Collector`: the addresses of a survey, its own web server, and mounting in
-                       another
+``collector``          `Collector`: the addresses of a survey, as an ASGI application
 ``database``           the tables of a survey in SQLite, and the choice of a database
 ``demo``               a survey that runs on this machine, answered by simulated browsers
 ``device``             the reference of ``device.mjs`` and ``rounds.mjs`` in Python
@@ -13,6 +12,7 @@
 ``postgres_database``  `PostgresDatabase`: a survey's tables in PostgreSQL
 ``precision``          the precision that a number of people will give, and a summary of a survey
 ``results``            results of a survey so far, and their page
+``serving``            serving over HTTP with uvicorn: limits, and the server of one survey
 ``store``              `SurveyStore`: what a collector keeps, written by one thread for all requests
 =====================  =============================================================================
 """
