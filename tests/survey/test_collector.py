@@ -239,6 +239,13 @@ def test_a_long_body_is_refused_and_the_answer_can_be_read(running):
     assert ask(one.port, "GET", "/").status == 200
 
 
+def test_a_client_may_close_its_side_and_wait(running):
+    one = running()
+    line = lines_of(one.survey, 1)[0].encode()
+    found = raw(one.port, POST + b"content-length: %d\r\n\r\n%b" % (len(line), line))
+    assert found.startswith(b"HTTP/1.1 202 ")
+
+
 @pytest.mark.parametrize("begun", [b"", GET, POST + b"content-length: 9\r\n\r\n{"])
 def test_slow_connections_are_closed(running, monkeypatch, begun):
     """Whichever part of a request is awaited, a connection is not held for it."""
@@ -264,7 +271,7 @@ def test_too_many_connections_are_told_so(running, monkeypatch):
     assert found == b"200"
 
 
-def test_what_goes_wrong_inside_is_not_told(running, monkeypatch, capfd):
+def test_what_goes_wrong_inside_is_not_told(running, monkeypatch, capfd, caplog):
     """Neither the sender nor the log hears of it, and nothing of a request is logged."""
     one = running()
     line = lines_of(one.survey, 1)[0]
@@ -276,6 +283,7 @@ def test_what_goes_wrong_inside_is_not_told(running, monkeypatch, capfd):
     assert ask(one.port, "POST", "/reports", line).status == 202
     raw(one.port, b"nonsense\r\n\r\n")
     assert capfd.readouterr() == ("", "")
+    assert not caplog.records
 
 
 def test_tickets_over_http(running):
