@@ -173,7 +173,7 @@ def build(settings: ServerSettings) -> ASGIApp:
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
-        app.state.server = state = await run_in_threadpool(ServerState, settings)
+        app.state.server = state = await run_in_threadpool(ServerState, settings, API)
         await run_in_threadpool(state.passwords.warm)
         try:
             yield
