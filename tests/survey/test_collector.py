@@ -26,7 +26,7 @@ from sourdine.survey.collector import LONGEST_BODY, MOST_LINES, Collector
 from sourdine.survey.demo import demo
 from sourdine.survey.page import words
 from sourdine.survey.serving import LONGEST_HEAD, SurveyProtocol, WebServer
-from sourdine.survey.store import GroupCommit, Posted, SurveyStore
+from sourdine.survey.store import Posted, PostQueue, SurveyStore
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "collector.py"
 PEOPLE = {"way": "bus", "minutes": 35, "late": True, "wishes": "seats"}
@@ -134,7 +134,7 @@ def test_a_record_does_not_wait_for_batches(survey_cases, place):
     survey = Survey.from_facts(survey_cases.facts())
     store, _ = SurveyStore.create(place(), survey)
     [line] = lines_of(survey, 1)
-    writer = GroupCommit(store.place)
+    writer = PostQueue(store)
     try:
         junk = Posted(lines=[b"x"] * MOST_LINES)
         waiting = [writer.post(junk) for _ in range(60)]

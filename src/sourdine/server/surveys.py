@@ -24,7 +24,6 @@ from sourdine.server.requests import Operation, RefusedError, reply
 from sourdine.server.store.base import NotGrantedError, SurveyEntry
 from sourdine.survey import Survey
 from sourdine.survey.collector import Collector
-from sourdine.survey.database import SqliteFile
 from sourdine.survey.document import NAME, Examination, FieldProblem, examined, parsed
 from sourdine.survey.page import meaning, page, sure
 from sourdine.survey.precision import FEWEST, precision
@@ -149,8 +148,8 @@ class OpenSurveys:
         for entry in self._store.surveys.all():
             if entry.store:
                 folder.mkdir(mode=0o700, exist_ok=True)
-                with closing(SqliteFile(self._place(entry.store))) as file:
-                    file.copy(folder / entry.store)
+                with closing(SurveyStore(self._place(entry.store))) as kept:
+                    kept.backup(folder / entry.store)
 
     def stop(self) -> None:
         """Write and count what is left."""

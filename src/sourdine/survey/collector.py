@@ -13,7 +13,7 @@ from sourdine.results.charts import MissingExtraError
 from sourdine.survey.document import LOOPBACK
 from sourdine.survey.page import page
 from sourdine.survey.results import POLICY, results, results_page
-from sourdine.survey.store import GroupCommit, Outcome, Posted, SurveyStore
+from sourdine.survey.store import Outcome, Posted, PostQueue, SurveyStore
 
 try:
     from starlette.requests import ClientDisconnect, Request
@@ -87,19 +87,19 @@ class Collector:
     def __init__(
         self, place: str | PathLike[str], *, public: bool = True, every: float = 1
     ) -> None:
-        self._reader = SurveyStore(place)
-        self.survey, self.public = self._reader.survey, public
+        self._store = SurveyStore(place)
+        self.survey, self.public = self._store.survey, public
         self._page = page(self.survey)
         sent = urlsplit(self.survey.send_to).path or "/"
         self._base, _, self._last = sent.rpartition("/")
         self._found: Results | None = None
         self._look = asyncio.Lock()
-        self._writer = GroupCommit(place, every=every)
+        self._queue = PostQueue(self._store, every=every)
 
     @property
     def people(self) -> int:
         """How many people are counted."""
-        return self._writer.people
+        return self._queue.people
 
     def send_to_own(self, origin: str) -> None:
         """Let the page send to ``origin``, where it is served, if it sends to this machine anyway.
@@ -113,8 +113,8 @@ class Collector:
 
     def stop(self) -> None:
         """Write and count what is left."""
-        self._writer.stop()
-        self._reader.close()
+        self._queue.stop()
+        self._store.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request."""
@@ -157,13 +157,13 @@ class Collector:
         if not lines:
             return _told(Outcome(refused={"empty": 1}))
         return _told(
-            await asyncio.wrap_future(self._writer.post(Posted(lines=lines, ticket=ticket)))
+            await asyncio.wrap_future(self._queue.post(Posted(lines=lines, ticket=ticket)))
         )
 
     def _fresh(self) -> Results:
         known = self._found
-        now = (self._reader.people, self._reader.state)
-        return known if known and (known.people, known.state) == now else results(self._reader)
+        now = (self._store.people, self._store.state)
+        return known if known and (known.people, known.state) == now else results(self._store)
 
     async def _results(self, what: str, query: str) -> Response:
         async with self._look:
