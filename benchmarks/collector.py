@@ -32,9 +32,10 @@ import numpy as np
 from sourdine.local import Aggregator
 from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey
-from sourdine.survey.collector import Collector, WebServer
+from sourdine.survey.collector import Collector
 from sourdine.survey.demo import WAYS
 from sourdine.survey.document import SKELETON
+from sourdine.survey.serving import WebServer
 from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Served:
 
     def start(self) -> None:
         """Start it, and wait until it listens."""
-        FORKS.set_forkserver_preload(["sourdine.survey.collector", "sourdine.local"])
+        FORKS.set_forkserver_preload(["sourdine.survey.serving", "sourdine.local"])
         here, there = FORKS.Pipe()
         self.process = FORKS.Process(target=_serve, args=(self.store, self.port, there))
         self.process.start()

@@ -20,7 +20,7 @@ from sourdine.errors import ParameterError
 from sourdine.parameters.question import parameters
 from sourdine.privacy import Guarantee
 from sourdine.questions import QUESTIONS
-from sourdine.server import app, datasets, guards, opened_once, people, state
+from sourdine.server import datasets, guards, opened_once, people, state
 from sourdine.server.opened_once import OpenedOnce
 from sourdine.server.requests import (
     MOST_NUMBERS,
@@ -31,6 +31,7 @@ from sourdine.server.requests import (
 )
 from sourdine.session import Session, Terms
 from sourdine.storage.database import Transaction
+from sourdine.survey.serving import TimedProtocol
 
 LARGE = 20_000
 NAMES = [str(i) for i in range(LARGE)]
@@ -264,8 +265,8 @@ def test_a_part_of_the_history_reads_that_part_alone(free, monkeypatch):
 )
 def test_half_requests_are_cut_off(free, monkeypatch, half):
     """Fifty of them: they are closed in time, and others are answered meanwhile."""
-    monkeypatch.setattr(app, "HEADER_SECONDS", 1.0)
-    monkeypatch.setattr(app, "BODY", 1.0)
+    monkeypatch.setattr(TimedProtocol, "header_seconds", 1.0)
+    monkeypatch.setattr(TimedProtocol, "body_seconds", 1.0)
     where = ("127.0.0.1", int(free.url.rpartition(":")[2]))
     begun = [socket.create_connection(where, timeout=30) for _ in range(50)]
     try:
@@ -294,7 +295,7 @@ def test_half_requests_are_cut_off(free, monkeypatch, half):
 @pytest.mark.slow
 def test_a_connection_may_be_used_again_and_slowly(free, monkeypatch):
     """The limit is for each request: one that is answered slowly is not cut off."""
-    monkeypatch.setattr(app, "HEADER_SECONDS", 1.0)
+    monkeypatch.setattr(TimedProtocol, "header_seconds", 1.0)
     real = Session._drawn
     monkeypatch.setattr(Session, "_drawn", lambda *args: (sleep(2), real(*args))[1])
     token = free.tokens["anna"]

@@ -26,8 +26,8 @@ from sourdine import Remote
 from sourdine.cli import main
 from sourdine.client.connection import SeenHeads
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.server import running as running_server
 from sourdine.server.store.store import ServerStore
+from sourdine.survey.serving import bound_socket
 
 COMMAND = [sys.executable, "-c", "from sourdine.cli import main; main()"]
 TERMS = ["--epsilon", "3", "--n", "600", "--columns", "columns.toml"]
@@ -234,7 +234,7 @@ def test_a_server_that_is_not_there_is_said(monkeypatch):
 def test_answers_do_not_wait_for_acknowledgements():
     """The protocol must be named, or asyncio leaves an answer's second packet to wait 40 ms."""
     for host in ("127.0.0.1", "::1"):
-        with running_server._bound(host, 0) as bound:
+        with bound_socket(host, 0) as bound:
             assert bound.proto == socket.IPPROTO_TCP
 
 

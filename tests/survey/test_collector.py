@@ -13,6 +13,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack
 from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
@@ -20,11 +21,12 @@ from types import SimpleNamespace
 import pytest
 
 from sourdine.local.reports.records import to_lines
-from sourdine.survey import Survey, page
-from sourdine.survey.collector import LONGEST_BODY, MOST_LINES, Collector, WebServer, mounted
+from sourdine.survey import Survey, page, serving
+from sourdine.survey.collector import LONGEST_BODY, MOST_LINES, Collector
 from sourdine.survey.demo import demo
 from sourdine.survey.page import words
-from sourdine.survey.store import GroupCommit, Posted, SurveyStore
+from sourdine.survey.serving import LONGEST_HEAD, SurveyProtocol, WebServer
+from sourdine.survey.store import Posted, PostQueue, SurveyStore
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "collector.py"
 PEOPLE = {"way": "bus", "minutes": 35, "late": True, "wishes": "seats"}
@@ -64,7 +66,7 @@ def running(survey_cases, place):
             time.sleep(0.01)
 
         def stop():
-            loop.call_soon_threadsafe(ready[0].stop)
+            ready[0].stop()
             thread.join()
             loop.close()
             store.close()
@@ -132,7 +134,7 @@ def test_a_record_does_not_wait_for_batches(survey_cases, place):
     survey = Survey.from_facts(survey_cases.facts())
     store, _ = SurveyStore.create(place(), survey)
     [line] = lines_of(survey, 1)
-    writer = GroupCommit(store.place)
+    writer = PostQueue(store)
     try:
         junk = Posted(lines=[b"x"] * MOST_LINES)
         waiting = [writer.post(junk) for _ in range(60)]
@@ -167,39 +169,121 @@ def test_what_is_no_record_is_refused_with_a_public_reason(running):
     assert counted(one, 1) == 1
 
 
-def raw(port, data):
+def raw(port, data, *, half=True):
+    """Return everything that is answered; ``half`` closes the sending side first."""
     with socket.create_connection(("127.0.0.1", port), timeout=10) as peer:
         peer.sendall(data)
-        peer.shutdown(socket.SHUT_WR)
+        if half:
+            peer.shutdown(socket.SHUT_WR)
         found = b""
         while part := peer.recv(65536):
             found += part
-    return found[9:12]
+    return found
+
+
+GET = b"GET / HTTP/1.1\r\nhost: x\r\n"
+POST = b"POST /reports HTTP/1.1\r\nhost: x\r\n"
 
 
 def test_hostile_requests_are_refused(running):
     one = running()
     for data, status in (
         (b"nonsense\r\n\r\n", b"400"),
-        (b"GET / HTTP/2.0\r\n\r\n", b"400"),
-        (b"GET http://x/ HTTP/1.1\r\n\r\n", b"400"),
-        (b"GET / HTTP/1.1\r\nbad header\r\n\r\n", b"400"),
-        (b"GET / HTTP/1.1\r\na: b\r\n c: d\r\n\r\n", b"400"),
-        (b"GET / HTTP/1.1\r\na: b\nc: d\r\n\r\n", b"400"),
-        (b"POST /reports HTTP/1.1\r\ncontent-length: -1\r\n\r\n", b"400"),
-        (b"POST /reports HTTP/1.1\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n{}", b"400"),
-        (b"POST /reports HTTP/1.1\r\ntransfer-encoding: chunked\r\n\r\n0\r\n\r\n", b"415"),
-        (b"POST /reports HTTP/1.1\r\ncontent-encoding: gzip\r\ncontent-length: 1\r\n\r\nx", b"415"),
-        (b"POST /reports HTTP/1.1\r\ncontent-length: %d\r\n\r\n" % (LONGEST_BODY + 1), b"413"),
-        (b"GET / HTTP/1.1\r\na: " + b"x" * 9000 + b"\r\n\r\n", b"431"),
-        (b"DELETE / HTTP/1.1\r\nconnection: close\r\n\r\n", b"405"),
-        (b"GET /../../etc/passwd HTTP/1.1\r\nconnection: close\r\n\r\n", b"404"),
-        (b"POST / HTTP/1.1\r\nconnection: close\r\ncontent-length: 0\r\n\r\n", b"404"),
-        (b"POST /reports HTTP/1.1\r\ncontent-length: 9\r\n\r\nshort", b""),
+        (b"GET / HTTP/2.0\r\nhost: x\r\n\r\n", b"400"),
+        (b"GET http://x/ HTTP/1.1\r\nhost: x\r\n\r\n", b"400"),
+        (b"GET / HTTP/1.1\r\n\r\n", b"400"),
+        (GET + b"bad header\r\n\r\n", b"400"),
+        (GET + b"a: b\r\n c: d\r\n\r\n", b"400"),
+        (GET + b"a: b\nc: d\r\n\r\n", b"400"),
+        (GET.replace(b"\r", b"") + b"\n", b"400"),
+        (GET + b"host: y\r\n\r\n", b"400"),
+        (POST + b"content-length: -1\r\n\r\n", b"400"),
+        (POST + b"content-length: 1\r\ncontent-length: 2\r\n\r\n{}", b"400"),
+        (POST + b"transfer-encoding: chunked\r\n\r\n0\r\n\r\n", b"415"),
+        (POST + b"content-encoding: gzip\r\ncontent-length: 1\r\n\r\nx", b"415"),
+        (POST + b"content-length: %d\r\n\r\n" % (LONGEST_BODY + 1), b"413"),
+        (GET + b"a: " + b"x" * 9000 + b"\r\n\r\n", b"431"),
+        (GET + b"a: " + b"x" * 9000, b"431"),
+        (b"DELETE / HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", b"405"),
+        (b"GET /../../etc/passwd HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n", b"404"),
+        (b"POST / HTTP/1.1\r\nhost: x\r\ncontent-length: 0\r\n\r\n", b"404"),
+        (POST + b"content-length: 9\r\n\r\nshort", b""),
         (b"", b""),
     ):  # fmt: skip
-        assert raw(one.port, data) == status, data
+        assert raw(one.port, data)[9:12] == status, data
     assert ask(one.port, "GET", "/").status == 200
+
+
+def test_requests_in_one_packet_are_answered_in_turn(running):
+    """What stands behind a first request is read as strictly as the first."""
+    one = running()
+    last = GET + b"connection: close\r\n\r\n"
+    for data, statuses in (
+        (GET + b"\r\n" + POST + b"content-length: 1\r\n\r\n{" + last, [b"200", b"422", b"200"]),
+        (GET + b"\r\n" + GET + b"a: b\r\n c: d\r\n\r\n" + last, [b"200", b"400"]),
+    ):
+        found = raw(one.port, data, half=False).split(b"HTTP/1.1 ")[1:]
+        assert [part[:3] for part in found] == statuses
+
+
+def test_a_long_body_is_refused_and_the_answer_can_be_read(running):
+    """The sender hears 413 though it had sent on, and the next one is heard."""
+    one = running()
+    for _ in range(2):
+        assert ask(one.port, "POST", "/reports", b"x" * (16 * LONGEST_BODY)).status == 413
+    with socket.create_connection(("127.0.0.1", one.port), timeout=10) as peer:
+        for part in (b"GET /", *[b"x" * LONGEST_HEAD] * 4):
+            peer.sendall(part)
+            time.sleep(0.1)
+        assert peer.recv(65536).startswith(b"HTTP/1.1 431 ")
+    assert ask(one.port, "GET", "/").status == 200
+
+
+def test_a_client_may_close_its_side_and_wait(running):
+    one = running()
+    line = lines_of(one.survey, 1)[0].encode()
+    found = raw(one.port, POST + b"content-length: %d\r\n\r\n%b" % (len(line), line))
+    assert found.startswith(b"HTTP/1.1 202 ")
+
+
+@pytest.mark.parametrize("begun", [b"", GET, POST + b"content-length: 9\r\n\r\n{"])
+def test_slow_connections_are_closed(running, monkeypatch, begun):
+    """Whichever part of a request is awaited, a connection is not held for it."""
+    one = running()
+    monkeypatch.setattr(SurveyProtocol, "header_seconds", 0.3)
+    monkeypatch.setattr(SurveyProtocol, "body_seconds", 0.3)
+    start = time.monotonic()
+    assert raw(one.port, begun, half=False) == b""
+    assert 0.2 < time.monotonic() - start < 9
+
+
+def test_too_many_connections_are_told_so(running, monkeypatch):
+    one = running()
+    monkeypatch.setattr(serving, "MOST", 3)
+    with ExitStack() as held:
+        for _ in range(3):
+            held.enter_context(socket.create_connection(("127.0.0.1", one.port)))
+        assert raw(one.port, b"", half=False).startswith(b"HTTP/1.1 503 ")
+    for _ in range(100):
+        if (found := raw(one.port, GET + b"connection: close\r\n\r\n")[9:12]) == b"200":
+            break
+        time.sleep(0.05)
+    assert found == b"200"
+
+
+def test_what_goes_wrong_inside_is_not_told(running, monkeypatch, capfd, caplog):
+    """Neither the sender nor the log hears of it, and nothing of a request is logged."""
+    one = running()
+    line = lines_of(one.survey, 1)[0]
+    with monkeypatch.context() as patched:
+        patched.setattr(Collector, "_posted", lambda *_: 1 / 0)
+        refused = ask(one.port, "POST", "/reports", line)
+    assert (refused.status, refused.body) == (503, b"not now: try again later\n")
+    assert refused.headers["access-control-allow-origin"] == "*"
+    assert ask(one.port, "POST", "/reports", line).status == 202
+    raw(one.port, b"nonsense\r\n\r\n")
+    assert capfd.readouterr() == ("", "")
+    assert not caplog.records
 
 
 def test_tickets_over_http(running):
@@ -269,17 +353,21 @@ def test_the_command_serves_and_stops_on_a_signal(survey_cases, tmp_path):
 
 def asgi(application, method, path, *parts):
     """Return the status, the headers and the body that an ASGI application answers."""
-    waiting = [{"body": part, "more_body": i + 1 < len(parts)} for i, part in enumerate(parts)]
+    waiting = [
+        {"type": "http.request", "body": part, "more_body": i + 1 < len(parts)}
+        for i, part in enumerate(parts)
+    ]
     sent = []
 
     async def receive():
-        return waiting.pop(0) if waiting else {}
+        return waiting.pop(0) if waiting else {"type": "http.request"}
 
     async def send(message):
         sent.append(message)
 
     path, _, query = path.partition("?")
-    scope = {"type": "http", "method": method, "path": path, "query_string": query.encode()}
+    asked = {"method": method, "path": path, "query_string": query.encode(), "headers": []}
+    scope = {"type": "http", **asked}
     return application(scope, receive, send), sent
 
 
@@ -293,7 +381,7 @@ def test_a_larger_server_holds_it(survey_cases, tmp_path):
         for asked in (("GET", "/commute/"), ("HEAD", "/"), ("GET", "/results?language=fr"),
                       ("POST", "/commute/reports", line[:9], line[9:]),
                       ("POST", "/reports", b"x" * LONGEST_BODY, b"x"), ("GET", "/no")):  # fmt: skip
-            answering, sent = asgi(mounted(collector), *asked)
+            answering, sent = asgi(collector, *asked)
             await answering
             found.append((sent[0]["status"], dict(sent[0]["headers"]), sent[1]["body"]))
         collector.stop()

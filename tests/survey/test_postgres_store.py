@@ -12,6 +12,10 @@ from sourdine.survey.store import Posted, SurveyStore
 pytest.importorskip("psycopg")
 
 
+def found_in(store, query):
+    return store._db.read(lambda rows: rows.all(query))
+
+
 def accept(store, n):
     people = {"way": ["bus"] * n, "minutes": [35] * n, "late": [True] * n, "wishes": ["seats"] * n}
     for part in store.survey.schema.reports(people):
@@ -30,10 +34,10 @@ def test_a_closed_survey_does_not_say_who_came_first(postgres, survey):
     store, _ = SurveyStore.create(postgres, survey)
     for _ in range(3):
         accept(store, 5)
-    assert store._db.rows("SELECT count(DISTINCT xmin::text) > 1 FROM ids") == [(True,)]
+    assert found_in(store, "SELECT count(DISTINCT xmin::text) > 1 FROM ids") == [(True,)]
     store.end()
-    assert store._db.rows("SELECT count(DISTINCT xmin::text), count(*) FROM ids") == [(1, 15)]
-    found = store._db.rows("SELECT id FROM ids ORDER BY ctid")
+    assert found_in(store, "SELECT count(DISTINCT xmin::text), count(*) FROM ids") == [(1, 15)]
+    found = found_in(store, "SELECT id FROM ids ORDER BY ctid")
     assert found == sorted(found)
     store.close()
 
@@ -42,11 +46,12 @@ def test_a_broken_connection_is_made_again(postgres, survey):
     store, _ = SurveyStore.create(postgres, survey)
     other = SurveyStore(postgres)
     assert accept(store, 1) == 1
-    other._db.rows(
+    found_in(
+        other,
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "
-        "WHERE datname = current_database() AND pid <> pg_backend_pid()"
+        "WHERE datname = current_database() AND pid <> pg_backend_pid()",
     )
-    with pytest.raises(store.failures):
+    with pytest.raises(SourdineError, match="could not be used"):
         accept(store, 1)
     assert accept(store, 1) == 2
     store.close()

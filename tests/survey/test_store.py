@@ -165,11 +165,15 @@ def test_other_files_are_refused(tmp_path):
             SurveyStore(tmp_path / name)
 
 
+def found_in(store, query):
+    return store._db.read(lambda rows: rows.all(query))
+
+
 def base(store, cluster):
     """Return the folder of the files of a store, and what finds the rows of a table."""
     if not store.place.startswith("postgresql:"):
         return Path(store.place).parent
-    [[number]] = store._db.rows("SELECT oid FROM pg_database WHERE datname = current_database()")
+    [[number]] = found_in(store, "SELECT oid FROM pg_database WHERE datname = current_database()")
     return cluster.folder / "data" / "base" / str(number)
 
 
@@ -185,7 +189,7 @@ def test_nothing_in_the_tables_links(make, request):
 
     def found(markers):
         if postgres:
-            store._db.run("CHECKPOINT")
+            store._db.outside("CHECKPOINT")
         whole = b"".join(file.read_bytes() for file in sorted(folder.iterdir()))
         return sum(marker in whole for marker in markers)
 
@@ -198,7 +202,7 @@ def test_nothing_in_the_tables_links(make, request):
     assert found(code.encode() for code in codes) == 0
     store.fold()
     assert found(answers) == found(names) == 0
-    kept = [row[0] for row in store._db.rows("SELECT id FROM ids")]
+    kept = [row[0] for row in found_in(store, "SELECT id FROM ids")]
     assert kept == sorted(kept)
 
 

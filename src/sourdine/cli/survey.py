@@ -113,10 +113,8 @@ def _serve(
     """
     import asyncio
 
-    from sourdine.survey.collector import (
-        Collector,
-        WebServer,
-    )
+    from sourdine.survey.collector import Collector
+    from sourdine.survey.serving import WebServer
 
     async def run() -> int:
         collector = Collector(store, public=not hide)
@@ -135,10 +133,6 @@ def _serve(
 
         try:
             await server.serve(ready)
-        except OSError as error:
-            raise SourdineError(
-                f"{host}:{port} could not be listened on: {error.strerror}."
-            ) from None
         finally:
             collector.stop()
         return collector.people

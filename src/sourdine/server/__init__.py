@@ -1,7 +1,7 @@
 """A curator's server: one store, shared by all workers.
 
 ===============  ===================================================================================
-``app``          the ASGI application: routes, security headers, and slow connections
+``app``          the ASGI application: routes and security headers
 ``auth``         who asks: passwords, limits on attempts, tokens and cookies
 ``datasets``     data sets: their public columns, and the operations on them
 ``guards``       guards on a server: registering, submissions, leaderboards

@@ -140,17 +140,12 @@ def metrics(call: Incoming) -> Response:
 
 def openapi(call: Incoming) -> Response:
     """Answer with this API, described."""
-    del call
-    from sourdine.server.app import API
-
-    return reply(document(API))
+    return reply(document(call.state.operations))
 
 
 def dataset_openapi(call: Incoming) -> Response:
     """Answer with this API, described for one data set."""
-    from sourdine.server.app import API
-
-    return reply(dataset_document(API, call.dataset))
+    return reply(dataset_document(call.state.operations, call.dataset))
 
 
 OPERATIONS = (

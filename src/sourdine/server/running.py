@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import json
 import secrets
-import socket
 from contextlib import contextmanager
 from dataclasses import dataclass
 from threading import Thread
@@ -22,6 +21,7 @@ from sourdine.server.store.store import ServerStore
 from sourdine.server.surveys import Draft, OpenSurveys
 from sourdine.survey.demo import simulated
 from sourdine.survey.document import SKELETON, parsed
+from sourdine.survey.serving import TimedProtocol, bound_socket
 from sourdine.survey.store import Posted
 
 if TYPE_CHECKING:
@@ -71,11 +71,9 @@ def serve(
     import uvicorn
     from uvicorn.supervisors import Multiprocess
 
-    from sourdine.server.app import HurriedProtocol
-
     ServerStore.open(settings.store, witness=settings.witness).close()
     settings.tell_workers()
-    bound = _bound(host, port)
+    bound = bound_socket(host, port)
     config = uvicorn.Config(
         "sourdine.server.app:worker",
         factory=True,
@@ -90,7 +88,7 @@ def serve(
         timeout_graceful_shutdown=GRACE,
         timeout_keep_alive=30,
         h11_max_incomplete_event_size=16_384,
-        http=HurriedProtocol,
+        http=TimedProtocol,
         ws="none",
     )
     shown = f"[{host}]" if ":" in host else host
@@ -119,14 +117,11 @@ def serving(settings: ServerSettings) -> Iterator[str]:
     """
     import uvicorn
 
-    from sourdine.server.app import (
-        HurriedProtocol,
-        build,
-    )
+    from sourdine.server.app import build
 
-    bound = _bound("127.0.0.1", 0)
+    bound = bound_socket("127.0.0.1", 0)
     config = uvicorn.Config(
-        build(settings), log_level="critical", lifespan="on", http=HurriedProtocol
+        build(settings), log_level="critical", lifespan="on", http=TimedProtocol
     )
     server = uvicorn.Server(config)
     thread = Thread(target=lambda: asyncio.run(server.serve(sockets=[bound])), daemon=True)
@@ -141,21 +136,6 @@ def serving(settings: ServerSettings) -> Iterator[str]:
         server.should_exit = True
         thread.join(GRACE)
         bound.close()
-
-
-def _bound(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
-    # Where the protocol is named, asyncio sends without delay (TCP_NODELAY); otherwise an answer
-    # waits 40 ms for an acknowledgement.
-    bound = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
-    try:
-        bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        bound.bind((host, port))
-    except OSError as error:
-        bound.close()
-        raise SourdineError(f"{host}:{port} could not be listened on: {error.strerror}.") from None
-    bound.set_inheritable(True)
-    return bound
 
 
 # ---- What commands put into a store: people, data sets, grants; and a store to look at -----------

@@ -25,6 +25,7 @@ from sourdine.session import Session
 
 if TYPE_CHECKING:
     from sourdine.server.auth import Caller
+    from sourdine.server.requests import Operation
 
 
 # ---- What a server is started with, told to its workers through the environment ------------------
@@ -87,10 +88,12 @@ class ServerState:
     ----------
     settings
         How the server runs.
+    operations
+        All operations of the API, which it describes.
     """
 
-    def __init__(self, settings: ServerSettings) -> None:
-        self.settings = settings
+    def __init__(self, settings: ServerSettings, operations: tuple[Operation, ...] = ()) -> None:
+        self.settings, self.operations = settings, operations
         self.store = ServerStore.open(settings.store, witness=settings.witness)
         self.passwords, self.metrics = Passwords(), Metrics()
         self.labels = HeldLabels(self.store)

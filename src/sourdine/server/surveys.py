@@ -23,8 +23,7 @@ from sourdine.local import Number
 from sourdine.server.requests import Operation, RefusedError, reply
 from sourdine.server.store.base import NotGrantedError, SurveyEntry
 from sourdine.survey import Survey
-from sourdine.survey.collector import Collector, mounted
-from sourdine.survey.database import SqliteFile
+from sourdine.survey.collector import Collector
 from sourdine.survey.document import NAME, Examination, FieldProblem, examined, parsed
 from sourdine.survey.page import meaning, page, sure
 from sourdine.survey.precision import FEWEST, precision
@@ -149,8 +148,8 @@ class OpenSurveys:
         for entry in self._store.surveys.all():
             if entry.store:
                 folder.mkdir(mode=0o700, exist_ok=True)
-                with closing(SqliteFile(self._place(entry.store))) as file:
-                    file.copy(folder / entry.store)
+                with closing(SurveyStore(self._place(entry.store))) as kept:
+                    kept.backup(folder / entry.store)
 
     def stop(self) -> None:
         """Write and count what is left."""
@@ -180,7 +179,7 @@ async def collected(scope: Scope, receive: Receive, send: Send) -> None:
     answer: ASGIApp = PlainTextResponse("There is no such survey.\n", 404)
     try:
         found = await run_in_threadpool(surveys.collector, scope["path_params"]["survey"])
-        answer = mounted(found) if found else answer
+        answer = found or answer
     except RefusedError:
         answer = PlainTextResponse("Not now: try again later.\n", 503)
     await answer(scope, receive, send)

@@ -7,7 +7,7 @@ import re
 import sqlite3
 import stat
 from collections import deque
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from threading import BoundedSemaphore, Event
@@ -20,7 +20,7 @@ from sourdine.storage import locks
 from sourdine.storage.locks import PATIENCE, InterruptSafeLock
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from io import FileIO
 
 
@@ -129,6 +129,11 @@ class Transaction:
         """Run a statement that changes rows, and return how many it changed."""
         return int(self._do(statement, values).rowcount)
 
+    def each(self, statement: str, many: Iterable[Sequence[object]]) -> None:
+        """Run a statement for each of many rows of values."""
+        with closing(self._connection.cursor()) as cursor:
+            cursor.executemany(self.dialect.spelled(statement), many)
+
     def note(self, book: str, line: int, check: str) -> None:
         """Record for the witness the latest line of a journal that was written or read."""
         self.notes = latest(self.notes, {book: f"{line} {check}"})
@@ -192,6 +197,7 @@ class SqliteDialect:
 
     broken: tuple[type[Exception], ...] = (sqlite3.OperationalError, sqlite3.InterfaceError)
     refused: tuple[type[Exception], ...] = (sqlite3.DatabaseError,)
+    settings: tuple[str, ...] = ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON")
 
     def __init__(self, address: Address) -> None:
         self.path = address.path
@@ -205,7 +211,7 @@ class SqliteDialect:
             self.path, timeout=PATIENCE, isolation_level=None, check_same_thread=False
         )
         try:
-            for setting in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+            for setting in self.settings:
                 db.execute(f"PRAGMA {setting}")
         except sqlite3.Error:
             db.close()
@@ -313,6 +319,8 @@ class SharedDatabase:
         Called with the recorded lines after each commit and each read, before a result is
         returned; None for no witness. Reads are recorded too, since a commit may have succeeded
         whose witness could not be called.
+    dialect
+        From the address to the dialect, for a database with settings or locks of its own.
 
     Raises
     ------
@@ -325,9 +333,11 @@ class SharedDatabase:
         address: str | Address,
         *,
         witness: Callable[[Mapping[str, str]], None] | None = None,
+        dialect: Callable[[Address], Dialect] = dialect_of,
     ) -> None:
         self.address = address if isinstance(address, Address) else Address.read(address)
-        self.dialect, self.witness, self.commits = dialect_of(self.address), witness, 0
+        self._dialect_of, self.witness, self.commits = dialect, witness, 0
+        self.dialect = dialect(self.address)
         self._failures = (*self.dialect.broken, *self.dialect.refused)
         self._renew()
         self.read(lambda rows: rows.one("SELECT 1"))
@@ -344,7 +354,7 @@ class SharedDatabase:
 
     def _here(self) -> None:
         if self._process != os.getpid():
-            self.dialect = dialect_of(self.address)
+            self.dialect = self._dialect_of(self.address)
             self._renew()
 
     def _connected(self) -> Any:
@@ -373,23 +383,37 @@ class SharedDatabase:
 
     def read(self, work: Callable[[Transaction], T]) -> T:
         """Run a function on a consistent snapshot, without waiting for writers."""
+        with self._reader() as db:
+            self.dialect.look(db)
+            rows = Transaction(self.dialect, db)
+            result = work(rows)
+            db.execute("COMMIT")
+        self._tell(rows.notes)
+        return result
+
+    def outside(self, *statements: str) -> None:
+        """Run statements outside of any transaction, such as VACUUM."""
+        with self._reader() as db:
+            for statement in statements:
+                db.execute(statement)
+
+    @contextmanager
+    def _reader(self) -> Iterator[Any]:
+        """Yield a connection; one with which anything failed is not used again."""
         self._here()
         with self._places:
             db = None
             try:
-                db = self._readers.pop() if self._readers else self._connected()
-                self.dialect.look(db)
-                rows = Transaction(self.dialect, db)
-                result = work(rows)
-                db.execute("COMMIT")
+                with suppress(IndexError):  # another thread may take the last one
+                    db = self._readers.pop()
+                db = db or self._connected()
+                yield db
             except BaseException as error:
                 self._drop(db)
                 if isinstance(error, self._failures):
                     raise self._trouble(error) from None
                 raise
             self._readers.append(db)
-        self._tell(rows.notes)
-        return result
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a copy of the committed data to a new file, while others keep working."""
@@ -417,8 +441,9 @@ class SharedDatabase:
         self._here()
         self._drop(self._writer)
         self._writer = None
-        while self._readers:
-            self._drop(self._readers.pop())
+        with suppress(IndexError):
+            while True:
+                self._drop(self._readers.pop())
 
     def _lead(self, job: _Job[Any]) -> None:
         """Run waiting jobs until this one is done, here or by an earlier leader."""
@@ -441,9 +466,8 @@ class SharedDatabase:
         except SourdineError as error:
             failure = error
         finally:
-            if failure is not None:
-                self._drop(self._writer)
-                self._writer = None
+            if failure is not None:  # what broke the connection may have broken all of them
+                self.close()
             self.dialect.end()
             for job in batch:
                 job.error = failure or job.error

@@ -42,20 +42,29 @@ class PostgresDialect:
     broken: tuple[type[Exception], ...] = (psycopg.OperationalError, psycopg.InterfaceError)
     refused: tuple[type[Exception], ...] = (psycopg.DatabaseError,)
 
+    lock = str(WRITERS)
+    """The arguments of the advisory lock that a writer holds."""
+    timeout: int | None = None
+    """Seconds to wait for a connection; None for what the address or PostgreSQL says."""
+
     def __init__(self, address: Address) -> None:
         self.url = address.url
+        self.options = f"-c synchronous_commit=on -c lock_timeout={int(PATIENCE * 1000)}"
 
     def connect(self) -> Connection:
         """Return a connection whose commits wait for the disk."""
-        settings = f"-c synchronous_commit=on -c lock_timeout={int(PATIENCE * 1000)}"
         return psycopg.connect(
-            self.url, autocommit=True, options=settings, application_name="sourdine"
+            self.url,
+            autocommit=True,
+            options=self.options,
+            connect_timeout=self.timeout,
+            application_name="sourdine",
         )
 
     def begin(self, connection: Connection) -> None:
         """Begin a transaction that writes, alone: the lock ends with the transaction."""
         connection.execute("BEGIN")
-        connection.execute(f"SELECT pg_advisory_xact_lock({WRITERS})")
+        connection.execute(f"SELECT pg_advisory_xact_lock({self.lock})")
 
     def end(self) -> None:
         """Do nothing: the lock ended with the transaction."""

@@ -1,18 +1,18 @@
 """Surveys whose answers are randomised in the respondent's own hands.
 
 =====================  =============================================================================
-``collector``          `Collector`: the addresses of a survey, its own web server, and mounting in
-                       another
-``database``           the tables of a survey in SQLite, and the choice of a database
+``collector``          `Collector`: the addresses of a survey, as an ASGI application
+``database``           what a survey asks of its database, and how it is kept in an SQLite file
 ``demo``               a survey that runs on this machine, answered by simulated browsers
 ``device``             the reference of ``device.mjs`` and ``rounds.mjs`` in Python
 ``document``           `Survey`: what is asked, in which words, at what cost, by whom, and where
                        answers go
 ``form``               the form that a device reads, and what a device refuses
 ``page``               a survey as one HTML file: words, scripts, page
-``postgres_database``  `PostgresDatabase`: a survey's tables in PostgreSQL
+``postgres_database``  `PostgresTables`: a survey's tables in PostgreSQL
 ``precision``          the precision that a number of people will give, and a summary of a survey
 ``results``            results of a survey so far, and their page
+``serving``            serving over HTTP with uvicorn: limits, and the server of one survey
 ``store``              `SurveyStore`: what a collector keeps, written by one thread for all requests
 =====================  =============================================================================
 """

@@ -1,113 +1,90 @@
-"""The tables of a survey in SQLite, and the choice of a database."""
+"""What a survey asks of its database, and how it is kept in an SQLite file."""
 
 from __future__ import annotations
 
 import sqlite3
-from contextlib import closing, contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sourdine.errors import ParameterError, SourdineError
+from sourdine.storage.database import Dialect, SqliteDialect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-    from contextlib import AbstractContextManager
+    from collections.abc import Sequence
+    from pathlib import Path
 
-
-# ---- `SqliteFile`: a survey's tables in one file -------------------------------------------------
-#
-# No table has row numbers: rows stand in the order of their keys. What is deleted is overwritten
-# with zeros, and the journal is cut to nothing after each commit.
+    from sourdine.storage.database import Transaction
 
 
 APPLICATION = 0x536F7576
 """What marks a file as a survey's store."""
 VERSION = 1
-PATIENCE = 30.0
-"""Seconds to wait for another process that writes."""
 
 
-class SqliteFile:
-    """A file, and the connection to it.
+class Tables(Dialect, Protocol):
+    """A dialect that can also make the tables of a survey, and forget what was deleted."""
 
-    Parameters
-    ----------
-    place
-        Its path.
-    new
-        Whether to make it; it must not exist then.
+    settling: tuple[str, ...]
+    """Statements after a transaction that let go of what was deleted, as far as possible."""
+
+    def make(self, rows: Transaction, tables: Sequence[str]) -> None:
+        """Make the tables of a store, and mark it as one."""
+
+    def made(self, rows: Transaction) -> bool:
+        """Return whether `make` made it."""
+
+    def mix(self, rows: Transaction, table: str) -> None:
+        """Let a table of one column forget in which order it came."""
+
+
+class SqliteTables(SqliteDialect):
+    """A survey's tables in one file.
+
+    No table has row numbers: rows stand in the order of their keys. What is deleted is overwritten
+    with zeros, and the journal is cut to nothing after each commit.
     """
 
-    failures: type[Exception] = sqlite3.Error
+    settings = (
+        *("secure_delete = ON", "synchronous = FULL", "temp_store = MEMORY"),
+        "journal_mode = TRUNCATE",
+    )
+    settling: tuple[str, ...] = ()
 
-    def __init__(self, place: str, *, new: bool = False) -> None:
-        self.place = self.shown = place
-        path = Path(place)
-        if new:
-            _begin(path)
-        elif not path.is_file():
-            raise ParameterError(
-                "store", "name a file that exists", repr(place), "Type: sourdine survey open."
-            )
-        self._db = _connected(path)
+    def connect(self) -> sqlite3.Connection:
+        """Return a connection to an existing file, or refuse one that is no database."""
+        try:
+            return super().connect()
+        except sqlite3.DatabaseError as error:
+            if error.sqlite_errorcode != sqlite3.SQLITE_NOTADB:
+                raise
+            raise not_a_store(str(self.path)) from None
 
-    def make(self, tables: Sequence[str]) -> None:
-        """Make the tables, inside a transaction, and mark the file."""
+    def make(self, rows: Transaction, tables: Sequence[str]) -> None:
+        """Make the tables, and mark the file."""
         for table in tables:
-            self._db.execute(f"CREATE TABLE {table} WITHOUT ROWID")
-        self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-        self._db.execute(f"PRAGMA user_version = {VERSION}")
+            rows.run(f"CREATE TABLE {table} WITHOUT ROWID")
+        rows.run(f"PRAGMA application_id = {APPLICATION}")
+        rows.run(f"PRAGMA user_version = {VERSION}")
 
-    def made(self) -> bool:
+    def made(self, rows: Transaction) -> bool:
         """Return whether `make` made it."""
-        try:
-            found = self.rows("PRAGMA application_id") + self.rows("PRAGMA user_version")
-        except sqlite3.DatabaseError:
-            return False
-        return found == [(APPLICATION,), (VERSION,)]
+        marks = rows.one("PRAGMA application_id"), rows.one("PRAGMA user_version")
+        return marks == ((APPLICATION,), (VERSION,))
 
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Return what a query finds."""
-        return self._db.execute(query, values).fetchall()
-
-    def run(self, query: str, values: Sequence[object] = ()) -> int:
-        """Run a statement; return how many rows it touched."""
-        return self._db.execute(query, values).rowcount
-
-    def each(self, query: str, many: Iterable[Sequence[object]]) -> None:
-        """Run a statement for each of many values."""
-        self._db.executemany(query, many)
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Write alone: all of it happens, or nothing."""
-        self._db.execute("BEGIN IMMEDIATE")
-        try:
-            yield
-            self._db.execute("COMMIT")
-        except BaseException:
-            if self._db.in_transaction:
-                self._db.execute("ROLLBACK")
-            raise
-
-    def mix(self, table: str) -> None:
+    def mix(self, rows: Transaction, table: str) -> None:
         """Do nothing: rows stand in the order of their keys."""
 
-    def settle(self) -> None:
-        """Do nothing: what is deleted is overwritten at once."""
 
-    def copy(self, place: Path) -> None:
-        """Write a copy of what is committed to a new file, while others go on."""
-        _begin(place)
-        with closing(_connected(place)) as new:
-            self._db.backup(new)
-
-    def close(self) -> None:
-        """Let go of the file."""
-        self._db.close()
+def not_a_store(shown: str) -> ParameterError:
+    """Return what is said of a place that `Tables.make` did not make."""
+    return ParameterError(
+        "store",
+        "be what sourdine survey open made",
+        repr(shown),
+        "Check the name, or restore it from a copy.",
+    )
 
 
-def _begin(path: Path) -> None:
+def new_file(path: Path) -> None:
     """Make an empty file that only its owner reads."""
     try:
         path.touch(mode=0o600, exist_ok=False)
@@ -117,79 +94,3 @@ def _begin(path: Path) -> None:
         ) from None
     except OSError as error:
         raise SourdineError(f"{path} could not be written: {error.strerror}.") from None
-
-
-def _connected(path: Path) -> sqlite3.Connection:
-    db = sqlite3.connect(path, timeout=PATIENCE, isolation_level=None, check_same_thread=False)
-    for setting in (
-        *("secure_delete = ON", "synchronous = FULL", "temp_store = MEMORY"),
-        "journal_mode = TRUNCATE",
-    ):
-        with suppress(sqlite3.DatabaseError):  # another kind of file, which is refused later
-            db.execute(f"PRAGMA {setting}")
-    return db
-
-
-# ---- What a store asks of its database, and which one an address names ---------------------------
-
-
-POSTGRES = ("postgresql://", "postgres://")
-
-
-class Database(Protocol):
-    """Tables, and transactions that are on the disk when they end.
-
-    Queries are written with ``?`` where a value stands, and mean the same in SQLite and PostgreSQL.
-    """
-
-    place: str
-    shown: str
-    """The place as messages name it: without a password."""
-    failures: type[Exception]
-    """What it raises when it cannot answer now."""
-
-    def make(self, tables: Sequence[str]) -> None:
-        """Make the tables of a store, inside a transaction, and mark it as one."""
-
-    def made(self) -> bool:
-        """Return whether `make` made it."""
-
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Return what a query finds."""
-
-    def run(self, query: str, values: Sequence[object] = ()) -> int:
-        """Run a statement; return how many rows it touched."""
-
-    def each(self, query: str, many: Iterable[Sequence[object]]) -> None:
-        """Run a statement for each of many values."""
-
-    def transaction(self) -> AbstractContextManager[None]:
-        """Return a transaction of the only one who writes: all of it happens, or nothing."""
-
-    def mix(self, table: str) -> None:
-        """Let a table of one column forget in which order it came, inside a transaction."""
-
-    def settle(self) -> None:
-        """Let go of what was deleted, as far as the database can, after a transaction."""
-
-    def close(self) -> None:
-        """Let go of it."""
-
-
-def database(place: str, *, new: bool = False) -> Database:
-    """Return the database that an address names.
-
-    Parameters
-    ----------
-    place
-        ``postgresql://...``, or the path of an SQLite file.
-    new
-        Whether it must have no survey yet.
-    """
-    if place.startswith(POSTGRES):
-        from sourdine.survey.postgres_database import (
-            PostgresDatabase,
-        )
-
-        return PostgresDatabase(place, new=new)
-    return SqliteFile(place, new=new)

@@ -1,4 +1,4 @@
-"""`PostgresDatabase`: a survey's tables in PostgreSQL.
+"""`PostgresTables`: a survey's tables in PostgreSQL.
 
 PostgreSQL writes each row with the number of its transaction, keeps deleted rows for a while, and
 writes everything to a log before it writes it to a table. What is done about it:
@@ -20,62 +20,47 @@ which second they were counted.
 
 from __future__ import annotations
 
-import re
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sourdine.errors import ParameterError, SourdineError
-from sourdine.results.charts import MissingExtraError
-from sourdine.survey.database import APPLICATION, PATIENCE, VERSION
+from psycopg import ProgrammingError
+from psycopg.conninfo import conninfo_to_dict
 
-try:
-    import psycopg
-    from psycopg import sql
-except ModuleNotFoundError:
-    raise MissingExtraError(
-        "psycopg",
-        "be installed for PostgreSQL",
-        "none",
-        "In the checkout, type pip install '.[postgres]'.",
-    ) from None
+from sourdine.errors import ParameterError
+from sourdine.storage.postgres import PATIENCE, REACHED, PostgresDialect
+from sourdine.survey.database import APPLICATION, VERSION
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Sequence
+
+    from sourdine.storage.database import Address, Transaction
 
 
 MARK = f"sourdine survey {VERSION}"
 """What marks a table as that of a survey: its comment."""
 TYPES = (("BLOB", "BYTEA"), ("INTEGER", "BIGINT"))
-LOCK = f"({APPLICATION}, hashtext(coalesce(current_schema(), '')))"
-"""What whoever writes to this survey holds."""
-SURE = (
-    "SELECT set_config('synchronous_commit', 'on', false) "
-    "WHERE current_setting('synchronous_commit') = 'off'"
-)
-SECRETS = re.compile(r"(?<=//)([^/@:]*):[^/@]*(?=@)|(?<=[?&])password=[^&]*&?")
 
 
-class PostgresDatabase:
-    """A database, and the connection to it; one that broke is made again.
+class PostgresTables(PostgresDialect):
+    """A survey's tables in the first schema of the search path.
 
-    Tables stand in the first schema of the search path: ``?options=-csearch_path%3Dcommute`` at the
-    end of an address keeps several surveys in one database.
-
-    Parameters
-    ----------
-    place
-        Its address.
-    new
-        Whether it must have no survey yet.
+    ``?options=-csearch_path%3Dcommute`` at the end of an address keeps several surveys in one
+    database; each has its own lock for writers.
     """
 
-    failures: type[Exception] = psycopg.Error
+    lock = f"{APPLICATION}, hashtext(coalesce(current_schema(), ''))"
+    timeout = REACHED
+    settling = (  # while nobody writes: else VACUUM waits for them in vain
+        f"SELECT pg_advisory_lock({lock})",
+        "VACUUM (INDEX_CLEANUP ON) inbox, tickets, tallies, survey, ids",
+        f"SELECT pg_advisory_unlock({lock})",
+    )
 
-    def __init__(self, place: str, *, new: bool = False) -> None:
-        self.place, self.shown = place, SECRETS.sub(lambda found: found[1] or "", place)
+    def __init__(self, address: Address) -> None:
+        super().__init__(address)
+        self.shown = str(address)
         try:
-            self._connection = self._connected()
-        except psycopg.ProgrammingError:
+            own = conninfo_to_dict(address.url).get("options") or ""
+        except ProgrammingError:
             raise ParameterError(
                 "store",
                 "be an address that PostgreSQL knows",
@@ -83,88 +68,36 @@ class PostgresDatabase:
                 "Type {store}.",
                 store="postgresql://localhost/commute",
             ) from None
-        except psycopg.OperationalError as error:
-            said = " ".join(str(error).split()).rstrip(".")
-            raise SourdineError(f"{self.shown} could not be reached: {said}.") from None
-        if new and self.rows("SELECT to_regclass('survey')") != [(None,)]:
-            self.close()
+        limit = f"-c idle_in_transaction_session_timeout={int(PATIENCE * 1000)}"
+        self.options = f"{own} {self.options} {limit}"
+
+    def make(self, rows: Transaction, tables: Sequence[str]) -> None:
+        """Make the tables, and mark them; the schema too if it is missing."""
+        if rows.one("SELECT to_regclass('survey')") != (None,):
             raise ParameterError(
                 "store",
                 "have no survey yet",
                 f"{self.shown!r}, which has one",
                 "Type another database.",
             )
-
-    def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:
-        found = psycopg.connect(self.place, autocommit=True, connect_timeout=10)
-        for limit in ("lock_timeout", "idle_in_transaction_session_timeout"):
-            found.execute(f"SET {limit} = '{PATIENCE:g}s'")
-        found.execute(SURE)
-        return found
-
-    @property
-    def _db(self) -> psycopg.Connection[tuple[Any, ...]]:
-        if self._connection.broken:
-            self._connection = self._connected()
-        return self._connection
-
-    def make(self, tables: Sequence[str]) -> None:
-        """Make the tables, inside a transaction, and mark them; the schema too if it is missing."""
-        [[schema, path]] = self.rows("SELECT current_schema(), current_setting('search_path')")
+        [[schema, path]] = rows.all("SELECT current_schema(), current_setting('search_path')")
         if schema is None:
-            name = path.split(",")[0].strip().strip('"')
-            self._db.execute(sql.SQL("CREATE SCHEMA {}").format(sql.Identifier(name)))
+            name = path.split(",")[0].strip().strip('"').replace('"', '""')
+            rows.run(f'CREATE SCHEMA "{name}"')
         for table in tables:
             statement = f"CREATE TABLE {table}"
             for known, here in TYPES:
                 statement = statement.replace(known, here)
-            self.run(statement)
-        self.run(f"COMMENT ON TABLE survey IS '{MARK}'")
+            rows.run(statement)
+        rows.run(f"COMMENT ON TABLE survey IS '{MARK}'")
 
-    def made(self) -> bool:
+    def made(self, rows: Transaction) -> bool:
         """Return whether `make` made it."""
-        return self.rows("SELECT obj_description(to_regclass('survey'), 'pg_class')") == [(MARK,)]
+        return rows.one("SELECT obj_description(to_regclass('survey'), 'pg_class')") == (MARK,)
 
-    def rows(self, query: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """Return what a query finds."""
-        return self._db.execute(_placed(query), values).fetchall()
-
-    def run(self, query: str, values: Sequence[object] = ()) -> int:
-        """Run a statement; return how many rows it touched."""
-        return self._db.execute(_placed(query), values).rowcount
-
-    def each(self, query: str, many: Iterable[Sequence[object]]) -> None:
-        """Run a statement for each of many values."""
-        with self._db.cursor() as cursor:
-            cursor.executemany(_placed(query), many)
-
-    @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Write alone: all of it happens, or nothing."""
-        with self._db.transaction():
-            self.rows(f"SELECT pg_advisory_xact_lock{LOCK}")
-            yield
-
-    def mix(self, table: str) -> None:
+    def mix(self, rows: Transaction, table: str) -> None:
         """Write a table of one column anew, in the order of its values."""
-        self.run(
+        rows.run(
             f"WITH gone AS (DELETE FROM {table} RETURNING *) "  # noqa: S608 - our own names
             f"INSERT INTO {table} SELECT * FROM gone ORDER BY 1"
         )
-
-    def settle(self) -> None:
-        """Vacuum away what was deleted, while nobody writes: else it waits for them in vain."""
-        self.rows(f"SELECT pg_advisory_lock{LOCK}")
-        try:
-            self.run("VACUUM (INDEX_CLEANUP ON) inbox, tickets, tallies, survey, ids")
-        finally:
-            self.rows(f"SELECT pg_advisory_unlock{LOCK}")
-
-    def close(self) -> None:
-        """Let go of the connection."""
-        self._connection.close()
-
-
-def _placed(query: str) -> str:
-    """Return a query as psycopg reads it: they are our own, and have no other question mark."""
-    return query.replace("?", "%s")

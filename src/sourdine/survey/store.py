@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import queue
+import re
 import secrets
 from collections import Counter
 from concurrent.futures import Future
@@ -12,27 +13,34 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import count
+from pathlib import Path
 from threading import Thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any
+from urllib.parse import quote
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.exact import integer
 from sourdine.local import Aggregator
 from sourdine.local.reports.records import ID, read_each, to_lines
 from sourdine.local.reports.sources import form_of
 from sourdine.local.table.estimates import Estimates
-from sourdine.survey.database import Database, database
+from sourdine.storage.database import Address, SharedDatabase
+from sourdine.survey.database import SqliteTables, new_file, not_a_store
 from sourdine.survey.document import Survey
 from sourdine.survey.form import form_for_device
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from os import PathLike
 
     from numpy.typing import NDArray
+
+    from sourdine.local.reports.records import Reason
+    from sourdine.storage.database import Transaction
+    from sourdine.survey.database import Tables
 
 
 # ---- `SurveyStore`: what a collector keeps of a survey, in an SQLite file or in PostgreSQL -------
@@ -52,6 +60,8 @@ if TYPE_CHECKING:
 # file twice a second can compare the copies: no database prevents that.
 
 
+POSTGRES = ("postgresql://", "postgres://")
+PASSWORD = re.compile(r"(?<=//)([^/@:]*):[^/@]*(?=@)|(?<=[?&])password=[^&]*&?")
 MOST_TICKETS = 1_000_000
 CODE = 15
 """Bytes of a ticket: 120 bits, 20 letters."""
@@ -116,16 +126,17 @@ class SurveyStore:
     """
 
     def __init__(self, place: str | PathLike[str]) -> None:
-        self._db = database(os.fspath(place))
-        self.place, self.failures = self._db.place, self._db.failures
-        if not self._db.made():
-            self.close()
+        self.place = os.fspath(place)
+        address, kind = _kept(self.place)
+        self._tables = kind(address)
+        if address.is_file and not address.path.is_file():
             raise ParameterError(
-                "store",
-                "be what sourdine survey open made",
-                repr(self._db.shown),
-                "Check the name, or restore it from a copy.",
+                "store", "name a file that exists", repr(self.place), "Type: sourdine survey open."
             )
+        self._db = SharedDatabase(address, dialect=kind)
+        if not self._db.read(self._tables.made):
+            self.close()
+            raise not_a_store(self.shown)
         document = self._one("SELECT document FROM survey")[0]
         self.survey = Survey.from_facts(json.loads(document), frozen=True)
         self.form = form_of(self.survey.schema)
@@ -154,17 +165,23 @@ class SurveyStore:
             )
         form_for_device(survey.schema)  # of several rounds it is one
         codes = [secrets.token_urlsafe(CODE) for _ in range(count)]
-        with closing(database(os.fspath(place), new=True)) as db:
-            _fill(db, survey, codes)
+        address, kind = _kept(os.fspath(place))
+        if address.is_file:
+            new_file(Path(place))
+        with closing(SharedDatabase(address, dialect=kind)) as db:
+            db.write(lambda rows: _fill(rows, kind(address), survey, codes))
         return cls(place), codes
 
     @property
     def shown(self) -> str:
         """The place without a password."""
-        return self._db.shown
+        if not self.place.startswith(POSTGRES):
+            return self.place
+        return PASSWORD.sub(lambda found: found[1] or "", self.place)
 
     def _one(self, query: str) -> tuple[Any, ...]:
-        return self._db.rows(query)[0]
+        [found] = self._db.read(lambda rows: rows.all(query))
+        return found
 
     @property
     def state(self) -> str:
@@ -190,112 +207,149 @@ class SurveyStore:
         lines = [line for post in posts for line in post.lines]
         records, reasons = read_each(self.form, lines)
         ids = [row.tobytes() for row in records.id_bytes()]
-        kept, reason = iter(zip(ids, to_lines(records), strict=True)), iter(reasons)
-        outcomes, new = [], dict[bytes, str]()
-        with self._db.transaction():
-            state, tickets = self._one("SELECT state, tickets FROM survey")
-            for post in posts:
-                why = Counter(r.value for r in (next(reason) for _ in post.lines) if r)
-                mine = [next(kept) for _ in range(len(post.lines) - why.total())]
-                if state != "open":
-                    outcomes.append(Outcome(refused={"closed": len(post.lines)}))
-                elif tickets:
-                    outcomes.append(self._ticketed(post, mine, why, new))
-                else:
-                    for one, line in mine:
-                        new.setdefault(one, line)
-                    outcomes.append(Outcome(accepted=len(mine), refused=why))
-            self._db.each(KEEP, [(one, new[one], one) for one in sorted(new)])
-        return outcomes
+        read = list(zip(ids, to_lines(records), strict=True))
+        return self._db.write(lambda rows: self._keep(rows, posts, iter(read), iter(reasons)))
 
-    def _ticketed(
-        self, post: Posted, mine: list[tuple[bytes, str]], why: Counter[str], new: dict[bytes, str]
-    ) -> Outcome:
-        """Take one record for one ticket."""
-        if len(mine) != 1 or why:
-            return Outcome(refused=why or {"one record for each ticket": len(mine)})
-        [(one, line)] = mine
-        if one not in new and not self._db.rows(KNOWN, (one, one)):
-            code = _hash(post.ticket or "")
-            if self._db.run("DELETE FROM tickets WHERE code = ?", (code,)) != 1:
-                return Outcome(refused={"no ticket, or a spent one": 1})
-            new[one] = line
-        return Outcome(accepted=1)
+    def _keep(
+        self,
+        rows: Transaction,
+        posts: Sequence[Posted],
+        read: Iterator[tuple[bytes, str]],
+        reasons: Iterator[Reason | None],
+    ) -> list[Outcome]:
+        [[state, tickets]] = rows.all("SELECT state, tickets FROM survey")
+        outcomes, new = [], dict[bytes, str]()
+        for post in posts:
+            why = Counter(r.value for r in (next(reasons) for _ in post.lines) if r)
+            mine = [next(read) for _ in range(len(post.lines) - why.total())]
+            if state != "open":
+                outcomes.append(Outcome(refused={"closed": len(post.lines)}))
+            elif tickets:
+                outcomes.append(_ticketed(rows, post, mine, why, new))
+            else:
+                for one, line in mine:
+                    new.setdefault(one, line)
+                outcomes.append(Outcome(accepted=len(mine), refused=why))
+        rows.each(KEEP, [(one, new[one], one) for one in sorted(new)])
+        return outcomes
 
     def fold(self) -> int:
         """Count what was accepted and forget it; return how many people are counted in all."""
-        if self._db.rows("SELECT 1 FROM inbox LIMIT 1"):
-            with self._db.transaction():
-                self._fold()
-            self._db.settle()
+        if self._db.read(lambda rows: rows.one("SELECT 1 FROM inbox LIMIT 1")):
+            self._db.write(self._fold)
+            self._settle()
         return self.people
 
-    def _fold(self) -> None:
-        lines = [line for (line,) in self._db.rows("SELECT line FROM inbox ORDER BY id")]
+    def _fold(self, rows: Transaction) -> None:
+        lines = [line for (line,) in rows.all("SELECT line FROM inbox ORDER BY id")]
         part = Aggregator(self.survey.schema, remember="none")
-        counted, before = part.add(lines).accepted, self.people
-        tallies, _ = self.tallies()
-        for name, cells in tallies.items():
+        counted = part.add(lines).accepted
+        [[before]] = rows.all("SELECT people FROM survey")
+        for name, cells in _tallies(rows)[0].items():
             total = (cells + part.tally(name)).astype(CELLS).tobytes()
-            new = (part.reports(name), total, name)
-            self._db.run("UPDATE tallies SET reports = reports + ?, cells = ? WHERE name = ?", new)
-        self._db.run("INSERT INTO ids SELECT id FROM inbox ORDER BY id")
-        self._db.run("DELETE FROM inbox")
-        self._db.run("UPDATE survey SET people = people + ?", (counted,))
+            rows.run(
+                "UPDATE tallies SET reports = reports + ?, cells = ? WHERE name = ?",
+                *(part.reports(name), total, name),
+            )
+        rows.run("INSERT INTO ids SELECT id FROM inbox ORDER BY id")
+        rows.run("DELETE FROM inbox")
+        rows.run("UPDATE survey SET people = people + ?", counted)
         if before.bit_length() < (before + counted).bit_length():
-            self._db.mix("ids")
+            self._tables.mix(rows, "ids")
 
     def end(self) -> None:
         """Close the survey for good: what was accepted is counted, nothing more is."""
-        with self._db.transaction():
-            self._fold()
-            self._db.mix("ids")
-            self._db.run("UPDATE survey SET state = 'closed'")
-            self._db.run("DELETE FROM tickets")
-        self._db.settle()
 
-    def tallies(self) -> tuple[dict[str, NDArray[np.int64]], dict[str, int]]:
-        """Return for each column the tally of the reports counted, and how many there are."""
-        rows = self._db.rows("SELECT name, reports, cells FROM tallies")
-        cells = {name: np.frombuffer(blob, CELLS).astype(np.int64) for name, _, blob in rows}
-        return cells, {name: reports for name, reports, _ in rows}
+        def job(rows: Transaction) -> None:
+            self._fold(rows)
+            self._tables.mix(rows, "ids")
+            rows.run("UPDATE survey SET state = 'closed'")
+            rows.run("DELETE FROM tickets")
+
+        self._db.write(job)
+        self._settle()
+
+    def _settle(self) -> None:
+        if self._tables.settling:
+            self._db.outside(*self._tables.settling)
 
     def estimates(self) -> Estimates:
         """Return what the records counted say; see `sourdine.local.Estimates`."""
-        tallies, counts = self.tallies()
+        tallies, counts = self._db.read(_tallies)
         return Estimates(schema=self.survey.schema, use="report", tallies=tallies, counts=counts)
 
     def aggregator(self) -> Aggregator:
         """Return everything counted as an aggregator, which can be saved and added to others."""
-        with self._db.transaction():
-            tallies, counts = self.tallies()
-            ids = b"".join(one for (one,) in self._db.rows("SELECT id FROM ids ORDER BY id"))
-        found = np.frombuffer(ids, ID)
+        (tallies, counts), ids = self._db.read(
+            lambda rows: (_tallies(rows), rows.all("SELECT id FROM ids ORDER BY id"))
+        )
+        found = np.frombuffer(b"".join(one for (one,) in ids), ID)
         return Aggregator.of_tallies(self.survey.schema, tallies, counts, found)
+
+    def backup(self, path: Path) -> None:
+        """Write a copy of what is committed to a new file, while others go on."""
+        self._db.backup(path)
 
     def close(self) -> None:
         """Let go of the database."""
         self._db.close()
 
 
+def _kept(place: str) -> tuple[Address, Callable[[Address], Tables]]:
+    """Return the address of a store, and the dialect of its database."""
+    if not place.startswith(POSTGRES):
+        return Address(f"sqlite:///{quote(place)}"), SqliteTables
+    from sourdine.survey.postgres_database import PostgresTables
+
+    return Address(place), PostgresTables
+
+
+def _tallies(rows: Transaction) -> tuple[dict[str, NDArray[np.int64]], dict[str, int]]:
+    """Return for each column the tally of the reports counted, and how many there are."""
+    found = rows.all("SELECT name, reports, cells FROM tallies")
+    cells = {name: np.frombuffer(blob, CELLS).astype(np.int64) for name, _, blob in found}
+    return cells, {name: reports for name, reports, _ in found}
+
+
+def _ticketed(
+    rows: Transaction,
+    post: Posted,
+    mine: list[tuple[bytes, str]],
+    why: Counter[str],
+    new: dict[bytes, str],
+) -> Outcome:
+    """Take one record for one ticket."""
+    if len(mine) != 1 or why:
+        return Outcome(refused=why or {"one record for each ticket": len(mine)})
+    [(one, line)] = mine
+    if one not in new and not rows.one(KNOWN, one, one):
+        if rows.run("DELETE FROM tickets WHERE code = ?", _hash(post.ticket or "")) != 1:
+            return Outcome(refused={"no ticket, or a spent one": 1})
+        new[one] = line
+    return Outcome(accepted=1)
+
+
 def _hash(code: str) -> bytes:
     return sha256(code.encode()).digest()
 
 
-def _fill(db: Database, survey: Survey, codes: list[str]) -> None:
+def _fill(rows: Transaction, tables: Tables, survey: Survey, codes: list[str]) -> None:
     """Make the tables of a survey that nobody has answered."""
     document = json.dumps(survey.facts(), sort_keys=True)
     frozen = (survey.name, document, survey.fingerprint, "open", len(codes), 0)
-    with db.transaction():
-        db.make(TABLES)
-        db.run("INSERT INTO survey VALUES (?, ?, ?, ?, ?, ?)", frozen)
-        db.each("INSERT INTO tickets VALUES (?)", sorted((_hash(code),) for code in codes))
-        for name, mechanism in form_of(survey.schema).randomisers.items():
-            empty = np.zeros(mechanism.cells, CELLS).tobytes()
-            db.run("INSERT INTO tallies VALUES (?, 0, ?)", (name, empty))
+    tables.make(rows, TABLES)
+    rows.run("INSERT INTO survey VALUES (?, ?, ?, ?, ?, ?)", *frozen)
+    rows.each("INSERT INTO tickets VALUES (?)", sorted((_hash(code),) for code in codes))
+    for name, mechanism in form_of(survey.schema).randomisers.items():
+        empty = np.zeros(mechanism.cells, CELLS).tobytes()
+        rows.run("INSERT INTO tallies VALUES (?, 0, ?)", name, empty)
 
 
 # ---- One thread writes for everybody: what waits for the disk together shares a commit -----------
+#
+# The database commits several jobs together by itself, but one after the other. Here posts are read
+# as one block, and their records are written in the order of random keys, as one job: else the
+# order of rows would tell which ticket was spent for which record.
 
 
 TOGETHER = 1024
@@ -306,25 +360,25 @@ LAST = 1 << 62
 Waiting = tuple[Posted, Future[Outcome]]
 
 
-class GroupCommit:
+class PostQueue:
     """Keeps what is posted, many posts to a commit, and counts it each second.
 
     Short posts come first: one person's record does not wait for the batches that others sent.
 
     Parameters
     ----------
-    place
-        The store.
+    store
+        The store; `stop` does not close it.
     every
         Seconds from one count to the next.
     """
 
-    def __init__(self, place: str | PathLike[str], *, every: float = 1.0) -> None:
-        self.every, self.people, self.commits = every, 0, 0
+    def __init__(self, store: SurveyStore, *, every: float = 1.0) -> None:
+        self.every = every
         self._waiting: queue.PriorityQueue[tuple[int, int, Waiting | None]] = queue.PriorityQueue()
         self._order = count()
-        self._store = SurveyStore(place)
-        self.people = self._store.fold()
+        self._store = store
+        self.people = store.fold()
         self._thread = Thread(target=self._run, name="survey store")
         self._thread.start()
 
@@ -335,7 +389,7 @@ class GroupCommit:
         return waits
 
     def stop(self) -> None:
-        """Write and count what is left, and let go of the store."""
+        """Write and count what is left."""
         self._waiting.put((LAST, next(self._order), None))
         self._thread.join()
 
@@ -348,7 +402,6 @@ class GroupCommit:
             if not going or monotonic() >= due:
                 self._count()
                 due = monotonic() + self.every
-        self._store.close()
 
     def _next(self, timeout: float) -> tuple[list[Waiting], bool]:
         """Return all that waits, and whether more may come."""
@@ -375,12 +428,11 @@ class GroupCommit:
             for _, waits in posts:
                 waits.set_exception(error)
             return
-        self.commits += 1
         for (_, waits), outcome in zip(posts, outcomes, strict=True):
             waits.set_result(outcome)
 
     def _count(self) -> None:
         try:
             self.people = self._store.fold()
-        except self._store.failures:
+        except SourdineError:
             return  # the inbox stays as it is, and is counted next time
