@@ -1,6 +1,6 @@
 """The way of a value: how many files of the library one call enters, and how often it changes.
 
-Second calls on an array of 30 000 floats, with all imports done. A reader who follows a number from
+Second calls on an array of 30,000 floats, with all imports done. A reader who follows a number from
 what was typed to what is published opens these files. The exit status is 1 if a target is missed.
 """
 
@@ -54,7 +54,7 @@ def walked(call: Callable[[], object]) -> list[str]:
 def main() -> int:
     """Walk, print, and say whether the targets are met."""
     console, missed = Console(), False
-    table = Table(title="Files entered by a second call on 30 000 floats", title_justify="left")
+    table = Table(title="Files entered by a second call on 30,000 floats", title_justify="left")
     for head in ("call", "files", "at most", "switches", "calls"):
         table.add_column(head, justify="left" if head == "call" else "right")
     ways = {}

@@ -53,15 +53,15 @@ def test_either_gives_the_other(tab, site):
     desk(page, site, "people")
     with planning(page):
         page.get_by_label("epsilon", exact=True).fill("0.5")
-    error = page.get_by_label("error, 95 % sure").input_value()
+    error = page.get_by_label("error, 95% sure").input_value()
     with planning(page):
-        page.get_by_label("error, 95 % sure").fill(error)
+        page.get_by_label("error, 95% sure").fill(error)
     epsilon = float(page.get_by_label("epsilon", exact=True).input_value())
     assert epsilon == pytest.approx(0.5, rel=0.01)
     with planning(page):
         page.get_by_label("epsilon, by powers of ten").fill("0")
     assert page.get_by_label("epsilon", exact=True).input_value() == "1"
-    assert float(page.get_by_label("error, 95 % sure").input_value()) < float(error)
+    assert float(page.get_by_label("error, 95% sure").input_value()) < float(error)
 
 
 def test_nothing_is_released_but_what_is_typed(tab, site):
@@ -138,7 +138,7 @@ def test_plans_of_quantiles_speak_of_percentiles(tab, site):
         page.get_by_label("statistic").select_option("median")
     said = page.locator("#plan .big").inner_text()
     assert re.fullmatch(r"within [\d.]+ percentage points of the 50th percentile", said)
-    share = float(page.get_by_label("error, 95 % sure").input_value())
+    share = float(page.get_by_label("error, 95% sure").input_value())
     assert float(said.split()[1]) == pytest.approx(100 * share, rel=0.02)
 
 

@@ -216,8 +216,8 @@ def test_a_question_whose_delta_is_refused_fits_with_no_epsilon(total):
     ("total", "left", "needed"),
     [
         ({"epsilon": 1}, "epsilon 1", "epsilon 1.5"),
-        ({"epsilon": 1, "delta": 1e-6}, "100 % of epsilon 1, delta 1e-06", "150 %"),
-        ({"rho": 0.3}, "100 % of rho 0.3", "125 %"),
+        ({"epsilon": 1, "delta": 1e-6}, "100% of epsilon 1, delta 1e-06", "150%"),
+        ({"rho": 0.3}, "100% of rho 0.3", "125%"),
     ],
 )
 def test_a_batch_is_refused_as_a_whole(total, left, needed):

@@ -124,8 +124,8 @@ def test_numbers_have_the_digits_of_their_intervals(found):
         for value, low, high in rows:
             share = one.what == "share"
             texts = rounded(value, low, high, share=share)
-            assert all(text.endswith(" %") == share for text in texts)
-            numbers = [Decimal(text.removesuffix(" %").replace(" ", "")) for text in texts]
+            assert all(text.endswith("%") == share for text in texts)
+            numbers = [Decimal(text.removesuffix("%").replace(",", "")) for text in texts]
             unit, half = (
                 10 ** numbers[0].as_tuple().exponent,
                 (high - low) / 2 * (100 if share else 1),

@@ -31,8 +31,8 @@ class AdaptiveAnswer(Answer):
     --------
     >>> answer = AdaptiveAnswer(0.85, 0.8123, 0.8881, 4.4)
     >>> print(answer)
-     value   from     to
-    0.8500  0.812  0.889
+     value        interval
+    0.8500  [0.812, 0.889]
     cost  4.4 bits
     >>> f"{answer:.0%}", AdaptiveAnswer.from_json(answer.to_json()) == answer
     ('85%', True)

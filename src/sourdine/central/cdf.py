@@ -208,7 +208,7 @@ class Cdf(Numeric):
         return "share"
 
     @property
-    def beside(self) -> tuple[str, ...]:
+    def extra_intervals(self) -> tuple[str, ...]:
         """The population's band, where it was asked for."""
         return ("population",) if self.population else ()
 

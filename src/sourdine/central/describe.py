@@ -292,7 +292,10 @@ def _column(numbers: NumbersByName, kind: str) -> dict[str, str]:
         within = f"{shown(low, width)} to {shown(high, width)}"
         texts["within"] = within if len(within) <= CELL else f"{low:.2g} to {high:.2g}"
         texts["beyond"] = f"some {numbers['beyond'][0]} each"
-        return texts | {what: _within(*x) for what, x in numbers.items() if what not in OWN}
+        for what, x in numbers.items():
+            if what not in OWN:
+                texts[what.replace(" %", "%")] = _within(*x)
+        return texts
     named = [(what[2:], x) for what, x in numbers.items() if what not in OWN]
     for i, (name, x) in enumerate(named[:TOP], 1):
         share = _percent(*x)
@@ -326,7 +329,7 @@ def _within(value: float, low: float, high: float) -> str:
 def _percent(value: float, low: float, high: float) -> str:
     half = 100 * max(high - value, value - low, 0)
     digits = 0 if half >= 1 else 1
-    return f"{100 * value:.{digits}f} ±{max(half, 10.0**-digits):.{digits}f} %"
+    return f"{100 * value:.{digits}f} ±{max(half, 10.0**-digits):.{digits}f}%"
 
 
 # ---- A description as a picture: a small one for each column -------------------------------------
@@ -356,7 +359,7 @@ def panels(
             (_deciles if "mean" in numbers else _categories)(axes, numbers)
         gone = numbers["missing"][0]
         out = {what: x[0] for what, x in numbers.items()}
-        said = [f"{100 * gone:.0f} % missing"] if gone >= 0.005 else []
+        said = [f"{100 * gone:.0f}% missing"] if gone >= 0.005 else []
         said += ["many may lie outside"] if leaves_many_out(out) else []
         more = ", ".join(said)
         axes.set_title(cut(name, 30), loc="left", fontsize=9, color=INK)
@@ -423,14 +426,14 @@ def _categories(axes: Any, numbers: NumbersByName) -> None:
         elinewidth=0.8, capsize=1.5,
     )  # fmt: skip
     axes.set_yticks(place, [cut(name, 16) for name, _ in named])
-    axes.xaxis.set_major_formatter("{x:.0f} %")
+    axes.xaxis.set_major_formatter("{x:.0f}%")
     axes.locator_params(axis="x", nbins=4)
 
 
 # ---- What pandas' ``describe`` is to data that may be seen, for data that may not ----------------
 
 
-EACH = "Each number is followed by how far off it may be; each holds with a probability of 95 %."
+EACH = "Each number is followed by how far off it may be; each holds with a probability of 95%."
 ASSUMED = (
     "Nothing was assumed but the names of the columns and the kinds that types state or you "
     "declared. Bounds were found: about as many records as stand beside 'beyond' may lie beyond "

@@ -13,7 +13,7 @@ from sourdine.central.groups import ByGroup, each
 from sourdine.central.intervals import LAMBDAS, passed, proved
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
-from sourdine.results.release import Estimator, Release, read_drawer
+from sourdine.results.release import Estimator, Release, read_estimator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -168,9 +168,9 @@ class Difference(Estimator):
         return self.groups.populations
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """Which intervals are printed beside those of the sample."""
-        return self.groups.beside
+    def extra_intervals(self) -> tuple[str, ...]:
+        """Which intervals are printed in addition to those of the sample."""
+        return self.groups.extra_intervals
 
     @property
     def shown(self) -> float:
@@ -220,7 +220,7 @@ class Difference(Estimator):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Return what `to_dict` wrote."""
-        groups = read_drawer(facts["of"])
+        groups = read_estimator(facts["of"])
         if not isinstance(groups, ByGroup):
             raise TypeError(facts["of"])
         first, second = (tuple(key) if isinstance(key, list) else key for key in facts["pair"])

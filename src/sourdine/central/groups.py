@@ -18,7 +18,7 @@ from sourdine.parameters import converters as grouping
 from sourdine.parameters.converters import OTHER
 from sourdine.results.charts import BLUE, INK, NOTE, PALE, RED, RULE, gaps, panels, saved
 from sourdine.results.release import Estimator
-from sourdine.results.tables import beside, end_heads, with_ends
+from sourdine.results.tables import interval_head, interval_text, with_ends, with_free_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -51,9 +51,11 @@ def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     first = list(zip(*own, strict=True))[:per]
     if not names:
         called = [_head(*what, again=False) for what in first]
-        ends = end_heads(columns.confidence) if columns.bounded else ()
-        lines = [(name, *text) for name, text in zip(called, columns.texts(), strict=True)]
-        return ("statistic", columns.name, *ends), lines
+        texts = zip(called, columns.texts(), strict=True)
+        if not columns.bounded:
+            return ("statistic", columns.name), [(name, *text) for name, text in texts]
+        lines = [(name, text, interval_text(*ends)) for name, (text, *ends) in texts]
+        return ("statistic", columns.name, interval_head(columns.confidence)), lines
     heads = [
         _head(column, word, q, again=i > 0 and first[i - 1][:2] == (column, word))
         for i, (column, word, q) in enumerate(first)
@@ -81,7 +83,7 @@ def _orders(columns: Columns) -> Sequence[float | None]:
 
 def _head(column: str, word: str, q: float | None, *, again: bool) -> str:
     """Return what a number is called: the statistic, or the order of a quantile."""
-    called = word if q is None or word == "median" else f"{100 * q:g} %"
+    called = word if q is None or word == "median" else f"{100 * q:g}%"
     return called if again else f"{column} {called}".strip()
 
 
@@ -117,7 +119,7 @@ def multiples(release: Release, *, path: str | None = None, title: str | None = 
     for panel in axes[1:]:
         panel.tick_params(axis="y", labelleft=False)
     figure.suptitle(title or release.mechanism.title, x=0.01, ha="left", color=INK, fontsize=11)
-    note = f"{release.price} · {100 * release.mechanism.shown:g} % intervals of all together"
+    note = f"{release.price} · {100 * release.mechanism.shown:g}% intervals of all together"
     figure.supxlabel(note, x=0.01, ha="left", color=NOTE, fontsize=8)
     return saved(figure, path)
 
@@ -341,9 +343,9 @@ class ByGroup(Estimator):
         return self.part.populations
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """Which intervals are printed beside those of the sample."""
-        return self.part.beside
+    def extra_intervals(self) -> tuple[str, ...]:
+        """Which intervals are printed in addition to those of the sample."""
+        return self.part.extra_intervals
 
     @property
     def intervals(self) -> bool:
@@ -422,7 +424,7 @@ class ByGroup(Estimator):
         keys = [key for key, size in zip(listed, sizes, strict=True) for _ in range(size)]
         by = {name: [key[i] for key in keys] for i, name in enumerate(self.columns_of)}
         rest = {head: [x for labels in own for x in labels[head]] for head in own[0]} if own else {}
-        return beside(by, rest)
+        return with_free_names(by, rest)
 
     def further(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return what a frame has besides, of all groups."""

@@ -307,7 +307,7 @@ class Mean(GaussianReady):
     -----
     *Claim*: intervals hold with at least their confidence, whatever the data. *Checked by*
     ``test_mean_intervals_cover``. *Claim*: the planned error, where the number of records is
-    private, is that of a mean 15 % of the range inside the bounds. For any mean further inside it
+    private, is that of a mean 15% of the range inside the bounds. For any mean further inside it
     is no smaller than the true error and at most 1.3 times it; with the mean at a bound the true
     error is up to 1.2 times the planned one. *Checked by*
     ``test_planned_errors_of_ratios_by_their_laws``.
@@ -418,7 +418,7 @@ class Mean(GaussianReady):
         return self.with_spread.evidence(drawn) if self.population else None
 
     @property
-    def beside(self) -> tuple[str, ...]:
+    def extra_intervals(self) -> tuple[str, ...]:
         """The population's intervals, where they were asked for."""
         return ("normal", "population") if self.population else ()
 
@@ -591,7 +591,7 @@ class Mean(GaussianReady):
         return self.width
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return the error; where n is private, of a mean 15 % of the range inside the bounds."""
+        """Return the error; where n is private, of a mean 15% of the range inside the bounds."""
         n = self.public_n(n)
         if self.population:
             return self.with_spread.error(beta, n) * self.width

@@ -255,7 +255,7 @@ class Proportion(Statistic):
         return seen if seen.at_0 > seen.at_1 else None
 
     @property
-    def beside(self) -> tuple[str, ...]:
+    def extra_intervals(self) -> tuple[str, ...]:
         """The population's intervals, where they were asked for; the exact one needs no other."""
         if not self.population:
             return ()
@@ -365,7 +365,7 @@ class Proportion(Statistic):
         return 0.0, 1.0
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return the error among ``n`` records; for a private n, of a share of 15 %."""
+        """Return the error among ``n`` records; for a private n, of a share of 15%."""
         n = self.public_n(n)
         if not self.known:
             return self.ratio.error(beta, n)

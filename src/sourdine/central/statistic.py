@@ -691,7 +691,7 @@ class Numeric(Statistic):
             return f"Values are clamped to {ends} and rounded to {step}; {changed}"
         lower, upper = (float(self.grid.lower), float(self.grid.upper))
         step = f"{float(self.grid.step):.2g}"
-        ends = f"{lower:g} to {upper:g}"
+        ends = " to ".join(f"{x:,.10g}" if abs(x) >= 10_000 else f"{x:g}" for x in (lower, upper))
         return f"Values are clamped to {ends} and rounded to steps of {step}; {changed}"
 
 

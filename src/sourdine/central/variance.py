@@ -143,7 +143,7 @@ class Variance(Numeric):
     -----
     *Claim*: intervals hold with at least their confidence.
     *Checked by* ``test_variance_intervals_cover``. *Claim*: the planned error holds, for many
-    records, whatever the data whose mean is 15 % of the range inside the bounds. *Checked by*
+    records, whatever the data whose mean is 15% of the range inside the bounds. *Checked by*
     ``test_planned_variance_error``.
 
     Examples
@@ -275,7 +275,7 @@ class Variance(Numeric):
         return HIGHEST * self._range
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return the error for values that all lie 15 % of the range inside the bounds."""
+        """Return the error for values that all lie 15% of the range inside the bounds."""
         n = self.public_n(n)
 
         def noisy(e: float) -> float:

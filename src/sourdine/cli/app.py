@@ -237,7 +237,7 @@ def demo(
         "demo"
     ),
 ) -> None:
-    """Publish mean, deciles and histogram of 247 696 wages under one epsilon, with a picture."""
+    """Publish mean, deciles and histogram of 247,696 wages under one epsilon, with a picture."""
     from sourdine.cli.demo import run
 
     run(out)

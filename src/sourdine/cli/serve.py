@@ -534,7 +534,7 @@ def _run(
         address = store
         if address is None:
             address, people = demo_store(Path(place))
-            say("A demo: 247 696 public wages, gone when it stops.")
+            say("A demo: 247,696 public wages, gone when it stops.")
             for one in people:
                 say(f"  {one.name:<8} password {one.password}")
         elif host not in LOOPBACK and not behind_proxy:

@@ -152,13 +152,13 @@ def explain(
     >>> print(explain(0.5, releases=[1, 10]))
     epsilon 0.5, one record added or removed
     releases  epsilon  odds times   found  1/2 becomes        1/1000 becomes
-           1      0.5        1.65  8.25 %  37.7 to 62.3 %     0.0606 to 0.165 %
-          10        5         149  46.8 %  0.669 to 99.331 %  0.0006 to 13 %
+           1      0.5        1.65  8.25%  37.7 to 62.3%     0.0606 to 0.165%
+          10        5         149  46.8%  0.669 to 99.331%  0.0006 to 13%
     odds   Whoever sees one release can change the odds that a person is in the data
            by a factor of 1.65 at most, up or down. Even odds become a chance of
-           37.7 to 62.3 %.
-    found  The best test that is wrong about 5 % of the people who are not in the
-           data finds 8.25 % of those who are in the data. A blind guess finds 5 %.
+           37.7 to 62.3%.
+    found  The best test that is wrong about 5% of the people who are not in the
+           data finds 8.25% of those who are in the data. A blind guess finds 5%.
     worst  These are worst cases, against somebody who knows all other records;
            mostly less is learnt. Epsilon counts once for each record that a person
            has.
@@ -217,7 +217,7 @@ def _times(factor: Fraction | None) -> str:
 
 
 def _span(low: Fraction, high: Fraction) -> str:
-    return f"{percent(low, up=False).removesuffix(' %')} to {percent(high, up=True)}"
+    return f"{percent(low, up=False).removesuffix('%')} to {percent(high, up=True)}"
 
 
 def percent(x: Fraction, *, up: bool) -> str:
@@ -225,7 +225,7 @@ def percent(x: Fraction, *, up: bool) -> str:
     near = 100 * min(x, 1 - x)
     places = next((d for d in range(1, FINEST) if near * 10**d >= 100), FINEST)
     whole = (ceil if up else floor)(100 * x * 10**places)
-    return f"{float(Fraction(whole, 10**places)):.{places}f}".rstrip("0").rstrip(".") + " %"
+    return f"{float(Fraction(whole, 10**places)):.{places}f}".rstrip("0").rstrip(".") + "%"
 
 
 def _float_above(x: Fraction) -> float:

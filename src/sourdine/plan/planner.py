@@ -50,9 +50,9 @@ class Planner(Statistics[Plan]):
     Examples
     --------
     >>> print(Planner(2, relation="substitute").count())
-    statistic  epsilon  error (95 %)
+    statistic  epsilon  error (95%)
     count            2             1
-    how   count, discrete Laplace noise
+    method  count, discrete Laplace noise
     left  epsilon 2
     """
 

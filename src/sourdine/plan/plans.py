@@ -227,7 +227,7 @@ class Plan(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        notes = [("how", str(self.question.drawer))]
+        notes = [("method", str(self.question.drawer))]
         if self.ranks and not self.unknown and not self.units:
             notes.append(("error", self._points))
         notes += self._interval
@@ -333,4 +333,4 @@ def _cut(name: str) -> str:
 
 def _sure(confidence: set[float]) -> str:
     """Return the one confidence of several errors, if there is one."""
-    return f" ({min(confidence):g} %)" if len(confidence) == 1 else ""
+    return f" ({min(confidence):g}%)" if len(confidence) == 1 else ""

@@ -119,7 +119,7 @@ class Estimator(ABC):
         return holding(release.value, self.limits(release, beta, of))
 
     @property
-    def beside(self) -> tuple[str, ...]:
+    def extra_intervals(self) -> tuple[str, ...]:
         """Which intervals are printed in addition to those of the sample."""
         return ()
 
@@ -140,7 +140,7 @@ class Estimator(ABC):
             values=flat(release.value),
             lower=own and own[0],
             upper=own and own[1],
-            beside={of: self._shown_ends(release, of) for of in self.beside},
+            extra_intervals={of: self._shown_ends(release, of) for of in self.extra_intervals},
             confidence=self.shown,
             even=self.even,
             most=self.most,
@@ -303,7 +303,7 @@ class Release(Answer):
                 assume="normal",
                 of="population",
             )
-        if "normal" not in self.mechanism.beside:
+        if "normal" not in self.mechanism.extra_intervals:
             raise ParameterError(
                 "assume",
                 f"be left out for this {self.mechanism.head}",
@@ -321,13 +321,17 @@ class Release(Answer):
         heads, lines = self.mechanism.printed(self)
         notes = self.notes(words)
         lead = self.mechanism.lead
-        if lead is None and self.mechanism.beside:
+        if lead is None and self.mechanism.extra_intervals:
             lead = len(self.mechanism.labels(self))
         return Sheet(heads=heads, lines=lines, notes=notes, lead=lead)
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
         """Return the notes below the table, in an interface's wording."""
-        facts = [("cost", self.price), ("how", str(self.mechanism)), *self.mechanism.findings(self)]
+        facts = [
+            ("cost", self.price),
+            ("method", str(self.mechanism)),
+            *self.mechanism.findings(self),
+        ]
         remarks = self.mechanism.remarks(self, words or PythonWording())
         texts = (*self.caveats, *self._warnings(), *remarks)
         return facts + [("note", text) for text in texts]
@@ -393,7 +397,7 @@ class Release(Answer):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Release:
         """Return the release that `to_dict` wrote, of a statistic or of an estimate."""
-        mechanism = read_drawer(facts["question"])
+        mechanism = read_estimator(facts["question"])
         kind = cls if issubclass(cls, mechanism.release_kind) else mechanism.release_kind
         return kind(
             value=mechanism.value(facts["drawn"]),
@@ -405,7 +409,7 @@ class Release(Answer):
         )
 
 
-def read_drawer(facts: Mapping[str, Any]) -> Estimator:
+def read_estimator(facts: Mapping[str, Any]) -> Estimator:
     """Return the estimator that wrote these facts with `to_dict`, of any kind."""
     kind = facts["statistic"]
     if kind not in Estimator.kinds:

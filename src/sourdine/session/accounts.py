@@ -55,7 +55,7 @@ def read_budget(
     >>> from sourdine.privacy import ADD_REMOVE
     >>> total, decides = read_budget(3, 1e-6, None, None, ADD_REMOVE)
     >>> print(total, "|", decides)
-    epsilon 3, delta 1e-06, one record added or removed | epsilon 3, delta 1e-06: 100 % left
+    epsilon 3, delta 1e-06, one record added or removed | epsilon 3, delta 1e-06: 100% left
     """
     if rho is not None:
         for name, other in (("epsilon", epsilon), ("delta", delta), ("reserve", reserve)):
@@ -116,7 +116,7 @@ class RemainingBudget(Shown):
     pure            0.956175  anything
     laplace         0.993855  a sum or a mean
     range            1.25924  a quantile
-    left  53.39 % of epsilon 3, delta 1e-06, one record added or removed
+    left  53.39% of epsilon 3, delta 1e-06, one record added or removed
     """
 
     filter: Filter
@@ -342,7 +342,7 @@ class FilterAccount:
     >>> for _ in range(100):  # the sum would admit 50
     ...     account = account.after(Guarantee(0.06), (Part.pure(0.06),))
     >>> print(account.remaining.told())
-    6.78 % of epsilon 3, delta 1e-06, one record added or removed
+    6.78% of epsilon 3, delta 1e-06, one record added or removed
     """
 
     filter: Filter

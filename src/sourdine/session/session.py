@@ -434,7 +434,7 @@ class Session(Spending):
     >>> session = Session({"age": [20, 30, 40] * 1000}, epsilon=3, delta=1e-6)
     >>> releases = [session.count(epsilon=0.06) for _ in range(100)]
     >>> print(session.remaining.told())
-    6.78 % of epsilon 3, delta 1e-06, one record added or removed
+    6.78% of epsilon 3, delta 1e-06, one record added or removed
     """  # noqa: E501
 
     __slots__ = ("_data", "_keep", "_ledger", "_reading")
@@ -596,7 +596,7 @@ class Session(Spending):
         --------
         >>> session = Session([20, 30, 40] * 100, epsilon=3, delta=1e-6)
         >>> print(session.can_release.count(epsilon=0.1))
-        yes  count at epsilon 0.1: 97.58 % of epsilon 3, delta 1e-06 would be left
+        yes  count at epsilon 0.1: 97.58% of epsilon 3, delta 1e-06 would be left
         >>> bool(session.can_release("count", epsilon=4)), len(session.history)
         (False, 0)
         """

@@ -17,7 +17,7 @@ from sourdine.local.rounds.respondent import Panel
 from sourdine.local.table.estimates import Estimates
 from sourdine.noise import SeededSource
 from sourdine.privacy.guarantee import shown
-from sourdine.results.formatting import json_text
+from sourdine.results.formatting import grouped, json_text
 from sourdine.results.release import SHOWN
 from sourdine.results.tables import Sheet, Shown
 from sourdine.survey.page import meaning, page, sure
@@ -85,7 +85,7 @@ class PagePlan(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        head = f"with {self.n} people ({self.confidence:.0%})".replace("%", " %")
+        head = f"with {grouped(str(self.n))} people ({self.confidence:.0%})"
         rows = [
             (line.name, line.what, _around(line.half), _around(line.invented))
             for line in self.lines
@@ -97,7 +97,7 @@ class PagePlan(Shown):
             ("based on", "answers spread evenly; half the width of each interval"),
             ("invented", f"{invented}; no interval knows of it"),
         ]
-        return Sheet(heads=("question", "estimate", head, "1 % invented"), lines=rows, notes=notes)
+        return Sheet(heads=("question", "estimate", head, "1% invented"), lines=rows, notes=notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON knows it."""

@@ -164,7 +164,7 @@ class Results(Shown):
             ("cost", f"{self.survey.schema.guarantee}, for all answers of a person"),
             (
                 "shares",
-                "of all people, and of those who answered; those of one choice add up to 100 %",
+                "of all people, and of those who answered; those of one choice add up to 100%",
             ),
             ("means", "of those who answered"),
         ]
@@ -284,7 +284,7 @@ def rounded(value: float, low: float, high: float, *, share: bool) -> tuple[str,
     Examples
     --------
     >>> rounded(0.2613, 0.0981, 0.4271, share=True), rounded(0.2613, 0.2571, 0.2655, share=True)
-    (('26 %', '9 %', '43 %'), ('26.1 %', '25.7 %', '26.6 %'))
+    (('26%', '9%', '43%'), ('26.1%', '25.7%', '26.6%'))
     >>> rounded(31.417, 28.2, 34.6, share=False)
     ('31', '28', '35')
     """
@@ -292,7 +292,7 @@ def rounded(value: float, low: float, high: float, *, share: bool) -> tuple[str,
     place = _place(scale * (high - low) / 2, share=share)
     ends = (floor(scale * low / place + TINY), ceil(scale * high / place - TINY))
     texts = (shown(place * x, 10 * place) for x in (round(scale * value / place), *ends))
-    a, b, c = (f"{text} %" if share else text for text in texts)
+    a, b, c = (f"{text}%" if share else text for text in texts)
     return a, b, c
 
 

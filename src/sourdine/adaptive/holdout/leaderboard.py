@@ -14,7 +14,8 @@ from sourdine.adaptive.ledger.transaction import kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, number
 from sourdine.results.charts import BLUE, INK, NOTE, PALE, RULE, canvas, headed, saved
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.formatting import grouped
+from sourdine.results.tables import Sheet, Shown, interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -170,8 +171,8 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:
     axes.grid(axis="x", color=RULE, linewidth=0.8)
     tries, confidence = sum(team.tries for team in teams), 100 * float(1 - board.guard.ledger.beta)
     said = (
-        f"{tries} submissions against {board.guard.n} labels · all intervals hold at once, with "
-        f"probability {confidence:g} %"
+        f"{tries} submissions against {grouped(str(board.guard.n))} labels · all intervals hold "
+        f"simultaneously with probability {confidence:g}%"
     )
     headed(axes, title or "Leaderboard", said)
     return saved(figure, path, board)
@@ -462,18 +463,18 @@ def board_sheet(
     said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
     following = "nothing leads any more" if bar is None else f"{ladder.said(bar)} or more leads"
     return Sheet(
-        heads=("team", "score", "from", "to", "tries"),
+        heads=("team", "score", "interval", "tries"),
         lines=[(team.name, *team_cells(team, ladder), str(team.tries)) for team in teams],
         notes=[("told", f"{said}; {counted(f'{bits:.3g}', 'bit')}"), ("next", following)],
     )
 
 
-def team_cells(team: Team, ladder: Ladder) -> tuple[str, str, str]:
-    """Return the best score of a team and its ends, as texts."""
+def team_cells(team: Team, ladder: Ladder) -> tuple[str, str]:
+    """Return the best score of a team and its interval, as texts."""
     if team.score is None:
-        return ("-", "-", "-")
+        return ("-", "-")
     _, least, most = team.score.columns().texts()[0]
-    return ladder.said(team.score.value), least, most
+    return ladder.said(team.score.value), interval_text(least, most)
 
 
 def _chance(ladder: Ladder, rung: int, bar: int, leads: list[int]) -> Fraction:

@@ -330,7 +330,7 @@ class QueryServer:
         `sourdine.Frame` takes. Without a universe, arrays of several dimensions too.
     universe
         How many codes there are, or the public categories of each column: ``{"age":
-        range(100), "sex": ["f", "m"]}``; 65 536 cells at most. Queries are then asked of the
+        range(100), "sex": ["f", "m"]}``; 65,536 cells at most. Queries are then asked of the
         cells, never of the rows, and a value beyond 0 and 1 is refused. Words and dates have one
         category more, for what is not listed. See
         `sourdine.adaptive.query_server.evidence.Universe` for the cell of a row.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # that at some step a share :math:`a` of the copies is wrong, and that noise hides the rest. This is
 # :math:`k \approx 75 \text{ to } 105 \sqrt T` with counts: the lecture's :math:`\sqrt T` times a
 # hundred. Switching takes a copy for each change of the answer, so it is cheaper up to about
-# 11 000 changes. *Checked by* ``test_copies_needed_are_those_of_the_research`` and
+# 11,000 changes. *Checked by* ``test_copies_needed_are_those_of_the_research`` and
 # ``test_privacy_pays_from_eleven_thousand_changes_on``.
 
 

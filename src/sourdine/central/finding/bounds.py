@@ -228,7 +228,7 @@ class BoundsFirst(TwoStage):
     *Claim*: all parts together cost what the question says. *Checked by*
     ``test_whole_calls_hold_on_neighbours``. *Claim*: no data make it fail. *Checked by*
     ``test_nothing_in_the_data_raises``. *Claim*: where n times epsilon is at least 1000 the error
-    of a mean, without the worst 5 % of runs, is at most four times that of the best bounds in
+    of a mean, without the worst 5% of runs, is at most four times that of the best bounds in
     hindsight. *Checked by* ``benchmarks/found_bounds.py``.
 
     Examples

@@ -131,9 +131,9 @@ class TwoStage(Estimator):
         return self._drawer.populations
 
     @property
-    def beside(self) -> tuple[str, ...]:
-        """Which intervals are printed beside those of the sample."""
-        return self._drawer.beside
+    def extra_intervals(self) -> tuple[str, ...]:
+        """Which intervals are printed in addition to those of the sample."""
+        return self._drawer.extra_intervals
 
     @property
     def intervals(self) -> bool:

@@ -325,7 +325,7 @@ USUAL = 0.03
 """The probability that a bracket lands on the wrong side, where records lie evenly.
 
 An interval whose bracket does is as wide as the range: with 0.03 that happens to one median in 200,
-with 0.1 to one in 45, and the others are 14 % narrower.
+with 0.1 to one in 45, and the others are 14% narrower.
 """
 ROUNDS = 6
 HALF = Fraction(1, 2)

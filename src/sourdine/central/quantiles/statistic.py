@@ -72,7 +72,7 @@ def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ..
     """Return the orders, ascending; of a single one, not in a list, the order itself."""
     if x is None:
         raise ParameterError(
-            "q", "be an order, or several", "none", "Type {q}; 50 % is 0.5.", q=[0.25, 0.5, 0.75]
+            "q", "be an order, or several", "none", "Type {q}; 50% is 0.5.", q=[0.25, 0.5, 0.75]
         )
     orders = read_orders(x)
     return orders[0] if is_one(x) else orders
@@ -608,7 +608,7 @@ class Quantiles(GaussianReady):
         return SHOWN if self.level is None else float(self.level)
 
     @property
-    def beside(self) -> tuple[str, ...]:
+    def extra_intervals(self) -> tuple[str, ...]:
         """The population's intervals, where they were asked for."""
         return ("population",) if self.population else ()
 

@@ -14,6 +14,7 @@ from sourdine.local.estimators.means import Estimate
 from sourdine.mechanisms.mechanism import settle
 from sourdine.mechanisms.randomized_response import FrequencyOracle
 from sourdine.results.answer import plain
+from sourdine.results.formatting import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -506,7 +507,7 @@ class Frequencies(Estimate):
         return cls(**{name: x for name, x in facts.items() if name != "statistic"})
 
     def __str__(self) -> str:
-        people = "1 report" if self.reports == 1 else f"{self.reports} reports"
+        people = "1 report" if self.reports == 1 else f"{grouped(str(self.reports))} reports"
         return f"frequencies, {people} by {self.randomiser}"
 
 
@@ -584,7 +585,7 @@ def frequencies(
     >>> from sourdine.mechanisms import RandomizedResponse
     >>> survey = RandomizedResponse(epsilon=2, categories=3)
     >>> print(frequencies(survey, [600, 250, 150], 1000, labels=["bus", "car", "foot"]))
-    category  share  from (95 %)  to (95 %)
+    category  share  from (95%)  to (95%)
     bus       0.725        0.690      0.761
     car       0.211        0.180      0.241
     foot      0.064        0.035      0.093

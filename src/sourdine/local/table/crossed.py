@@ -424,7 +424,7 @@ class WithinTable(Crossed):
         return self.crossed([(None, np.asarray(release.value), low, high)])
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw each share on a line from 0 to 100 %."""
+        """Draw each share on a line from 0 to 100%."""
         from sourdine.local.table.figures import within
 
         return within(self, release, **options)
@@ -435,7 +435,7 @@ class WithinTable(Crossed):
         return f"{self.names[1]} within {self.names[0]}"
 
     def __str__(self) -> str:
-        return f"{self.names[1]} within {self.names[0]}, {self.reports} reports"
+        return f"{self.names[1]} within {self.names[0]}, {shown(self.reports, 1)} reports"
 
 
 # ---- How two columns go together, from reports of both -------------------------------------------
@@ -559,4 +559,4 @@ class PairTable(Crossed):
         return f"{self.names[0]} and {self.names[1]}"
 
     def __str__(self) -> str:
-        return f"{self.names[0]} and {self.names[1]} together, {self.reports} reports"
+        return f"{self.names[0]} and {self.names[1]} together, {shown(self.reports, 1)} reports"

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from sourdine.adaptive.holdout.leaderboard import team_cells
 from sourdine.results.charts import FEW, SERIES, drawing, groups_of, text, whisker
 from sourdine.results.formatting import places, printable, shown
-from sourdine.results.tables import label
+from sourdine.results.tables import interval_text, label
 from sourdine.server.pages.rendering import upward
 
 if TYPE_CHECKING:
@@ -143,9 +143,9 @@ class CurvePicture:
             x = self._x(10.0**power)
             parts += text(f"{10.0**power:g}", x, floor_ + 17, "middle")
         if self._narrow:  # beside what is said of the shade
-            parts += text(f"error ({self.unit or '95 %'})", 0, 14)
+            parts += text(f"error ({self.unit or '95%'})", 0, 14)
         else:
-            parts += text(f"error (95 %{', ' if self.unit else ''}{self.unit})", LEFT, 14)
+            parts += text(f"error (95%{', ' if self.unit else ''}{self.unit})", LEFT, 14)
         return parts + text("epsilon", (LEFT + self.wide - RIGHT) / 2, TALL - 5, "middle")
 
     def _ticks(self) -> list[float]:
@@ -268,7 +268,7 @@ def _rows(columns: Columns, wide: int) -> Markup:
 
 def _said(row: Sequence[str]) -> str:
     value, low, high = row
-    return f"{value}  ({low} to {high})"
+    return f"{value}  {interval_text(low, high)}"
 
 
 def _dated(value: Any) -> bool:
@@ -483,7 +483,7 @@ def _axes_of_curves(columns: Columns) -> tuple[list[float], Marks, float, float,
     values, low, high = _numbers(columns)
     if own == "q":
         at: list[float] = [100 * float(q) for q in labels]
-        across: Marks = [(float(p), f"{p} %") for p in (20, 50, 80)]
+        across: Marks = [(float(p), f"{p}%") for p in (20, 50, 80)]
         # an end far beyond all values would press them together
         spread = (max(values) - min(values)) or (max(high) - min(low)) or 1.0
         bottom, top = max(min(low), min(values) - spread), min(max(high), max(values) + spread)
@@ -497,7 +497,7 @@ def _axes_of_curves(columns: Columns) -> tuple[list[float], Marks, float, float,
         across = [(places([d])[0], str(d)[:10]) for d in ends]
     else:
         across = ticks(min(at), max(at), 3)
-    return at, across, 0.0, 1.0, [(0.0, "0 %"), (0.5, "50 %"), (1.0, "100 %")]
+    return at, across, 0.0, 1.0, [(0.0, "0%"), (0.5, "50%"), (1.0, "100%")]
 
 
 def _curve_of(
@@ -668,14 +668,14 @@ class BoardPicture:
         parts += f'<circle class="dot" cx="{x:.1f}" cy="{y}" r="6"/>'
         if self._narrow:
             return parts
-        said = "{}  ({} to {})".format(*team_cells(team, self.ladder))
+        said = "{}  {}".format(*team_cells(team, self.ladder))
         return parts + text(said, self.wide - self._right + 14, y + 4.5, kind="name")
 
     def _told(self) -> str:
         said = [
             f"{team.name} has not led"
             if team.score is None
-            else "{}: {} ({} to {})".format(team.name, *team_cells(team, self.ladder))
+            else "{}: {} {}".format(team.name, *team_cells(team, self.ladder))
             for team in self.teams
         ]
         return "; ".join(said)
