@@ -81,7 +81,7 @@ if TYPE_CHECKING:
         variance,
     )
     from sourdine.client import Remote
-    from sourdine.curator import check
+    from sourdine.curator import inspect
     from sourdine.frames.frame import Frame
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
@@ -105,7 +105,7 @@ _NAMES = {
     "Frame": "frames",
     "Grid": "grid",
     "ask": "questions",
-    "check": "curator",
+    "inspect": "curator",
     "explain": "plan",
     "Reading": "frames",
     "Release": "answers",
@@ -136,7 +136,6 @@ __all__ = [
     "audit",
     "cdf",
     "central",
-    "check",
     "client",
     "count",
     "curator",
@@ -146,6 +145,7 @@ __all__ = [
     "explain",
     "frames",
     "histogram",
+    "inspect",
     "laws",
     "local",
     "mean",

@@ -239,7 +239,7 @@ def test_files_of_all_kinds_hold_the_same_labels(guard, folder):
         other = guard("score", "eval.guard", name, "-c", "z")
         assert "--column must be one that" in other.stderr
         if not name.endswith(("parquet", "pq")):
-            assert "sourdine check" in other.stderr
+            assert "sourdine inspect" in other.stderr
         else:
             assert "The columns are: 'row', 'y', 'word'." in other.stderr
     assert said == {0.8}

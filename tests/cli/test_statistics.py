@@ -204,7 +204,7 @@ def test_a_picture_of_deciles(run, csv):
         (("mean", *AGE, "--error", "1"), "such as --n 1000."),
         (("mean", *AGE, "--error", "1", "--n", "10.5"), "--n must be a whole number"),
         (("mean", *AGE, "-e", "1", "--relation", "swap"), "Type --relation add_remove."),
-        (("mean", *AGE, "-e", "1", "--unit", "who"), "sourdine check"),
+        (("mean", *AGE, "-e", "1", "--unit", "who"), "sourdine inspect"),
         (("count", "-e", "1", "--by", "sex"), "Type --keys a,b;"),
         (("count", "-e", "1", "--by", "sxe", "--keys", "f"), "Did you mean 'sex'?"),
         (("mean", *AGE, "-e", "1", "--plot", "x.gif"), "--plot must end in png, svg or html"),

@@ -222,7 +222,7 @@ def rounded(epsilon: Fraction) -> Fraction:
 # persons, error targets, tables and pictures are the same for all, here and in `sourdine.results`.
 
 
-CHECK = "sourdine check shows how a file without types, such as CSV, is read"
+CHECK = "sourdine inspect shows how a file without types, such as CSV, is read"
 WHOLE_RANGE = (
     "The interval is the whole range, so the answer says nothing: type a larger {epsilon}. If "
     f"there are many records, the column may not be readable: {CHECK}."

@@ -12,7 +12,7 @@
 ``serve``       ``sourdine serve`` and the commands that fill a store
 ``statistics``  ``sourdine mean`` and the other statistics, ``plan`` and ``explain``
 ``survey``      ``sourdine survey``: write, check, open, serve and close a survey
-``tables``      ``sourdine check``, ``schema``, ``sanitize``, ``estimate``, ``report`` and
+``tables``      ``sourdine inspect``, ``schema``, ``sanitize``, ``estimate``, ``report`` and
                 ``collect``
 ==============  ====================================================================================
 """

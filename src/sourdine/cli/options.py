@@ -490,7 +490,7 @@ class LocalCommand:
 
 LOCAL = (
     LocalCommand(
-        name="check",
+        name="inspect",
         text="For the curator alone: what is unreadable in a file, and what to declare.",
         more="What it prints is read off the data and must not be published. It costs nothing and "
         "no ledger hears of it.",

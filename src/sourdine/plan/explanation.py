@@ -151,7 +151,7 @@ def explain(
     --------
     >>> print(explain(0.5, releases=[1, 10]))
     epsilon 0.5, one record added or removed
-    releases  epsilon  odds times   found  1/2 becomes        1/1000 becomes
+    releases  epsilon  odds times  found  1/2 becomes       1/1000 becomes
            1      0.5        1.65  8.25%  37.7 to 62.3%     0.0606 to 0.165%
           10        5         149  46.8%  0.669 to 99.331%  0.0006 to 13%
     odds   Whoever sees one release can change the odds that a person is in the data

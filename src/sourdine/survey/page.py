@@ -186,7 +186,7 @@ def meaning(epsilon: Fraction) -> str:
     --------
     >>> from fractions import Fraction
     >>> meaning(Fraction(1))[:56]
-    'nobody who sees a record can be more than 74% sure of a'
+    'nobody who sees a record can be more than 74% sure of a '
     """
     return (
         f"nobody who sees a record can be more than {sure(epsilon)}% sure of a yes or no, if both "

@@ -419,12 +419,12 @@ class GuardedHoldout(GuardFacts):
     >>> bool(guard.confirm([0, 0, 0, 1] * 500))
     False
     >>> print(guard.score(better, step=0.05))
-     value  from    to
-    0.7500  0.68  0.81
+     value      interval
+    0.7500  [0.68, 0.81]
     cost  4.39 bits
     >>> print(guard.final())
-     value   from     to
-    0.7500  0.703  0.793
+     value        interval
+    0.7500  [0.703, 0.793]
     cost  11 bits
     """
 

@@ -265,18 +265,18 @@ class Leaderboard(Shown):
     >>> board = Leaderboard(GuardedHoldout(["cat", "dog"] * 500))
     >>> print(board.submit("all cats", ["cat"] * 1000))
     all cats leads
-     value  from    to
-    0.5000  0.45  0.57
+     value      interval
+    0.5000  [0.45, 0.57]
     cost  5.67 bits
     >>> bool(board.submit("all dogs", ["dog"] * 1000))
     False
     >>> bool(board.submit("one cat in four", ["cat", "dog", "dog", "dog"] * 250))
     True
     >>> print(board)
-    team             score  from    to  tries
-    one cat in four   0.74  0.67  0.83      1
-    all cats          0.50  0.45  0.57      1
-    all dogs             -     -     -      1
+    team             score      interval  tries
+    one cat in four   0.74  [0.67, 0.83]      1
+    all cats          0.50  [0.45, 0.57]      1
+    all dogs             -             -      1
     told  3 submissions of 3 teams, 2 led; 15.7 bits
     next  0.76 or more leads
     """

@@ -585,14 +585,14 @@ def frequencies(
     >>> from sourdine.mechanisms import RandomizedResponse
     >>> survey = RandomizedResponse(epsilon=2, categories=3)
     >>> print(frequencies(survey, [600, 250, 150], 1000, labels=["bus", "car", "foot"]))
-    category  share  from (95%)  to (95%)
-    bus       0.725        0.690      0.761
-    car       0.211        0.180      0.241
-    foot      0.064        0.035      0.093
-    cost  epsilon 2, any two inputs of one person
-    how   frequencies, 1000 reports by RandomizedResponse(epsilon=2, categories=3)
-    note  Shares are unbiased: one may lie below 0 or above 1, by noise.
-    note  Each interval holds for its own category, not all of them together.
+    category  share          95% CI
+    bus       0.725  [0.690, 0.761]
+    car       0.211  [0.180, 0.241]
+    foot      0.064  [0.035, 0.093]
+    cost    epsilon 2, any two inputs of one person
+    method  frequencies, 1000 reports by RandomizedResponse(epsilon=2, categories=3)
+    note    Shares are unbiased: one may lie below 0 or above 1, by noise.
+    note    Each interval holds for its own category, not all of them together.
     """
     if not isinstance(oracle, FrequencyOracle):
         raise ParameterTypeError(
