@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-HOUSE = Path(sd.__file__).parent
+LIBRARY = Path(sd.__file__).parent
 X = np.random.default_rng(1).uniform(0, 100, 30_000)
 DECILES = [k / 10 for k in range(1, 10)]
 CALLS: dict[str, tuple[Callable[[], object], int | None]] = {
@@ -40,8 +40,8 @@ def walked(call: Callable[[], object]) -> list[str]:
     def enter(frame: FrameType, event: str, arg: object) -> None:
         del arg
         path = frame.f_code.co_filename
-        if event == "call" and path.startswith(str(HOUSE)):
-            steps.append(str(Path(path).relative_to(HOUSE)))
+        if event == "call" and path.startswith(str(LIBRARY)):
+            steps.append(str(Path(path).relative_to(LIBRARY)))
 
     sys.setprofile(enter)
     try:

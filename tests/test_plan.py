@@ -52,7 +52,7 @@ def test_a_plan_is_for_what_the_function_releases(kind, parameters, error):
         given = {**parameters, **spend, "column": "value"}
         planned = getattr(plan, kind)(**given)
         released = getattr(central, kind)(data, **given)
-        assert planned.question.drawer == released.mechanism
+        assert planned.question.estimator == released.mechanism
         assert planned.epsilon == released.cost.epsilon
         asked = getattr(released.mechanism, "question", released.mechanism)
         assert planned.question == asked

@@ -20,7 +20,7 @@ from sourdine.exact import given
 from sourdine.frames.frame import CSV, LINES, Frame
 from sourdine.frames.reading import Reading
 from sourdine.frames.text_files import header, open_bytes, records
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -303,7 +303,7 @@ class ColumnFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Inspection(Shown):
+class Inspection(Displayable):
     """What `inspect` found: for the curator alone.
 
     Parameters

@@ -198,7 +198,7 @@ ASKED = {
 @pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", ASKS)
 @pytest.mark.parametrize("asked", ASKED)
-def test_several_columns_in_every_face(name, asked):
+def test_several_columns_in_every_interface(name, asked):
     release = ask(name, TABLE, column="v", by=["sex", "town"], **ASKED[asked])
     keys = [("f", "Ulm"), ("m", "Ulm"), ("f", "Bonn"), ("m", "Bonn")]
     assert set(release.value) == set(keys)

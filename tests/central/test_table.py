@@ -1,4 +1,4 @@
-"""Tables: what they cost, how they share, what their faces show."""
+"""Tables: what they cost, how they share, what their interfaces show."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ def test_no_split_beats_the_shares():
 
 @pytest.mark.slow
 @pytest.mark.parametrize("groups", GROUPS)
-def test_every_face(groups, tmp_path):
+def test_every_interface(groups, tmp_path):
     release = table(DATA, **ASKED, **GROUPS[groups], epsilon=4)
     back = Release.from_json(release.to_json())
     assert back == release

@@ -293,7 +293,7 @@ def test_lines_that_do_not_add_up_are_refused(tmp_path, numbers):
     names = ("epsilon", "delta", "spent_epsilon", "spent_delta")
     row = {"number": 2, "time": "t", "what": "w", "mechanism": "m", "parameters": "{}", "parts": []}
     row |= dict(zip(names, numbers, strict=True))
-    ledger.book.turn(lambda page: page.write("charges", row))
+    ledger.journal.turn(lambda page: page.write("charges", row))
     with pytest.raises(ParameterError, match="Sourdine wrote"):
         FileLedger(path, TERMS)
 

@@ -19,9 +19,9 @@ DATA = {"age": [20, 30, 40] * 100, "sex": ["f", "m", "f"] * 100}
 
 def rewritten(path, change):
     """Write a ledger anew, with right checks, after a change of its lines."""
-    book = Journal(path, LEDGER)
-    lines = change([(table, dict(row)) for table, row in book.lines])
-    head, text = Head.first("ledger", book.version), b""
+    journal = Journal(path, LEDGER)
+    lines = change([(table, dict(row)) for table, row in journal.lines])
+    head, text = Head.first("ledger", journal.version), b""
     for table, row in lines:
         line = linked(head, table, row)
         head, text = head.after(line), text + line

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from sourdine_lab.claims.claim import Claim, Judged
     from sourdine_lab.experiment import Experiment
-    from sourdine_lab.page import Shown
+    from sourdine_lab.page import ShownFigure
     from sourdine_lab.runner import Runner
 
 __all__ = ["lab"]
@@ -219,8 +219,8 @@ def _drawn(
     runner: Runner,
     out: Path,
     bar: Progress,
-) -> list[Shown]:
-    from sourdine_lab.page import Shown
+) -> list[ShownFigure]:
+    from sourdine_lab.page import ShownFigure
 
     sizes = {e.name: len(e.split(quick=runner.quick, seed=runner.seed)) for e in experiments}
     task = bar.add_task("figures", total=sum(sizes.values()))
@@ -233,7 +233,7 @@ def _drawn(
     shown = {}
     for experiment, table in runner.run(experiments, done):
         table.save(out / "numbers" / f"{experiment.name}.csv")
-        shown[experiment.name] = one = Shown(experiment, experiment.figure(table))
+        shown[experiment.name] = one = ShownFigure(experiment, experiment.figure(table))
         one.save(out / "figures")
     bar.update(task, description="figures")
     return [shown[e.name] for e in experiments]

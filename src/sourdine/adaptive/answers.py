@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sourdine.results.answer import Answer
-from sourdine.results.tables import Columns, Sheet, Shown
+from sourdine.results.tables import Columns, Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -71,7 +71,7 @@ class AdaptiveAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate(Shown):
+class Certificate(Displayable):
     """What is proved, and on which grounds; never what merely survived attacks.
 
     Parameters

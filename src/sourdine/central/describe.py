@@ -107,9 +107,9 @@ class Described:
     @cached_property
     def mean(self) -> Mean:
         """The mean, within bounds that are found."""
-        sought: Any = "find"
+        unknown: Any = "find"
         step = 1 if self.declared == WHOLE else None
-        within = {"bounds": sought, "step": step, "population": True, "missing": "exclude"}
+        within = {"bounds": unknown, "step": step, "population": True, "missing": "exclude"}
         return Mean(n=self.rows, **within, **self._asked(MEAN))
 
     @cached_property
@@ -165,7 +165,7 @@ class Described:
         kind = self.declared or self._chosen(data)
         drawn: dict[str, Any] = {"kind": kind}
         if kind in {NUMBER, WHOLE}:
-            drawn["mean"] = self.mean.drawer.draw(data)
+            drawn["mean"] = self.mean.estimator.draw(data)
             drawn["deciles"] = self.deciles(drawn).draw(data)
         else:
             drawn["count"] = self.count.draw(data)
@@ -641,7 +641,7 @@ class Describe(Statistic):
         """Refuse columns that are not there, or whose type cannot hold what is declared."""
         super().require_columns(data)
         declared, names = dict(self.declared), self._described(data)
-        if not converters.is_sought(self.rows):  # else once they are found
+        if not converters.is_unknown(self.rows):  # else once they are found
             self._require_enough(len(names))
         for name in dict.fromkeys((*names, *declared)):
             need = NUMBERS if declared.get(name) in {NUMBER, WHOLE} else TEXTS

@@ -380,7 +380,7 @@ class Histogram(Statistic):
         """Texts for categories, and for bins what their edges are."""
         if self.categories is not None:
             return TEXTS
-        cell = None if converters.is_sought(self.bounds) else self.cell
+        cell = None if converters.is_unknown(self.bounds) else self.cell
         return DATES if isinstance(cell, Edges) and cell.dated else NUMBERS
 
     def check(self) -> None:

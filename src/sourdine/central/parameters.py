@@ -227,7 +227,7 @@ def require_type(
     own = dict(bounds).get(column) if parameter == "of" else bounds
     tries: dict[str, Any] = {}
     dateless = asked.kind in DATELESS
-    if declared.holds == DATES and converters.is_sought(own) and not dateless:
+    if declared.holds == DATES and converters.is_unknown(own) and not dateless:
         name, got = "bounds", "find"
         must = f"be two dates for {column!r}, which holds dates: only those of numbers are found"
     else:

@@ -268,7 +268,7 @@ class Statistic(CommonParameters):
 
     def first(self) -> TwoStage | None:
         """Return what finds parameters that nobody knows; None if all are settled."""
-        if not converters.is_sought(self.rows):
+        if not converters.is_unknown(self.rows):
             return None
         from sourdine.central.finding.two_stage import RowsFirst
 
@@ -313,9 +313,9 @@ class Statistic(CommonParameters):
         """
         if not self.source.private:
             return of_promise(self.cost)
-        drawer = self.drawer
-        if drawer is not self:
-            return drawer.parts
+        estimator = self.estimator
+        if estimator is not self:
+            return estimator.parts
         return widest(self.cost, self.own_parts, self.of_private_number().own_parts)
 
     @property
@@ -420,7 +420,7 @@ class Statistic(CommonParameters):
         require_type(self, data, name, need, parameter)
 
     @cached_property
-    def drawer(self) -> Statistic | ByGroup | TwoStage:
+    def estimator(self) -> Statistic | ByGroup | TwoStage:
         """What draws and explains the answer: the statistic, or one for each group."""
         first = self.first()
         if first is not None:
@@ -433,16 +433,16 @@ class Statistic(CommonParameters):
         self.require_columns(frame)
         if frame.parsed:
             asked = self.of_private_number()
-        if self.unit is not None and not converters.is_sought(self.rows):
+        if self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))
             frame = needed.bound(self.unit, self.rows, source=self.source)
-        drawer = asked.drawer
-        drawn = drawer.draw(frame)
-        return drawer.release_kind(
-            value=drawer.value(drawn),
+        estimator = asked.estimator
+        drawn = estimator.draw(frame)
+        return estimator.release_kind(
+            value=estimator.value(drawn),
             cost=self.cost,
-            mechanism=drawer,
-            caveats=drawer.caveats,
+            mechanism=estimator,
+            caveats=estimator.caveats,
             drawn=drawn,
             grid=getattr(self, "grid", None),
         )
@@ -536,12 +536,12 @@ class Statistic(CommonParameters):
     @property
     def units(self) -> str:
         """What an error is counted in, where that is known only once it is found."""
-        return "found rows" if converters.is_sought(self.rows) else ""
+        return "found rows" if converters.is_unknown(self.rows) else ""
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Estimator:  # type: ignore[override]
         """Return what drew the answer to the question that `to_dict` wrote."""
-        return super().from_dict(facts).drawer
+        return super().from_dict(facts).estimator
 
     @property
     def how(self) -> str:
@@ -622,13 +622,13 @@ class Numeric(Statistic):
     @property
     def units(self) -> str:
         """What an error is counted in where bounds or rows are found."""
-        own = self.found_units if self.searches and converters.is_sought(self.bounds) else ""
+        own = self.found_units if self.searches and converters.is_unknown(self.bounds) else ""
         return " times ".join(filter(None, (own, super().units)))
 
     @cached_property
     def grid(self) -> Grid:
         """The lattice; of bounds that are sought there is none yet, unless none are needed."""
-        if converters.is_sought(self.bounds):
+        if converters.is_unknown(self.bounds):
             if self.searches:
                 raise AttributeError("grid")
             converters.check_step(self.step, self.bounds)
@@ -716,7 +716,7 @@ class GaussianReady(Numeric):
 
 def bounds_first(question: Statistic) -> BoundsFirst | None:
     """Return what finds the bounds of a question, if they are sought."""
-    if not converters.is_sought(getattr(question, "bounds", None)):
+    if not converters.is_unknown(getattr(question, "bounds", None)):
         return None
     from sourdine.central.finding.bounds import BoundsFirst
 

@@ -26,7 +26,7 @@ from sourdine.exact import given
 from sourdine.frames.memory import ANYTHING, DATES, NUMBERS
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
-from sourdine.parameters.converters import FIND, is_sought
+from sourdine.parameters.converters import FIND, is_unknown
 from sourdine.parameters.converters import bounds_or_find as sought_bounds
 from sourdine.parameters.kinds import WHAT, Kind, param
 from sourdine.privacy.guarantee import shown
@@ -203,7 +203,7 @@ def for_the_rest(
 ) -> tuple[tuple[str, Bounds], ...]:
     """Return bounds with those that are sought for all other columns written out."""
     own = dict(bounds)
-    if RECORDS not in own or not is_sought(own[RECORDS]):
+    if RECORDS not in own or not is_unknown(own[RECORDS]):
         return bounds
     rest = own.pop(RECORDS)
     return (*own.items(), *((column, rest) for column in columns if column not in own))
@@ -378,7 +378,7 @@ class Table(Statistic):
         return tuple(
             column
             for column, bounds in self.bounds
-            if is_sought(bounds) and any(word in SEARCHED for word in asked.get(column, ()))
+            if is_unknown(bounds) and any(word in SEARCHED for word in asked.get(column, ()))
         )
 
     def first(self) -> TwoStage | None:

@@ -1,4 +1,4 @@
-"""The command line: faces of the library, with no mathematics of their own.
+"""The command line: an interface to the library, with no mathematics of its own.
 
 ==============  ====================================================================================
 ``app``         ``sourdine``: the commands of the shell, and those that plugins add

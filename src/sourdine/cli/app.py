@@ -274,7 +274,7 @@ def main() -> None:
 
 def _place(error: Exception) -> str:
     """Return file and line of the innermost frame of ours."""
-    room = Path(__file__).parents[1]
+    library = Path(__file__).parents[1]
     frames = [(Path(frame.filename), frame.lineno) for frame in extract_tb(error.__traceback__)]
-    path, line = [frame for frame in frames if frame[0].is_relative_to(room)][-1]
-    return f"{path.relative_to(room.parent)}:{line}"
+    path, line = [frame for frame in frames if frame[0].is_relative_to(library)][-1]
+    return f"{path.relative_to(library.parent)}:{line}"

@@ -317,8 +317,8 @@ def _export(
             raise ParameterError(
                 "dataset", "be one of this store", repr(dataset), "Type another name."
             )
-        book = kept.datasets.book(dataset) if guard == dataset else kept.guards.book(guard)
-        text = lines_text(book)
+        journal = kept.datasets.journal(dataset) if guard == dataset else kept.guards.journal(guard)
+        text = lines_text(journal)
     if out is None:
         print(text, end="")  # noqa: T201 - the answer
         return

@@ -264,7 +264,7 @@ def _within(cls: type[Statistic], asked: dict[str, Any], ledger: StoredLedger) -
     terms = ledger.terms
     own = {name: asked.pop(name) for name in SHARED if name in asked}
     if own:
-        terms.require(_terms(terms, own), f"the ledger {ledger.book.name}")
+        terms.require(_terms(terms, own), f"the ledger {ledger.journal.name}")
     left = ledger.account.remaining
     planner = Planner(
         remaining=left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon(),

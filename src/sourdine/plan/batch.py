@@ -17,7 +17,7 @@ from sourdine.plan.plans import Plan, left_after, number, table
 from sourdine.privacy.accounting import Ends, compose
 from sourdine.privacy.guarantee import shown
 from sourdine.results.charts import BLUE, GREY, INK, NOTE, PALE, RED, RULE, canvas, saved
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +81,7 @@ MARGIN = 1e-9
 
 
 @frozen(kw_only=True, slots=False)
-class Plans(Shown):
+class Plans(Displayable):
     """Several statistics under one total. They print as a table.
 
     Parameters

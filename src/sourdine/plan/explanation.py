@@ -15,7 +15,7 @@ from sourdine.privacy.adversary import MOST
 from sourdine.privacy.guarantee import shown
 from sourdine.results.charts import BLUE, GREY, INK, NOTE, RED, RULE, SOFT, canvas, saved
 from sourdine.results.formatting import json_text
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ FINEST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation(Shown):
+class Explanation(Displayable):
     """What a promise means to one person; it prints as a table with sentences.
 
     Parameters

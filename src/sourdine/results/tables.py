@@ -139,7 +139,7 @@ class Sheet:
         return [parts[0], *(part for part in parts[1:] if part)]
 
 
-class Shown(ABC):
+class Displayable(ABC):
     """Prints as a sheet: a small table in a terminal, HTML in a notebook."""
 
     __slots__ = ()

@@ -13,7 +13,7 @@ from sourdine.privacy.accounting import Filter, Part, compose
 from sourdine.privacy.accounting.parts import plain, replaced
 from sourdine.privacy.budget import added, afterwards, read_total, remaining, require_finite
 from sourdine.privacy.guarantee import percent, shown
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -94,7 +94,7 @@ KINDS: dict[str, tuple[str, Callable[[Fraction], Part]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class RemainingBudget(Shown):
+class RemainingBudget(Displayable):
     """What is left of a total with delta.
 
     It is a share, as what an epsilon costs depends on what is asked: `largest` says which epsilon
@@ -192,7 +192,7 @@ class RemainingBudget(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class Charged(Shown):
+class Charged(Displayable):
     """What was spent of a total with delta: a share of it, and the sum of the epsilons.
 
     The sum is not what was lost. An epsilon that holds so far, at a time chosen after seeing the

@@ -25,14 +25,14 @@ from sourdine.frames.frame import Frame
 from sourdine.frames.reading import STANDARD
 from sourdine.parameters import converters
 from sourdine.parameters.kinds import spelled
-from sourdine.parameters.question import Face, read
+from sourdine.parameters.question import QuestionMethod, read
 from sourdine.plan import Plan, Planner
 from sourdine.privacy import Guarantee, Part
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.questions import Statistics, named
 from sourdine.results.answer import History
 from sourdine.results.release import Release
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 from sourdine.session.accounts import FilterAccount, RemainingBudget, read_budget
 from sourdine.session.charges import Terms
 from sourdine.session.ledger import Call, MemoryLedger, opened_ledger
@@ -66,12 +66,12 @@ HEADS = {
 """What a history shows of a charge."""
 
 
-class Spending(Statistics[Release], Shown):
+class Spending(Statistics[Release], Displayable):
     """Every statistic as a method that releases it under one total."""
 
     __slots__ = ()
 
-    describe = Face(Describe)
+    describe = QuestionMethod(Describe)
 
     @property
     @abstractmethod
@@ -136,7 +136,7 @@ NOTHING = "Nothing is left: another total would come on top of this one."
 
 
 @dataclass(frozen=True, slots=True)
-class Admission(Shown):
+class Admission(Displayable):
     """Whether a question would be admitted now, and why: true or false, and a sentence.
 
     Another process may charge the ledger meanwhile; what decides is the call itself.
@@ -214,7 +214,7 @@ class AdmissionCheck(Statistics[Admission]):
 
     __slots__ = ("_account", "_checked", "_read")
 
-    describe = Face(Describe)
+    describe = QuestionMethod(Describe)
 
     def __init__(
         self,
@@ -328,7 +328,7 @@ class Prepared:
                 cost=question.cost,
                 parts=question.parts,
                 what=question.name,
-                mechanism=str(question.drawer),
+                mechanism=str(question.estimator),
                 parameters=json.dumps(question.to_dict(), ensure_ascii=False),
             )
             for question in self.questions
@@ -477,7 +477,7 @@ class Session(Spending):
             open_account=reserve is None,
         )
         if found is not None:
-            own.require(terms, f"the ledger {found.book.name}")
+            own.require(terms, f"the ledger {found.journal.name}")
         else:
             self._ledger = MemoryLedger(terms) if ledger is None else opened_ledger(ledger, terms)
 

@@ -185,8 +185,8 @@ def meaning(epsilon: Fraction) -> str:
     Examples
     --------
     >>> from fractions import Fraction
-    >>> meaning(Fraction(1))[:56]
-    'nobody who sees a record can be more than 74% sure of a '
+    >>> meaning(Fraction(1))[:55]
+    'nobody who sees a record can be more than 74% sure of a'
     """
     return (
         f"nobody who sees a record can be more than {sure(epsilon)}% sure of a yes or no, if both "

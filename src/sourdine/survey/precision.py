@@ -19,7 +19,7 @@ from sourdine.noise import SeededSource
 from sourdine.privacy.guarantee import shown
 from sourdine.results.formatting import grouped, json_text
 from sourdine.results.release import SHOWN
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 from sourdine.survey.page import meaning, page, sure
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class PlannedQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagePlan(Shown):
+class PagePlan(Displayable):
     """A plan: nothing was asked, nobody's data was read.
 
     Parameters

@@ -17,7 +17,7 @@ from sourdine.local.table.columns import NO_ANSWER
 from sourdine.local.table.crossed import names
 from sourdine.results.formatting import json_text, shown
 from sourdine.results.release import SHOWN
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 from sourdine.survey.page import source
 from sourdine.survey.precision import FEWEST, precision
 
@@ -89,7 +89,7 @@ class QuestionResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results(Shown):
+class Results(Displayable):
     """What is known of a survey.
 
     Parameters

@@ -26,7 +26,7 @@ from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import at_least, flag, given, kind, number
 from sourdine.results.answer import History
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     import os
@@ -52,7 +52,7 @@ HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits"}
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Shown):
+class Verdict(Displayable):
     """Whether new predictions were confirmed; true if so.
 
     Parameters
@@ -493,9 +493,9 @@ class GuardedHoldout(GuardFacts):
         cls, path: str | os.PathLike[str], *, dependence: Dependence | None = None
     ) -> GuardedHoldout:
         """Return the guard that a file keeps; a custom dependence must be given again."""
-        book = old_file(path)
-        ledger = TranscriptLedger.open(book, dependence=dependence)
-        labels, loss = labels_in(book, ledger.n)
+        journal = old_file(path)
+        ledger = TranscriptLedger.open(journal, dependence=dependence)
+        labels, loss = labels_in(journal, ledger.n)
         guard = cls(labels, loss=loss, ledger=ledger)
         guard._store = FileStore()
         return guard

@@ -15,7 +15,7 @@ from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeEr
 from sourdine.exact import given, kind, number
 from sourdine.results.charts import BLUE, INK, NOTE, PALE, RULE, canvas, headed, saved
 from sourdine.results.formatting import grouped
-from sourdine.results.tables import Sheet, Shown, interval_text
+from sourdine.results.tables import Displayable, Sheet, interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -199,7 +199,7 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing(Shown):
+class Standing(Displayable):
     """What a submission is told; true if it leads now.
 
     Parameters
@@ -247,7 +247,7 @@ class Team:
     tries: int
 
 
-class Leaderboard(Shown):
+class Leaderboard(Displayable):
     r"""Submissions against one guard, of which only those that lead see a score.
 
     Parameters

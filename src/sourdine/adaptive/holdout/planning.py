@@ -19,7 +19,7 @@ from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, number, positive, rational
 from sourdine.results.formatting import grouped
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -55,7 +55,7 @@ class Width:
 
 
 @dataclass(frozen=True, slots=True)
-class WidthPlan(Shown):
+class WidthPlan(Displayable):
     """How far scores will be from the truth at most, with one probability for all of them.
 
     Parameters

@@ -29,7 +29,7 @@ from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, Param
 from sourdine.exact import given, kind, number, positive
 from sourdine.noise import SYSTEM
 from sourdine.results.release import beta_of
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -179,7 +179,7 @@ def private_terms(
 
 
 @dataclass(frozen=True, slots=True)
-class Left(Shown):
+class Left(Displayable):
     """How many more questions are sure to be answered; None for any number.
 
     Parameters
@@ -233,7 +233,7 @@ def left_until(error: Fraction, ledger: TranscriptLedger, levels: Callable[[int]
 
 
 @dataclass(frozen=True, slots=True)
-class ServerReport(Shown):
+class ServerReport(Displayable):
     """What is proved of a server's answers, and apart from it what was tried.
 
     Parameters

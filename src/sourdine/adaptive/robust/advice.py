@@ -11,7 +11,7 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, number
 from sourdine.results.formatting import shown
 from sourdine.results.release import beta_of
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -381,7 +381,7 @@ NAMES = ("insertions", "subset", "merge", "turnstile")
 
 
 @dataclass(frozen=True, slots=True)
-class Advice(Shown):
+class Advice(Displayable):
     """The choices for a task, cheapest first, and the one to take.
 
     Parameters

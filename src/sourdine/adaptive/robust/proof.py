@@ -12,7 +12,7 @@ from sourdine.adaptive.information import largest
 from sourdine.adaptive.ledger.dependence import coin_divergence
 from sourdine.errors import ParameterError
 from sourdine.exact import at_least, given, integer, number, one_of, positive
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -263,7 +263,7 @@ _LOUD = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class Proof(Shown):
+class Proof(Displayable):
     """How many adaptive steps are proved, and on which grounds; never what survived attacks.
 
     Parameters

@@ -18,7 +18,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind
 from sourdine.noise import SYSTEM
 from sourdine.results.charts import MissingExtraError
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -231,7 +231,7 @@ class DistinctSketch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement(Shown):
+class Statement(Displayable):
     """What is proved, under which assumption, and what is not."""
 
     proved: str

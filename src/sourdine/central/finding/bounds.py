@@ -458,7 +458,7 @@ class BoundsFirst(TwoStage):
 
     @property
     def _caveats(self) -> tuple[str, ...]:
-        return tuple(getattr(self._drawer, "caveats", ()))
+        return tuple(getattr(self._estimator, "caveats", ()))
 
     def costs(self, n: int | None) -> dict[str, Fraction]:
         """Return what each part will cost; for a number of records that is not known, at most."""
@@ -611,8 +611,8 @@ class ColumnsFirst(TwoStage):
 
     def findings(self, release: Release) -> list[tuple[str, str]]:
         """Return what was found and spent, by column and by statistic."""
-        drawer: Any = self.part(release).mechanism
-        table: Any = drawer.part if isinstance(drawer, ByGroup) else drawer
+        estimator: Any = self.part(release).mechanism
+        table: Any = estimator.part if isinstance(estimator, ByGroup) else estimator
         return [*super().findings(release), ("shares", f"epsilon: {table.spending}")]
 
     @cached_property

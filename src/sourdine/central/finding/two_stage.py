@@ -89,11 +89,11 @@ class TwoStage(Estimator):
         """What a reader must know: a function of the call alone."""
 
     @cached_property
-    def _drawer(self) -> Estimator:
-        return self.like.drawer
+    def _estimator(self) -> Estimator:
+        return self.like.estimator
 
     def __str__(self) -> str:
-        return f"{self._drawer}, {self.what} found first"
+        return f"{self._estimator}, {self.what} found first"
 
     @property
     @abstractmethod
@@ -103,12 +103,12 @@ class TwoStage(Estimator):
     @property
     def head(self) -> str:
         """What the numbers are."""
-        return self._drawer.head
+        return self._estimator.head
 
     @property
     def shown(self) -> float:
         """The confidence of the intervals that are shown."""
-        return self._drawer.shown
+        return self._estimator.shown
 
     @property
     def title(self) -> str:
@@ -118,7 +118,7 @@ class TwoStage(Estimator):
     @property
     def from_zero(self) -> bool:
         """Whether a picture's axis begins at 0."""
-        return self._drawer.from_zero
+        return self._estimator.from_zero
 
     @property
     def protected(self) -> str:
@@ -128,29 +128,29 @@ class TwoStage(Estimator):
     @property
     def populations(self) -> bool:
         """Whether there are intervals for the population too."""
-        return self._drawer.populations
+        return self._estimator.populations
 
     @property
     def extra_intervals(self) -> tuple[str, ...]:
         """Which intervals are printed in addition to those of the sample."""
-        return self._drawer.extra_intervals
+        return self._estimator.extra_intervals
 
     @property
     def intervals(self) -> bool:
         """Whether the values are numbers."""
-        return self._drawer.intervals
+        return self._estimator.intervals
 
     @property
     def prints_intervals(self) -> bool:
         """Whether tables, frames and pictures show the intervals."""
-        return self._drawer.prints_intervals
+        return self._estimator.prints_intervals
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Find, settle and draw."""
         drawn = self.find(data)
         question = self.settled(drawn)
         drawn["spent"] |= {self.question.kind: plain_parameter(question.epsilon)}
-        return {**drawn, "answer": question.drawer.draw(self.rows(data, drawn))}
+        return {**drawn, "answer": question.estimator.draw(self.rows(data, drawn))}
 
     def rows(self, data: Frame, drawn: Drawn) -> Frame:
         """Return the rows that the settled question is asked of."""
@@ -168,14 +168,14 @@ class TwoStage(Estimator):
         question = self.settled(release.drawn)
         return replace(
             release,
-            mechanism=question.drawer,
+            mechanism=question.estimator,
             drawn=release.drawn["answer"],
             grid=getattr(question, "grid", None),
         )
 
     def value(self, drawn: Drawn) -> Any:
         """Return the answer's value."""
-        return self.settled(drawn).drawer.value(drawn["answer"])
+        return self.settled(drawn).estimator.value(drawn["answer"])
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
         """Return the answer's ends."""
@@ -205,12 +205,12 @@ class TwoStage(Estimator):
     @property
     def lead(self) -> int | None:  # type: ignore[override]
         """How many columns begin each part of a table that is cut to a page."""
-        return self._drawer.lead
+        return self._estimator.lead
 
     @property
     def release_kind(self) -> type[Release]:
         """What its releases are: those of the answer."""
-        return self._drawer.release_kind
+        return self._estimator.release_kind
 
     def difference(self, release: Release, first: object, second: object) -> Release:
         """Return how far one group is above another."""
@@ -346,7 +346,7 @@ class RowsFirst(TwoStage):
             f"The promise is for each {whom}, not for each row. How many rows of each are used was "
             "found privately; intervals do not cover what that leaves out."
         )
-        rest = tuple(getattr(self._drawer, "caveats", ()))
+        rest = tuple(getattr(self._estimator, "caveats", ()))
         return (*(text for text in rest if text not in self.like.person), kept)
 
     def shares(self, n: int | None) -> str:

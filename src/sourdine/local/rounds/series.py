@@ -18,7 +18,7 @@ from sourdine.privacy.guarantee import shown
 from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, SOFT, canvas, headed, saved
 from sourdine.results.formatting import grouped, row
 from sourdine.results.release import SHOWN, read_confidence
-from sourdine.results.tables import Sheet, Shown, framed, interval_head, interval_text
+from sourdine.results.tables import Displayable, Sheet, framed, interval_head, interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -88,7 +88,7 @@ INVENTED = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SurveyPlan(Shown):
+class SurveyPlan(Displayable):
     """What so many people will tell in each round.
 
     Parameters
@@ -220,7 +220,7 @@ TOGETHER = (
 )
 
 
-class Series(Shown):
+class Series(Displayable):
     """An `Aggregator` for each round of a survey, and what they say together.
 
     Parameters

@@ -27,7 +27,7 @@ from sourdine.privacy import Guarantee
 from sourdine.results.answer import plain
 from sourdine.results.formatting import json_text
 from sourdine.results.release import SHOWN, Estimator, Release, read_estimator
-from sourdine.results.tables import Sheet, Shown, framed, interval_head
+from sourdine.results.tables import Displayable, Sheet, framed, interval_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -207,7 +207,7 @@ DECILES = tuple(i / 10 for i in range(1, 10))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Estimates(Shown, Mapping[str, "Release"]):
+class Estimates(Displayable, Mapping[str, "Release"]):
     """Shares, means, quantiles and pairs of columns, each a `Release` with its interval.
 
     ``estimates["vote"]`` is the column's own: shares of categories, the mean of numbers.
