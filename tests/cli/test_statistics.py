@@ -354,7 +354,7 @@ def test_help_teaches_by_example(run):
         assert f"$ sourdine {name} " in out
         assert f"$ sourdine plan {name} " in out
     _, out, _ = run("--help")
-    assert "Begin here" in out
+    assert "Examples:" in out
 
 
 @pytest.mark.slow

@@ -1,4 +1,4 @@
-"""A book: one file that only grows, and plain words where it cannot be used."""
+"""A journal: one file that only grows, and plain words where it cannot be used."""
 
 from __future__ import annotations
 

@@ -75,7 +75,7 @@ class Cdf(Numeric):
     kind: ClassVar[str] = "cdf"
     of_dates: ClassVar[bool] = True
     shaped: ClassVar[bool] = True
-    text: ClassVar[str] = "A whole distribution function of a column, with a band around it."
+    text: ClassVar[str] = "Estimate the distribution function of a column, with a band."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 1 --plot salaries.png",
         "--bounds 0 500000 --n 100000 --error 0.01",
@@ -85,8 +85,7 @@ class Cdf(Numeric):
         default=False, converter=read_population,
         metadata=param(
             kinds.FLAG,
-            "Also show the band of the population that the records were drawn from; it costs "
-            "nothing more.",
+            "Also show the confidence band of the population, at no further cost.",
             group=WHAT,
         ),
     )  # fmt: skip

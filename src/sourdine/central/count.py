@@ -44,7 +44,7 @@ class Count(Statistic):
 
     kind: ClassVar[str] = "count"
     populations: ClassVar[bool] = False
-    text: ClassVar[str] = "How many records there are, or how many have a value in a column."
+    text: ClassVar[str] = "Count records, or the values in a column."
     examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 0.1", "--error 100")
 
     @cached_property

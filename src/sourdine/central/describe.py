@@ -508,7 +508,7 @@ class Describe(Statistic):
 
     kind: ClassVar[str] = "describe"
     populations: ClassVar[bool] = False
-    text: ClassVar[str] = "The shape of a table that nobody described, column by column."
+    text: ClassVar[str] = "Describe each column of a table, without public bounds or categories."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv --epsilon 1 --plot people.png",
         "",
@@ -516,14 +516,14 @@ class Describe(Statistic):
 
     columns_: tuple[str, ...] | None = field(
         default=None, converter=read_columns, alias="columns",
-        metadata=param(kinds.KEYS, "The columns; all if left out.", group=DATA),
+        metadata=param(kinds.KEYS, "The columns. Defaults to all.", group=DATA),
     )  # fmt: skip
     declared: tuple[tuple[str, str], ...] = field(
         default=(), converter=read_kinds, alias="kinds",
         metadata=param(
             kinds.KINDS,
-            "What is known of columns: number, whole (numbers), category or date. Else a frame's "
-            "types say it, or it is chosen privately.",
+            "The kinds of columns: number, whole (integers), category or date. By default the "
+            "types of the frame are used, or the kind is chosen privately.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -531,7 +531,8 @@ class Describe(Statistic):
         default=Fraction(1, 10**6), converter=converters.delta,
         metadata=param(
             kinds.PROBABILITY,
-            "The probability with which the loss may pass epsilon, for naming categories.",
+            "The probability with which the privacy loss may exceed epsilon; needed to name "
+            "categories.",
             group=PRIVACY,
         ),
     )  # fmt: skip

@@ -329,7 +329,7 @@ class Histogram(Statistic):
 
     kind: ClassVar[str] = "histogram"
     populations: ClassVar[bool] = False
-    text: ClassVar[str] = "Counts by bins of numbers, or by categories."
+    text: ClassVar[str] = "Count records by bins of numbers, or by categories."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c age --bins 12 --bounds 0 120 --epsilon 0.5 --plot ages.png",
         "--bins 12 --bounds 0 120 --error 20",
@@ -339,8 +339,8 @@ class Histogram(Statistic):
         default=None, converter=read_bins,
         metadata=param(
             kinds.BINS,
-            "How many bins of one width between the bounds; or their edges, such as 0,18,65,120 or "
-            "2020-01-01,2020-07-01,2021-01-01.",
+            "The number of bins of equal width between the bounds; or their edges, such as "
+            "0,18,65,120 or 2020-01-01,2020-07-01,2021-01-01.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -348,8 +348,8 @@ class Histogram(Statistic):
         default=None, converter=read_bounds,
         metadata=param(
             kinds.BOUNDS,
-            "Public bounds, with a number of bins; values outside are in the first or the last. "
-            "Where nobody knows them: find.",
+            "Public bounds, if bins is a number. Values outside are counted in the first or the "
+            "last bin. If the bounds are unknown: find.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -357,7 +357,7 @@ class Histogram(Statistic):
         default=None, converter=read_categories,
         metadata=param(
             kinds.CATEGORIES,
-            "Count these values; or unknown, to name those that many records have by a private "
+            "The categories to count; or unknown, to find those with many records by a private "
             "threshold (needs delta).",
             group=WHAT,
         ),
@@ -366,7 +366,7 @@ class Histogram(Statistic):
         default="exclude", converter=read_missing,
         metadata=param(
             kinds.one_of(*POLICIES),
-            "count: one bin more for what is missing, or is none of the categories.",
+            "count: add a bin for values that are missing or in none of the categories.",
             group=WHAT,
         ),
     )  # fmt: skip

@@ -321,7 +321,7 @@ class Mean(GaussianReady):
 
     kind: ClassVar[str] = "mean"
     of_dates: ClassVar[bool] = True
-    text: ClassVar[str] = "The mean of a column."
+    text: ClassVar[str] = "Compute the mean of a column."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 0.5",
         "--bounds 0 500000 --n 100000 --error 100",
@@ -331,7 +331,8 @@ class Mean(GaussianReady):
         default="laplace", converter=read_method,
         metadata=param(
             kinds.one_of(*METHODS),
-            "The noise: laplace, gaussian (needs delta) or exponential (a point of the grid).",
+            "The mechanism: laplace, gaussian (needs delta) or exponential (selects a point of "
+            "the grid).",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -339,9 +340,9 @@ class Mean(GaussianReady):
         default="auto", converter=read_missing,
         metadata=param(
             kinds.one_of(*POLICIES),
-            "exclude: the mean of the values that are there, whose number is private. middle, "
-            "under substitution: every record counts, a missing value as the middle of the bounds. "
-            "auto: middle where it may be, else exclude.",
+            "How missing values are treated. exclude: the mean of the values that are not "
+            "missing, whose number is private. middle (only under substitute): a missing value "
+            "counts as the middle of the bounds. auto: middle if possible, otherwise exclude.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -350,8 +351,8 @@ class Mean(GaussianReady):
         default=False, converter=read_population,
         metadata=param(
             kinds.FLAG,
-            "Also draw the spread of the values, for short intervals about the population that "
-            "the records were drawn from.",
+            "Also release the spread of the values, for short confidence intervals about the "
+            "population.",
             group=WHAT,
         ),
     )  # fmt: skip

@@ -63,7 +63,7 @@ class Mode(Statistic):
     kind: ClassVar[str] = "mode"
     intervals: ClassVar[bool] = False
     required: ClassVar[tuple[str, ...]] = ("categories",)
-    text: ClassVar[str] = "The most common of the categories that you list."
+    text: ClassVar[str] = "Find the most common of the listed categories."
     examples: ClassVar[tuple[str, str]] = (
         "survey.csv -c travel --categories bus,car,foot --epsilon 0.5",
         "--categories bus,car,foot --error 20",
@@ -73,7 +73,7 @@ class Mode(Statistic):
         default=None, converter=read_categories,
         metadata=param(
             kinds.KEYS,
-            "The values that may win. List them yourself: which of them occur is private.",
+            "The candidate values. List them yourself, because which of them occur is private.",
             group=WHAT,
         ),
     )  # fmt: skip

@@ -159,7 +159,7 @@ class Proportion(Statistic):
     """
 
     kind: ClassVar[str] = "proportion"
-    text: ClassVar[str] = "The share of ones in a column, or of records in a category."
+    text: ClassVar[str] = "Estimate the proportion of ones, or of records in a category."
     examples: ClassVar[tuple[str, str]] = (
         "survey.csv -c vote --category yes --epsilon 0.2",
         "--n 5000 --error 0.01",
@@ -169,7 +169,8 @@ class Proportion(Statistic):
         default=None, converter=read_category,
         metadata=param(
             kinds.VALUE,
-            "The value whose share is asked; without it the column holds zeros and ones.",
+            "The category whose proportion is estimated. Without it the column must hold zeros "
+            "and ones.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -177,9 +178,10 @@ class Proportion(Statistic):
         default="auto", converter=read_missing,
         metadata=param(
             kinds.one_of(*POLICIES),
-            "exclude: the share among values that are there, whose number is private. no: the "
-            "share among all records, whose number is public; where records are added or removed "
-            "it is the n that is typed. auto: no under substitution, else exclude.",
+            "How missing values are treated. exclude: the proportion among values that are not "
+            "missing, whose number is private. no: the proportion among all records, whose "
+            "number is public (under add_remove it is n). auto: no under substitute, otherwise "
+            "exclude.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -188,7 +190,7 @@ class Proportion(Statistic):
         default=False, converter=read_population,
         metadata=param(
             kinds.FLAG,
-            "Also print intervals about the population that the records were drawn from.",
+            "Also print confidence intervals about the population.",
             group=WHAT,
         ),
     )  # fmt: skip

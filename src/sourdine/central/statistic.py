@@ -590,9 +590,9 @@ class Numeric(Statistic):
         default=None, converter=converters.bounds_or_find,
         metadata=param(
             kinds.BOUNDS,
-            "Public bounds, chosen without looking at the data: values outside count as the "
-            "nearest bound. An age is within 0 and 120. Two dates for a column of dates. Where "
-            "nobody knows them: find, or none for one of them, or find behind a wide range.",
+            "Public bounds, chosen without looking at the data, such as 0 and 120 for an age, or "
+            "two dates. Values outside are clamped. If the bounds are unknown: find, or none for "
+            "one of them, or find after a wide range.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -600,8 +600,8 @@ class Numeric(Statistic):
         default=None, converter=read.step,
         metadata=param(
             kinds.DISTANCE,
-            "The step of the lattice that values are snapped to, such as 1 for whole numbers, or "
-            "'15 min' for times; about a millionth of the bounds, or a day, if left out.",
+            "The step of the grid that values are rounded to, such as 1 for integers or '15 min' "
+            "for times. Defaults to about a millionth of the range, or a day.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip

@@ -323,7 +323,7 @@ class Table(Statistic):
 
     kind: ClassVar[str] = "table"
     required: ClassVar[tuple[str, ...]] = ("of",)
-    text: ClassVar[str] = "Several statistics of several columns under one total."
+    text: ClassVar[str] = "Compute several statistics of several columns under one total epsilon."
     wide: ClassVar[bool] = True
     lead: ClassVar[int | None] = 0
     examples: ClassVar[tuple[str, str]] = (
@@ -339,8 +339,8 @@ class Table(Statistic):
         default=None, converter=read_of,
         metadata=param(
             OF,
-            "What is asked of each column, such as age:mean,deciles; * is for records, whose count "
-            "alone can be asked.",
+            "The statistics of each column, such as age:mean,deciles; * stands for records, of "
+            "which only the count is available.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -348,8 +348,8 @@ class Table(Statistic):
         default=None, converter=read_bounds,
         metadata=param(
             BOUNDS,
-            "Public bounds of each column of numbers, chosen without looking at the data; find, "
-            "where nobody knows them.",
+            "Public bounds of each numeric column, chosen without looking at the data; find if "
+            "they are unknown.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -357,7 +357,7 @@ class Table(Statistic):
         default=None, converter=read_steps,
         metadata=param(
             STEPS,
-            "The step of each column's lattice; about a millionth of the bounds if left out.",
+            "The step of each column's grid. Defaults to about a millionth of the range.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip

@@ -154,7 +154,7 @@ class Variance(Numeric):
 
     kind: ClassVar[str] = "variance"
     found_units: ClassVar[str] = "squared found widths"
-    text: ClassVar[str] = "The variance of a column."
+    text: ClassVar[str] = "Compute the variance of a column."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c age --bounds 0 120 --step 1 --epsilon 0.5",
         "--bounds 0 120 --n 100000 --epsilon 0.5",

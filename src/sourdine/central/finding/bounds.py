@@ -234,7 +234,7 @@ class BoundsFirst(TwoStage):
     Examples
     --------
     >>> from sourdine.central import Mean
-    >>> asked = Mean(bounds="find", epsilon=1).drawer
+    >>> asked = Mean(bounds="find", epsilon=1).estimator
     >>> asked.shares(100_000)
     'count 0.02, centre 0.00064, bounds 0.3, mean 0.67936'
     >>> release = Mean(bounds="find", epsilon=1).release([20, 30, 40] * 1000)
@@ -527,7 +527,7 @@ class ColumnsFirst(TwoStage):
     --------
     >>> from sourdine.central import Table
     >>> asked = Table(of={"age": ["mean"], "*": ["count"]}, bounds="find", epsilon=1)
-    >>> asked.drawer.shares(100_000)
+    >>> asked.estimator.shares(100_000)
     'bounds of age 0.16064, table 0.83936'
     >>> release = asked.release({"age": [20, 30, 40] * 1000})
     >>> abs(release.value["mean of age"] - 30) < 2

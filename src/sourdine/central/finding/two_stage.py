@@ -263,7 +263,7 @@ class RowsFirst(TwoStage):
     Examples
     --------
     >>> from sourdine.central import Count
-    >>> asked = Count(unit="who", rows="find", epsilon=1).drawer
+    >>> asked = Count(unit="who", rows="find", epsilon=1).estimator
     >>> asked.candidates[:7], asked.candidates[-1]
     ((1, 2, 3, 4, 6, 8, 12), 6144)
     """
