@@ -51,14 +51,14 @@ def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     first = list(zip(*own, strict=True))[:per]
     if not names:
         called = [_head(*what, again=False) for what in first]
-        heads = ("statistic", columns.name)
+        top = ("statistic", columns.name)
         named = list(zip(called, columns.texts(), strict=True))
         if not columns.bounded:
-            return heads, [(name, *text) for name, text in named]
+            return top, [(name, *text) for name, text in named]
         lines: list[tuple[str, ...]] = [
             (name, text, interval_text(*ends)) for name, (text, *ends) in named
         ]
-        return (*heads, interval_head(columns.confidence)), lines
+        return (*top, interval_head(columns.confidence)), lines
     heads = [
         _head(column, word, q, again=i > 0 and first[i - 1][:2] == (column, word))
         for i, (column, word, q) in enumerate(first)
