@@ -240,7 +240,7 @@ def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
     ledger = ("--ledger", tmp_path / "people.ledger")
     status, out, _ = run("mean", csv, *AGE, "-e", "0.6", *ledger, "--total", "1")
     assert status == 0
-    assert "left    epsilon 0.4" in out
+    assert "remaining  epsilon 0.4" in out
     status, out, err = run("count", csv, "-e", "0.5", *ledger)
     assert (status, out) == (3, "")
     assert "epsilon must be at most 0.4, what is left of 1, got 0.5. Type --epsilon 0.4" in err
@@ -290,7 +290,7 @@ def test_a_ledger_is_shown(run, csv):
     assert status == 0
     assert "mean of age" in out
     assert "person, at most 2 rows of each" in out
-    assert "left   epsilon 0.3" in out
+    assert "remaining  epsilon 0.3" in out
     facts = json.loads(run("ledger", "x.ledger", "--json")[1])
     assert [charge["what"] for charge in facts["charges"]] == ["mean of age", "count"]
     assert facts["charges"][0]["question"]["bounds"] == [0, 120]

@@ -58,7 +58,7 @@ class AdaptiveAnswer(Answer):
     def notes(self) -> list[tuple[str, str]]:
         """Return what it cost, and where it came from if not from the data."""
         cost = ("cost", counted(f"{self.bits:.3g}", "bit"))
-        return [cost] if self.source == "data" else [cost, ("by", self.source)]
+        return [cost] if self.source == "data" else [cost, ("method", self.source)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything public as what JSON knows."""

@@ -128,14 +128,14 @@ class Cdf(Numeric):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         return "noisy counts below ticks, or below quantiles"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        band = "The band holds for all values at once; a few of its points are printed."
-        more = "quantile(0.5) and probability(a, b) read off any number of others at no cost."
+        """The caveats of a release."""
+        band = "The band holds simultaneously for all values; only a few points are printed."
+        more = "quantile(0.5) and probability(a, b) compute other values at no further cost."
         asked = [INDEPENDENT] if self.population else []
         return (self.clipping, band, more, *asked, *self.person)
 

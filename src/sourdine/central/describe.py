@@ -291,7 +291,7 @@ def _column(numbers: NumbersByName, kind: str) -> dict[str, str]:
             low, high = int(low), int(high)
         within = f"{shown(low, width)} to {shown(high, width)}"
         texts["within"] = within if len(within) <= CELL else f"{low:.2g} to {high:.2g}"
-        texts["beyond"] = f"some {numbers['beyond'][0]} each"
+        texts["beyond"] = f"about {numbers['beyond'][0]} each"
         for what, x in numbers.items():
             if what not in OWN:
                 texts[what.replace(" %", "%")] = _within(*x)
@@ -364,9 +364,9 @@ def panels(
         more = ", ".join(said)
         axes.set_title(cut(name, 30), loc="left", fontsize=9, color=INK)
         axes.text(1, 1.03, more, transform=axes.transAxes, ha="right", fontsize=7, color=NOTE)
-    figure.suptitle(title or "Described privately", x=0.01, ha="left", fontsize=12, color=INK)
+    figure.suptitle(title or "Private description", x=0.01, ha="left", fontsize=12, color=INK)
     figure.supxlabel(
-        f"{release.price} · bars hold a tenth of the records each, wide where they are thin",
+        f"{release.price} · each bar holds a tenth of the records",
         fontsize=8, color=NOTE, x=0.01, ha="left",
     )  # fmt: skip
     return saved(figure, path)
@@ -433,16 +433,15 @@ def _categories(axes: Any, numbers: NumbersByName) -> None:
 # ---- What pandas' ``describe`` is to data that may be seen, for data that may not ----------------
 
 
-EACH = "Each number is followed by how far off it may be; each holds with a probability of 95%."
+EACH = "Each number is followed by its margin of error at 95% confidence."
 ASSUMED = (
-    "Nothing was assumed but the names of the columns and the kinds that types state or you "
-    "declared. Bounds were found: about as many records as stand beside 'beyond' may lie beyond "
-    "each, and were moved in to it; intervals do not cover that."
+    "Only the names of the columns and the declared kinds are taken as known. Bounds were found "
+    "privately: about as many records as 'beyond' says may lie outside each bound and were clamped "
+    "to it; intervals do not cover this."
 )
 LEFT_OUT = (
-    "What cannot be read as a number counts as missing in a column of numbers. Categories that few "
-    "records have are not named. Dates are only counted: ask for quantiles "
-    "with two dates as bounds."
+    "Cells of a numeric column that are not numbers count as missing. Rare categories are not "
+    "listed. Dates are only counted; use quantiles with two dates as bounds."
 )
 ROWS = Fraction(1, 50)
 """The part of epsilon that pays for the number of rows."""
@@ -720,12 +719,12 @@ class Describe(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         return (EACH, ASSUMED, LEFT_OUT, *self.person)
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         return "an equal share of epsilon for each column"
 
     @property

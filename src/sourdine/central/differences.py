@@ -275,7 +275,7 @@ def difference(release: Release, first: object, second: object) -> Release:
             )
     made = Difference(groups=groups, pair=(first, second))
     parts = {"groups": [drawn[first], drawn[second]]}
-    note = "The difference is read off what was released: it costs nothing more."
+    note = "The difference follows from the release and costs nothing more."
     return replace(
         release, value=made.value(parts), mechanism=made, drawn=parts,
         caveats=(*groups.part.caveats, note),

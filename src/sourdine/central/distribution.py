@@ -348,7 +348,10 @@ class ReadOff(Answer):
     def notes(self) -> list[tuple[str, str]]:
         """Return where the numbers come from."""
         source = str(self.release.mechanism)
-        return [("from", source), ("cost", f"nothing beyond that release: {self.release.price}")]
+        return [
+            ("from", source),
+            ("cost", f"none beyond that of the release: {self.release.price}"),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was asked, and the release it was read off."""

@@ -362,16 +362,18 @@ class ByGroup(Estimator):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        columns, listed = " and ".join(self.columns_of), "listed"
+        """The caveats of a release."""
+        columns = " and ".join(self.columns_of)
         named: tuple[str, ...] = ()
         if self.question.finds:
-            least, listed = self.finder.threshold, "named"
-            paid = "a quarter of epsilon paid for that."
-            named = (f"Groups are named if a noisy count reaches {least}; {paid}",)
+            least = self.finder.threshold
+            paid = "this takes a quarter of epsilon."
+            named = (f"Groups with a noisy count of {least} or more are listed; {paid}",)
         where = f"in the group {OTHER!r}" if self.rest else "in no group"
-        outside = f"Rows whose {columns} is none of the {listed} keys are {where}."
-        together = ("The intervals hold for all groups together.",) if self.prints_intervals else ()
+        outside = f"Rows with none of the listed keys of {columns} are {where}."
+        together = (
+            ("The intervals hold simultaneously for all groups.",) if self.prints_intervals else ()
+        )
         return (*self.part.caveats, *named, outside, *together)
 
     def draw(self, data: Frame) -> dict[str, Any]:

@@ -474,22 +474,28 @@ class Histogram(Statistic):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         noisy = "discrete Laplace noise"
         return f"{noisy} above a private threshold" if self.unknown else noisy
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        together = "The intervals hold for all bins together; counts may be negative, by noise."
+        """The caveats of a release."""
+        together = "The intervals hold simultaneously for all bins. Noise may make counts negative."
         if isinstance(self.mechanism, NamedCounts):
-            named = f"Keys are named if their noisy count is at least {self.mechanism.threshold}."
-            return (named, "The intervals hold for all named keys together.", *self.person)
+            named = (
+                f"Categories with a noisy count of {self.mechanism.threshold} or more are listed."
+            )
+            return (
+                named,
+                "The intervals hold simultaneously for all listed categories.",
+                *self.person,
+            )
         if isinstance(self.cell, Edges):
             outside = self.clipping
         else:
-            counted = "counts as missing" if self.missing == "count" else "is not counted"
-            outside = f"What is none of the categories {counted}."
+            counted = "count as missing" if self.missing == "count" else "are not counted"
+            outside = f"Values in none of the categories {counted}."
         return (outside, together, *self.person)
 
     @property
@@ -498,7 +504,7 @@ class Histogram(Statistic):
         if not isinstance(self.cell, Edges):
             return ""
         first, last = (edge_texts(self.cell)[i] for i in (0, -1))
-        return f"Values outside {first} to {last} are in the first or the last bin."
+        return f"Values outside {first} to {last} are counted in the first or the last bin."
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Say of which listed categories no record was told apart from none."""

@@ -69,7 +69,7 @@ class PopulationMean(ABC):
     @property
     @abstractmethod
     def mechanism(self) -> Together:
-        """What draws it."""
+        """The mechanism, in words."""
 
     @abstractmethod
     def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
@@ -460,7 +460,7 @@ class Mean(GaussianReady):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         if self.method == "exponential":
             return "a point of the grid by the exponential mechanism"
         noisy = "the sum" if self.known else "a sum and a count"
@@ -470,11 +470,11 @@ class Mean(GaussianReady):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         missing = (
             "A missing value counts as the middle of the bounds."
             if self.known
-            else "The mean is that of the values that are not missing."
+            else "Missing values are excluded from the mean."
         )
         return (self.clipping, missing, *([ASKED] if self.population else ()), *self.person)
 

@@ -110,15 +110,15 @@ class Mode(Statistic):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         return "permute-and-flip"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         return (
-            "What is none of the categories is not counted.",
-            "A category that is nearly as common may be named instead.",
+            "Values in none of the categories are not counted.",
+            "A category that is nearly as common may be returned instead.",
             *self.person,
         )
 

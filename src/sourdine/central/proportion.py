@@ -265,21 +265,21 @@ class Proportion(Statistic):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         noisy = "the number of ones" if self.known else "a sum and a count"
         return f"discrete Laplace noise on {noisy}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         yes = (
-            "A value counts as yes from 0.5 on." if self.category is None
-            else "What is not the category counts as no, missing values too."
+            "Values of 0.5 or more count as yes." if self.category is None
+            else "Other and missing values count as no."
         )  # fmt: skip
         asked = (*([ASKED] if self.population else ()), *self.person)
         if self.category is not None:
             return (yes, *asked)
-        gone = "Missing values count as no." if self.known else "Missing values are left out."
+        gone = "Missing values count as no." if self.known else "Missing values are excluded."
         return (yes, gone, *asked)
 
     def prefetch(self, data: Frame) -> None:

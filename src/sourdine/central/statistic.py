@@ -366,12 +366,12 @@ class Statistic(CommonParameters):
         """The caveats on whom the promise is for."""
         if self.unit is not None:
             rows = "one row was" if self.rows == 1 else f"at most {self.rows} rows were"
-            kept = f"The promise is for each {self.unit}, not for each row: of each {rows} kept."
-            return (f"{kept} Intervals do not cover what that leaves out.",)
+            kept = f"The guarantee is for each {self.unit}, not each row: {rows} kept of each."
+            return (f"{kept} Intervals do not cover the rows that were dropped.",)
         if self.rows == 1:
             return ()
-        trusted = "that nobody owns more is taken on trust, for no unit was named."
-        return (f"The promise is for a person, with at most {self.rows} records; {trusted}",)
+        trusted = "this limit is not enforced, because no unit was given."
+        return (f"The guarantee is for persons with at most {self.rows} records; {trusted}",)
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there, by the parameters that name them."""
@@ -680,10 +680,10 @@ class Numeric(Statistic):
     @property
     def clipping(self) -> str:
         """The caveat on bounds."""
-        changed = "intervals do not cover what that changes."
+        changed = "intervals do not cover the resulting error."
         if isinstance(self.grid, Octaves):
             return (
-                f"Numbers are rounded to a public lattice, {self.grid}; what is none, such as a "
+                f"Numbers are rounded to a public grid, {self.grid}; anything else, such as a "
                 f"date, counts as missing; {changed}"
             )
         if self.is_datetime:

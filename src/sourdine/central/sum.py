@@ -81,8 +81,8 @@ class Sum(Numeric):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        return (self.clipping, "A missing value adds nothing.", *self.person)
+        """The caveats of a release."""
+        return (self.clipping, "Missing values count as 0.", *self.person)
 
     def prefetch(self, data: Frame) -> None:
         """Say what will be read."""

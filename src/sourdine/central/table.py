@@ -484,7 +484,7 @@ class Table(Statistic):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         many = len(self._asked)
         return f"{many} statistics, each with a share of epsilon" if many > 1 else "one statistic"
 
@@ -500,8 +500,8 @@ class Table(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        shared = "Epsilon is shared so that the largest relative error is smallest: "
+        """The caveats of a release."""
+        shared = "Epsilon is divided to minimise the largest relative error: "
         several = [f"{shared}{self.spending}."] if len(self.statistics) > 1 else []
         return (*several, *self.explained(set()))
 
@@ -517,7 +517,7 @@ class Table(Statistic):
             for part in self.statistics.values()
             if hasattr(part, "clipping") and part.column not in found
         }
-        missing = "Missing values are left out. Intervals hold for all statistics together."
+        missing = "Missing values are excluded. Intervals hold simultaneously for all statistics."
         return (*clipped.values(), missing, *self.person)
 
     def reads(self) -> dict[str, str | None]:

@@ -178,13 +178,13 @@ class Variance(Numeric):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         return "discrete Laplace noise on three sums"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        left = "The variance is that of the values that are not missing."
+        """The caveats of a release."""
+        left = "Missing values are excluded from the variance."
         return (self.clipping, left, *self.person)
 
     def prefetch(self, data: Frame) -> None:

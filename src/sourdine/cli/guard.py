@@ -212,7 +212,7 @@ def say(opened: GuardedHoldout, said: str, facts: dict[str, Any], *, as_json: bo
         told = {**facts, "bits": _figure(facts["bits"]), **_balance(opened)}
         _print(json.dumps(told))
     else:
-        _print(f"{said}\nleft: {_left_in_words(opened)}")
+        _print(f"{said}\nremaining: {_left_in_words(opened)}")
 
 
 def say_answer(opened: GuardedHoldout, answer: AdaptiveAnswer, *, as_json: bool) -> None:
@@ -239,8 +239,8 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
         ("rows", " ".join(map(str, ledger.dependence.facts().values()))),
         *(("added", _added_in_words(grown)) for grown in opened.growth),
         ("error", None if ledger.error is None else f"half-width {float(ledger.error):g} at most"),
-        ("told", f"{counted(spent.answers, 'answer')}, {counted(f'{spent.bits:.4g}', 'bit')}"),
-        ("left", _left_in_words(opened)),
+        ("spent", f"{counted(spent.answers, 'answer')}, {counted(f'{spent.bits:.4g}', 'bit')}"),
+        ("remaining", _left_in_words(opened)),
     ]
     page = StringIO()
     console = Terminal(file=page, force_terminal=_for_a_person())
@@ -257,8 +257,8 @@ def say_standing(board: Leaderboard, standing: Standing, *, as_json: bool) -> No
         _print(json.dumps({**facts, "bits": _figure(standing.bits), "bar": board.bar}))
         return
     next_lead = board.bar
-    bar = "nothing" if next_lead is None else f"{board.ladder.said(next_lead)} or more"
-    said = f"not better than the leader\nleads now: {bar}"
+    bar = "no score" if next_lead is None else f"{board.ladder.said(next_lead)} or more"
+    said = f"not better than the leader\nscore to lead: {bar}"
     if score is not None:
         said = f"leads with {score.value:.6g} (between {score.lower:.4g} and {score.upper:.4g})"
     _print(said)

@@ -172,14 +172,14 @@ class Plans(Displayable):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         heads, rows = table(self.plans, self.wanted)
-        notes = [("in all", f"epsilon {shown(self.epsilon)}")]
+        notes = [("total", f"epsilon {shown(self.epsilon)}")]
         if self.delta:
             upper = self.certified.upper
             certified = "no" if upper == inf else shown(Fraction(repr(upper)))
             ahead = f"epsilon {certified} at delta {shown(self.delta)}, if declared ahead"
-            notes = [("in all", f"{ahead}; {shown(self.epsilon)} by the sum")]
+            notes = [("total", f"{ahead}; {shown(self.epsilon)} by the sum")]
         if self.room is not None:
-            notes.append(("left", left_after(self.room, self.parts)))
+            notes.append(("remaining", left_after(self.room, self.parts)))
         return Sheet(heads=heads, lines=rows, notes=notes)
 
     def plot(self, *, path: str | None = None, title: str | None = None) -> Any:

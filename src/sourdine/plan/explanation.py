@@ -81,31 +81,31 @@ class Explanation(Displayable):
         most = (
             "by any factor"
             if one.factor is None
-            else f"by a factor of {_times(one.factor)} at most"
+            else f"by a factor of at most {_times(one.factor)}"
         )
         rare = f", but for a chance of {shown(one.passed)}" if 0 < one.passed < 1 else ""
         found, alarms = percent(one.power(ALARMS), up=True), percent(ALARMS, up=True)
         odds = (
-            f"Whoever sees {often} can change the odds {what} {most}, up or down{rare}. Even odds "
-            f"become a chance of {even}."
+            f"Seeing {often} changes the odds {what} {most}, up or down{rare}. A prior probability "
+            f"of 1/2 becomes {even}."
         )
         test = (
-            f"The best test that is wrong about {alarms} of the people {gone} finds {found} of "
-            f"those {there}. A blind guess finds {alarms}."
+            f"The best test with a false positive rate of {alarms} for people {gone} detects "
+            f"{found} of those {there}. Guessing detects {alarms}."
         )
-        notes = [("odds", odds), ("found", test)]
+        notes = [("odds", odds), ("detection", test)]
         if self.guarantee.delta:
             notes.append(
                 (
                     "delta",
-                    f"With a chance of up to {shown(one.told)} a record may be told outright.",
+                    f"With probability up to {shown(one.told)} a record may be revealed.",
                 )
             )
         worst = (
-            "These are worst cases, against somebody who knows all other records; mostly less is "
-            "learnt. Epsilon counts once for each record that a person has."
+            "These are worst cases, for an adversary who knows all other records; usually less is "
+            "learned. Epsilon counts once for each record of a person."
         )
-        return [*notes, ("worst", worst)]
+        return [*notes, ("note", worst)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as what JSON knows; null where there is no bound."""

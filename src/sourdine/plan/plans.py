@@ -239,9 +239,9 @@ class Plan(Displayable):
             notes += [("spent", f"epsilon: {told}"), ("error", RELATIVE)]
         if self.remaining is not None:
             misfit = "" if self.fits else ", too little for this"
-            notes.append(("left", f"epsilon {shown(self.remaining, up=False)}{misfit}"))
+            notes.append(("remaining", f"epsilon {shown(self.remaining, up=False)}{misfit}"))
         if self.room is not None:
-            notes.append(("left", left_after(self.room, self.question.parts)))
+            notes.append(("remaining", left_after(self.room, self.question.parts)))
         heads, rows = table((self,), ())
         return Sheet(heads=heads, lines=rows, notes=notes)
 

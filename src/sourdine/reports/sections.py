@@ -404,7 +404,7 @@ def _variant(report: FiledReport) -> str:
 
 
 def _amounts(report: FiledReport) -> TextTable:
-    amounts = (("total", report.promise), ("spent", report.spent), ("left", report.remaining))
+    amounts = (("total", report.promise), ("spent", report.spent), ("remaining", report.remaining))
     rows = [
         (name, shown(part.exact_epsilon(), up=name != "left"), shown(part.delta, up=name != "left"))
         for name, part in amounts
@@ -419,7 +419,7 @@ def _shares(report: FiledReport) -> TextTable:
     rows = [
         ("total", epsilon, delta, "100%"),
         ("spent", "", "", percent(account.share, up=True)),
-        ("left", "", "", percent(max(1 - account.share, Fraction(0)))),
+        ("remaining", "", "", percent(max(1 - account.share, Fraction(0)))),
     ]
     return TextTable(("", "epsilon", "delta", "share"), rows)
 

@@ -338,7 +338,7 @@ class Release(Answer):
 
     def _warnings(self) -> tuple[str, ...]:
         if self.cost.is_finite and self.cost.epsilon > LITTLE_PROTECTION:
-            return (f"An epsilon above {LITTLE_PROTECTION} protects next to nothing.",)
+            return (f"An epsilon above {LITTLE_PROTECTION} provides almost no protection.",)
         return ()
 
     @property

@@ -181,7 +181,7 @@ class RemainingBudget(Displayable):
         lines = [
             (kind, shown(self.largest(kind), up=False), text) for kind, (text, _) in KINDS.items()
         ]
-        notes = [("left", self.told())]
+        notes = [("remaining", self.told())]
         if self.filter.reserve:
             kept = f"delta {shown(self.delta, up=False)} for answers with a delta of their own"
             notes.append(("reserve", kept))
@@ -245,7 +245,9 @@ class Charged(Displayable):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        note = "the promise is the total; no smaller epsilon is promised of what was spent so far"
+        note = (
+            "the guarantee is the total; no smaller epsilon is guaranteed for the releases so far"
+        )
         return Sheet(notes=[("spent", self.told()), ("note", note)])
 
     def __repr__(self) -> str:

@@ -61,7 +61,7 @@ HEADS = {
     "epsilon": "epsilon",
     "delta": "delta",
     "value": "answer",
-    "mechanism": "by",
+    "mechanism": "method",
 }
 """What a history shows of a charge."""
 
@@ -118,15 +118,15 @@ class Spending(Statistics[Release], Displayable):
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""
         whom, account = self.terms.protected, self.account
-        parts = {"spent": account.used, "left": account.remaining}
+        parts = {"spent": account.used, "remaining": account.remaining}
         notes = [(name, part.told(whom)) for name, part in parts.items()]
-        return replace(self.history.sheet(), notes=[*notes, ("of", self.terms.told())])
+        return replace(self.history.sheet(), notes=[*notes, ("total", self.terms.told())])
 
     def __repr__(self) -> str:
         name, account = type(self).__name__, self.account
         if isinstance(self.total, Guarantee) and isinstance(account.used, Guarantee):
             return f"<{name}: {account.used} spent of {self.total}>"
-        return f"<{name}: {account.remaining.told()} left>"
+        return f"<{name}: {account.remaining.told()} remaining>"
 
 
 # ---- Whether a question would be admitted, and if not, what would --------------------------------
@@ -178,8 +178,8 @@ class Admission(Displayable):
             return f"{what}: {self.refusal}"
         if isinstance(after, FilterAccount):
             left = f"{percent(after.filter.remaining)} of {after.filter.whole}"
-            return f"{what}: {left} would be left"
-        return f"{what}: {after.remaining} would be left"
+            return f"{what}: {left} would remain"
+        return f"{what}: {after.remaining} would remain"
 
     @property
     def largest(self) -> Fraction:

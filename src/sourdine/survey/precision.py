@@ -90,12 +90,12 @@ class PagePlan(Displayable):
             (line.name, line.what, _around(line.half), _around(line.invented))
             for line in self.lines
         ]
-        invented = "one record in a hundred is made up, all of them to move this one question"
+        invented = "1% of the records are invented to move this question"
         notes = [
             ("cost", f"{self.schema.guarantee}, for all answers of a person"),
-            ("means", meaning(self.schema.epsilon)),
-            ("based on", "answers spread evenly; half the width of each interval"),
-            ("invented", f"{invented}; no interval knows of it"),
+            ("guarantee", meaning(self.schema.epsilon)),
+            ("based on", "evenly distributed answers; half-widths of the intervals"),
+            ("invented", f"{invented}; intervals do not cover it"),
         ]
         return Sheet(heads=("question", "estimate", head, "1% invented"), lines=rows, notes=notes)
 
@@ -271,7 +271,7 @@ def summary(survey: Survey) -> Sheet:
     ]
     notes = [
         ("cost", f"{schema.guarantee}, for all answers of a person"),
-        ("means", meaning(schema.epsilon)),
+        ("guarantee", meaning(schema.epsilon)),
         *(schema.costs().sheet().notes if several else ()),
         ("languages", ", ".join(survey.languages)),
         ("sent to", survey.send_to),

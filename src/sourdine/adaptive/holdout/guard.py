@@ -75,7 +75,7 @@ class Verdict(Displayable):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         said = "confirmed" if self.confirmed else "not confirmed"
-        left = [] if self.remaining is None else [("left", left_in_words(self.remaining))]
+        left = [] if self.remaining is None else [("remaining", left_in_words(self.remaining))]
         cost = counted(f"{self.bits:.3g}", "bit")
         return Sheet(notes=[("verdict", said), ("cost", cost), *left])
 
@@ -334,9 +334,11 @@ class GuardFacts:
         """Return what a notebook shows: the rows, what was told, and what can still be told."""
         left = self.remaining
         told = f"{self.bits:.4g} bits in {len(self.ledger.history)} answers"
-        notes = [("rows", f"{self.n}"), ("loss", self.loss), ("told", told)]
+        notes = [("rows", f"{self.n}"), ("loss", self.loss), ("spent", told)]
         if left is not None:
-            notes.append(("left", f"{left.bits:.4g} bits, or {left.answers} answers of yes or no"))
+            notes.append(
+                ("remaining", f"{left.bits:.4g} bits, or {left.answers} answers of yes or no")
+            )
         notes.append(("open", "no: the final answer was given" if self.closed else "yes"))
         return Sheet(title="GuardedHoldout", notes=notes).html()
 

@@ -461,11 +461,15 @@ def board_sheet(
     """
     tries = sum(team.tries for team in teams)
     said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
-    following = "nothing leads any more" if bar is None else f"{ladder.said(bar)} or more leads"
+    following = (
+        "no score can take the lead any more"
+        if bar is None
+        else f"a score of {ladder.said(bar)} or more takes the lead"
+    )
     return Sheet(
         heads=("team", "score", "interval", "tries"),
         lines=[(team.name, *team_cells(team, ladder), str(team.tries)) for team in teams],
-        notes=[("told", f"{said}; {counted(f'{bits:.3g}', 'bit')}"), ("next", following)],
+        notes=[("spent", f"{said}; {counted(f'{bits:.3g}', 'bit')}"), ("next", following)],
     )
 
 

@@ -196,7 +196,7 @@ class Left(Displayable):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         surprises, nods = ("any number of" if x is None else x for x in (self.surprises, self.nods))
-        return Sheet(notes=[("left", f"{surprises} surprises, or {nods} nods")])
+        return Sheet(notes=[("remaining", f"{surprises} surprises, or {nods} nods")])
 
 
 def left_until(error: Fraction, ledger: TranscriptLedger, levels: Callable[[int], int]) -> Left:

@@ -444,7 +444,7 @@ class BoundsFirst(TwoStage):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         own = getattr(self.like, "clipping", None)
         return (*moved(self.like), *(text for text in self._caveats if text != own))
 
@@ -617,7 +617,7 @@ class ColumnsFirst(TwoStage):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         return (*moved(self.like), SHARED, *self.like.explained(set(self.searches)))
 
     def _parts(self, n: int | None) -> dict[str, Fraction]:

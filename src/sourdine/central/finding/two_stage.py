@@ -340,7 +340,7 @@ class RowsFirst(TwoStage):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         whom = self.question.unit
         kept = (
             f"The promise is for each {whom}, not for each row. How many rows of each are used was "

@@ -62,7 +62,9 @@ if TYPE_CHECKING:
 # :math:`E\min(1, 2e^{-2((t - R)^+)^2/n}) \le \beta`. *Checked by* ``benchmarks/cdf.py``.
 
 
-INDEPENDENT = "Population: for records drawn independently from one law, whatever law it is."
+INDEPENDENT = (
+    "Population intervals assume that records are drawn independently from one distribution."
+)
 SAMPLES = 40_000
 GROUPS = 400
 SAFETY = 1.02

@@ -394,19 +394,19 @@ class Quantiles(GaussianReady):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         bought = "" if self.level is None else f", with {100 * float(self.level):g}% intervals"
         return f"method {self.method}{bought}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         said = [self.clipping]
         if self.level is not None:
-            said.append("Part of epsilon bought the intervals; they hold for any data.")
+            said.append("Part of epsilon is spent on the intervals, which hold for any data.")
         if self.counts:
             said.append(
-                "Part of epsilon paid for a count of the records, which chooses the method."
+                "Part of epsilon is spent on a count of the records, which selects the method."
             )
         if self.population:
             said.append(INDEPENDENT)

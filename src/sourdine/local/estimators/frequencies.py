@@ -512,15 +512,15 @@ class Frequencies(Estimate):
 
 
 MADE = {
-    None: "Shares are unbiased: one may lie below 0 or above 1, by noise.",
-    "norm-sub": "Shares are the nearest to the unbiased ones that are not negative and sum to 1: "
-    "small ones are biased. Intervals are of the unbiased ones.",
-    "em": "Shares are the most likely ones that are not negative and sum to 1: small ones are "
-    "biased. Intervals are of the unbiased ones.",
+    None: "Shares are unbiased; noise may take them below 0 or above 1.",
+    "norm-sub": "Shares are projected to be non-negative and sum to 1, so small ones are biased. "
+    "Intervals are for the unbiased shares.",
+    "em": "Shares are the maximum likelihood estimate, which is non-negative and sums to 1; small "
+    "ones are biased. Intervals are for the unbiased shares.",
 }
-SEVERAL = "A person may have several: the shares need not add up to 1."
-EACH = "Each interval holds for its own category, not all of them together."
-ALL = "The intervals hold for all categories together."
+SEVERAL = "People may choose several categories, so shares need not sum to 1."
+EACH = "Each interval holds individually, not simultaneously for all categories."
+ALL = "The intervals hold simultaneously for all categories."
 
 
 def frequencies(
@@ -591,8 +591,8 @@ def frequencies(
     foot      0.064  [0.035, 0.093]
     cost    epsilon 2, any two inputs of one person
     method  frequencies, 1000 reports by RandomizedResponse(epsilon=2, categories=3)
-    note    Shares are unbiased: one may lie below 0 or above 1, by noise.
-    note    Each interval holds for its own category, not all of them together.
+    note    Shares are unbiased; noise may take them below 0 or above 1.
+    note    Each interval holds individually, not simultaneously for all categories.
     """
     if not isinstance(oracle, FrequencyOracle):
         raise ParameterTypeError(

@@ -124,7 +124,7 @@ class SurveyPlan(Displayable):
             ("one round", str(costs.one)),
             (f"{costs.rounds} rounds", str(self.schema.guarantee)),
             ("stays", f"epsilon {shown(costs.stays.exact_epsilon())}, if the answers never change"),
-            ("invented", "by how much 1% of invented records can move a share; no interval says"),
+            ("invented", "the effect of 1% invented records on a share; intervals do not cover it"),
         ]
         return Sheet(
             heads=("column", "a rare answer", "one of a half", "invented"), lines=lines, notes=notes
@@ -214,9 +214,9 @@ def _spread(oracle: Any, asked: float) -> tuple[float, float]:
 DRAWN = 6
 """How many categories are printed and drawn, those with the largest shares."""
 TOGETHER = (
-    "Each interval holds for its own round. People keep their hashes and responses, so rounds err "
-    "together: where answers stay, the mean of many is no more precise than one at the permanent "
-    "epsilon."
+    "Each interval holds for its own round. Responses are memoised, so errors are correlated "
+    "across rounds: if answers do not change, averaging rounds is no more precise than one round "
+    "at the permanent epsilon."
 )
 
 

@@ -407,7 +407,7 @@ class WithinTable(Crossed):
     @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know: a function of the number of reports."""
-        each = "Ratios of estimates, cut to [0, 1]; each interval holds on its own."
+        each = "Ratios of estimates, clipped to [0, 1]. Each interval holds individually."
         return (each,) if self.reports else ("Nobody reported: nothing is known.",)
 
     def value(self, drawn: Mapping[str, Any]) -> Floats:
@@ -518,7 +518,7 @@ class PairTable(Crossed):
     @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know: a function of the number of reports."""
-        each = "Each interval holds on its own, by the normal law; unbiased shares may be negative."
+        each = "Each interval holds individually (normal approximation); shares may be negative."
         return (each,) if self.reports else ("Nobody reported: nothing is known.",)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:

@@ -76,7 +76,7 @@ class OfColumn(Estimator):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         some = "Asked of some people, drawn at random; the interval is for all of them."
         return (some,) if self.sampled else ()
 
