@@ -549,7 +549,7 @@ def _run(
         address = store
         if address is None:
             address, people = demo_store(Path(place))
-            say("A demo: 247,696 public wages, gone when it stops.")
+            say("Demo with 247,696 public wages. Its data are deleted when it stops.")
             for one in people:
                 say(f"  {one.name:<8} password {one.password}")
         elif host not in LOOPBACK and not behind_proxy:
@@ -564,7 +564,7 @@ def _run(
 
         def ready(url: str) -> None:
             if store is None:
-                say(f"A survey that anybody may answer: {open_sample(settings.store, url)}")
+                say(f"A public survey: {open_sample(settings.store, url)}")
 
         start(settings, host=host, port=listening, workers=processes, say=say, listening=ready)
     say("Stopped.")

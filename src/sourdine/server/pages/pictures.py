@@ -53,8 +53,8 @@ def gauge(spent: float, planned: float, left: str, total: str) -> Markup:
     parts += _arc(spent, after, "over" if over else "next")
     middle = ACROSS / 2
     parts += text(left, middle, 84, "middle", "gauge-left")
-    parts += text(f"left of {total}", middle, 104, "middle", "tick")
-    told = f"{left} left of {total}"
+    parts += text(f"of {total} left", middle, 104, "middle", "tick")
+    told = f"{left} of {total} left"
     if planned:
         told += "; the plan takes more than that" if over else f"; the plan takes {planned:.2%}"
     return Markup(drawing(parts, ACROSS, 112, told))  # noqa: S704 - every text was escaped
@@ -111,11 +111,11 @@ class CurvePicture:
             f'width="{self.wide - RIGHT - edge:.1f}"/>'
         )
         if edge < self.wide - RIGHT - 1:
-            said = "more than is left" if self._narrow else "shaded: more than is left"
+            said = "over budget" if self._narrow else "shaded: over budget"
             shade += text(said, self.wide - RIGHT, 14, "end", "beyond-word")
         line = " ".join(f"{self._x(e):.1f},{self._y(error):.1f}" for e, error in self.points)
         parts = shade + self._axes() + f'<polyline class="curve" points="{line}"/>'
-        told = f"error against epsilon; up to epsilon {self.afford:g} can be had"
+        told = f"error against epsilon; up to epsilon {self.afford:g} is available"
         if self.here is not None:
             parts += self._point(*self.here)
             told += f"; at epsilon {self.here[0]:g} it is {upward(self.here[1])} {self.unit}"
@@ -651,7 +651,7 @@ class BoardPicture:
             parts += text(words, x, floor + 20, "middle")
         if self.bar is None:
             return parts
-        said = f"{self.ladder.said(self.bar)} or more leads"
+        said = f"{self.ladder.said(self.bar)} or more takes the lead"
         x, room = place(self.bar), LETTER * len(said) / 2
         middle = min(max(x, self._left + room), self.wide - room)
         parts += f'<path class="guide" d="M{x:.1f} {BOARD_ABOVE - 4}V{floor + 4}"/>'
@@ -662,7 +662,7 @@ class BoardPicture:
         left, kind = self._left, "name own" if team.name == self.own else "name"
         parts = text(_named(team, int((left - 12) / LETTER)), left - 12, y + 4.5, "end", kind)
         if team.score is None:
-            return parts + text("has not led", left + 4, y + 4.5)
+            return parts + text("no lead yet", left + 4, y + 4.5)
         x1, x2, x = map(place, (team.score.lower, team.score.upper, team.score.value))
         parts += f'<line class="span" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y}" y2="{y}"/>'
         parts += f'<circle class="dot" cx="{x:.1f}" cy="{y}" r="6"/>'
