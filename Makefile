@@ -42,7 +42,7 @@ test-spark: ## Spark, classic and Connect; it takes Java 17, on the path or in J
 test-dist: dist ## the built wheels, installed where nothing else is
 	$(BIN)/python -m pytest -q tests_dist
 
-lint: $(VENV)/.ready ## style, types and the floors of the house
+lint: $(VENV)/.ready ## style, types and the layers of packages
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy

@@ -343,7 +343,7 @@ def drawn(found: Found, path: Path) -> None:
     title = "Adversaries against the ledger"
     axes.set_title(title, loc="left", color=charts.INK, fontsize=11, pad=22)
     axes.annotate(
-        f"{len(right)} runs each: median, 5 % to 95 %, all", (0, 1), (0, 6), fontsize=8,
+        f"{len(right)} runs each: median, 5% to 95%, all", (0, 1), (0, 6), fontsize=8,
         xycoords="axes fraction", textcoords="offset points", color=charts.GREY, va="bottom",
     )  # fmt: skip
     charts.legend(axes)

@@ -4,9 +4,9 @@ Run ``python benchmarks/cdf.py`` (``--runs 1000``). The exit status is 1 if a pr
 Markdown copy goes to ``benchmarks/out/cdf.md``.
 
 Records are drawn from US wages as from a population. A run counts as covered if the band holds at
-every one of the 200 001 ticks: of the records' own distribution function, and of the population's.
+every one of the 200,001 ticks: of the records' own distribution function, and of the population's.
 Heights are beside that of the band without privacy (Dvoretzky, Kiefer, Wolfowitz, Massart). The
-demand: at least 95 % of the runs, and at n = 100 000, epsilon 1, 1.3 times that height at most.
+demand: at least 95% of the runs, and at n = 100,000, epsilon 1, 1.3 times that height at most.
 """
 
 from __future__ import annotations

@@ -4,16 +4,16 @@ Run ``python benchmarks/coverage.py`` (``--runs 400`` for a rough look, ``--jobs
 processes, ``--only deciles`` for the rows whose name holds a word). The exit status is 1 if a
 target is missed. A Markdown copy goes to ``benchmarks/out/coverage.md``.
 
-* *Cover*: of the 95 % intervals at least 95 % hold the truth, less six standard errors. Several
+* *Cover*: of the 95% intervals at least 95% hold the truth, less six standard errors. Several
   numbers count as covered if all are. The truth of a q-quantile is record number ceil(qn) of the
   clamped and snapped records.
 * *Width*: the median width is at most 1.6 times (quantiles: 2.5 times) that of the shortest
-  interval [value - a, value + b], a and b fixed, that would have covered 95 % of these runs.
+  interval [value - a, value + b], a and b fixed, that would have covered 95% of these runs.
   Several numbers share one tail probability, and the ratio is the geometric mean of theirs: that
   of the boxes' volumes, per side. Quantiles lie on a lattice: their intervals are measured in
   lattice points.
-* *Plan*: the planned error is 1 to 1.3 times the 95 % quantile of the simulated ones, as it comes
-  out, no allowance being made for the runs; with the epsilon planned for an error at most 5 % pass
+* *Plan*: the planned error is 1 to 1.3 times the 95% quantile of the simulated ones, as it comes
+  out, no allowance being made for the runs; with the epsilon planned for an error at most 5% pass
   that, with 0.7 of it more. Data is fresh in every run, and the number of records varies by a
   tenth.
 
@@ -150,12 +150,12 @@ class Verdict:
 
 
 def six_errors(runs: int) -> float:
-    """Return six standard errors of a share of 5 %."""
+    """Return six standard errors of a share of 5%."""
     return 6 * sqrt(LEVEL * MISS / runs)
 
 
 def shortest(errors: Floats) -> Floats:
-    """Return the widths of the shortest fixed intervals that cover 95 % of the runs together."""
+    """Return the widths of the shortest fixed intervals that cover 95% of the runs together."""
     if errors.shape[1] == 1:
         ranked = np.sort(errors[:, 0])
         held = ceil(LEVEL * len(ranked))

@@ -3,7 +3,7 @@
 Run ``python benchmarks/densities.py`` (``--quick`` for a rough look). It prints
 
 * the integrated squared error and the area between the distribution functions, both times 1000,
-  of every method for 100 000 people at epsilon 1, 20 times each. Methods were developed on the
+  of every method for 100,000 people at epsilon 1, 20 times each. Methods were developed on the
   first four densities and other smooth ones; the last four were held out. Every draw is a real
   one;
 * the slope of the thresholded estimator's risk against the number of people, with and without
@@ -290,7 +290,7 @@ def draw_densities(seen: dict[str, Density], path: Path) -> None:
             axes.spines[side].set_visible(False)
     figure.get_axes()[0].legend(frameon=False, fontsize=8)
     figure.suptitle(
-        f"{PEOPLE} people, epsilon {ALPHA} each: auto, its pointwise 95 % band, and the truth",
+        f"{PEOPLE} people, epsilon {ALPHA} each: auto, its pointwise 95% band, and the truth",
         x=0.01, ha="left", fontsize=11, color=INK,
     )  # fmt: skip
     figure.savefig(path)

@@ -4,10 +4,10 @@ Run ``python benchmarks/f2.py`` (``--seeds 2 --largest 3000`` for a rough look).
 1 if a target is missed. A Markdown copy and a picture go to ``benchmarks/out``.
 
 * *Attacked*: estimate over truth, median and range over sketches, after so many probes of
-  `sourdine.adaptive.attacks.probe`, downward; and the share of single answers within 25 %.
+  `sourdine.adaptive.attacks.probe`, downward; and the share of single answers within 25%.
 * *Declared*: at the declared number of steps, downward and upward, with even and climbing probes,
-  at least 95 % of the robust sketch's answers are within 25 %, and none of the plain one's.
-* *Honest*: on a stream that does not react, growing, shrinking and leaping, the 95 % quantile of
+  at least 95% of the robust sketch's answers are within 25%, and none of the plain one's.
+* *Honest*: on a stream that does not react, growing, shrinking and leaping, the 95% quantile of
   the relative error is within the declared accuracy.
 """
 
@@ -118,9 +118,9 @@ def inserted(seeds: int) -> Iterator[str]:
 
 def honest(missed: list[str], answers: int = 3000) -> Iterator[str]:
     """Yield the error on streams that do not react."""
-    yield "| stream | 95 % quantile of the error | declared | looks an answer |"
+    yield "| stream | 95% quantile of the error | declared | looks an answer |"
     yield "|---|---|---|---|"
-    changes = {"the same": 1.0, "grows 20 %": 1.2, "shrinks 30 %": 0.7, "leaps": 1e4, "falls": 1e-4}
+    changes = {"the same": 1.0, "grows 20%": 1.2, "shrinks 30%": 0.7, "leaps": 1e4, "falls": 1e-4}
     for name, change in track(changes.items(), "honest", console=ERRORS, transient=True):
         sketch = RobustF2()
         errors = np.array([_turn(sketch, change) for _ in range(answers)])

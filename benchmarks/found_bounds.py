@@ -8,12 +8,12 @@ is 1 if a target is missed. A Markdown copy goes to ``benchmarks/out/found_bound
 Every run is a whole public call, ``sd.mean(x, bounds="find", epsilon=...)``. Its error is compared
 with that of the best clip in hindsight at the whole epsilon: the two bounds, among the records,
 with the least root of bias squared plus variance; the biases of the two sides are not let cancel,
-as that would be luck and no choice of bounds. *Trimmed*: without the worst 5 % of runs. A *failure*
+as that would be luck and no choice of bounds. *Trimmed*: without the worst 5% of runs. A *failure*
 is a run whose error is more than ten times the best.
 
 * *Each*: where n times epsilon is 1000 or more the trimmed root mean square error is at most four
   times the best, and at most 2.1 times in geometric mean.
-* *Failures*: at most 1 % of those runs, 10 % for capital gains, of which half a percent are 99 999.
+* *Failures*: at most 1% of those runs, 10% for capital gains, of which half a percent are 99,999.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ Floats = NDArray[np.float64]
 EPSILONS, NUMBERS = (0.1, 1.0), (1000, 10_000, 250_000)
 ENOUGH, GEOMETRIC, EACH, OFTEN = 1000, 2.1, 4.0, 10.0
 MOST_FAILURES = {"capital gain": 0.1}
-"""The share of runs that may fail, 1 % where nothing is said."""
+"""The share of runs that may fail, 1% where nothing is said."""
 FILES = {
     "payroll": ("nyc_payroll_fy2016_sample_nonames.csv.gz", "RegularGrossPaid"),
     "capital gain": ("adult_all.csv.gz", "capital-gain"),
@@ -168,7 +168,7 @@ def _row(name: str, measured: list[Measured]) -> list[str]:
     texts = []
     for m in measured:
         mark = " *missed*" if m.missed else ""
-        texts.append(f"{m.whole:.2g} / {m.trimmed:.2g} / {100 * m.failures:.1f} %{mark}")
+        texts.append(f"{m.whole:.2g} / {m.trimmed:.2g} / {100 * m.failures:.1f}%{mark}")
     return [name, *texts]
 
 

@@ -15,7 +15,7 @@ answers with the interval of a single question fixed beforehand (Hoeffding's, at
 of the answer), which shows that the attacks are real.
 
 Usage: python benchmarks/growing_guard.py [--runs 200] [--seed 1], so many runs of each analyst. The
-exit status is 1 if the guard misses in more than 5 % of the runs of any, or if the climber does not
+exit status is 1 if the guard misses in more than 5% of the runs of any, or if the climber does not
 mislead the plain intervals.
 """
 

@@ -64,8 +64,8 @@ def main() -> None:
     for name, n, epsilon in track(cases, "Measuring"):
         found = measured(ORDERS[name], n, epsilon, runs)
         shown = [f"{x:.3g}" for x in found[:3]]
-        lines.append((name, f"{n:,}", f"{epsilon:g}", *shown, f"{100 * found[3]:.0f} %"))
-    table = Table(*heads, title="95 % of answers, in percentage points of rank")
+        lines.append((name, f"{n:,}", f"{epsilon:g}", *shown, f"{100 * found[3]:.0f}%"))
+    table = Table(*heads, title="95% of answers, in percentage points of rank")
     for line in lines:
         table.add_row(*line)
     Console().print(table)

@@ -4,12 +4,12 @@ Run ``python benchmarks/many_quantiles.py`` (``--runs 100``). The exit status is
 missed. A Markdown table and the picture go to ``benchmarks/out``; ``--publish`` puts the picture
 into the manual.
 
-* *No cliff*: on US wages (247 696 records, 200 001 ticks, many ties) at epsilon 1 the largest rank
-  error stays within 90 for 300 to 10 000 quantiles, in 0.3 s each; on a declared range of 2**40
+* *No cliff*: on US wages (247,696 records, 200,001 ticks, many ties) at epsilon 1 the largest rank
+  error stays within 90 for 300 to 10,000 quantiles, in 0.3 s each; on a declared range of 2**40
   ticks within 100 for up to 3000.
 * *Beside others*: the set-up of J. Imola, F. Boninsegna, H. Keller, A. Aamand, A. Roy Chowdhury,
   R. Pagh, "Differentially private quantiles with smaller error", NeurIPS 2025, arXiv 2505.13662:
-  the ages of the Adult data, twelve times, n = 586 104, ties broken by (i + 1)/n and a little
+  the ages of the Adult data, twelve times, n = 586,104, ties broken by (i + 1)/n and a little
   noise, within 0 and 100, m orders, epsilon 1. Their numbers are read off their plot.
 """
 
@@ -188,7 +188,7 @@ def picture(found: dict[int, float], path: Path) -> None:
     axes.set_xticks(MS)
     axes.grid(axis="y", color=charts.RULE, linewidth=0.8)
     axes.legend(frameon=False, fontsize=9, labelcolor=charts.INK)
-    title = "Ages of the Adult data, twelve times: n = 586 104, epsilon 1"
+    title = "Ages of the Adult data, twelve times: n = 586,104, epsilon 1"
     axes.set_title(title, loc="left", color=charts.INK, fontsize=11)
     figure.savefig(path)
 

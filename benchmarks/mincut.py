@@ -156,7 +156,7 @@ def remarks(times: dict[str, float], edges: int) -> list[str]:
             f"The lecture's best phase here, by orders alone: T = {phase.steps:.0f}, cost "
             f"{phase.cost:.0f} against |E| = {edges}."
         ),
-        f"Lazy exact recomputed at {100 * fmean(ROWS[-1].recomputed):.0f} % of the questions.",
+        f"Lazy exact recomputed at {100 * fmean(ROWS[-1].recomputed):.0f}% of the questions.",
         f"Python {python_version()}, igraph {igraph.__version__}, {machine()}, CPU time.",
     ]
 

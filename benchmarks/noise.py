@@ -4,7 +4,7 @@ Run ``python benchmarks/noise.py`` (``--quick`` for a rough look) where the peer
 candidates of a row take turns in one process; the figures are medians of process CPU time. The exit
 status is 1 if a target is missed. A Markdown copy goes to ``benchmarks/out/noise.md``.
 
-Figures are per draw. Where a peer is slow it makes fewer draws than ours (OpenDP vectors of 20 000
+Figures are per draw. Where a peer is slow it makes fewer draws than ours (OpenDP vectors of 20,000
 against a million, diffprivlib some hundreds of calls), and where it lacks the same job it does its
 nearest: for diffprivlib's Laplace that is Geometric, its discrete Gaussian has the sigma that its
 own epsilon and delta give, its bounded Laplace is on floats, and both rows of choices show the same
@@ -306,7 +306,7 @@ def targets(table: list[Row]) -> list[Target]:
     out.append(Target(f"{name}: below 20 us", microseconds, microseconds < 20))
     for label, (release, centre) in timed_releases().items():
         rho = timing_leak(release, centre, calls=20_000)
-        promise = f"{label}, 20 000 releases: |Spearman(time, |noise|)| < 0.03"
+        promise = f"{label}, 20,000 releases: |Spearman(time, |noise|)| < 0.03"
         out.append(Target(promise, rho, abs(rho) < 0.03))
     fresh = not repeats_after_fork(lambda: noise.discrete_laplace(MILLION, 16).tobytes())
     out.append(Target("Fork: parent and child differ", fresh, fresh))

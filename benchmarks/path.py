@@ -1,6 +1,6 @@
 """The way of a value: how many files of the library one call enters, and how often it changes.
 
-Second calls with all imports done: of functions on an array of 30 000 floats, of `Schema.sanitize`
+Second calls with all imports done: of functions on an array of 30,000 floats, of `Schema.sanitize`
 on a dict, of a command on a CSV file, and of a request to a server in this process. A reader who
 follows a number from what was typed to what is published opens these files. The exit status is 1 if
 a target is missed.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from types import FrameType
 
-HOUSE = Path(sd.__file__).parent
+LIBRARY = Path(sd.__file__).parent
 X = np.random.default_rng(1).uniform(0, 100, 30_000)
 DECILES = [k / 10 for k in range(1, 10)]
 ANSWERS = {"age": [31, 17, 64], "vote": ["yes", "no", None]}
@@ -103,8 +103,8 @@ def enter(frame: FrameType, event: str, arg: object) -> None:
     """Write down the file of a function that is called, if it is one of the library."""
     del arg
     path = frame.f_code.co_filename
-    if STEPS is not None and event == "call" and path.startswith(str(HOUSE)):
-        STEPS.append(str(Path(path).relative_to(HOUSE)))
+    if STEPS is not None and event == "call" and path.startswith(str(LIBRARY)):
+        STEPS.append(str(Path(path).relative_to(LIBRARY)))
 
 
 def walked(call: Callable[[], object]) -> list[str]:

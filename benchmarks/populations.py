@@ -5,8 +5,8 @@ law, number of records and epsilon: the part of runs in which the interval holds
 its width over that of the usual interval, which needs no privacy and is computed from the law
 itself. The truth is held exactly if the line is within reach there, so no interval has to be
 searched for. Noise is drawn by the library's own mechanisms. The exit status is 1 if a target is
-missed: normal intervals hold in at least 94.5 % of runs (less four standard errors), the others in
-at least 95 %.
+missed: normal intervals hold in at least 94.5% of runs (less four standard errors), the others in
+at least 95%.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Run ``python benchmarks/robust.py`` (``--most 3000`` for a rough look). A Markdown copy goes to
 ``benchmarks/out/robust.md``.
 
-Every victim has 40 000 counters but the small one. *Honest*: the 95 % quantile of the relative
+Every victim has 40,000 counters but the small one. *Honest*: the 95% quantile of the relative
 error on streams that do not react. The other columns: after so many probes of
 `sourdine.adaptive.attacks.probe`, the answer over the truth, the worst of three ways to probe
 (level, climbing, in one round on the edge of a cell), as the median over the seeds with the worst
@@ -92,7 +92,7 @@ VICTIMS = (
 
 
 def honest(victim: Victim, seeds: int) -> float:
-    """Return the 95 % quantile of the relative error where nobody reacts."""
+    """Return the 95% quantile of the relative error where nobody reacts."""
     errors = []
     for seed in range(seeds):
         rng, sketch = np.random.default_rng(seed), victim.make(1000 + seed)

@@ -1,12 +1,12 @@
 """Repeated surveys: the mean squared error of each round beside its closed form, and the cost.
 
 Run ``python benchmarks/rounds.py`` (``--repeats 2`` for a rough look). The set-up is that of
-LOLOHA's paper (Arcolezi, Pinzón, Palamidessi, Gambs, EDBT 2023): hours worked a week of the 45 222
+LOLOHA's paper (Arcolezi, Pinzón, Palamidessi, Gambs, EDBT 2023): hours worked a week of the 45,222
 complete records of Adult, k = 96 values, 260 rounds, in each of which the values are dealt out anew
 among the people; a permanent epsilon of 1, 2 and 4, and 0.4 of it for one round; hashed to two
 values. Where the table does not lie beside, a stand-in of as many people and values is drawn, and
 the output says so. The error is the mean over all values, rounds and repeats of the squared error
-of a share. The exit status is 1 if it is not within 5 % of its closed form, if a budget is not the
+of a share. The exit status is 1 if it is not within 5% of its closed form, if a budget is not the
 one stated, or if the exact law of a small history breaks it. A Markdown copy goes to
 ``benchmarks/out/rounds.md``.
 """

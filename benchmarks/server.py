@@ -1,6 +1,6 @@
 """How much a server does: plans, counts, means and deciles a second, and the memory of a worker.
 
-``sourdine serve`` runs in processes of its own, with the 247 696 wages; as many requests as are
+``sourdine serve`` runs in processes of its own, with the 247,696 wages; as many requests as are
 said are in flight at a time. Answers leave at once (``--tick 0``).
 
 Run with ``python benchmarks/server.py --seconds 10 --workers 2``; ``--store postgresql://...`` asks

@@ -1,7 +1,7 @@
 """Whether a server that runs for an hour grows: the memory of its workers, minute by minute.
 
-``sourdine serve`` runs in processes of its own, with the 247 696 wages; plans, counts, means and
-deciles are asked in turn, so many a second. The median memory of the last third may be at most 5 %
+``sourdine serve`` runs in processes of its own, with the 247,696 wages; plans, counts, means and
+deciles are asked in turn, so many a second. The median memory of the last third may be at most 5%
 above that of the second third: in the first, caches fill.
 
 Run with ``python benchmarks/server_soak.py --seconds 3600 --rate 10``. Exit status 1 if a request

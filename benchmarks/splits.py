@@ -1,13 +1,13 @@
 """A table under one total, beside every split of epsilon that a person could choose by hand.
 
-Run ``python benchmarks/splits.py adult.csv`` on the Adult data (48 842 people; a header is needed).
+Run ``python benchmarks/splits.py adult.csv`` on the Adult data (48,842 people; a header is needed).
 Asked are the count, the mean of age and the deciles of hours for each sex and education. Each
 statistic is drawn many times at each share of epsilon, from a hundredth on, in all groups. Its
 error is relative (counts over n, means over the width of the bounds, quantiles in ranks over n)
 and multiplied by the size of the group, so that groups of all sizes count alike; of an error the
-95 % point of runs and groups is taken. The search then looks at all splits in steps of a hundredth.
+95% point of runs and groups is taken. The search then looks at all splits in steps of a hundredth.
 Shown are the worst errors of the table's shares and of the best split, once as planned from public
-numbers alone and once as measured. The exit status is 1 if either is more than 5 % above the best.
+numbers alone and once as measured. The exit status is 1 if either is more than 5% above the best.
 A Markdown copy goes to ``benchmarks/out/splits.md``.
 """
 

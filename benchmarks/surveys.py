@@ -5,14 +5,14 @@ rows whose name holds a word). The exit status is 1 if a target is missed. A Mar
 full run goes to ``benchmarks/out/surveys.md``.
 
 Every row is one randomiser, one epsilon and one number of people. In each run fresh people are
-drawn from a law, they report, and shares, a mean or quartiles are estimated with 95 % intervals.
+drawn from a law, they report, and shares, a mean or quartiles are estimated with 95% intervals.
 The truth is that of the people at hand (*sample*) or of the law (*population*). Of several numbers
 the worst counts.
 
 * *Bias*: the mean error is at most 5 standard errors.
-* *Cover*: at least 95 % of the intervals hold the truth, less 5 standard errors.
+* *Cover*: at least 95% of the intervals hold the truth, less 5 standard errors.
 * *Width*: the median width is at most 1.4 times that of the shortest interval estimate - c to
-  estimate + c, c fixed, that would have covered 95 % of these runs.
+  estimate + c, c fixed, that would have covered 95% of these runs.
 
 Quartiles are judged by their cover alone, all three together: no claim is made for their bias, and
 their intervals assume nothing of the law.

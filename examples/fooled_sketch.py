@@ -1,4 +1,4 @@
-"""A real sketch that counts 20 000 of 320 000 visitors, and the same one behind a key.
+"""A real sketch that counts 20,000 of 320,000 visitors, and the same one behind a key.
 
 Run ``python examples/fooled_sketch.py`` (needs ``pip install '.[sketches,plot]'``). An
 attacker who knows the hash of Apache DataSketches, as everybody does, looks at home for items that

@@ -64,7 +64,7 @@ def submission(store, labels, key, team, predictions, *, guard="eval"):
     """Submit to a guard of a store, as the server does."""
     request = sent(key, team, predictions, guard)
     return store.guards.submit_once(
-        request, lambda book: open_sealed(book, labels).submit(team, predictions)
+        request, lambda journal: open_sealed(journal, labels).submit(team, predictions)
     )
 
 

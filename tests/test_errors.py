@@ -1,4 +1,4 @@
-"""Errors are data: every one in the library has its parts, and every face can say them."""
+"""Errors are data: every one in the library has its parts, and every interface can word them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ COMPUTED = {
 THINGS = {"aggregators", "estimates", "pieces", "shares"}
 """Plain words that an error may be about, beside parameters."""
 
-HOUSE = Path(sourdine.__file__).parent
+LIBRARY = Path(sourdine.__file__).parent
 
 
 @dataclass(frozen=True, repr=False)
@@ -66,30 +66,30 @@ class Spelled:
     scopes: tuple[ast.AST, ...]
 
     @property
-    def room(self) -> str:
-        return self.path.relative_to(HOUSE).parts[0]
+    def package(self) -> str:
+        return self.path.relative_to(LIBRARY).parts[0]
 
     def __repr__(self) -> str:
-        return f"{self.path.relative_to(HOUSE)}:{self.call.lineno}"
+        return f"{self.path.relative_to(LIBRARY)}:{self.call.lineno}"
 
     def part(self, i: int) -> list[str]:
         """Return all texts that an argument may be; a field of an f-string is a dot."""
         found = _texts(self.call.args[i], self.scopes)
         name = ("name", "must", "got", "hint")[i]
-        known = i in (0, 2) or (str(self.path.relative_to(HOUSE)), name) in COMPUTED
+        known = i in (0, 2) or (str(self.path.relative_to(LIBRARY)), name) in COMPUTED
         assert found or known, f"{self}: {name} cannot be read"
         return found
 
 
 @dataclass(frozen=True)
-class House:
+class Library:
     """All errors of the library, and the names of all parameters."""
 
     errors: list[Spelled]
     parameters: set[str]
 
-    def of(self, room: str) -> Iterator[Spelled]:
-        return (one for one in self.errors if one.room == room)
+    def of(self, package: str) -> Iterator[Spelled]:
+        return (one for one in self.errors if one.package == package)
 
 
 def spelled(tree: ast.AST, path: Path) -> Iterator[Spelled]:
@@ -128,12 +128,12 @@ def _assigned(name: str, scope: ast.AST, scopes: tuple[ast.AST, ...]) -> Iterato
                 yield from _texts(value, scopes)
 
 
-FILES = sorted(HOUSE.rglob("*.py"))
-ROOMS = sorted({path.relative_to(HOUSE).parts[0] for path in FILES})
+FILES = sorted(LIBRARY.rglob("*.py"))
+PACKAGES = sorted({path.relative_to(LIBRARY).parts[0] for path in FILES})
 
 
 @pytest.fixture(scope="module")
-def house() -> House:
+def library() -> Library:
     gc.disable()  # half a million nodes that stay make it look at everything again and again
     trees = {path: ast.parse(path.read_text("utf-8")) for path in FILES}
     gc.enable()
@@ -145,25 +145,25 @@ def house() -> House:
     }
     parameters |= {option.name for option in vars(options).values() if isinstance(option, Option)}
     errors = [one for path, tree in trees.items() for one in spelled(tree, path)]
-    return House(errors, parameters)
+    return Library(errors, parameters)
 
 
-def test_the_library_is_found(house):
-    assert len(house.errors) > 300
-    rooms = {one.room for one in house.errors}
-    assert rooms >= {"adaptive", "local", "frames", "mechanisms", "privacy"}
-    assert rooms <= set(ROOMS)
+def test_the_library_is_found(library):
+    assert len(library.errors) > 300
+    packages = {one.package for one in library.errors}
+    assert packages >= {"adaptive", "local", "frames", "mechanisms", "privacy"}
+    assert packages <= set(PACKAGES)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_an_error_has_its_parts(room, house):
-    for one in house.of(room):
+@pytest.mark.parametrize("package", PACKAGES)
+def test_an_error_has_its_parts(package, library):
+    for one in library.of(package):
         assert len(one.call.args) == 4, f"{one}: a name, what must hold, what was given, a hint"
         for name in one.part(0):
             assert 0 < len(name) <= 40, one
             assert " must" not in name, one
             if name.isidentifier() and one.call.func.id != "MissingExtraError":
-                assert name in house.parameters | THINGS, one
+                assert name in library.parameters | THINGS, one
         for must in one.part(1):
             assert VERBS.match(must), one
             assert not must.endswith("."), one
@@ -172,13 +172,13 @@ def test_an_error_has_its_parts(room, house):
             assert hint.endswith("."), one
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_what_is_typed_stands_in_a_sentence(room, house):
+@pytest.mark.parametrize("package", PACKAGES)
+def test_what_is_typed_stands_in_a_sentence(package, library):
     """A value to try is named by the hint, and no parameter is spelled by hand."""
-    for one in house.of(room):
+    for one in library.of(package):
         texts = one.part(1) + one.part(3)
         named = {name for text in texts for name in re.findall(r"\{([\w·]+)\}", text)}
-        assert named <= house.parameters | {"·"}, one
+        assert named <= library.parameters | {"·"}, one
         for keyword in one.call.keywords:
             if keyword.arg is not None:
                 assert keyword.arg in named, one

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import sourdine
 from sourdine.cli.app import app
-from sourdine.parameters.question import Face
+from sourdine.parameters.question import QuestionMethod
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE
 
 CONTRIBUTING = (Path(__file__).parents[1] / "CONTRIBUTING.md").read_text("utf-8")
@@ -106,7 +106,7 @@ def is_excepted(place):
     )
 
 
-def rooms():
+def packages():
     """Yield every package of the library, and every module at its top."""
     yield sourdine
     for found in walk_packages(sourdine.__path__, "sourdine."):
@@ -114,10 +114,10 @@ def rooms():
             yield import_module(found.name)
 
 
-def callables(room):
+def callables(package):
     """Yield the address of everything public in a room that can be called, and what it is."""
-    for name in getattr(room, "__all__", ()):
-        thing, where = getattr(room, name), f"{room.__name__}.{name}"
+    for name in getattr(package, "__all__", ()):
+        thing, where = getattr(package, name), f"{package.__name__}.{name}"
         if isinstance(thing, ModuleType) or not callable(thing):
             continue
         yield where, inspect.isclass(thing), thing
@@ -125,7 +125,7 @@ def callables(room):
             for own in filter(lambda own: not own.startswith("_"), dir(thing)):
                 method, raw = getattr(thing, own, None), inspect.getattr_static(thing, own)
                 ours = str(getattr(method, "__module__", "")).startswith("sourdine")
-                if isinstance(raw, Face) or (ours and inspect.isroutine(method)):
+                if isinstance(raw, QuestionMethod) or (ours and inspect.isroutine(method)):
                     yield f"{where}.{own}", False, method
 
 
@@ -178,8 +178,8 @@ def is_typed(place):
     )
 
 
-ROOMS = list(rooms())
-EVERYTHING = [place for room in ROOMS for place in places(callables(room))]
+PACKAGES = list(packages())
+EVERYTHING = [place for package in PACKAGES for place in places(callables(package))]
 
 
 def test_every_public_signature_keeps_to_the_words():
@@ -200,9 +200,9 @@ def test_every_option_of_the_command_line_keeps_to_the_words():
 
 
 def test_what_remains_is_never_a_method():
-    for room in ROOMS:
-        for name in getattr(room, "__all__", ()):
-            thing = getattr(room, name)
+    for package in PACKAGES:
+        for name in getattr(package, "__all__", ()):
+            thing = getattr(package, name)
             if inspect.isclass(thing) and hasattr(thing, "remaining"):
                 assert not inspect.isroutine(inspect.getattr_static(thing, "remaining")), name
 
@@ -255,5 +255,5 @@ class Risk:
 
 @pytest.mark.parametrize("wrong", [level, grouped, risky, replaced, anything, Risk])
 def test_a_signature_that_does_not_keep_to_them_is_found(wrong):
-    room = SimpleNamespace(__name__="sourdine.room", __all__=["wrong"], wrong=wrong)
-    assert len(list(faults(places(callables(room))))) == 1
+    package = SimpleNamespace(__name__="sourdine.room", __all__=["wrong"], wrong=wrong)
+    assert len(list(faults(places(callables(package))))) == 1

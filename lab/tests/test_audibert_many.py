@@ -163,7 +163,7 @@ def test_run_times():
 
 
 def test_estimates_settle_at_a_width():
-    """90 % of the law is ln(10) scales to each side, at every epsilon."""
+    """90% of the law is ln(10) scales to each side, at every epsilon."""
     table = run(figure_18, largest=20_000, sizes=8)
     for epsilon, rows in table.by("epsilon"):
         wide = rows["high"][-1] - rows["low"][-1]

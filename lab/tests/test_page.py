@@ -10,7 +10,7 @@ from sourdine_lab import look
 from sourdine_lab import page as module
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.page import DOCUMENTS, Shown, document, page
+from sourdine_lab.page import DOCUMENTS, ShownFigure, document, page
 from sourdine_lab.table import Table
 
 
@@ -29,7 +29,7 @@ def experiment(name="canesse-2", **more):
 
 def shown(*args, **more):
     one = experiment(*args, **more)
-    return Shown(one, one.figure(Table([{"n": 1}, {"n": 2}])))
+    return ShownFigure(one, one.figure(Table([{"n": 1}, {"n": 2}])))
 
 
 def check(form):

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     )
     from sourdine.answers import Release
     from sourdine.client import Remote
-    from sourdine.curator import check
+    from sourdine.curator import inspect
     from sourdine.frames.frame import Frame
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
@@ -101,7 +101,7 @@ _NAMES = {
     "Frame": "frames",
     "Grid": "grid",
     "ask": "questions",
-    "check": "curator",
+    "inspect": "curator",
     "explain": "plan",
     "Reading": "frames",
     "Release": "answers",
@@ -132,7 +132,6 @@ __all__ = [
     "audit",
     "cdf",
     "central",
-    "check",
     "client",
     "count",
     "curator",
@@ -142,6 +141,7 @@ __all__ = [
     "explain",
     "frames",
     "histogram",
+    "inspect",
     "laws",
     "local",
     "mean",

@@ -1,7 +1,7 @@
-"""`Release` as a person imports it: one that reads back whatever any room has published.
+"""`Release` as a person imports it: one that reads back what any package has published.
 
 A release is rebuilt by the kind of statistic or estimate that drew it. A kind is known once its
-room is loaded, and this loads all of them.
+package is loaded, and this loads all of them.
 
 Examples
 --------

@@ -20,7 +20,7 @@ from sourdine.exact import given
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import CSV, LINES, Reading
 from sourdine.frames.text_files import header, open_bytes, records
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -303,8 +303,8 @@ class ColumnFacts:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checked(Shown):
-    """What `check` found: for the curator alone.
+class Inspection(Displayable):
+    """What `inspect` found: for the curator alone.
 
     Parameters
     ----------
@@ -382,9 +382,9 @@ class Checked(Shown):
         )
 
 
-def check(
+def inspect(
     data: object, *, unit: str | None = None, read: Reading | Mapping[str, Any] | None = None
-) -> Checked:
+) -> Inspection:
     """Look through data: what is no number, what seems to be a date, and what to declare.
 
     For the curator alone: what it says is read off the rows. It costs nothing and is in no ledger.
@@ -400,12 +400,12 @@ def check(
 
     Examples
     --------
-    >>> found = check({"pay": ["1,234.50", "€12", "900", "€7", "1,100"]})
+    >>> found = inspect({"pay": ["1,234.50", "€12", "900", "€7", "1,100"]})
     >>> found.reading.to_dict()
     {'thousands': ',', 'symbols': ['€']}
     >>> found.columns[0].unreadable, found.columns[0].after
     (4, 0)
-    >>> check({"admitted": ["31.12.2023", "01.02.2024"]}).reading.to_dict()
+    >>> inspect({"admitted": ["31.12.2023", "01.02.2024"]}).reading.to_dict()
     {'date_format': '%d.%m.%Y'}
     """
     reading = Reading.of(read)
@@ -427,7 +427,7 @@ def check(
     facts = tuple(_facts(name, *found, (reading, best)) for name, found in seen.items())
     if unit is not None:
         remarks.append(("persons", _persons(frame, unit)))
-    return Checked(
+    return Inspection(
         source=source,
         rows=len(frame),
         columns=facts,

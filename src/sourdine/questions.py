@@ -1,4 +1,4 @@
-"""Every question that can be asked, by name: their schema, their reader, their faces.
+"""Every question that can be asked, by name: their schema, parser and methods.
 
 A form, a request or a ledger's line holds a question as JSON; `read` makes it a typed question
 again and `sourdine.ask` releases it. `Statistics` is what a session, a plan and a server have in
@@ -40,7 +40,7 @@ from sourdine.central import (
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.parameters import question
-from sourdine.parameters.question import Face, Question
+from sourdine.parameters.question import Question, QuestionMethod
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,42 +52,46 @@ R = TypeVar("R")
 
 
 class Statistics(ABC, Generic[R]):
-    """Every statistic as a method, with its own signature; what comes back is up to the face."""
+    """Every statistic as a method, with its own signature; what it returns depends on the class."""
 
     __slots__ = ()
 
-    count = Face(Count)
-    sum = Face(Sum)
-    mean = Face(Mean)
-    variance = Face(Variance)
-    proportion = Face(Proportion)
-    histogram = Face(Histogram)
-    quantiles = Face(Quantiles)
-    quantile = Face(Quantile)
-    median = Face(Median)
-    cdf = Face(Cdf)
-    mode = Face(Mode)
-    table = Face(Table)
+    count = QuestionMethod(Count)
+    sum = QuestionMethod(Sum)
+    mean = QuestionMethod(Mean)
+    variance = QuestionMethod(Variance)
+    proportion = QuestionMethod(Proportion)
+    histogram = QuestionMethod(Histogram)
+    quantiles = QuestionMethod(Quantiles)
+    quantile = QuestionMethod(Quantile)
+    median = QuestionMethod(Median)
+    cdf = QuestionMethod(Cdf)
+    mode = QuestionMethod(Mode)
+    table = QuestionMethod(Table)
 
     def of(self, asked: Mapping[str, Any]) -> R:
-        """Do with a question that JSON holds what this face does.
+        """Ask a question given as JSON.
 
         Parameters
         ----------
         asked
-            The name as ``"statistic"``, one of the methods of this face, and the parameters.
+            The name as ``"statistic"``, one of the methods of this class, and the parameters.
         """
         name, typed = apart(asked)
-        face = getattr_static(type(self), name, None) if isinstance(name, str) else None
-        return self._ask(face.statistic if isinstance(face, Face) else named(name), typed)
+        method = getattr_static(type(self), name, None) if isinstance(name, str) else None
+        return self._ask(
+            method.statistic if isinstance(method, QuestionMethod) else named(name), typed
+        )
 
     @abstractmethod
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R:
-        """Do with a question what this face does."""
+        """Act on a question."""
 
 
 STATISTICS: dict[str, type[Statistic]] = {
-    name: face.statistic for name, face in vars(Statistics).items() if isinstance(face, Face)
+    name: method.statistic
+    for name, method in vars(Statistics).items()
+    if isinstance(method, QuestionMethod)
 }
 """The class of each statistic, by the name that is typed."""
 

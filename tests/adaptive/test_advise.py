@@ -96,7 +96,7 @@ def test_what_survived_fewer_steps_is_not_listed(task, model, name, most):
     for steps, listed in ((most, True), (most + 1, False)):
         choices = advise(task, model, steps=steps).choices
         assert (name in {c.name for c in choices if c.standing == SURVIVED}) == listed
-    assert all(c.standing != SURVIVED for c in advise(task, model).choices)  # 100 000 steps
+    assert all(c.standing != SURVIVED for c in advise(task, model).choices)  # 100,000 steps
 
 
 def test_the_rows_advised_are_proved():
@@ -155,7 +155,7 @@ def test_figures_are_those_of_the_guides():
     guides = Path(__file__).parents[2] / "docs/guides"
     distinct, one = (guides / f"{name}.md" for name in ("distinct", "one-from-many"))
     notes = {c.name: c.note for c in advise("distinct", "subset", steps=100).choices}
-    assert "| 8 192 | 0.41 | 2.16 |" in distinct.read_text()
+    assert "| 8,192 | 0.41 | 2.16 |" in distinct.read_text()
     assert "0.41 to 2.16" in notes["keyed HyperLogLog"]
     assert "| 32 | 1.5 |" in distinct.read_text()
     assert "copies=32, epsilon0=1.5" in distinct.read_text()

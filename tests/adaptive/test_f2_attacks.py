@@ -72,7 +72,7 @@ def test_probes_break_a_plain_sketch():
         small = probe(plain(seed, 200), 1000, rng=np.random.default_rng(seed))
         assert small.ratio < 0.25
         large = probe(plain(seed, 2000), 1000, rng=np.random.default_rng(seed))
-        assert large.ratio < 0.5, "20 000 rows and 10 000 probes, a tenth of the size"
+        assert large.ratio < 0.5, "20,000 rows and 10,000 probes, a tenth of the size"
         assert large.within(0.25) == 0
 
 

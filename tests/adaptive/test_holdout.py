@@ -169,7 +169,7 @@ def test_final_closes_all_guards_of_a_ledger():
 def test_what_is_left_is_said_in_words():
     guard = GuardedHoldout(LABELS, baseline=mistaken(LABELS, 100), error=0.09)
     said = str(guard.confirm(mistaken(LABELS, 50)))
-    assert said == "verdict  confirmed\ncost     1 bit\nleft     1 more answer"
+    assert said == "verdict    confirmed\ncost       1 bit\nremaining  1 more answer"
     assert str(guard.confirm(mistaken(LABELS, 90))).endswith(
         "no more yes-or-no answers, but a final answer"
     )

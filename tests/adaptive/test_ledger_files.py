@@ -218,7 +218,7 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
         ledger.turn(lambda turn: turn.value(10**9))
 
     def asked(turn):
-        assert sum(turn.page.last("labels")["all"]) == 2
+        assert sum(turn.transaction.last("labels")["all"]) == 2
         turn.bit(answer=True)
 
     ledger.turn(asked)
@@ -230,7 +230,7 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
 
 def test_a_ledger_in_memory_has_no_page():
     with pytest.raises(ParameterTypeError, match="in memory"):
-        TranscriptLedger(4).turn(lambda turn: turn.page)
+        TranscriptLedger(4).turn(lambda turn: turn.transaction)
 
 
 def test_paths_that_cannot_be(tmp_path):

@@ -122,9 +122,9 @@ def test_what_remains_is_answered(error, before):
 def test_what_remains_shrinks_to_nothing():
     server = QueryServer(np.arange(3000) < 1500, universe=2)
     assert server.remaining == Left(None, None)
-    assert str(server.remaining) == "left  any number of surprises, or any number of nods"
+    assert str(server.remaining) == "remaining  any number of surprises, or any number of nods"
     first = server.until(0.05)
-    assert str(first) == f"left  {first.surprises} surprises, or {first.nods} nods"
+    assert str(first) == f"remaining  {first.surprises} surprises, or {first.nods} nods"
     server.ask([0.0, 1.0], guess=0.0)
     assert server.until(0.05).surprises < first.surprises
     assert server.until(0.05).nods < first.nods

@@ -180,7 +180,7 @@ def test_draws_follow_the_law_of_the_conversation():
 @pytest.mark.slow
 @pytest.mark.parametrize("factor", [1, 1.3, 0.7])
 def test_search_and_noise_follow_their_laws(factor):
-    """A look draws as the laws say; noise 30 % too small or too large is seen."""
+    """A look draws as the laws say; noise 30% too small or too large is seen."""
     ticks = looks.TICKS
     look = small((ROWS, 0), 8, 1, source=SeededSource(5))._look
     gaps = [0, 2 * ticks, ticks, 0, 3 * ticks]

@@ -190,7 +190,7 @@ def test_a_specimen_without_an_address_is_refused(name):
 
 
 def test_weaker_copies_than_usual_are_few_and_explained():
-    """Everything else is caught 5 % too weak."""
+    """Everything else is caught 5% too weak."""
     late = {s.name: float(s.weaker) for s in registered() if s.weaker > 1.05}
     assert sorted(late) == [
         "noise.gaussian.vector",

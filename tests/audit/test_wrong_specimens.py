@@ -161,7 +161,7 @@ def test_a_sampler_of_another_scale_is_rejected():
 
 
 def test_checks_reject_a_mechanism_that_lies():
-    """A copy 5 % too weak that says it is not fails the checks that should see it."""
+    """A copy 5% too weak that says it is not fails the checks that should see it."""
 
     def lying(epsilon):
         weak = Laplace(epsilon=epsilon * Fraction(21, 20), sensitivity=3)
@@ -183,7 +183,7 @@ def test_checks_reject_what_hides_the_worst_case():
         inputs=([30],),
         tight=False,
     )
-    with pytest.raises(AssertionError, match="a copy 5 % too weak passes"):
+    with pytest.raises(AssertionError, match="a copy 5% too weak passes"):
         checks.check_weaker_copy_is_rejected(blind)
 
 
@@ -210,7 +210,7 @@ def test_checks_reject_draws_that_cannot_tell_wrong_noise(monkeypatch):
         return Laplace(epsilon=epsilon, sensitivity=3)
 
     blind = Specimen(name="blind", make=silent, inputs=(0,), tight=True, draws=1000)
-    with pytest.raises(AssertionError, match="8000 draws fit a law with 30 % more or less noise"):
+    with pytest.raises(AssertionError, match="8000 draws fit a law with 30% more or less noise"):
         checks.check_draws_have_power(blind)
     few = Specimen(name="few", make=noisy, inputs=(0,), tight=True, draws=200)
     monkeypatch.setattr(checks, "MORE", (1,))

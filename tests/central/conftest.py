@@ -55,7 +55,7 @@ def simulated():
 
 @pytest.fixture
 def shortest():
-    """The width of the shortest interval around a value that would cover 95 % of runs."""
+    """The width of the shortest interval around a value that would cover 95% of runs."""
 
     def width(values, truth):
         return 2 * np.quantile(np.abs(values - truth), 0.95)

@@ -250,7 +250,7 @@ def test_errors_of_means_are_durations():
     assert shared.factor == pytest.approx(shared[0].error / wanted.target, rel=0.2)
     assert "3 days" in str(shared)
     figure = plan.plot()
-    assert figure.axes[0].get_ylabel() == "error (95 %), h"
+    assert figure.axes[0].get_ylabel() == "error (95%), h"
 
 
 def test_the_same_numbers_as_a_column_of_numbers():

@@ -226,9 +226,9 @@ def assert_values_are_in_their_intervals(release):
         value, low, high, texts = row
         if low is not None:
             assert low <= value <= high
-            value, low, high = (float(text.replace(" ", "")) for text in texts)
+            value, low, high = (float(text.replace(",", "")) for text in texts)
             assert low <= value <= high, texts
-    for low, high in columns.beside.values():
+    for low, high in columns.extra_intervals.values():
         assert all(a <= v <= b for v, a, b in zip(columns.values, low, high, strict=True))
 
 

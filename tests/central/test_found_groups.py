@@ -74,8 +74,8 @@ def hockey_stick(groups, a, b, epsilon):
 def test_found_groups_keep_their_promise(relation, rows):
     """Every pair of neighbours among small data of two keys, some of one person alone.
 
-    A copy whose noises are 5 % too small breaks the promise; so does a threshold that is too low.
-    If records are replaced, 20 %: of a key that wins a record and one that loses it, only one can
+    A copy whose noises are 5% too small breaks the promise; so does a threshold that is too low.
+    If records are replaced, 20%: of a key that wins a record and one that loses it, only one can
     be close to being named for the first time, so an eighth of epsilon is never lost.
     """
     epsilon, delta = 6, 0.004
@@ -199,7 +199,7 @@ ASKED = {
 @pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("name", ASKS)
 @pytest.mark.parametrize("asked", ASKED)
-def test_several_columns_in_every_face(name, asked):
+def test_several_columns_in_every_interface(name, asked):
     release = ask(name, TABLE, column="v", by=["sex", "town"], **ASKED[asked])
     keys = [("f", "Ulm"), ("m", "Ulm"), ("f", "Bonn"), ("m", "Bonn")]
     assert set(release.value) == set(keys)

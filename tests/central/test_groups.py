@@ -196,7 +196,7 @@ def test_noise_of_all_groups_has_the_law_of_each(name):
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("sensitivity", [1, 50, 10**6])
 def test_noise_of_all_groups_fits_the_exact_law(sensitivity):
-    """The distribution function of 40 000 groups' noise; a scale 10 % off would show."""
+    """The distribution function of 40,000 groups' noise; a scale 10% off would show."""
     made, n = Together(epsilon=1, sensitivity=sensitivity), 20_000
     drawn = made.release_all([(7, -3)] * n, source=SeededSource(9))
     noise = np.sort([x for a, b in drawn for x in (a - 7, b + 3)])

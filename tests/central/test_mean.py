@@ -49,7 +49,7 @@ def test_planned_mean_error(way, uniform):
     data = Frame(uniform)
     values = np.array([asked.release(data).value for _ in range(1500)])
     seen = np.quantile(np.abs(values - np.floor(uniform + 0.5).mean()), 0.95)
-    assert 0.93 <= asked.error(0.05, n=200) / seen <= 1.37  # the quantile itself wavers by 3 %
+    assert 0.93 <= asked.error(0.05, n=200) / seen <= 1.37  # the quantile itself wavers by 3%
 
 
 def test_the_mean_of_a_population_is_covered(relation):

@@ -76,7 +76,7 @@ def neighbours(relation):
 def test_whole_curves_of_groups_keep_the_claim(name, relation):
     """Persons of two rows, in one group or in two: the curves of whole calls, exactly.
 
-    In one group or none the noise of a copy that spends 5 % more is caught where a claim is
+    In one group or none the noise of a copy that spends 5% more is caught where a claim is
     reached, that of a count.
     """
     for groups in ({}, GROUPS):

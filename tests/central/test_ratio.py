@@ -49,7 +49,7 @@ def test_a_sum_far_below_0_leaves_no_wide_interval(below):
 
 
 def test_the_interval_has_power():
-    """With noise 30 % larger than it is told of, it would not cover."""
+    """With noise 30% larger than it is told of, it would not cover."""
     told, true = (Ratio(last=1000, epsilon=Fraction(e, 100), relation=ADD_REMOVE) for e in (13, 10))
     source, hits = SeededSource(2), 0
     for drawn in true.draw_all([(50_000, 25_000_000)] * 2000, source):

@@ -48,7 +48,7 @@ def test_an_unreadable_column_of_text_says_so(name, files):
     told = [text for release in releases for text in remarks(release)]
     assert told
     assert all("larger epsilon" in text for text in told)
-    assert all("sourdine check" in text for text in told)
+    assert all("sourdine inspect" in text for text in told)
     for release in releases:
         again = sd.Release.from_json(release.to_json())
         assert remarks(again) == remarks(release), "it follows from the release alone"
@@ -69,9 +69,9 @@ def test_categories_that_nobody_has(tmp_path):
     asked["source"] = sd.noise.SeededSource(1)  # one draw in a hundred tells 0 from none
     (told,) = [text for _, text in sd.histogram(path, **asked).notes() if "next to none" in text]
     assert told.startswith("None or next to none: Süd. ")
-    assert "sourdine check" in told
+    assert "sourdine inspect" in told
     read = sd.histogram(path, **asked, read={"encoding": "cp1252"})
     assert not any("next to none" in text for _, text in read.notes())
-    found = sd.check(path)
+    found = sd.inspect(path)
     assert found.reading.encoding == "cp1252"
     assert "--encoding cp1252" in found.command

@@ -66,7 +66,7 @@ def test_demo_draws_a_picture(sourdine, tmp_path):
     pytest.importorskip("matplotlib")
     done = sourdine("demo", "--out", "here", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    assert "46 090" in done.stdout  # the public truth
+    assert "46,090" in done.stdout  # the public truth
     assert (tmp_path / "here" / "wages.png").stat().st_size > 20_000
 
 

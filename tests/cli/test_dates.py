@@ -87,7 +87,7 @@ def test_what_is_refused_in_a_shell(run, people):
 
 @pytest.mark.slow
 def test_the_check_says_what_to_type(run, people):
-    status, out, _ = run("check", people)
+    status, out, _ = run("inspect", people)
     assert status == 0
     assert "'99.99.9999' 600 times" in out
     (line,) = (line for line in out.splitlines() if line.startswith("type"))

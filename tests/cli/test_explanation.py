@@ -100,7 +100,7 @@ def test_the_command_says_the_same(run, tmp_path):
     assert "<svg" in page.read_text()
     status, out, _ = run("explain", "0.5")
     assert status == 0
-    assert "37.7 to 62.3 %" in out
+    assert "37.7 to 62.3%" in out
     assert run("explain", "much")[::2] == (
         2,
         "sourdine: EPSILON must be a number, got much. Type 0.5.\n",
@@ -113,5 +113,5 @@ def test_the_picture_has_the_point(tmp_path):
     figure = sd.explain(0.5).plot(path=str(tmp_path / "x.png"))
     (axes,) = figure.axes
     texts = [text.get_text() for text in axes.texts]
-    assert "1 release: finds 8.25 % with 5 % false alarms" in texts
+    assert "1 release: finds 8.25% with 5% false alarms" in texts
     assert (tmp_path / "x.png").stat().st_size > 20_000

@@ -95,7 +95,7 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
 
     yes = guard("confirm", "eval.guard", "new.txt")
     assert (yes.returncode, yes.stderr) == (0, "")
-    assert [line.split(":")[0] for line in yes.stdout.splitlines()] == ["confirmed", "left"]
+    assert [line.split(":")[0] for line in yes.stdout.splitlines()] == ["confirmed", "remaining"]
 
     no = guard("confirm", "eval.guard", "worse.csv", "-c", "prediction", "--json")
     assert (no.returncode, no.stderr) == (1, "")
@@ -239,7 +239,7 @@ def test_files_of_all_kinds_hold_the_same_labels(guard, folder):
         other = guard("score", "eval.guard", name, "-c", "z")
         assert "--column must be one that" in other.stderr
         if not name.endswith(("parquet", "pq")):
-            assert "sourdine check" in other.stderr
+            assert "sourdine inspect" in other.stderr
         else:
             assert "The columns are: 'row', 'y', 'word'." in other.stderr
     assert said == {0.8}
@@ -374,7 +374,7 @@ def test_what_is_left_does_not_contradict_itself(guard):
 def test_figures_are_clean(guard):
     guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "old.csv", "--error", "0.2")
     assert json.loads(guard("confirm", "eval.guard", "new.txt", "--json").stdout)["bits"] == 1
-    assert "told    1 answer, 1 bit\n" in _trimmed(guard("status", "eval.guard").stdout)
+    assert "spent    1 answer, 1 bit\n" in _trimmed(guard("status", "eval.guard").stdout)
     assert json.loads(guard("confirm", "eval.guard", "new.txt", "--json").stdout)["bits"] == 2
     status = json.loads(guard("status", "eval.guard", "--json").stdout)
     assert (status["bits"], status["whole"]) == (3, True)

@@ -59,7 +59,7 @@ def test_a_refusal_names_what_to_type(run, csv):
     run("mean", csv, *AGE, "-e", "2", *NEW)
     status, _, err = run("count", csv, "-e", "2.5", *OLD)
     assert status == 3
-    assert "--epsilon must be at most 1, the largest that fits into the 33.33 % left of" in err
+    assert "--epsilon must be at most 1, the largest that fits into the 33.33% left of" in err
     assert run("count", csv, "-e", "1", *OLD)[0] == 0
     status, _, err = run("count", csv, "--by", "sex", "--keys", "unknown", "--delta", "1e-7",
                          "-e", "0.1", *OLD)  # fmt: skip
@@ -80,7 +80,7 @@ def test_a_reserve_is_said_once(run, csv):
 def test_a_total_of_rho(run, csv):
     words = ("--ledger", "r.ledger", "--total-rho", "0.5")
     _, out, _ = run("count", csv, "-e", "0.5", *words)
-    assert "75 % of rho 0.5, one record added or removed" in out
+    assert "75% of rho 0.5, one record added or removed" in out
     _, out, _ = run("ledger", "r.ledger")
     assert "rho 0.5, one record added or removed" in out
     assert json.loads(run("ledger", "r.ledger", "--json")[1])["total"]["rho"] == 0.5

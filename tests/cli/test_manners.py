@@ -235,7 +235,7 @@ def test_lines_of_a_label_stay_lines_in_a_picture(run, tmp_path):
 
 def test_a_directory_is_no_file(run, tmp_path):
     (tmp_path / "x.csv").mkdir()
-    code, _, err = run("check", str(tmp_path / "x.csv"))
+    code, _, err = run("inspect", str(tmp_path / "x.csv"))
     assert code == 2
     assert "should not be" not in err
 

@@ -51,9 +51,9 @@ CALLS = {
 def test_a_table_names_value_interval_cost_and_caveats(run, csv, name):
     status, out, err = run(name, csv, *CALLS[name], "--epsilon", "1")
     assert (status, err) == (0, "")
-    assert ("from (95 %)" in out) == (name != "mode")
-    assert "cost  epsilon 1, one record added or removed" in out
-    assert "how   " in out
+    assert ("95% CI" in out) == (name != "mode")
+    assert "cost    epsilon 1, one record added or removed" in out
+    assert "method  " in out
     assert "note  " in out
 
 
@@ -122,9 +122,9 @@ def test_intervals_of_quantiles_are_there_unless_they_are_left_out(run, csv):
     for more, confidence in (((), "95"), (("--interval", "0.9"), "90")):
         _, out, _ = run(*asked, *more)
         assert f"with {confidence}% intervals" in out
-        assert f"from ({confidence} %)" in out
+        assert f"{confidence}% CI" in out
     _, out, _ = run(*asked, "--interval", "none")
-    assert "from (" not in out
+    assert "% CI" not in out
     _, out, _ = run(*asked, "--interval", "none", "--json")
     assert json.loads(out)["question"]["interval"] is None
 
@@ -189,7 +189,7 @@ def test_a_picture_of_deciles(run, csv):
             ("quantiles", *AGE, "--deciles", "--quartiles", "-e", "1"),
             "--quartiles must be left out beside --deciles: orders are said once",
         ),
-        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Type --q 0.25,0.5,0.75; 50 % is 0.5."),
+        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Type --q 0.25,0.5,0.75; 50% is 0.5."),
         (("mean", *AGE), "Type --epsilon 1, or --error with the error that you can live with."),
         (
             ("mean", *AGE, "-e", "0"),
@@ -204,7 +204,7 @@ def test_a_picture_of_deciles(run, csv):
         (("mean", *AGE, "--error", "1"), "such as --n 1000."),
         (("mean", *AGE, "--error", "1", "--n", "10.5"), "--n must be a whole number"),
         (("mean", *AGE, "-e", "1", "--relation", "swap"), "Type --relation add_remove."),
-        (("mean", *AGE, "-e", "1", "--unit", "who"), "sourdine check"),
+        (("mean", *AGE, "-e", "1", "--unit", "who"), "sourdine inspect"),
         (("count", "-e", "1", "--by", "sex"), "Type --keys a,b;"),
         (("count", "-e", "1", "--by", "sxe", "--keys", "f"), "Did you mean 'sex'?"),
         (("mean", *AGE, "-e", "1", "--plot", "x.gif"), "--plot must end in png, svg or html"),
@@ -240,7 +240,7 @@ def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
     ledger = ("--ledger", tmp_path / "people.ledger")
     status, out, _ = run("mean", csv, *AGE, "-e", "0.6", *ledger, "--total", "1")
     assert status == 0
-    assert "left  epsilon 0.4" in out
+    assert "remaining  epsilon 0.4" in out
     status, out, err = run("count", csv, "-e", "0.5", *ledger)
     assert (status, out) == (3, "")
     assert "epsilon must be at most 0.4, what is left of 1, got 0.5. Type --epsilon 0.4" in err
@@ -290,7 +290,7 @@ def test_a_ledger_is_shown(run, csv):
     assert status == 0
     assert "mean of age" in out
     assert "person, at most 2 rows of each" in out
-    assert "left   epsilon 0.3" in out
+    assert "remaining  epsilon 0.3" in out
     facts = json.loads(run("ledger", "x.ledger", "--json")[1])
     assert [charge["what"] for charge in facts["charges"]] == ["mean of age", "count"]
     assert facts["charges"][0]["question"]["bounds"] == [0, 120]
@@ -354,7 +354,7 @@ def test_help_teaches_by_example(run):
         assert f"$ sourdine {name} " in out
         assert f"$ sourdine plan {name} " in out
     _, out, _ = run("--help")
-    assert "Begin here" in out
+    assert "Examples:" in out
 
 
 @pytest.mark.slow

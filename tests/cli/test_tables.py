@@ -197,7 +197,7 @@ def test_what_is_declared_holds_for_every_command(sourdine, german, tmp_path):
     bounds = ("--bounds", "0", "2000", "--epsilon", "9", "--json")
     found = sourdine("density", "pay.csv", "-c", "pay", *bounds, *german)
     assert found.returncode == 0
-    checked = sourdine("check", "pay.csv")
+    checked = sourdine("inspect", "pay.csv")
     assert checked.stdout.startswith("For the curator alone")
     assert "declare a header" in checked.stdout
 

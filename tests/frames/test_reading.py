@@ -161,9 +161,9 @@ def test_of_a_first_line_without_numbers_only_what_was_typed_is_shown(tmp_path):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"Age,Bob Smith\nx,Ann\n")
     asked = {
-        "name": "Look at the columns with sourdine check",
+        "name": "Look at the columns with sourdine inspect",
         "age": r"Did you mean 'Age'\?",
-        None: "Look at the columns with sourdine check",
+        None: "Look at the columns with sourdine inspect",
     }
     for column, said in asked.items():
         with pytest.raises(ParameterError, match=said) as caught:
@@ -171,7 +171,7 @@ def test_of_a_first_line_without_numbers_only_what_was_typed_is_shown(tmp_path):
         assert "Bob" not in str(caught.value)
     with pytest.raises(ParameterError, match=r"The columns are: 'age', 'name'\."):
         sd.count(path, column="x", epsilon=1, read={"header": ["age", "name"]})
-    assert "Bob Smith" in str(sd.check(path))
+    assert "Bob Smith" in str(sd.inspect(path))
 
 
 def test_a_frame_has_one_reading():

@@ -31,9 +31,9 @@ N = 20_000
 
 
 def test_those_without_an_answer_do_not_walk():
-    """8000 take the bus and 12 000 do not say: at most 1 % walk, of all and of those who answered.
+    """8000 take the bus and 12,000 do not say: at most 1% walk, of all and of those who answered.
 
-    The deviation of the share of walkers is 0.06 %, so a miss has probability below 1e-9.
+    The deviation of the share of walkers is 0.06%, so a miss has probability below 1e-9.
     """
     schema = Schema(way=Choice(*WAYS, missing=True), epsilon=4)
     people = {"way": ["bus"] * 8000 + [None] * 12_000}
@@ -154,7 +154,7 @@ def test_a_skeleton_declares_it_for_every_column(frame, tmp_path):
     ],
 )
 def test_shares_of_those_who_answered_are_covered(method, epsilon, n):
-    """Of 100 surveys at 90 % at most 35 miss: more have probability below 1e-9 if each is right."""
+    """Of 100 surveys at 90% at most 35 miss: more have probability below 1e-9 if each is right."""
     randomiser = oracle(epsilon=epsilon, method=method, categories=5)
     people = np.repeat(np.arange(5), (np.array([0.05, 0.1, 0.45, 0.1, 0.3]) * n).astype(int))
     counts = np.bincount(people)

@@ -144,7 +144,7 @@ def test_quantiles_invert_the_cdf():
 
 def test_a_density_prints_and_travels():
     found = made([0.1, 0.2, 0.3, 0.4])
-    assert "40.0 %" not in str(found)
+    assert "40.0%" not in str(found)
     assert str(found).splitlines()[0].split() == ["from", "to", "share"]
     assert "epsilon 1" in str(found)
     assert "<table>" in found._repr_html_()

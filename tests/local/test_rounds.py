@@ -172,7 +172,7 @@ def outcomes(oracle, reports):
     ],
 )
 def test_the_whole_call_follows_the_law(schema, name, answers, codes):
-    """From answers to lines of JSON, in all rounds; noise 30 % off is found."""
+    """From answers to lines of JSON, in all rounds; noise 30% off is found."""
     source = SeededSource(5)
     panel = Panel(schema, 25_000, source=source)
     reports = sequence(panel, [name], [[answer] for answer in answers], source)[:, :, 0]

@@ -39,7 +39,7 @@ def test_above_threshold_law_is_the_sum_over_all_noise(answers, monotone):
 
 @pytest.mark.slow
 def test_above_threshold_lemma():
-    """Row C3: the corrected lemma holds, the true 95 % quantile is about half of it."""
+    """Row C3: the corrected lemma holds, the true 95% quantile is about half of it."""
     search = AboveThreshold(epsilon=1, queries=100)
     assert search.lemma(0.05) == pytest.approx(66.4, abs=0.05)
     worst = 0.0

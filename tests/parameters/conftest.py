@@ -29,11 +29,11 @@ def pytest_generate_tests(metafunc):
             metafunc.parametrize(name, parts, ids=STATISTICS)
 
 
-# ---- five faces: what was understood, or the error
+# ---- five interfaces: what was understood, or the error
 
 
 @dataclass(frozen=True)
-class Face:
+class Interface:
     """A way to ask."""
 
     name: str
@@ -110,7 +110,7 @@ def shell(people):
 
 
 @pytest.fixture(scope="session")
-def faces(shell):
+def interfaces(shell):
     """The function, the session's method, the plan, JSON, and two commands."""
 
     def by_command(asked):
@@ -125,12 +125,12 @@ def faces(shell):
     answered = {str(asked) for asked in (*QUESTIONS[::4], *MISTAKES)}  # a file takes its time
 
     return [
-        Face("function", by_function, always),
-        Face("session", by_session, always),
-        Face("plan", by_plan, always),
-        Face("JSON", by_json, lambda asked: asked.json is not None),
-        Face("command", by_command, lambda asked: spelled(asked) and str(asked) in answered),
-        Face("plan command", by_plan_command, spelled),
+        Interface("function", by_function, always),
+        Interface("session", by_session, always),
+        Interface("plan", by_plan, always),
+        Interface("JSON", by_json, lambda asked: asked.json is not None),
+        Interface("command", by_command, lambda asked: spelled(asked) and str(asked) in answered),
+        Interface("plan command", by_plan_command, spelled),
     ]
 
 

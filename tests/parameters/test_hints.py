@@ -30,8 +30,8 @@ def require_progress(mistake, error, again):
 
 
 @pytest.mark.slow
-def test_hints_work_in_python(mistakes, faces):
-    function, obeyed = faces[0], 0
+def test_hints_work_in_python(mistakes, interfaces):
+    function, obeyed = interfaces[0], 0
     for mistake in mistakes:
         error = function(mistake)
         if error.tries:

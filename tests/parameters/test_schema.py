@@ -103,7 +103,7 @@ def test_the_schema_is_valid():
 
 
 @pytest.mark.slow
-def test_every_statistic_is_in_every_face():
+def test_every_statistic_is_in_every_interface():
     for module in walk_packages(sd.__path__, "sourdine."):
         import_module(module.name)
     found = {cls.kind: cls for cls in concrete(Statistic) if cls.__module__.startswith("sourdine.")}
@@ -113,8 +113,8 @@ def test_every_statistic_is_in_every_face():
     for name in found:
         assert name in sd.__all__
         assert name in sd.plan.__all__
-        for face in (sd, sd.Session, sd.plan, sd.plan.Planner):
-            assert callable(getattr(face, name))
+        for interface in (sd, sd.Session, sd.plan, sd.plan.Planner):
+            assert callable(getattr(interface, name))
         assert name in commands
         assert name in commands["plan"].commands
         assert name in sd.questions.schema()["$defs"]
@@ -144,7 +144,7 @@ def test_a_good_question_is_valid_and_read_back(questions):
         again = sd.questions.read(json.dumps(facts))
         assert again == asked, str(question)
         assert again.to_dict() == facts
-        assert asked.drawer == type(asked).from_dict(facts)
+        assert asked.estimator == type(asked).from_dict(facts)
 
 
 SHELL_ONLY = ("n", "rows", "bounds", "keys", "categories", "bins", "q", "population")

@@ -79,7 +79,7 @@ def _environment():
     return {**os.environ, "MYPYPATH": str(Path(sd.__file__).parents[1])}
 
 
-FACES = {
+INTERFACES = {
     "function": lambda name: getattr(sd, name),
     "session": lambda name: getattr(sd.Session, name),
     "plan": lambda name: getattr(sd.plan, name),
@@ -87,10 +87,10 @@ FACES = {
 }
 
 
-@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("interface", INTERFACES)
 @pytest.mark.parametrize("name", STATISTICS)
-def test_every_parameter_is_in_the_signature_and_in_the_help(name, face):
-    call = FACES[face](name)
+def test_every_parameter_is_in_the_signature_and_in_the_help(name, interface):
+    call = INTERFACES[interface](name)
     listed = [p.name for p in parameters(STATISTICS[name])]
     signature = inspect.signature(call)
     assert set(listed) <= set(signature.parameters)
@@ -107,8 +107,8 @@ def test_every_parameter_is_in_the_signature_and_in_the_help(name, face):
 
 
 def test_an_editor_completes_the_statistics():
-    for face in (sd, sd.plan, sd.Session, sd.Session([1], epsilon=1), sd.plan.Planner()):
-        assert set(STATISTICS) <= set(dir(face))
+    for interface in (sd, sd.plan, sd.Session, sd.Session([1], epsilon=1), sd.plan.Planner()):
+        assert set(STATISTICS) <= set(dir(interface))
 
 
 def test_defaults_are_shown_as_they_are_typed():

@@ -58,7 +58,7 @@ def test_no_test_of_randomised_responses_does_better(n, delta, epsilon):
 @pytest.mark.parametrize("n", [1, 7])
 @pytest.mark.parametrize("epsilon", [0.5, 1.0])
 def test_the_best_test_reaches_its_power(n, epsilon):
-    """The library's own randomised responses, put to the best test with 5 % false alarms."""
+    """The library's own randomised responses, put to the best test with 5% false alarms."""
     runs, alarms = 40_000, 0.05
     coins = Warner.optimum(epsilon)
     found, wrong = (
@@ -69,7 +69,7 @@ def test_the_best_test_reaches_its_power(n, epsilon):
     for share, must in ((found, power), (wrong, alarms)):
         error = SIX_SIGMA * (must * (1 - must) / runs) ** 0.5
         assert abs(share - must) < error
-        assert error < 0.3 * must, "a power 30 % away would be noticed"
+        assert error < 0.3 * must, "a power 30% away would be noticed"
 
 
 def _named(counts, n, epsilon, alarms):

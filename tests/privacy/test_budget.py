@@ -111,7 +111,7 @@ def primes(limit: int) -> list[int]:
 
 @pytest.mark.slow
 def test_work_does_not_grow():
-    """The state stays within 257 bits through 100 000 requests with coprime denominators."""
+    """The state stays within 257 bits through 100,000 requests with coprime denominators."""
     budget = Budget(4)
     denominators = primes(1_299_710)
     assert len(denominators) == 100_000

@@ -134,7 +134,9 @@ def test_frames_hold_labels_values_and_ends(name):
     assert {len(column) for column in expected.values()} == {len(np.asarray(answer))}
     own = [name for name in expected if name not in {**columns.labels, **columns.further}]
     assert own[:3] == [columns.name, "lower", "upper"]
-    assert own[3:] == [f"{of}_{end}" for of in columns.beside for end in ("lower", "upper")]
+    assert own[3:] == [
+        f"{of}_{end}" for of in columns.extra_intervals for end in ("lower", "upper")
+    ]
     for library, kind in (
         ("pandas", pd.DataFrame),
         ("polars", pl.DataFrame),
@@ -212,7 +214,7 @@ def test_of_many_categories_the_largest_are_printed():
     found = schema.estimate(schema.sanitize({"word": [f"w{c}" for c in codes]}))["word"]
     *rows, last = found.sheet().lines
     assert [row[0] for row in rows] == [f"w{i}" for i in range(20, 60)]
-    assert last == ("and 20 smaller", "", "", "")
+    assert last == ("and 20 smaller", "", "")
     assert len(found.to_frame("polars")) == len(np.asarray(found)) == 60
 
 
@@ -224,16 +226,16 @@ def test_a_mechanisms_numbers_are_an_array():
 
 
 @pytest.mark.slow
-def test_the_words_for_ends_stand_in_one_place():
+def test_the_head_of_intervals_is_written_in_one_place():
     source = Path(sd.__file__).parent
     found = [
         path.relative_to(source).as_posix()
         for path in source.rglob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
-        if isinstance(node, ast.JoinedStr) and ast.unparse(node).startswith(("f'from (", "f'to ("))
+        if isinstance(node, ast.JoinedStr) and ast.unparse(node).endswith("% CI'")
     ]
     assert set(found) == {"results/tables.py"}
-    literal = [p for p in source.rglob("*.py") if '"from (95' in p.read_text(encoding="utf-8")]
+    literal = [p.name for p in source.rglob("*.py") if '"95% CI"' in p.read_text(encoding="utf-8")]
     assert literal == []
 
 

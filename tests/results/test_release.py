@@ -25,8 +25,8 @@ def test_a_release_carries_value_cost_and_mechanism():
     text = str(release)
     for part in (
         "value",
-        "cost  epsilon 0.1, one record added or removed",
-        "how   Laplace(epsilon=0.1",
+        "cost    epsilon 0.1, one record added or removed",
+        "method  Laplace(epsilon=0.1",
     ):
         assert part in text
 

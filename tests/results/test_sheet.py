@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 TABLE = Sheet(
     heads=("key", "count"),
@@ -69,7 +69,7 @@ def test_rows_of_another_length_are_refused():
 
 
 def test_what_is_shown_prints_as_its_sheet():
-    class Votes(Shown):
+    class Votes(Displayable):
         def sheet(self):
             return TABLE
 

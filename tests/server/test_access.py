@@ -50,7 +50,7 @@ ASKED = [
     ("GET", "/releases", None),
     ("GET", "/releases/1", None),
     ("POST", "/plan", COUNT),
-    ("POST", "/could", COUNT),
+    ("POST", "/can-release", COUNT),
     ("POST", "/curve", COUNT),
     ("POST", "/releases", COUNT),
 ]

@@ -311,10 +311,10 @@ def test_openapi_describes_what_is_there(anna, place):
     checker = jsonschema.Draft202012Validator({"$ref": "#/components/schemas/Question", **document})
     for good in (MEAN, COUNT, {**MEAN, "by": "sex"}):
         checker.validate(good)
-        assert anna.post("/datasets/people/could", good).status_code == 200
+        assert anna.post("/datasets/people/can-release", good).status_code == 200
     for bad in ({**COUNT, "relation": "substitute"}, {**COUNT, "more": 1}, {"statistic": "x"}):
         assert not checker.is_valid(bad)
-        assert anna.post("/datasets/people/could", bad).status_code == 422
+        assert anna.post("/datasets/people/can-release", bad).status_code == 422
 
 
 # ---- ticks

@@ -162,7 +162,7 @@ def test_a_forked_process_has_connections_of_its_own(store, session):
 def test_an_exported_book_is_a_file(store, session, tmp_path):
     store.charge_once(request(), counts(session, 0.1))
     path = tmp_path / "exported.ledger"
-    path.write_bytes(store.datasets.book("ages").exported())
+    path.write_bytes(store.datasets.journal("ages").exported())
     ledger = FileLedger(path, None)
     assert ledger.history == session.history
     assert ledger.terms == session.terms

@@ -51,7 +51,7 @@ def opened(page, site, guard, who="anna"):
 
 def paste(page, text):
     """Put a long text where predictions are pasted; typing it would take minutes."""
-    box = page.get_by_label("or paste them, one a line")
+    box = page.get_by_label("or paste them, one per line")
     box.evaluate("(box, text) => { box.value = text; box.dispatchEvent(new Event('input')) }", text)
 
 
@@ -73,7 +73,7 @@ def test_a_team_submits_a_file_and_hears_one_answer(tab, site):
     ]
     page.get_by_role("link", name="file").click()
     page.wait_for_selector("body[data-ready]")
-    assert page.get_by_text("The first submission leads.").is_visible()
+    assert page.get_by_text("The first submission takes the lead.").is_visible()
     assert page.get_by_text("Heads (1) or tails (0)?").is_visible()
     saved = site.folder / "predictions.csv"
     saved.write_text(as_text(model(0.7)))
@@ -83,7 +83,7 @@ def test_a_team_submits_a_file_and_hears_one_answer(tab, site):
     ).wait_for()
     page.get_by_role("button", name="Submit").click()
     answered(page)
-    assert page.get_by_text("Yes: your submission 1 took the lead.").is_visible()
+    assert page.get_by_text("Your submission 1 took the lead.").is_visible()
     assert page.locator("#answer:focus").count() == 1
     assert page.locator(".verdict .big").inner_text().startswith("0.7")
     assert page.locator("#board svg .dot").count() == 1
@@ -91,12 +91,12 @@ def test_a_team_submits_a_file_and_hears_one_answer(tab, site):
     paste(page, as_text(model(0.6)))
     page.get_by_role("button", name="Submit").click()
     answered(page, 2)
-    assert page.get_by_text("Not better").is_visible()
+    assert page.get_by_text("No new lead").is_visible()
     assert page.locator("#past tbody tr").count() == 2
-    assert page.get_by_text("You have 98 left of 100 submissions.").is_visible()
+    assert page.get_by_text("You have 98 of 100 submissions remaining.").is_visible()
     assert told(site, "file") == [True, False]
     page.reload()
-    assert page.get_by_text("Not better").is_visible()
+    assert page.get_by_text("No new lead").is_visible()
 
 
 def reach(page, selector):
@@ -147,10 +147,10 @@ def test_over_a_line_that_breaks_one_question_is_spent(tab, site):
     opened(page, site, "broken")
     paste(page, as_text(model(0.7)))
     page.get_by_role("button", name="Submit").click()
-    page.get_by_text("Asking again under the same key").wait_for()
+    page.get_by_text("Retrying; the request is charged only once").wait_for()
     page.reload()  # what was pressed is sent again, by itself
     answered(page)
-    assert page.get_by_text("Yes: your submission 1 took the lead.").is_visible()
+    assert page.get_by_text("Your submission 1 took the lead.").is_visible()
     assert len(keys) >= 3
     assert len(set(keys)) == 1
     assert told(site, "broken") == [True]
@@ -183,7 +183,7 @@ def test_twenty_teams_on_one_board(tab, site):
     assert 3 <= len(shown) == page.locator("#board svg .dot").count()
     assert shown == sorted(shown, reverse=True)
     assert page.locator("#board svg .name").count() == 20 + len(shown)
-    assert page.locator("#board svg").get_by_text("has not led").count() == 20 - len(shown)
+    assert page.locator("#board svg").get_by_text("no lead yet").count() == 20 - len(shown)
     wide, high = page.evaluate(
         "(b => [b.width, b.height])(document.querySelector('#board svg').viewBox.baseVal)"
     )
@@ -196,28 +196,28 @@ def test_twenty_teams_on_one_board(tab, site):
 def test_an_owner_registers_lets_a_team_and_closes(tab, site):
     page = tab()
     enter(page, site, "/guards", "olga")
-    page.get_by_role("link", name="Put labels under guard").click()
+    page.get_by_role("link", name="Create a guard").click()
     page.get_by_label("name", exact=True).fill("made")
     page.get_by_label("path on the server").fill("/nowhere.csv")
     page.get_by_label("column of the labels").fill("y")
-    page.get_by_label("error at most").fill("0.01")
-    page.get_by_role("button", name="Put under guard").click()
+    page.get_by_label("maximum error").fill("0.01")
+    page.get_by_role("button", name="Create the guard").click()
     page.get_by_text("be data on the server that can be read").wait_for()
     page.get_by_label("path on the server").fill(str(site.path))
-    page.get_by_role("button", name="Put under guard").click()
+    page.get_by_role("button", name="Create the guard").click()
     page.get_by_text("error must be at least").wait_for()
-    page.get_by_label("error at most").fill("0.06")
-    page.get_by_label("rows that belong together").fill("1")
-    page.get_by_role("button", name="Put under guard").click()
+    page.get_by_label("maximum error").fill("0.06")
+    page.get_by_label("maximum block size").fill("1")
+    page.get_by_role("button", name="Create the guard").click()
     page.wait_for_url("**/guard/made/teams")
     page.get_by_label("team", exact=True).select_option("anna")
-    page.get_by_label("submissions at most, in all").fill("5")
-    page.get_by_role("button", name="Let it submit").click()
+    page.get_by_label("maximum number of submissions").fill("5")
+    page.get_by_role("button", name="Allow submissions").click()
     page.locator("#teams td", has_text="anna").wait_for()
     assert site.store.guards.grant("made", "anna").submissions == 5
-    page.get_by_label("type the name of the guard").fill("made")
-    page.get_by_role("button", name="Close for good").click()
-    page.get_by_text("It is closed, for good.").wait_for()
+    page.get_by_label("enter the name of the guard").fill("made")
+    page.get_by_role("button", name="Close permanently").click()
+    page.get_by_text("This guard is permanently closed.").wait_for()
     opened(page, site, "made")
     assert page.get_by_role("button", name="Submit").is_disabled()
 
@@ -226,7 +226,7 @@ def test_an_auditor_checks_a_guard(tab, site):
     page = tab()
     enter(page, site, "/guard/full/ledger", "udo")
     page.get_by_role("button", name="Check the ledger").click()
-    page.get_by_text("Sound.").wait_for()
+    page.get_by_text("Valid.").wait_for()
     assert page.get_by_text("the seal of the labels").is_visible()
     assert page.goto(f"{site.url}/guard/full/teams").status == 403
     assert page.goto(f"{site.url}/guards/register").status == 403
@@ -246,8 +246,8 @@ def test_an_auditor_checks_a_guard(tab, site):
 def test_axe_finds_nothing_on_guards(tab, site, scheme, size):
     page = tab(viewport=size, color_scheme=scheme, bypass_csp=True)
     opened(page, site, "full", TEAMS[6])
-    page.get_by_text("A baseline: the same in every row").click()
-    page.get_by_text("As a table").click()
+    page.get_by_text("Constant baseline").click()
+    page.get_by_text("Show as a table").click()
     assert violations(page) == []
     assert overflow(page) <= 0
     for who, path in {

@@ -37,12 +37,12 @@ def test_from_the_first_start_to_a_release(tab, tmp_path):
         shown = page.locator("#released")
         assert shown.get_by_role("heading", name="Mean of wage").is_visible()
         assert shown.locator("svg .end").count() == 3
-        assert "clamped to 0 to 200000" in shown.inner_text()
+        assert "clamped to 0 to 200,000" in shown.inner_text()
         assert page.locator("#history tbody tr").count() == 1
-        shown.get_by_role("link", name="on a page of its own").click()
+        shown.get_by_role("link", name="on its own page").click()
         page.wait_for_url("**/releases/1")
         assert page.get_by_role("heading", name="Mean of wage").is_visible()
-        assert not page.get_by_role("link", name="on a page of its own").count()
+        assert not page.get_by_role("link", name="on its own page").count()
         page.get_by_role("link", name="Back to wages").click()
         page.wait_for_url("**/data/wages")
 
@@ -53,15 +53,15 @@ def test_either_gives_the_other(tab, site):
     desk(page, site, "people")
     with planning(page):
         page.get_by_label("epsilon", exact=True).fill("0.5")
-    error = page.get_by_label("error, 95 % sure").input_value()
+    error = page.get_by_label("error (95%)").input_value()
     with planning(page):
-        page.get_by_label("error, 95 % sure").fill(error)
+        page.get_by_label("error (95%)").fill(error)
     epsilon = float(page.get_by_label("epsilon", exact=True).input_value())
     assert epsilon == pytest.approx(0.5, rel=0.01)
     with planning(page):
-        page.get_by_label("epsilon, by powers of ten").fill("0")
+        page.get_by_label("epsilon, logarithmic scale").fill("0")
     assert page.get_by_label("epsilon", exact=True).input_value() == "1"
-    assert float(page.get_by_label("error, 95 % sure").input_value()) < float(error)
+    assert float(page.get_by_label("error (95%)").input_value()) < float(error)
 
 
 def test_nothing_is_released_but_what_is_typed(tab, site):
@@ -138,7 +138,7 @@ def test_plans_of_quantiles_speak_of_percentiles(tab, site):
         page.get_by_label("statistic").select_option("median")
     said = page.locator("#plan .big").inner_text()
     assert re.fullmatch(r"within [\d.]+ percentage points of the 50th percentile", said)
-    share = float(page.get_by_label("error, 95 % sure").input_value())
+    share = float(page.get_by_label("error (95%)").input_value())
     assert float(said.split()[1]) == pytest.approx(100 * share, rel=0.02)
 
 
@@ -258,7 +258,7 @@ def test_over_a_line_that_breaks_twice_there_is_one_charge(tab, site):
     line = Breaking(page, "lose the answer", "break")
     desk(page, site, "broken")
     page.get_by_role("button", name="Release", exact=True).click()
-    page.get_by_text("Asking again under the same key").wait_for()
+    page.get_by_text("Retrying; the request is charged only once").wait_for()
     answered(page)
     assert page.locator("#released svg").count() == 1
     assert len(line.keys) == 3
@@ -275,7 +275,7 @@ def test_a_page_that_is_loaded_again_asks_under_the_same_key(tab, site):
     line = Breaking(page, "lose the answer", "break")
     desk(page, site, "reloaded")
     page.get_by_role("button", name="Release", exact=True).click()
-    page.get_by_text("Asking again under the same key").wait_for()
+    page.get_by_text("Retrying; the request is charged only once").wait_for()
     page.reload()
     page.wait_for_selector("body[data-ready]")
     assert page.locator("#released svg").count() == 1
@@ -288,7 +288,7 @@ def test_nobody_sends_what_another_pressed(tab, site):
     line = Breaking(page, *["break"] * 99)
     desk(page, site, "pending")
     page.get_by_role("button", name="Release", exact=True).click()
-    page.get_by_text("Asking again under the same key").wait_for()
+    page.get_by_text("Retrying; the request is charged only once").wait_for()
     enter(page, site, "/data/pending", "olga")
     page.wait_for_selector("body[data-ready]")
     sent = len(line.keys)
@@ -306,7 +306,7 @@ def test_what_is_not_left_cannot_be_released(tab, site):
     with planning(page):
         page.get_by_label("epsilon", exact=True).fill("2.5")
     assert page.get_by_role("button", name="Release", exact=True).is_disabled()
-    assert "Costs more than what is left for you: 2." in page.locator("#cost").inner_text()
+    assert "This exceeds your remaining budget of 2." in page.locator("#cost").inner_text()
     with planning(page):
         page.get_by_label("epsilon", exact=True).fill("4")
     assert page.locator("#plan .arc.over").count() == 1
@@ -333,7 +333,7 @@ def test_several_under_one_total(tab, site):
         page.wait_for_timeout(400)
         page.get_by_role("button", name="Add to a list").click()
     with page.expect_response("**/together?*"):
-        page.get_by_label("epsilon for all").fill("1")
+        page.get_by_label("total epsilon").fill("1")
     page.locator("#together tfoot td", has_text="0.999").wait_for()
     page.get_by_role("button", name="Release all").click()
     answered(page)
@@ -377,7 +377,7 @@ def test_copied_python_runs(tab, site, capsys):
     page.get_by_label("sex").check()
     with planning(page):
         page.get_by_label("epsilon", exact=True).fill("0.25")
-    page.get_by_text("As Python, as a command").click()
+    page.get_by_text("Show as Python or command").click()
     code = page.get_by_label("Python").inner_text()
     token = new_token(site.store, "anna", "api", days=1)
     exec(code.replace('"..."', repr(token)), {})  # noqa: S102 - it is the test

@@ -73,31 +73,32 @@ def test_an_owner_registers_grants_and_closes(tab, site):
     page = tab()
     enter(page, site, "/", "olga")
     page.get_by_role("link", name="Register a data set").click()
-    assert page.get_by_text("Do not read bounds or keys off the data.").is_visible()
-    about = {"records, about": "600", "title": "People", "description": "Asked in May."}
+    assert page.get_by_text("Do not derive bounds or keys from the data.").is_visible()
+    about = {"title": "People", "description": "Asked in May."}
+    about["approximate number of records"] = "600"
     register(page, site, "new", **about)
     assert legends(page) == ["age numbers", "sex text"]
     age, sex = column(page, "age"), column(page, "sex")
     age.get_by_label("from").fill("0")
     age.get_by_label("to", exact=True).fill("120")
-    sex.get_by_label("keys, with commas").fill("f, m")
+    sex.get_by_label("keys, separated by commas").fill("f, m")
     page.get_by_role("button", name="Register").click()
     page.wait_for_url("**/data/new/manage")
     assert page.get_by_role("heading", name="People").is_visible()
     assert page.get_by_text("Asked in May.").is_visible()
     page.get_by_label("analyst").select_option("anna")
-    page.get_by_label("epsilon at most, in all").fill("1")
+    page.get_by_label("maximum epsilon").fill("1")
     page.get_by_role("button", name="Grant").click()
     page.locator("#grants td", has_text="anna").wait_for()
     assert site.store.grants.get("new", "anna").epsilon == 1
     known = json.loads(site.store.datasets.get("new").columns)
     assert known == {"age": {"bounds": [0, 120]}, "sex": {"keys": ["f", "m"]}}
-    page.get_by_label("type the name of the data set").fill("old")
-    page.get_by_role("button", name="Close for good").click()
-    page.get_by_text("This is not its name.").wait_for()
-    page.get_by_label("type the name of the data set").fill("new")
-    page.get_by_role("button", name="Close for good").click()
-    page.get_by_text("It is closed, for good.").wait_for()
+    page.get_by_label("enter the name of the data set").fill("old")
+    page.get_by_role("button", name="Close permanently").click()
+    page.get_by_text("The name does not match.").wait_for()
+    page.get_by_label("enter the name of the data set").fill("new")
+    page.get_by_role("button", name="Close permanently").click()
+    page.get_by_text("This data set is permanently closed.").wait_for()
 
 
 def test_types_that_a_file_states_fill_in_the_form(tab, site):
@@ -117,7 +118,7 @@ def test_bounds_may_be_left_to_be_found(tab, site):
     page = tab()
     register(page, site, "finding")
     age = column(page, "age")
-    age.get_by_label("bounds").select_option("find them privately")
+    age.get_by_label("bounds").select_option("found privately")
     assert not age.get_by_label("from").is_visible()
     page.get_by_role("button", name="Register").click()
     page.wait_for_url("**/data/finding/manage")
@@ -152,7 +153,7 @@ def test_errors_stand_at_their_field_and_go_once_it_is_mended(tab, site):
     page.get_by_role("checkbox", name="age").check()
     age, press = page.get_by_role("group", name="age"), page.get_by_role("button", name="Register")
     press.click()
-    assert "Type both bounds" in wrong("from", age)
+    assert "Enter both bounds" in wrong("from", age)
     age.get_by_label("from").fill("120")
     age.get_by_label("to", exact=True).fill("0")
     press.click()
@@ -212,7 +213,7 @@ def test_a_total_with_delta_is_a_share(tab, site):
     site.store.datasets.close("delta")
     with planning(page):
         page.get_by_label("epsilon", exact=True).fill("0.2")
-    assert page.get_by_text("It is closed: nothing can be released any more.").is_visible()
+    assert page.get_by_text("This data set is closed; nothing more can be released.").is_visible()
     assert page.locator("#release").is_disabled()
 
 
@@ -220,11 +221,11 @@ def test_a_token_is_shown_once(tab, site):
     page = tab()
     enter(page, site, "/tokens")
     page.get_by_label("what for").fill(MARKUP)
-    page.get_by_role("button", name="Make a token").click()
+    page.get_by_role("button", name="Create a token").click()
     page.locator("#made").wait_for()
     token = page.get_by_label("Token").inner_text()
     page.locator(".plain li", has_text=MARKUP).wait_for()
-    assert not page.get_by_text("You have no active token.").count()
+    assert not page.get_by_text("You have no active tokens.").count()
     known = httpx.get(f"{site.url}/api/v1/me", headers={"authorization": f"Bearer {token}"})
     assert known.json()["name"] == "anna"
     page.reload()
@@ -232,7 +233,7 @@ def test_a_token_is_shown_once(tab, site):
     row = page.locator(".plain li", has_text=MARKUP)
     row.get_by_role("button", name="Revoke").click()
     row.wait_for(state="detached")
-    assert page.get_by_text("You have no active token.").is_visible()
+    assert page.get_by_text("You have no active tokens.").is_visible()
     gone = httpx.get(f"{site.url}/api/v1/me", headers={"authorization": f"Bearer {token}"})
     assert gone.status_code == 401
 
@@ -241,9 +242,9 @@ def test_an_auditor_checks_and_files(tab, site):
     page = tab()
     enter(page, site, "/data/people/ledger", "udo")
     page.get_by_role("button", name="Check the ledger").click()
-    page.get_by_text("Sound.").wait_for()
+    page.get_by_text("Valid.").wait_for()
     with page.expect_download() as saved:
-        page.get_by_role("link", name="Report to be filed").click()
+        page.get_by_role("link", name="Report").click()
     assert saved.value.suggested_filename == "people.html"
     assert page.goto(f"{site.url}/register").status == 403
     assert page.goto(f"{site.url}/data/people/manage").status == 403

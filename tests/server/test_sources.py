@@ -73,7 +73,7 @@ def test_a_table_of_postgresql_is_asked(served_store, people, capfd):
         ]
         shown += [olga.get(f"/datasets/live/{what}").text for what in ("grants", "releases")]
         shown += [udo.get("/metrics").text, str(store.datasets.get("live").terms)]
-    shown += [lines_text(store.datasets.book("live")), *capfd.readouterr()]
+    shown += [lines_text(store.datasets.journal("live")), *capfd.readouterr()]
     assert not any(SECRET in text for text in shown)
 
 

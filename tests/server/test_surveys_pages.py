@@ -44,7 +44,7 @@ def editor(page, site, path="/draft"):
 
 def pasted(page, text):
     """Fill in the form from a file."""
-    page.get_by_text("I have a survey.toml").click()
+    page.get_by_text("Import a survey.toml").click()
     page.get_by_label("or paste it here").fill(text)
     page.get_by_role("button", name="Fill in the form").click()
 
@@ -73,7 +73,7 @@ def test_by_keys_alone_from_the_form_to_an_answer_that_is_counted(tab, site):
     typed(page, "[name=contact]", "a@example.org")
     typed(page, "[name=name]", "habits")
     typed(page, ".question [data-part=ask] input", "Do you smoke?")
-    page.get_by_text("What 1000 people will tell you").wait_for()
+    page.get_by_text("Accuracy with 1000 people").wait_for()
     reach(page, "#more")
     page.keyboard.press("Enter")
     page.keyboard.type("Which way did you come?")
@@ -120,7 +120,7 @@ def test_what_is_wrong_stands_beside_its_field(tab, site):
     page.locator("[data-part=lower] .wrong").wait_for()
     assert "below upper" in page.locator("[data-part=lower] .wrong").inner_text()
     assert page.locator("[data-field=title] .wrong").count() == 0  # nobody came there yet
-    page.get_by_label("name in the address").fill("wrong")
+    page.get_by_label("name in the URL").fill("wrong")
     pressed(page, "Save the draft")
     title = page.get_by_label("title")
     assert title.get_attribute("aria-invalid") == "true"
@@ -134,8 +134,8 @@ def test_what_is_wrong_stands_beside_its_field(tab, site):
     page.reload()
     page.wait_for_selector("body[data-ready]")
     assert page.get_by_label("from").input_value() == "120"
-    page.get_by_role("button", name="Throw away").click()
-    page.get_by_role("button", name="Really throw it away").click()
+    page.get_by_role("button", name="Discard").click()
+    page.get_by_role("button", name="Discard permanently").click()
     page.wait_for_url("**/surveys")
     assert site.store.surveys.get("wrong") is None
 
@@ -148,7 +148,7 @@ def test_a_file_becomes_the_form_and_the_form_the_same_survey(tab, site):
     page.locator("#paste-trouble", has_text="be a file of TOML").wait_for()
     page.get_by_label("or paste it here").fill(SKELETON.replace('"commute"', '"filed"'))
     page.get_by_role("button", name="Fill in the form").click()
-    page.get_by_text("What 1000 people will tell you").wait_for()
+    page.get_by_text("Accuracy with 1000 people").wait_for()
     assert page.get_by_label("title (Français)").input_value() == TOWN["title"]["fr"]
     assert page.get_by_label("answer 1 (English)").first.input_value() == "on foot"
     pressed(page, "Save the draft")
@@ -167,7 +167,7 @@ def test_a_preview_keeps_nothing_and_sends_nothing(tab, site):
     page = tab(locale="en-GB")
     editor(page, site)
     pasted(page, SKELETON.replace('"commute"', '"previewed"'))
-    page.get_by_text("What 1000 people will tell you").wait_for()
+    page.get_by_text("Accuracy with 1000 people").wait_for()
     with page.context.expect_page() as shown:
         page.get_by_role("button", name="Preview the page").click()
     preview = shown.value
@@ -185,7 +185,7 @@ def test_tickets_are_shown_once(tab, site):
     page = tab()
     editor(page, site)
     pasted(page, SKELETON.replace('"commute"', '"invited"'))
-    page.get_by_text("What 1000 people will tell you").wait_for()
+    page.get_by_text("Accuracy with 1000 people").wait_for()
     page.get_by_label("people with a ticket").check()
     page.get_by_label("tickets", exact=True).fill("2")
     page.get_by_role("button", name="Open the survey").click()
@@ -204,7 +204,7 @@ def test_tickets_are_shown_once(tab, site):
         respondent.get_by_role("button", name=EN["draw"]).click()
         respondent.locator("#send").click()
         respondent.get_by_text(said).wait_for()
-    page.get_by_role("link", name="To the survey").click()
+    page.get_by_role("link", name="Go to the survey").click()
     page.get_by_text("1 of 2 tickets are left").wait_for()
     assert links[1] not in page.content()
 
@@ -231,14 +231,14 @@ def test_an_owner_closes_and_others_look_on(tab, site):
     facts = opened(site, "ending")
     page = tab()
     enter(page, site, "/surveys/ending", "anna")
-    assert page.get_by_role("button", name="Close for good").count() == 0
+    assert page.get_by_role("button", name="Close permanently").count() == 0
     assert page.goto(f"{site.url}/draft").status == 403
     enter(page, site, "/surveys/ending", "olga")
-    page.get_by_label("type the name of the survey").fill("other")
-    page.get_by_role("button", name="Close for good").click()
-    page.get_by_text("This is not its name.").wait_for()
-    page.get_by_label("type the name of the survey").fill("ending")
-    page.get_by_role("button", name="Close for good").click()
+    page.get_by_label("enter the name of the survey").fill("other")
+    page.get_by_role("button", name="Close permanently").click()
+    page.get_by_text("The name does not match.").wait_for()
+    page.get_by_label("enter the name of the survey").fill("ending")
+    page.get_by_role("button", name="Close permanently").click()
     page.locator("#results .state", has_text="closed").wait_for()
     assert "The survey is closed." in httpx.get(f"{facts['address']}results").text
 
@@ -253,7 +253,7 @@ def test_axe_finds_nothing_and_nothing_overflows(tab, site, scheme, size):
     opened(site, f"{name}-open")
     editor(page, site)
     pasted(page, SKELETON.replace('"commute"', f'"{name}"').replace("lower = 0", "lower = 500"))
-    page.get_by_text("What 1000 people will tell you").wait_for()
+    page.get_by_text("Accuracy with 1000 people").wait_for()
     pressed(page, "Save the draft")
     for one in page.get_by_text("Name in results").all():
         one.click()

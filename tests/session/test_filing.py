@@ -107,12 +107,13 @@ def asked(tmp_path):
 def test_a_report_holds_every_release(asked):
     report = asked.report(about=ABOUT)
     page, text = report.to_html(), report.to_markdown()
-    words = " ".join(seen(page).texts).replace("\xa0", " ")
+    words = " ".join(seen(page).texts)
     for charge in asked.history:
         assert f"{charge.number}. {charge.what}" in words
         assert f"### {charge.number}. {charge.what}" in text
         for line in charge.release.sheet().lines:
-            assert all(cell in words and cell in text for cell in line)
+            assert all(cell in words for cell in line)
+            assert all(re.sub(r"([\[\]])", r"\\\1", cell) in text for cell in line)
         for caveat in charge.release.caveats:
             assert caveat in words
     for said in ABOUT.values():
@@ -225,7 +226,7 @@ def test_large_releases_are_cut(tmp_path):
     s = sd.Session({"k": keys}, epsilon=1, ledger=tmp_path / "a.ledger")
     s.count(by="k", keys=keys, epsilon=1)
     page = s.report().to_html()
-    assert "and 9900 more" in page.replace("&nbsp;", " ")
+    assert "and 9900 more" in page
     assert len(page) < 40_000
 
 

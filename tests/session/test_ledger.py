@@ -65,7 +65,7 @@ def test_ten_tenths_exhaust_exactly(ledger):
     for _ in range(10):
         spend(ledger, 0.1)
     assert ledger.spent == Guarantee(1, 0, ADD_REMOVE)
-    with pytest.raises(BudgetExceededError, match=r"Nothing is left|at most 0 % of the total"):
+    with pytest.raises(BudgetExceededError, match=r"Nothing is left|at most 0% of the total"):
         spend(ledger, Fraction(1, 10**30))
     assert [charge.number for charge in ledger.history] == list(range(1, 11))
 
@@ -81,7 +81,7 @@ def test_refusal_says_what_is_left_and_what_fits(ledger):
     spend(ledger, 0.6)
     text = {
         "sum": "epsilon must be at most 0.4, what is left of 1, got 0.5. Type epsilon=0.4 or less.",
-        "renyi": "a charge must be at most 40 % of the total, what is left, got 50 %.",
+        "renyi": "a charge must be at most 40% of the total, what is left, got 50%.",
     }[ledger.terms.account]
     with pytest.raises(BudgetExceededError, match=re.escape(text)):
         spend(ledger, 0.5)
@@ -293,7 +293,7 @@ def test_lines_that_do_not_add_up_are_refused(tmp_path, numbers):
     names = ("epsilon", "delta", "spent_epsilon", "spent_delta")
     row = {"number": 2, "time": "t", "what": "w", "mechanism": "m", "parameters": "{}", "parts": []}
     row |= dict(zip(names, numbers, strict=True))
-    ledger.book.turn(lambda page: page.write("charges", row))
+    ledger.journal.turn(lambda page: page.write("charges", row))
     with pytest.raises(ParameterError, match="Sourdine wrote"):
         FileLedger(path, TERMS)
 

@@ -19,9 +19,9 @@ DATA = {"age": [20, 30, 40] * 100, "sex": ["f", "m", "f"] * 100}
 
 def rewritten(path, change):
     """Write a ledger anew, with right checks, after a change of its lines."""
-    book = Journal(path, LEDGER)
-    lines = change([(table, dict(row)) for table, row in book.lines])
-    head, text = Head.first("ledger", book.version), b""
+    journal = Journal(path, LEDGER)
+    lines = change([(table, dict(row)) for table, row in journal.lines])
+    head, text = Head.first("ledger", journal.version), b""
     for table, row in lines:
         line = linked(head, table, row)
         head, text = head.after(line), text + line
@@ -216,8 +216,8 @@ def test_a_question_whose_delta_is_refused_fits_with_no_epsilon(total):
     ("total", "left", "needed"),
     [
         ({"epsilon": 1}, "epsilon 1", "epsilon 1.5"),
-        ({"epsilon": 1, "delta": 1e-6}, "100 % of epsilon 1, delta 1e-06", "150 %"),
-        ({"rho": 0.3}, "100 % of rho 0.3", "125 %"),
+        ({"epsilon": 1, "delta": 1e-6}, "100% of epsilon 1, delta 1e-06", "150%"),
+        ({"rho": 0.3}, "100% of rho 0.3", "125%"),
     ],
 )
 def test_a_batch_is_refused_as_a_whole(total, left, needed):

@@ -261,7 +261,7 @@ def test_an_answer_that_cannot_be_kept_is_not_returned(tmp_path, monkeypatch):
 def test_an_answer_to_no_charge_is_noticed(tmp_path, row):
     s = session(ledger=tmp_path / "a.ledger")
     s.count(epsilon=0.25)
-    s._ledger.book.turn(lambda page: page.write("answers", row))
+    s._ledger.journal.turn(lambda page: page.write("answers", row))
     with pytest.raises(ParameterError, match="answer"):
         s.history  # noqa: B018
 

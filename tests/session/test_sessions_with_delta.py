@@ -171,11 +171,11 @@ def test_a_line_that_does_not_add_up_is_refused(tmp_path, change):
     right |= {name: str(3 * F(right[name]) / 2) for name in ("price_so_far", "sum_so_far")}
     right["spent_epsilon"] = "3/10"
     copy = path.read_bytes()
-    FileLedger(path, None).book.turn(lambda page: page.write("charges", right))
+    FileLedger(path, None).journal.turn(lambda page: page.write("charges", right))
     assert len(Session(AGES, ledger=path).history) == 3
     path.write_bytes(copy)
     wrong = right | change if "number" not in change else right | {"number": 7}
-    FileLedger(path, None).book.turn(lambda page: page.write("charges", wrong))
+    FileLedger(path, None).journal.turn(lambda page: page.write("charges", wrong))
     with pytest.raises(ParameterError, match="Sourdine wrote"):
         Session(AGES, ledger=path)
 
@@ -475,7 +475,7 @@ def test_a_forged_whole_is_refused(tmp_path):
     forged = call.line(s.terms.start, 1, declared=True)
     assert isinstance(forged.account, FilterAccount)
     row = lines.charge_row(forged, 3)
-    FileLedger(path, None).book.turn(lambda page: page.write("charges", row))
+    FileLedger(path, None).journal.turn(lambda page: page.write("charges", row))
     with pytest.raises(ParameterError, match="not the whole of the total"):
         Session(AGES, ledger=path)
 

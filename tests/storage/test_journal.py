@@ -1,4 +1,4 @@
-"""A book: one file that only grows, and plain words where it cannot be used."""
+"""A journal: one file that only grows, and plain words where it cannot be used."""
 
 from __future__ import annotations
 
@@ -28,20 +28,20 @@ def path(tmp_path):
 
 
 @pytest.fixture
-def book(path):
+def journal(path):
     return Journal(path, DIARY, BEGIN)
 
 
-def write(book, *texts):
+def write(journal, *texts):
     def add(page):
         for text in texts:
             page.write("lines", {"text": text})
 
-    book.turn(add)
+    journal.turn(add)
 
 
-def read(book):
-    return book.turn(lambda page: [row["text"] for row in page.rows("lines")])
+def read(journal):
+    return journal.turn(lambda page: [row["text"] for row in page.rows("lines")])
 
 
 def refused(path, kind=DIARY, text="diary must be a file that Sourdine wrote", error=SourdineError):
@@ -49,21 +49,21 @@ def refused(path, kind=DIARY, text="diary must be a file that Sourdine wrote", e
         Journal(path, kind)
 
 
-def test_what_is_written_is_read_by_all(book, path):
-    write(book, "one", "two\n\x1b")
+def test_what_is_written_is_read_by_all(journal, path):
+    write(journal, "one", "two\n\x1b")
     assert read(Journal(path, DIARY)) == read(Journal(path, DIARY, BEGIN)) == ["one", "two\n\x1b"]
     assert read(Journal(os.fsencode(path), DIARY)) == ["one", "two\n\x1b"]
     assert [p.name for p in path.parent.iterdir()] == [path.name]
-    assert book.turn(lambda page: page.last("terms")) == {"total": 7}
+    assert journal.turn(lambda page: page.last("terms")) == {"total": 7}
     assert b"\x1b" not in path.read_bytes()
 
 
-def test_two_who_have_it_open_see_each_other(book, path):
+def test_two_who_have_it_open_see_each_other(journal, path):
     other = Journal(path, DIARY)
     for i in range(5):
-        write(book, f"a{i}")
+        write(journal, f"a{i}")
         write(other, f"b{i}")
-    assert read(book) == read(other) == [f"{x}{i}" for i in range(5) for x in "ab"]
+    assert read(journal) == read(other) == [f"{x}{i}" for i in range(5) for x in "ab"]
 
 
 def test_terms_are_written_once(path):
@@ -113,8 +113,8 @@ def test_who_may_read_a_new_file(tmp_path):
 
 
 @pytest.mark.slow
-def test_no_flipped_bit_is_accepted(book, path):
-    write(book, "one", "two " * 50, "three")
+def test_no_flipped_bit_is_accepted(journal, path):
+    write(journal, "one", "two " * 50, "three")
     whole, chance = path.read_bytes(), random.Random(3)  # noqa: S311 - no secret
     places = [chance.randrange(8 * len(whole)) for _ in range(1500)]
     for place in (*range(8 * 140), *places):
@@ -124,12 +124,12 @@ def test_no_flipped_bit_is_accepted(book, path):
         refused(path)
         assert path.read_bytes() == damaged
     path.write_bytes(whole)
-    assert read(Journal(path, DIARY)) == read(book)
+    assert read(Journal(path, DIARY)) == read(journal)
 
 
 @pytest.mark.slow
-def test_lines_that_were_moved_or_removed_are_noticed(book, path):
-    write(book, "one", "two", "three", "four")
+def test_lines_that_were_moved_or_removed_are_noticed(journal, path):
+    write(journal, "one", "two", "three", "four")
     whole = path.read_bytes().splitlines(keepends=True)
     head, *lines = whole
     changed = [[*lines[:i], *lines[i + 1 :]] for i in range(len(lines))]
@@ -144,59 +144,59 @@ def test_lines_that_were_moved_or_removed_are_noticed(book, path):
         refused(path)
 
 
-def test_an_emptied_file_is_never_new(book, path):
-    write(book, "one")
+def test_an_emptied_file_is_never_new(journal, path):
+    write(journal, "one")
     path.write_bytes(b"")
     text = r"0 bytes: emptied, .* Restore the diary from a copy\. .* delete my diary"
     for opened in (
         lambda: Journal(path, DIARY, BEGIN),
         lambda: Journal(path, DIARY),
-        lambda: read(book),
+        lambda: read(journal),
     ):
         with pytest.raises(ParameterError, match=text):
             opened()
     assert path.read_bytes() == b""
 
 
-def test_an_older_copy_put_back_is_noticed(book, path):
-    write(book, "one")
+def test_an_older_copy_put_back_is_noticed(journal, path):
+    write(journal, "one")
     older = path.read_bytes()
-    write(book, "two")
+    write(journal, "two")
     newer = path.read_bytes()
     path.write_bytes(older)
     text = "diary must hold all 4 lines that were seen in it, got an older or another copy"
-    for attempt in (lambda: read(book), lambda: write(book, "three")):
+    for attempt in (lambda: read(journal), lambda: write(journal, "three")):
         with pytest.raises(ParameterError, match=text):
             attempt()
     write(Journal(path, DIARY), "another two")
     write(Journal(path, DIARY), "another three")
     with pytest.raises(ParameterError, match=text):
-        read(book)
+        read(journal)
     path.write_bytes(newer)
-    assert read(book) == ["one", "two"]
+    assert read(journal) == ["one", "two"]
 
 
-def test_a_replaced_file_is_noticed(book, path, tmp_path):
-    write(book, "one")
+def test_a_replaced_file_is_noticed(journal, path, tmp_path):
+    write(journal, "one")
     path.rename(tmp_path / "moved")
     with pytest.raises(SourdineError, match="no such file"):
-        read(book)
+        read(journal)
     other = Journal(path, DIARY, BEGIN)
     write(other, *"abc")
     with pytest.raises(ParameterError, match="diary must stay the file that was opened"):
-        write(book, "two")
+        write(journal, "two")
     assert read(other) == ["a", "b", "c"]
     (tmp_path / "moved").replace(path)
-    assert read(book) == ["one"]
+    assert read(journal) == ["one"]
 
 
 # Crashes.
 
 
-def test_a_line_that_a_crash_tore_is_dropped_and_a_whole_one_counts(book, path):
-    write(book, "one")
+def test_a_line_that_a_crash_tore_is_dropped_and_a_whole_one_counts(journal, path):
+    write(journal, "one")
     before = path.read_bytes()
-    write(book, "two")
+    write(journal, "two")
     after = path.read_bytes()
     line = after[len(before) :]
     for cut in range(len(line)):
@@ -208,15 +208,15 @@ def test_a_line_that_a_crash_tore_is_dropped_and_a_whole_one_counts(book, path):
     path.write_bytes(before + line)
     assert read(Journal(path, DIARY)) == ["one", "two"]
     assert path.read_bytes() == after
-    write(book, "three")
+    write(journal, "three")
     assert read(Journal(path, DIARY)) == ["one", "two", "three"]
 
 
 @pytest.mark.parametrize("step", [0, 1, 2, 3])
-def test_a_write_that_fails_is_told_and_counts_at_most_once(book, path, monkeypatch, step):
+def test_a_write_that_fails_is_told_and_counts_at_most_once(journal, path, monkeypatch, step):
     """On a full disk, or one that gives up, at each of the four steps of a line."""
     calls = iter(range(4))
-    write(book, "one")
+    write(journal, "one")
 
     def failing(plain):
         def work(file, *rest):
@@ -233,13 +233,13 @@ def test_a_write_that_fails_is_told_and_counts_at_most_once(book, path, monkeypa
         for name in ("put", "settle"):
             patched.setattr(locks, name, failing(getattr(locks, name)))
         with pytest.raises(SourdineError, match=r"No space left on device\. Nothing was released"):
-            write(book, "two")
+            write(journal, "two")
     if step == 2:  # a head is far smaller than what a disk writes at once; were it torn ...
         refused(path, text="damaged")
         return
     kept = ["one", "two"] if step in (1, 3) else ["one"]
-    assert read(Journal(path, DIARY)) == read(book) == kept
-    write(book, "three")
+    assert read(Journal(path, DIARY)) == read(journal) == kept
+    write(journal, "three")
     assert read(Journal(path, DIARY)) == [*kept, "three"]
 
 
@@ -257,47 +257,47 @@ def test_a_short_write_is_an_error():
 
 @pytest.mark.quick_cases(2)
 @pytest.mark.parametrize("error", [ValueError, KeyboardInterrupt, SystemExit])
-def test_what_was_written_stays_whatever_raises(book, error):
+def test_what_was_written_stays_whatever_raises(journal, error):
     def fails(page):
         page.write("lines", {"text": "one"})
         raise error
 
     with pytest.raises(error):
-        book.turn(fails)
-    write(book, "two")
-    assert read(book) == ["one", "two"]
+        journal.turn(fails)
+    write(journal, "two")
+    assert read(journal) == ["one", "two"]
 
 
 # One at a time.
 
 
-def test_a_turn_holds_the_file(book, path, monkeypatch):
+def test_a_turn_holds_the_file(journal, path, monkeypatch):
     monkeypatch.setattr(module, "PATIENCE", 0.05)
     text = "could not be used: another process has held it for 0.05 seconds. Nothing was released."
     with open(path, "r+b", buffering=0) as holder:  # noqa: PTH123
         locks.hold(holder, 1)
         with pytest.raises(SourdineError, match=re.escape(text)):
-            read(book)
-    assert read(book) == []
+            read(journal)
+    assert read(journal) == []
 
     def inside(_):
         with open(path, "r+b", buffering=0) as other, pytest.raises(BlockingIOError):  # noqa: PTH123
             locks.hold(other, 0)
 
-    book.turn(inside)
+    journal.turn(inside)
 
 
-def test_a_line_is_on_the_disk_before_a_turn_goes_on(book, monkeypatch):
+def test_a_line_is_on_the_disk_before_a_turn_goes_on(journal, monkeypatch):
     said = []
     monkeypatch.setattr(locks, "put", lambda _, start, __: said.append(("put", start > 0)))
     monkeypatch.setattr(locks, "settle", lambda _: said.append("settle"))
-    book.turn(lambda page: (page.write("lines", {"text": "x"}), said.append("told")))
+    journal.turn(lambda page: (page.write("lines", {"text": "x"}), said.append("told")))
     assert said == [("put", True), "settle", ("put", False), "settle", "told"]
 
 
-def test_a_turn_inside_a_turn_is_refused(book, tmp_path):
+def test_a_turn_inside_a_turn_is_refused(journal, tmp_path):
     other = Journal(tmp_path / "other", DIARY, BEGIN)
-    for second in (book, other):
+    for second in (journal, other):
         thread = threading.Thread(target=write, args=(other, "late"))
 
         def inside(_, second=second, thread=thread):
@@ -305,7 +305,7 @@ def test_a_turn_inside_a_turn_is_refused(book, tmp_path):
                 read(second)
             thread.start()
 
-        book.turn(inside)
+        journal.turn(inside)
         thread.join(10)
         assert not thread.is_alive()
     assert read(other) == ["late", "late"]
@@ -457,7 +457,7 @@ print(len(kept), int(lost), status)
 # Files that are no books.
 
 
-@pytest.mark.usefixtures("book")
+@pytest.mark.usefixtures("journal")
 def test_another_kind_is_refused(path):
     other = FileKind(noun="ledger", mark="ledger", version=2)
     text = r"ledger must be a file that Sourdine wrote, got .*\(a file of something else, a diary\)"
@@ -492,29 +492,29 @@ def test_paths_that_cannot_be(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt" or os.geteuid() == 0, reason="root may write everything")
-@pytest.mark.usefixtures("book")
+@pytest.mark.usefixtures("journal")
 def test_a_file_that_may_not_be_written(path):
     path.chmod(0o400)
     refused(path, text="it may not be read and written")
     path.chmod(0o600)
 
 
-def test_a_disk_that_cannot_be_written_is_named(book, monkeypatch):
+def test_a_disk_that_cannot_be_written_is_named(journal, monkeypatch):
     def reading(*_):
         raise OSError(EROFS, "Read-only file system")
 
     with monkeypatch.context() as patched:
         patched.setattr(locks, "put", reading)
         with pytest.raises(SourdineError, match="could not be used: Read-only file system"):
-            write(book, "one")
-    assert read(book) == []
+            write(journal, "one")
+    assert read(journal) == []
 
 
 @pytest.mark.parametrize("content", [b"", b"\0" * 4096, b"junk" * 2000])
-def test_a_file_that_was_overwritten_is_noticed(book, path, content):
+def test_a_file_that_was_overwritten_is_noticed(journal, path, content):
     path.write_bytes(content)
     with pytest.raises(SourdineError, match=re.escape(str(path))):
-        read(book)
+        read(journal)
     assert path.read_bytes() == content
 
 

@@ -124,8 +124,8 @@ def test_numbers_have_the_digits_of_their_intervals(found):
         for value, low, high in rows:
             share = one.what == "share"
             texts = rounded(value, low, high, share=share)
-            assert all(text.endswith(" %") == share for text in texts)
-            numbers = [Decimal(text.removesuffix(" %").replace(" ", "")) for text in texts]
+            assert all(text.endswith("%") == share for text in texts)
+            numbers = [Decimal(text.removesuffix("%").replace(",", "")) for text in texts]
             unit, half = (
                 10 ** numbers[0].as_tuple().exponent,
                 (high - low) / 2 * (100 if share else 1),
@@ -137,14 +137,14 @@ def test_numbers_have_the_digits_of_their_intervals(found):
             assert abs(float(numbers[0]) - scale * value) <= max(unit / 2, half / 4) + 1e-6
     text = plain(results_page(known).decode())
     assert "90 people have responded to this question so far: accurate to ± " in text
-    assert "Once 500 people have taken part, about 500 of them with this question: ± " in text
+    assert "With 500 participants, about 500 of them answering this question: ± " in text
     assert "percentage points" in text
 
 
 def test_people_and_answers_are_told_apart(found):
     """Where each person reports one of four questions, a quarter of the people report each."""
     text = plain(results_page(found(0, lambda facts: facts | {"method": "sample"})).decode())
-    assert "Once 500 people have taken part, about 125 of them with this question: ± " in text
+    assert "With 500 participants, about 125 of them answering this question: ± " in text
 
 
 def test_texts_are_escaped(found):

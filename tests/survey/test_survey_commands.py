@@ -27,7 +27,7 @@ def run(tmp_path, monkeypatch):
 def test_from_new_to_page(run, tmp_path):
     assert "sourdine survey check survey.toml" in run("new").stderr
     said = " ".join(run("check", "survey.toml").stdout.split())
-    assert "can be more than 74 % sure of a yes or no" in said
+    assert "can be at most 74% sure of any yes or no" in said
     html = run("page", "survey.toml")
     written = (tmp_path / "commute.html").read_bytes()
     assert html.stdout == f"{sha256(written).hexdigest()}  commute.html\n"

@@ -19,17 +19,17 @@ if TYPE_CHECKING:
 
     from sourdine_lab.claims.claim import Claim, Judged
     from sourdine_lab.experiment import Experiment
-    from sourdine_lab.page import Shown
+    from sourdine_lab.page import ShownFigure
     from sourdine_lab.runner import Runner
 
 __all__ = ["lab"]
 
 lab = typer.Typer(
     no_args_is_help=True,
-    help="The figures of the documents behind Sourdine, redrawn; their claims, judged.\n\n"
-    "Rows are named by a letter and a number: C Canesse 2022, A Audibert 2024, L Couchot 2023, "
-    "W Dubois, Butucea, Kroll and Saumard 2019, S Stemmer's lecture 9.",
-    epilog="Begin here:\n\n$ sourdine lab list\n\n$ sourdine lab run canesse-4 --quick\n\n"
+    help="Reproduce the figures and check the claims of the papers behind Sourdine.\n\n"
+    "Claims are identified by a letter and a number: C Canesse 2022, A Audibert 2024, L Couchot "
+    "2023, W Dubois, Butucea, Kroll and Saumard 2019, S Stemmer's lecture 9.",
+    epilog="Examples:\n\n$ sourdine lab list\n\n$ sourdine lab run canesse-4 --quick\n\n"
     "$ sourdine lab claims",
 )
 
@@ -39,20 +39,25 @@ Out = Annotated[
         "--out",
         "-o",
         metavar="FOLDER",
-        help="Where results go: lab-report, or lab-report-quick, if left out.",
+        help="The output folder. Defaults to lab-report, or lab-report-quick.",
     ),
 ]
-Quick = Annotated[bool, typer.Option("--quick", help="Settings that take seconds.")]
-Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="The seed of all chance.")]
+Quick = Annotated[bool, typer.Option("--quick", help="Use small settings that run in seconds.")]
+Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="The random seed.")]
 Workers = Annotated[
     int | None,
-    typer.Option("--workers", metavar="NUMBER", min=1, help="Processes; one a core if left out."),
+    typer.Option(
+        "--workers",
+        metavar="NUMBER",
+        min=1,
+        help="The number of processes. Defaults to one per core.",
+    ),
 ]
 
 
 @lab.command(name="list")
 def list_all() -> None:
-    """Show all experiments."""
+    """List all experiments."""
     from sourdine_lab.registry import all_experiments
 
     rows = [(e.name, " ".join(e.ids), e.title) for e in all_experiments().values()]
@@ -61,16 +66,16 @@ def list_all() -> None:
 
 @lab.command()
 def run(
-    names: Annotated[list[str], typer.Argument(metavar="NAMES", help="Experiments, or rows.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAMES", help="Experiments or claims.")],
     *,
     quick: Quick = False,
     out: Out = None,
     seed: Seed = 1,
     workers: Workers = None,
 ) -> None:
-    """Run some experiments, by name or by row (C11, A9), and draw their figures: run.html.
+    """Run experiments by name or claim (C11, A9), and write their figures to run.html.
 
-    Of a row the claims are judged too. What was computed before is not computed again.
+    Claims given by number are checked too. Earlier results are reused.
     """
     from sourdine_lab.claims import verdicts
     from sourdine_lab.registry import chosen
@@ -87,9 +92,9 @@ def run(
 def run_all(
     *, quick: Quick = False, out: Out = None, seed: Seed = 1, workers: Workers = None
 ) -> None:
-    """Run all experiments, judge all claims, and write one page: lab.html.
+    """Run all experiments, check all claims, and write lab.html.
 
-    Stopped, it goes on where it was: figures in parts, claims from the first.
+    An interrupted run resumes: figures from the last part, claims from the beginning.
     """
     from sourdine_lab.claims import verdicts
     from sourdine_lab.registry import all_experiments
@@ -101,18 +106,18 @@ def run_all(
 @lab.command()
 def claims(
     rows: Annotated[
-        list[str] | None, typer.Argument(metavar="ROWS", help="As C5; all if left out.")
+        list[str] | None, typer.Argument(metavar="ROWS", help="Claims such as C5. Defaults to all.")
     ] = None,
     *,
     record: Annotated[
-        bool, typer.Option("--record", help="Record the verdicts, for later runs to compare with.")
+        bool, typer.Option("--record", help="Record the verdicts for comparison in later runs.")
     ] = False,
     workers: Workers = None,
 ) -> None:
-    """Judge the claims of the documents by what is computed.
+    """Check the claims of the papers against computed results.
 
-    Exits with status 1 if a verdict is not the recorded one, or if it does not change when the
-    printed and the other form of the claim are exchanged.
+    Exits with status 1 if a verdict differs from the recorded one, or if it does not change when
+    the printed and the alternative form of a claim are exchanged.
     """
     from sourdine_lab.claims import verdicts
 
@@ -219,8 +224,8 @@ def _drawn(
     runner: Runner,
     out: Path,
     bar: Progress,
-) -> list[Shown]:
-    from sourdine_lab.page import Shown
+) -> list[ShownFigure]:
+    from sourdine_lab.page import ShownFigure
 
     sizes = {e.name: len(e.split(quick=runner.quick, seed=runner.seed)) for e in experiments}
     task = bar.add_task("figures", total=sum(sizes.values()))
@@ -233,7 +238,7 @@ def _drawn(
     shown = {}
     for experiment, table in runner.run(experiments, done):
         table.save(out / "numbers" / f"{experiment.name}.csv")
-        shown[experiment.name] = one = Shown(experiment, experiment.figure(table))
+        shown[experiment.name] = one = ShownFigure(experiment, experiment.figure(table))
         one.save(out / "figures")
     bar.update(task, description="figures")
     return [shown[e.name] for e in experiments]

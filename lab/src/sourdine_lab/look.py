@@ -129,7 +129,7 @@ def logarithmic(axes: Any, which: str = "xy") -> None:
 
 def _plain(value: float) -> str:
     if 1e-3 <= value < 1e6:
-        return f"{value:,.10g}".replace(",", "\u2009")
+        return f"{value:,.10g}"
     power = round(float(np.log10(value)))
     factor = value / 10.0**power
     return f"$10^{{{power}}}$" if abs(factor - 1) < 1e-6 else f"{value:.0e}"

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from sourdine_lab.claims.claim import Judged
     from sourdine_lab.experiment import Experiment
 
-__all__ = ["DOCUMENTS", "Shown", "document", "page"]
+__all__ = ["DOCUMENTS", "ShownFigure", "document", "page"]
 
 LARGEST = 250_000
 """A drawing of more bytes is put into the page as an image of points."""
@@ -56,7 +56,7 @@ td{border:0;padding:.1rem 0} tr{border-bottom:1px solid var(--rule);padding:.6re
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class ShownFigure:
     """An experiment and its figure."""
 
     experiment: Experiment
@@ -102,7 +102,7 @@ def document(experiment: Experiment) -> str:
     return experiment.name.partition("-")[0]
 
 
-def page(shown: Iterable[Shown], judged: Iterable[Judged], *, quick: bool, seed: int) -> str:
+def page(shown: Iterable[ShownFigure], judged: Iterable[Judged], *, quick: bool, seed: int) -> str:
     """Return the whole page."""
     figures, claims = list(shown), list(judged)
     rows = {one.claim.id for one in claims}
@@ -126,7 +126,7 @@ Saumard 2019, S Stemmer's lecture 9. {escape(made)}.</p>
 """
 
 
-def _link(one: Shown) -> str:
+def _link(one: ShownFigure) -> str:
     experiment = one.experiment
     return (
         f'<li><a href="#{experiment.name}">{escape(experiment.title)}</a> '
@@ -134,12 +134,12 @@ def _link(one: Shown) -> str:
     )
 
 
-def _section(key: str, figures: list[Shown], judged: set[str]) -> str:
+def _section(key: str, figures: list[ShownFigure], judged: set[str]) -> str:
     pieces = "".join(_figure(one, judged) for one in figures if document(one.experiment) == key)
     return f'<h2 id="{key}">{escape(DOCUMENTS[key])}</h2>\n{pieces}' if pieces else ""
 
 
-def _figure(one: Shown, judged: set[str]) -> str:
+def _figure(one: ShownFigure, judged: set[str]) -> str:
     experiment = one.experiment
     rows = ", ".join(
         f'<a href="#claim-{row}">{row}</a>' if row in judged else row for row in experiment.ids

@@ -89,7 +89,7 @@ def test_uniform_accuracy_holds(n, q, epsilon, gamma):
 
 
 def test_uniform_accuracy_is_loose_by_less_than_a_factor_of_four():
-    """The half width that 95 % of the answers keep, against the one that is promised."""
+    """The half width that 95% of the answers keep, against the one that is promised."""
     n, epsilon = 20_000, 3
     reached = np.quantile(np.abs(uniform_answers(n, 0.5, epsilon, 400) - 0.5), 0.95)
     assert b.histogram_accuracy(n, 0.5, reached, epsilon=epsilon) == 0

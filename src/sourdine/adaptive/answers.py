@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from sourdine.results.answer import Answer
-from sourdine.results.tables import Columns, Sheet, Shown
+from sourdine.results.tables import Columns, Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -31,8 +31,8 @@ class AdaptiveAnswer(Answer):
     --------
     >>> answer = AdaptiveAnswer(0.85, 0.8123, 0.8881, 4.4)
     >>> print(answer)
-     value   from     to
-    0.8500  0.812  0.889
+     value        interval
+    0.8500  [0.812, 0.889]
     cost  4.4 bits
     >>> f"{answer:.0%}", AdaptiveAnswer.from_json(answer.to_json()) == answer
     ('85%', True)
@@ -58,7 +58,7 @@ class AdaptiveAnswer(Answer):
     def notes(self) -> list[tuple[str, str]]:
         """Return what it cost, and where it came from if not from the data."""
         cost = ("cost", counted(f"{self.bits:.3g}", "bit"))
-        return [cost] if self.source == "data" else [cost, ("by", self.source)]
+        return [cost] if self.source == "data" else [cost, ("method", self.source)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything public as what JSON knows."""
@@ -71,7 +71,7 @@ class AdaptiveAnswer(Answer):
 
 
 @dataclass(frozen=True, slots=True)
-class Certificate(Shown):
+class Certificate(Displayable):
     """What is proved, and on which grounds; never what merely survived attacks.
 
     Parameters

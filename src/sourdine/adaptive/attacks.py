@@ -475,7 +475,7 @@ def draw(
     axes.set_ylabel("estimate / truth", color=INK, fontsize=9)
     axes.set_title(title, loc="left", color=INK, fontsize=11, pad=22)
     axes.annotate(
-        f"band: within {100 * alpha:g} % of the truth · line: median sketch · shade: all of them",
+        f"band: within {100 * alpha:g}% of the truth · line: median sketch · shade: all of them",
         (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points", color=GREY,
         fontsize=8, va="bottom",
     )  # fmt: skip

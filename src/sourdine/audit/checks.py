@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 ALMOST = 1 + 1e-4
 """The certified delta of zCDP, over some orders only, may pass the best one by this factor."""
 POWER = Fraction(13, 10)
-"""Noise 30 % too small or too large must be caught by the draws alone."""
+"""Noise 30% too small or too large must be caught by the draws alone."""
 FEWEST_RELEASES = 500
 """With so many single releases the comparison with the law begins."""
 MORE = (1, 2, 4, 8)
@@ -84,7 +84,7 @@ def check_weaker_copy_is_rejected(specimen: Specimen) -> None:
     claim, factor = _made(specimen).guarantee, specimen.weaker
     worst = worst_case(_made(specimen, factor), specimen.inputs, claim)
     caught = not worst.within(claim)
-    _demand(caught, f"a copy {100 * float(factor - 1):.0f} % too weak passes with {worst.upper}")
+    _demand(caught, f"a copy {100 * float(factor - 1):.0f}% too weak passes with {worst.upper}")
 
 
 def check_parts_add_up(specimen: Specimen) -> None:
@@ -118,7 +118,7 @@ def check_weaker_curve_is_rejected(specimen: Specimen) -> None:
     """
     factor, parts = specimen.weaker, _made(specimen).parts
     caught = rejected(_made(specimen, factor), specimen.inputs, parts)
-    _demand(caught, f"the curve of a copy {100 * float(factor - 1):.0f} % too weak passes")
+    _demand(caught, f"the curve of a copy {100 * float(factor - 1):.0f}% too weak passes")
 
 
 def check_law_has_mass_one(specimen: Specimen) -> None:
@@ -156,7 +156,7 @@ def check_draws_follow_the_law(specimen: Specimen) -> None:
 
 
 def check_draws_have_power(specimen: Specimen) -> None:
-    """Demand that draws fit the law, and none of 30 % less or 30 % more noise.
+    """Demand that draws fit the law, and none of 30% less or 30% more noise.
 
     More are made until they have the power to reject both wrong laws.
     """
@@ -167,13 +167,13 @@ def check_draws_have_power(specimen: Specimen) -> None:
         p = max(p_value(draws, law) for law in wrong)
         if p < ALPHA:
             break
-    _demand(p < ALPHA, f"{len(draws)} draws fit a law with 30 % more or less noise: p = {p:.1e}")
+    _demand(p < ALPHA, f"{len(draws)} draws fit a law with 30% more or less noise: p = {p:.1e}")
     p = p_value(draws, mechanism.law(mechanism.read(given)))
     _demand(p >= ALPHA, f"{len(draws)} draws do not follow the law: p = {p:.1e}")
 
 
 def check_releases_follow_the_law(specimen: Specimen) -> None:
-    """Demand that single releases fit the law, and none of 30 % less or 30 % more noise.
+    """Demand that single releases fit the law, and none of 30% less or 30% more noise.
 
     One draw may come from other code than many at once, and so may one for each of many inputs.
     Releases are made until they have the power to reject both wrong laws.
@@ -192,7 +192,7 @@ def check_releases_follow_the_law(specimen: Specimen) -> None:
     for released in (one_by_one, together) if own else (one_by_one,):
         found, caught = _with_power(specimen, released)
         said = f"{len(found)} releases {released.__name__.replace('_', ' ')}"
-        _demand(caught, f"{said} fit a law with 30 % more or less noise")
+        _demand(caught, f"{said} fit a law with 30% more or less noise")
         p = p_value(found, mechanism.law(mechanism.read(given)))
         _demand(p >= ALPHA, f"{said} do not follow the law: p = {p:.1e}")
 
@@ -212,7 +212,7 @@ def _with_power(
 
 
 def _wrong_laws(specimen: Specimen) -> list[Law | Product]:
-    """Return the laws of the last input under 30 % less and 30 % more noise."""
+    """Return the laws of the last input under 30% less and 30% more noise."""
     others = [_made(specimen, factor) for factor in (POWER, 1 / POWER)]
     return [other.law(other.read(specimen.inputs[-1])) for other in others]
 

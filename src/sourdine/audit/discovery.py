@@ -1,9 +1,9 @@
 """Every mechanism of the library, found by looking, not by a list kept by hand.
 
-All modules of the rooms below are imported, whatever was imported before, and searched for concrete
-mechanisms. Each must have a specimen, so `unaudited` is empty: ``test_every_mechanism_is_audited``.
-Whoever draws noise in these rooms without being part of an audited mechanism is found too, and must
-stand in `EXEMPT` with a reason.
+All modules of the packages below are imported and searched for concrete mechanisms. Each must have
+a specimen, so `unaudited` is empty: ``test_every_mechanism_is_audited``. A module of these packages
+that draws noise without being part of an audited mechanism is found too, and must stand in `EXEMPT`
+with a reason.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 SAME = {"quantile": "quantiles", "median": "quantiles", "cdf": "quantiles"}
 """Statistics that draw by the mechanisms of another one."""
-ROOMS = (mechanisms, central, local, adaptive)
+PACKAGES = (mechanisms, central, local, adaptive)
 
 EXEMPT = {
     "sourdine.adaptive.query_server.looks": (
@@ -166,11 +166,11 @@ def _meant(name: str, every: Iterable[Specimen]) -> str:
 
 @lru_cache(1)
 def _modules() -> tuple[ModuleType, ...]:
-    """Import all modules of the rooms; those of an extra that is not installed are left out."""
+    """Import all modules of the packages; those of an extra that is not installed are left out."""
     found = []
-    for room in ROOMS:
-        found.append(room)
-        for info in walk_packages(room.__path__, f"{room.__name__}."):
+    for package in PACKAGES:
+        found.append(package)
+        for info in walk_packages(package.__path__, f"{package.__name__}."):
             try:
                 found.append(import_module(info.name))
             except MissingExtraError:

@@ -76,7 +76,7 @@ class Cdf(Numeric):
     kind: ClassVar[str] = "cdf"
     of_dates: ClassVar[bool] = True
     shaped: ClassVar[bool] = True
-    text: ClassVar[str] = "A whole distribution function of a column, with a band around it."
+    text: ClassVar[str] = "Estimate the distribution function of a column, with a band."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 1 --plot salaries.png",
         "--bounds 0 500000 --n 100000 --error 0.01",
@@ -86,8 +86,7 @@ class Cdf(Numeric):
         default=False, converter=read_population,
         metadata=param(
             kinds.FLAG,
-            "Also show the band of the population that the records were drawn from; it costs "
-            "nothing more.",
+            "Also show the confidence band of the population, at no further cost.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -130,14 +129,14 @@ class Cdf(Numeric):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         return "noisy counts below ticks, or below quantiles"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        band = "The band holds for all values at once; a few of its points are printed."
-        more = "quantile(0.5) and probability(a, b) read off any number of others at no cost."
+        """The caveats of a release."""
+        band = "The band holds simultaneously for all values; only a few points are printed."
+        more = "quantile(0.5) and probability(a, b) compute other values at no further cost."
         asked = [INDEPENDENT] if self.population else []
         return (self.clipping, band, more, *asked, *self.person)
 

@@ -44,12 +44,12 @@ class Count(Statistic):
     """
 
     kind: ClassVar[str] = "count"
-    text: ClassVar[str] = "How many records there are, or how many have a value in a column."
+    text: ClassVar[str] = "Count records, or the values in a column."
     examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 0.1", "--error 100")
 
     @cached_property
     def mechanism(self) -> Laplace:
-        """What draws it."""
+        """The mechanism, in words."""
         return Laplace(epsilon=self.epsilon, sensitivity=self.rows, relation=self.relation)
 
     @property
@@ -59,13 +59,13 @@ class Count(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         if self.column is not None:
             empty = "Records whose value is empty are not counted; any other text counts."
             return (empty, *self.person)
         if self.unit is not None:
             return ("Rows with missing values are counted too.", *self.person)
-        return ("All records are counted, those with missing values too.", *self.person)
+        return ("All records are counted, including those with missing values.", *self.person)
 
     def check(self) -> None:
         """Refuse early what the noise cannot carry."""

@@ -108,9 +108,9 @@ class Described:
     @cached_property
     def mean(self) -> Mean:
         """The mean, within bounds that are found."""
-        sought: Any = "find"
+        unknown: Any = "find"
         step = 1 if self.declared == WHOLE else None
-        within = {"bounds": sought, "step": step, "population": True, "missing": "exclude"}
+        within = {"bounds": unknown, "step": step, "population": True, "missing": "exclude"}
         return Mean(n=self.rows, **within, **self._asked(MEAN))
 
     @cached_property
@@ -166,7 +166,7 @@ class Described:
         kind = self.declared or self._chosen(data)
         drawn: dict[str, Any] = {"kind": kind}
         if kind in {NUMBER, WHOLE}:
-            drawn["mean"] = self.mean.drawer.draw(data)
+            drawn["mean"] = self.mean.estimator.draw(data)
             drawn["deciles"] = self.deciles(drawn).draw(data)
         else:
             drawn["count"] = self.count.draw(data)
@@ -292,8 +292,11 @@ def _column(numbers: NumbersByName, kind: str) -> dict[str, str]:
             low, high = int(low), int(high)
         within = f"{shown(low, width)} to {shown(high, width)}"
         texts["within"] = within if len(within) <= CELL else f"{low:.2g} to {high:.2g}"
-        texts["beyond"] = f"some {numbers['beyond'][0]} each"
-        return texts | {what: _within(*x) for what, x in numbers.items() if what not in OWN}
+        texts["beyond"] = f"about {numbers['beyond'][0]} each"
+        for what, x in numbers.items():
+            if what not in OWN:
+                texts[what.replace(" %", "%")] = _within(*x)
+        return texts
     named = [(what[2:], x) for what, x in numbers.items() if what not in OWN]
     for i, (name, x) in enumerate(named[:TOP], 1):
         share = _percent(*x)
@@ -327,7 +330,7 @@ def _within(value: float, low: float, high: float) -> str:
 def _percent(value: float, low: float, high: float) -> str:
     half = 100 * max(high - value, value - low, 0)
     digits = 0 if half >= 1 else 1
-    return f"{100 * value:.{digits}f} ±{max(half, 10.0**-digits):.{digits}f} %"
+    return f"{100 * value:.{digits}f} ±{max(half, 10.0**-digits):.{digits}f}%"
 
 
 # ---- A description as a picture: a small one for each column -------------------------------------
@@ -357,14 +360,14 @@ def panels(
             (_deciles if "mean" in numbers else _categories)(axes, numbers)
         gone = numbers["missing"][0]
         out = {what: x[0] for what, x in numbers.items()}
-        said = [f"{100 * gone:.0f} % missing"] if gone >= 0.005 else []
+        said = [f"{100 * gone:.0f}% missing"] if gone >= 0.005 else []
         said += ["many may lie outside"] if leaves_many_out(out) else []
         more = ", ".join(said)
         axes.set_title(cut(name, 30), loc="left", fontsize=9, color=INK)
         axes.text(1, 1.03, more, transform=axes.transAxes, ha="right", fontsize=7, color=NOTE)
-    figure.suptitle(title or "Described privately", x=0.01, ha="left", fontsize=12, color=INK)
+    figure.suptitle(title or "Private description", x=0.01, ha="left", fontsize=12, color=INK)
     figure.supxlabel(
-        f"{release.price} · bars hold a tenth of the records each, wide where they are thin",
+        f"{release.price} · each bar holds a tenth of the records",
         fontsize=8, color=NOTE, x=0.01, ha="left",
     )  # fmt: skip
     return saved(figure, path)
@@ -424,23 +427,22 @@ def _categories(axes: Any, numbers: NumbersByName) -> None:
         elinewidth=0.8, capsize=1.5,
     )  # fmt: skip
     axes.set_yticks(place, [cut(name, 16) for name, _ in named])
-    axes.xaxis.set_major_formatter("{x:.0f} %")
+    axes.xaxis.set_major_formatter("{x:.0f}%")
     axes.locator_params(axis="x", nbins=4)
 
 
 # ---- What pandas' ``describe`` is to data that may be seen, for data that may not ----------------
 
 
-EACH = "Each number is followed by how far off it may be; each holds with a probability of 95 %."
+EACH = "Each number is followed by its margin of error at 95% confidence."
 ASSUMED = (
-    "Nothing was assumed but the names of the columns and the kinds that types state or you "
-    "declared. Bounds were found: about as many records as stand beside 'beyond' may lie beyond "
-    "each, and were moved in to it; intervals do not cover that."
+    "Only the names of the columns and the declared kinds are taken as known. Bounds were found "
+    "privately: about as many records as 'beyond' says may lie outside each bound and were clamped "
+    "to it; intervals do not cover this."
 )
 LEFT_OUT = (
-    "What cannot be read as a number counts as missing in a column of numbers. Categories that few "
-    "records have are not named. Dates are only counted: ask for quantiles "
-    "with two dates as bounds."
+    "Cells of a numeric column that are not numbers count as missing. Rare categories are not "
+    "listed. Dates are only counted; use quantiles with two dates as bounds."
 )
 ROWS = Fraction(1, 50)
 """The part of epsilon that pays for the number of rows."""
@@ -505,7 +507,7 @@ class Describe(Statistic):
     """
 
     kind: ClassVar[str] = "describe"
-    text: ClassVar[str] = "The shape of a table that nobody described, column by column."
+    text: ClassVar[str] = "Describe each column of a table, without public bounds or categories."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv --epsilon 1 --plot people.png",
         "",
@@ -513,14 +515,14 @@ class Describe(Statistic):
 
     columns_: tuple[str, ...] | None = field(
         default=None, converter=read_columns, alias="columns",
-        metadata=param(kinds.KEYS, "The columns; all if left out.", group=DATA),
+        metadata=param(kinds.KEYS, "The columns. Defaults to all.", group=DATA),
     )  # fmt: skip
     declared: tuple[tuple[str, str], ...] = field(
         default=(), converter=read_kinds, alias="kinds",
         metadata=param(
             kinds.KINDS,
-            "What is known of columns: number, whole (numbers), category or date. Else a frame's "
-            "types say it, or it is chosen privately.",
+            "The kinds of columns: number, whole (integers), category or date. By default the "
+            "types of the frame are used, or the kind is chosen privately.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -528,7 +530,8 @@ class Describe(Statistic):
         default=Fraction(1, 10**6), converter=converters.delta,
         metadata=param(
             kinds.PROBABILITY,
-            "The probability with which the loss may pass epsilon, for naming categories.",
+            "The probability with which the privacy loss may exceed epsilon; needed to name "
+            "categories.",
             group=PRIVACY,
         ),
     )  # fmt: skip
@@ -642,7 +645,7 @@ class Describe(Statistic):
         """Refuse columns that are not there, or whose type cannot hold what is declared."""
         super().require_columns(data)
         declared, names = dict(self.declared), self._described(data)
-        if not converters.is_sought(self.rows):  # else once they are found
+        if not converters.is_unknown(self.rows):  # else once they are found
             self._require_enough(len(names))
         for name in dict.fromkeys((*names, *declared)):
             need = NUMBERS if declared.get(name) in {NUMBER, WHOLE} else TEXTS
@@ -720,12 +723,12 @@ class Describe(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         return (EACH, ASSUMED, LEFT_OUT, *self.person)
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         return "an equal share of epsilon for each column"
 
     @property

@@ -12,7 +12,7 @@ import numpy as np
 from sourdine.central.intervals import LAMBDAS, each, passed, proved
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
-from sourdine.results.release import Display, Estimator, Release, read_drawer
+from sourdine.results.release import Display, Estimator, Release, read_estimator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -208,7 +208,7 @@ class Difference(Estimator):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         """Return what `to_dict` wrote."""
-        groups: Any = read_drawer(facts["of"])
+        groups: Any = read_estimator(facts["of"])
         if not hasattr(groups, "columns_of"):  # not by groups
             raise TypeError(facts["of"])
         first, second = (tuple(key) if isinstance(key, list) else key for key in facts["pair"])
@@ -260,7 +260,7 @@ def difference(groups: ByGroup, release: Release, first: object, second: object)
             )
     made = Difference(groups=groups, pair=(first, second))
     parts = {"groups": [drawn[first], drawn[second]]}
-    note = "The difference is read off what was released: it costs nothing more."
+    note = "The difference follows from the release and costs nothing more."
     return replace(
         release, value=made.value(parts), mechanism=made, drawn=parts,
         caveats=(*groups.part.caveats, note),

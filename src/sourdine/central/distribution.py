@@ -22,7 +22,7 @@ from sourdine.results.answer import Answer, plain
 from sourdine.results.charts import FEW, SERIES, DrawnGroup, Panels, beside_lines, groups_of
 from sourdine.results.formatting import date_axis, places
 from sourdine.results.release import SHOWN, Release, flat, holding, read_confidence
-from sourdine.results.tables import Columns, beside
+from sourdine.results.tables import Columns, with_free_names
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -77,7 +77,7 @@ def steps(
         axes.step(ranked, share, where="post", color=charts.RED, linewidth=1, label="truth")
     if columns.by:
         beside_lines(axes)
-    elif truth is not None or columns.beside:
+    elif truth is not None or columns.extra_intervals:
         charts.legend(axes)
     _dress(axes, statistic)
     axes.set_ylabel("records at or below", color=charts.INK)
@@ -105,7 +105,7 @@ def _panels(
 
 def _dress(axes: Any, statistic: Cdf, *, small: bool = False) -> None:
     axes.set_ylim(0, 1)
-    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g} %")
+    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g}%")
     if statistic.is_datetime:
         date_axis(axes.xaxis, small=small)
     else:
@@ -121,7 +121,7 @@ def _one(axes: Any, statistic: Cdf, release: Release, group: DrawnGroup, colour:
     lowest = statistic.grid.values(np.array([0])).tolist()
     x = np.array(places([*lowest, *group.of(columns.labels["at or below"])]))
     value = np.append(0.0, group.of(columns.values))
-    bands = {of: ends for of, ends in columns.beside.items() if of == "population"}
+    bands = {of: ends for of, ends in columns.extra_intervals.items() if of == "population"}
     for of, ends in (bands | {"sample": (columns.lower or (), columns.upper or ())}).items():
         low, high = (np.array(group.of(end), float) for end in ends)
         label = (
@@ -230,7 +230,7 @@ class Distribution(Release):
         repeated = {head: list(column) * len(keys) for head, column in labels.items()}
         listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]
         by = {name: [key[i] for key in listed] for i, name in enumerate(groups.columns_of)}
-        named = beside(by, repeated)
+        named = with_free_names(by, repeated)
 
         def all_ends(beta: float, of: str) -> dict[Any, Ends]:
             risk = each(beta, len(keys))
@@ -325,7 +325,7 @@ class ReadOff(Answer):
     def columns(self) -> Columns:
         """Return the numbers, with labels and the ends of their intervals."""
         shown = self.release.mechanism.display
-        confidence, beside = shown.confidence, shown.extra_intervals
+        confidence = shown.confidence
         lower, upper = self._ends(confidence, "sample")
         return Columns(
             labels=self.labels,
@@ -333,7 +333,7 @@ class ReadOff(Answer):
             values=flat(self.value),
             lower=lower,
             upper=upper,
-            beside={of: self._ends(confidence, of) for of in beside},
+            extra_intervals={of: self._ends(confidence, of) for of in shown.extra_intervals},
             confidence=confidence,
         )
 
@@ -348,7 +348,10 @@ class ReadOff(Answer):
     def notes(self) -> list[tuple[str, str]]:
         """Return where the numbers come from."""
         source = str(self.release.mechanism)
-        return [("from", source), ("cost", f"nothing beyond that release: {self.release.price}")]
+        return [
+            ("from", source),
+            ("cost", f"none beyond that of the release: {self.release.price}"),
+        ]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was asked, and the release it was read off."""

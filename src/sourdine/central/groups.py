@@ -17,7 +17,7 @@ from sourdine.parameters import converters as grouping
 from sourdine.parameters.converters import OTHER
 from sourdine.results.charts import BLUE, INK, NOTE, PALE, RED, RULE, gaps, panels, saved
 from sourdine.results.release import Estimator
-from sourdine.results.tables import beside, end_heads, with_ends
+from sourdine.results.tables import interval_head, interval_text, with_ends, with_free_names
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -50,9 +50,14 @@ def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     first = list(zip(*own, strict=True))[:per]
     if not names:
         called = [_head(*what, again=False) for what in first]
-        ends = end_heads(columns.confidence) if columns.bounded else ()
-        lines = [(name, *text) for name, text in zip(called, columns.texts(), strict=True)]
-        return ("statistic", columns.name, *ends), lines
+        top = ("statistic", columns.name)
+        named = list(zip(called, columns.texts(), strict=True))
+        if not columns.bounded:
+            return top, [(name, *text) for name, text in named]
+        lines: list[tuple[str, ...]] = [
+            (name, text, interval_text(*ends)) for name, (text, *ends) in named
+        ]
+        return (*top, interval_head(columns.confidence)), lines
     heads = [
         _head(column, word, q, again=i > 0 and first[i - 1][:2] == (column, word))
         for i, (column, word, q) in enumerate(first)
@@ -80,7 +85,7 @@ def _orders(columns: Columns) -> Sequence[float | None]:
 
 def _head(column: str, word: str, q: float | None, *, again: bool) -> str:
     """Return what a number is called: the statistic, or the order of a quantile."""
-    called = word if q is None or word == "median" else f"{100 * q:g} %"
+    called = word if q is None or word == "median" else f"{100 * q:g}%"
     return called if again else f"{column} {called}".strip()
 
 
@@ -119,7 +124,7 @@ def multiples(release: Release, *, path: str | None = None, title: str | None = 
         title or release.mechanism.display.title, x=0.01, ha="left", color=INK, fontsize=11
     )
     sure = f"{100 * release.mechanism.display.confidence:g}"
-    note = f"{release.price} · {sure} % intervals of all together"
+    note = f"{release.price} · {sure}% intervals of all together"
     figure.supxlabel(note, x=0.01, ha="left", color=NOTE, fontsize=8)
     return saved(figure, path)
 
@@ -320,17 +325,19 @@ class ByGroup(Estimator):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        columns, listed = " and ".join(self.columns_of), "listed"
+        """The caveats of a release."""
+        columns = " and ".join(self.columns_of)
         named: tuple[str, ...] = ()
         if self.question.finds:
-            least, listed = self.finder.threshold, "named"
-            paid = "a quarter of epsilon paid for that."
-            named = (f"Groups are named if a noisy count reaches {least}; {paid}",)
+            least = self.finder.threshold
+            paid = "this takes a quarter of epsilon."
+            named = (f"Groups with a noisy count of {least} or more are listed; {paid}",)
         where = f"in the group {OTHER!r}" if self.rest else "in no group"
-        outside = f"Rows whose {columns} is none of the {listed} keys are {where}."
+        outside = f"Rows with none of the listed keys of {columns} are {where}."
         together = (
-            ("The intervals hold for all groups together.",) if self.part.display.intervals else ()
+            ("The intervals hold simultaneously for all groups.",)
+            if self.part.display.intervals
+            else ()
         )
         return (*self.part.caveats, *named, outside, *together)
 
@@ -387,7 +394,7 @@ class ByGroup(Estimator):
         keys = [key for key, size in zip(listed, sizes, strict=True) for _ in range(size)]
         by = {name: [key[i] for key in keys] for i, name in enumerate(self.columns_of)}
         rest = {head: [x for labels in own for x in labels[head]] for head in own[0]} if own else {}
-        return beside(by, rest)
+        return with_free_names(by, rest)
 
     def further(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return what a frame has besides, of all groups."""

@@ -329,7 +329,7 @@ class Histogram(Statistic):
     """
 
     kind: ClassVar[str] = "histogram"
-    text: ClassVar[str] = "Counts by bins of numbers, or by categories."
+    text: ClassVar[str] = "Count records by bins of numbers, or by categories."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c age --bins 12 --bounds 0 120 --epsilon 0.5 --plot ages.png",
         "--bins 12 --bounds 0 120 --error 20",
@@ -339,8 +339,8 @@ class Histogram(Statistic):
         default=None, converter=read_bins,
         metadata=param(
             kinds.BINS,
-            "How many bins of one width between the bounds; or their edges, such as 0,18,65,120 or "
-            "2020-01-01,2020-07-01,2021-01-01.",
+            "The number of bins of equal width between the bounds; or their edges, such as "
+            "0,18,65,120 or 2020-01-01,2020-07-01,2021-01-01.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -348,8 +348,8 @@ class Histogram(Statistic):
         default=None, converter=read_bounds,
         metadata=param(
             kinds.BOUNDS,
-            "Public bounds, with a number of bins; values outside are in the first or the last. "
-            "Where nobody knows them: find.",
+            "Public bounds, if bins is a number. Values outside are counted in the first or the "
+            "last bin. If the bounds are unknown: find.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -357,7 +357,7 @@ class Histogram(Statistic):
         default=None, converter=read_categories,
         metadata=param(
             kinds.CATEGORIES,
-            "Count these values; or unknown, to name those that many records have by a private "
+            "The categories to count; or unknown, to find those with many records by a private "
             "threshold (needs delta).",
             group=WHAT,
         ),
@@ -366,7 +366,7 @@ class Histogram(Statistic):
         default="exclude", converter=read_missing,
         metadata=param(
             kinds.one_of(*POLICIES),
-            "count: one bin more for what is missing, or is none of the categories.",
+            "count: add a bin for values that are missing or in none of the categories.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -380,7 +380,7 @@ class Histogram(Statistic):
         """Texts for categories, and for bins what their edges are."""
         if self.categories is not None:
             return TEXTS
-        cell = None if converters.is_sought(self.bounds) else self.cell
+        cell = None if converters.is_unknown(self.bounds) else self.cell
         return DATES if isinstance(cell, Edges) and cell.dated else NUMBERS
 
     def check(self) -> None:
@@ -474,22 +474,28 @@ class Histogram(Statistic):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         noisy = "discrete Laplace noise"
         return f"{noisy} above a private threshold" if self.unknown else noisy
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        together = "The intervals hold for all bins together; counts may be negative, by noise."
+        """The caveats of a release."""
+        together = "The intervals hold simultaneously for all bins. Noise may make counts negative."
         if isinstance(self.mechanism, NamedCounts):
-            named = f"Keys are named if their noisy count is at least {self.mechanism.threshold}."
-            return (named, "The intervals hold for all named keys together.", *self.person)
+            named = (
+                f"Categories with a noisy count of {self.mechanism.threshold} or more are listed."
+            )
+            return (
+                named,
+                "The intervals hold simultaneously for all listed categories.",
+                *self.person,
+            )
         if isinstance(self.cell, Edges):
             outside = self.clipping
         else:
-            counted = "counts as missing" if self.missing == "count" else "is not counted"
-            outside = f"What is none of the categories {counted}."
+            counted = "count as missing" if self.missing == "count" else "are not counted"
+            outside = f"Values in none of the categories {counted}."
         return (outside, together, *self.person)
 
     @property
@@ -498,7 +504,7 @@ class Histogram(Statistic):
         if not isinstance(self.cell, Edges):
             return ""
         first, last = (edge_texts(self.cell)[i] for i in (0, -1))
-        return f"Values outside {first} to {last} are in the first or the last bin."
+        return f"Values outside {first} to {last} are counted in the first or the last bin."
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Say of which listed categories no record was told apart from none."""

@@ -231,8 +231,8 @@ def each(beta: float, m: int) -> float:
 
 
 ASKED = (
-    "Population: for records drawn independently from one law. The normal interval takes their sum "
-    "for normal, as is commonly done; the other holds for any law."
+    "Population intervals assume that records are drawn independently from one distribution. The "
+    "normal interval also uses a normal approximation; the other holds for any distribution."
 )
 ABOVE, BELOW, REST = 0.1, 0.05, 0.85
 """The parts of the risk for V's upper end, for its lower end, and for everything else."""

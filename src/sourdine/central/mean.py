@@ -70,7 +70,7 @@ class PopulationMean(ABC):
     @property
     @abstractmethod
     def mechanism(self) -> Together:
-        """What draws it."""
+        """The mechanism, in words."""
 
     @abstractmethod
     def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
@@ -308,7 +308,7 @@ class Mean(GaussianReady):
     -----
     *Claim*: intervals hold with at least their confidence, whatever the data. *Checked by*
     ``test_mean_intervals_cover``. *Claim*: the planned error, where the number of records is
-    private, is that of a mean 15 % of the range inside the bounds. For any mean further inside it
+    private, is that of a mean 15% of the range inside the bounds. For any mean further inside it
     is no smaller than the true error and at most 1.3 times it; with the mean at a bound the true
     error is up to 1.2 times the planned one. *Checked by*
     ``test_planned_errors_of_ratios_by_their_laws``.
@@ -322,7 +322,7 @@ class Mean(GaussianReady):
 
     kind: ClassVar[str] = "mean"
     of_dates: ClassVar[bool] = True
-    text: ClassVar[str] = "The mean of a column."
+    text: ClassVar[str] = "Compute the mean of a column."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 0.5",
         "--bounds 0 500000 --n 100000 --error 100",
@@ -332,7 +332,8 @@ class Mean(GaussianReady):
         default="laplace", converter=read_method,
         metadata=param(
             kinds.one_of(*METHODS),
-            "The noise: laplace, gaussian (needs delta) or exponential (a point of the grid).",
+            "The mechanism: laplace, gaussian (needs delta) or exponential (selects a point of "
+            "the grid).",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -340,9 +341,9 @@ class Mean(GaussianReady):
         default="auto", converter=read_missing,
         metadata=param(
             kinds.one_of(*POLICIES),
-            "exclude: the mean of the values that are there, whose number is private. middle, "
-            "under substitution: every record counts, a missing value as the middle of the bounds. "
-            "auto: middle where it may be, else exclude.",
+            "How missing values are treated. exclude: the mean of the values that are not "
+            "missing, whose number is private. middle (only under substitute): a missing value "
+            "counts as the middle of the bounds. auto: middle if possible, otherwise exclude.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -351,8 +352,8 @@ class Mean(GaussianReady):
         default=False, converter=read_population,
         metadata=param(
             kinds.FLAG,
-            "Also draw the spread of the values, for short intervals about the population that "
-            "the records were drawn from.",
+            "Also release the spread of the values, for short confidence intervals about the "
+            "population.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -461,7 +462,7 @@ class Mean(GaussianReady):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         if self.method == "exponential":
             return "a point of the grid by the exponential mechanism"
         noisy = "the sum" if self.known else "a sum and a count"
@@ -471,11 +472,11 @@ class Mean(GaussianReady):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         missing = (
             "A missing value counts as the middle of the bounds."
             if self.known
-            else "The mean is that of the values that are not missing."
+            else "Missing values are excluded from the mean."
         )
         return (self.clipping, missing, *([ASKED] if self.population else ()), *self.person)
 
@@ -593,7 +594,7 @@ class Mean(GaussianReady):
         return self.width
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return the error; where n is private, of a mean 15 % of the range inside the bounds."""
+        """Return the error; where n is private, of a mean 15% of the range inside the bounds."""
         n = self.public_n(n)
         if self.population:
             return self.with_spread.error(beta, n) * self.width

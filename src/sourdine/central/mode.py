@@ -64,7 +64,7 @@ class Mode(Statistic):
 
     kind: ClassVar[str] = "mode"
     required: ClassVar[tuple[str, ...]] = ("categories",)
-    text: ClassVar[str] = "The most common of the categories that you list."
+    text: ClassVar[str] = "Find the most common of the listed categories."
     examples: ClassVar[tuple[str, str]] = (
         "survey.csv -c travel --categories bus,car,foot --epsilon 0.5",
         "--categories bus,car,foot --error 20",
@@ -74,7 +74,7 @@ class Mode(Statistic):
         default=None, converter=read_categories,
         metadata=param(
             kinds.KEYS,
-            "The values that may win. List them yourself: which of them occur is private.",
+            "The candidate values. List them yourself, because which of them occur is private.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -115,15 +115,15 @@ class Mode(Statistic):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         return "permute-and-flip"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         return (
-            "What is none of the categories is not counted.",
-            "A category that is nearly as common may be named instead.",
+            "Values in none of the categories are not counted.",
+            "A category that is nearly as common may be returned instead.",
             *self.person,
         )
 

@@ -38,7 +38,7 @@ class CommonParameters(Question):
 
     column: str | None = field(
         default=None, converter=converters.column,
-        metadata=param(kinds.TEXT, "The column; not needed if there is only one.", group=DATA),
+        metadata=param(kinds.TEXT, "The column. Not needed if there is only one.", group=DATA),
     )  # fmt: skip
     read: Reading = field(
         default=STANDARD, converter=converters.read,
@@ -53,8 +53,8 @@ class CommonParameters(Question):
         default=None, converter=converters.epsilon,
         metadata=param(
             kinds.NUMBER,
-            "What everything released may cost in privacy, in total. Smaller is safer and less "
-            "exact; 0.1 to 1 is common.",
+            "The total privacy cost of the release. Smaller values protect more and are less "
+            "accurate; 0.1 to 1 is common.",
             group=PRIVACY,
         ),
     )  # fmt: skip
@@ -62,9 +62,8 @@ class CommonParameters(Question):
         default=None, converter=converters.error, alias="error", eq=False, repr=False,
         metadata=param(
             kinds.DISTANCE,
-            "Instead of epsilon: the error to stay within ('3 days' for a mean of dates); the "
-            "least epsilon that reaches it is spent. Needs n where the error depends on the number "
-            "of records.",
+            "Instead of epsilon: the error to reach ('3 days' for a mean of dates), at the "
+            "smallest possible epsilon. Needs n if the error depends on the number of records.",
             group=PRIVACY,
         ),
     )  # fmt: skip
@@ -72,7 +71,7 @@ class CommonParameters(Question):
         default=Fraction(19, 20), converter=converters.confidence, eq=False, repr=False,
         metadata=param(
             kinds.PROBABILITY,
-            "The probability with which an error that is asked for or planned holds.",
+            "The confidence level of the requested or planned error.",
             group=PRIVACY,
         ),
     )  # fmt: skip
@@ -80,7 +79,7 @@ class CommonParameters(Question):
         default=None, converter=converters.n,
         metadata=param(
             kinds.COUNT,
-            "About how many records there are (in each group), from public knowledge.",
+            "The approximate number of records (per group), from public knowledge.",
             group=PRIVACY, unit="records",
         ),
     )  # fmt: skip
@@ -88,8 +87,8 @@ class CommonParameters(Question):
         default=ADD_REMOVE, converter=converters.relation,
         metadata=param(
             kinds.one_of("add_remove", "substitute"),
-            "Which data sets are neighbours: add_remove (a record is there or not, and the number "
-            "of records is private) or substitute (a record takes another value).",
+            "The neighbouring relation: add_remove (a record is added or removed, and the number "
+            "of records is private) or substitute (a record is replaced).",
             group=PRIVACY,
         ),
     )  # fmt: skip
@@ -97,7 +96,8 @@ class CommonParameters(Question):
         default=None, converter=converters.unit,
         metadata=param(
             kinds.TEXT,
-            "The column that names a person, so that the promise is for persons, not records.",
+            "The column that identifies a person, so that the guarantee holds for persons "
+            "instead of records.",
             group=PRIVACY,
         ),
     )  # fmt: skip
@@ -105,8 +105,8 @@ class CommonParameters(Question):
         default=1, converter=converters.rows_or_find,
         metadata=param(
             kinds.ROWS,
-            "How many records of each person are used; find, to have that found for part of "
-            "epsilon.",
+            "The maximum number of records per person; or find, to choose it privately for part "
+            "of epsilon.",
             group=PRIVACY, unit="records",
         ),
     )  # fmt: skip
@@ -114,29 +114,29 @@ class CommonParameters(Question):
         default=Fraction(0), converter=converters.delta,
         metadata=param(
             kinds.PROBABILITY,
-            "The probability with which the loss may pass epsilon; 0 unless another parameter "
-            "needs a delta.",
+            "The probability with which the privacy loss may exceed epsilon. Defaults to 0, "
+            "unless another parameter needs a delta.",
             group=PRIVACY,
         ),
     )  # fmt: skip
     by: str | tuple[str, ...] | None = field(
         default=None, converter=grouping.by,
         metadata=param(
-            kinds.BY, "One answer for each group of this column, or of these columns.", group=GROUPS
+            kinds.BY, "Compute the statistic for each group of these columns.", group=GROUPS
         ),
     )  # fmt: skip
     keys: Any = field(
         default=None, converter=grouping.keys,
         metadata=param(
             kinds.GROUP_KEYS,
-            "The groups of by. List them yourself: which groups occur is private. Or unknown, to "
-            "find those that many records have by a private threshold (needs delta).",
+            "The groups of by. List them yourself, because which groups occur is private; or "
+            "unknown, to find the groups with many records by a private threshold (needs delta).",
             group=GROUPS,
         ),
     )  # fmt: skip
     other: bool = field(
         default=False, converter=grouping.other,
-        metadata=param(kinds.FLAG, "One more group, for the rows of no such key.", group=GROUPS),
+        metadata=param(kinds.FLAG, "Add a group for rows with none of the keys.", group=GROUPS),
     )  # fmt: skip
     source: Source = field(default=SYSTEM, eq=False, repr=False)
 
@@ -245,7 +245,7 @@ def wrong_type(
     own = dict(bounds).get(column) if parameter == "of" else bounds
     tries: dict[str, Any] = {}
     dateless = asked.kind in DATELESS
-    if declared.holds == DATES and converters.is_sought(own) and not dateless:
+    if declared.holds == DATES and converters.is_unknown(own) and not dateless:
         name, got = "bounds", "find"
         must = f"be two dates for {column!r}, which holds dates: only those of numbers are found"
     else:

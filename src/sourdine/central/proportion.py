@@ -160,7 +160,7 @@ class Proportion(Statistic):
     """
 
     kind: ClassVar[str] = "proportion"
-    text: ClassVar[str] = "The share of ones in a column, or of records in a category."
+    text: ClassVar[str] = "Estimate the proportion of ones, or of records in a category."
     examples: ClassVar[tuple[str, str]] = (
         "survey.csv -c vote --category yes --epsilon 0.2",
         "--n 5000 --error 0.01",
@@ -170,7 +170,8 @@ class Proportion(Statistic):
         default=None, converter=read_category,
         metadata=param(
             kinds.VALUE,
-            "The value whose share is asked; without it the column holds zeros and ones.",
+            "The category whose proportion is estimated. Without it the column must hold zeros "
+            "and ones.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -178,9 +179,10 @@ class Proportion(Statistic):
         default="auto", converter=read_missing,
         metadata=param(
             kinds.one_of(*POLICIES),
-            "exclude: the share among values that are there, whose number is private. no: the "
-            "share among all records, whose number is public; where records are added or removed "
-            "it is the n that is typed. auto: no under substitution, else exclude.",
+            "How missing values are treated. exclude: the proportion among values that are not "
+            "missing, whose number is private. no: the proportion among all records, whose "
+            "number is public (under add_remove it is n). auto: no under substitute, otherwise "
+            "exclude.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -189,7 +191,7 @@ class Proportion(Statistic):
         default=False, converter=read_population,
         metadata=param(
             kinds.FLAG,
-            "Also print intervals about the population that the records were drawn from.",
+            "Also print confidence intervals about the population.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -262,21 +264,21 @@ class Proportion(Statistic):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         noisy = "the number of ones" if self.known else "a sum and a count"
         return f"discrete Laplace noise on {noisy}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         yes = (
-            "A value counts as yes from 0.5 on." if self.category is None
-            else "What is not the category counts as no, missing values too."
+            "Values of 0.5 or more count as yes." if self.category is None
+            else "Other and missing values count as no."
         )  # fmt: skip
         asked = (*([ASKED] if self.population else ()), *self.person)
         if self.category is not None:
             return (yes, *asked)
-        gone = "Missing values count as no." if self.known else "Missing values are left out."
+        gone = "Missing values count as no." if self.known else "Missing values are excluded."
         return (yes, gone, *asked)
 
     def prefetch(self, data: Frame) -> None:
@@ -364,7 +366,7 @@ class Proportion(Statistic):
         return 0.0, 1.0
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return the error among ``n`` records; for a private n, of a share of 15 %."""
+        """Return the error among ``n`` records; for a private n, of a share of 15%."""
         n = self.public_n(n)
         if not self.known:
             return self.ratio.error(beta, n)

@@ -208,7 +208,7 @@ def _bracket(reached: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
 # persons, error targets, tables and pictures are the same for all, here and in `sourdine.results`.
 
 
-CHECK = "sourdine check shows how a file without types, such as CSV, is read"
+CHECK = "sourdine inspect shows how a file without types, such as CSV, is read"
 WHOLE_RANGE = (
     "The interval is the whole range, so the answer says nothing: type a larger {epsilon}. If "
     f"there are many records, the column may not be readable: {CHECK}."
@@ -254,7 +254,7 @@ class Statistic(CommonParameters):
 
     def first(self) -> TwoStage | None:
         """Return what finds parameters that nobody knows; None if all are settled."""
-        if not converters.is_sought(self.rows):
+        if not converters.is_unknown(self.rows):
             return None
         from sourdine.central.finding.two_stage import RowsFirst
 
@@ -299,9 +299,9 @@ class Statistic(CommonParameters):
         """
         if not self.source.private:
             return of_promise(self.cost)
-        drawer = self.drawer
-        if drawer is not self:
-            return drawer.parts
+        estimator = self.estimator
+        if estimator is not self:
+            return estimator.parts
         return widest(self.cost, self.own_parts, self.of_private_number().own_parts)
 
     @property
@@ -352,12 +352,12 @@ class Statistic(CommonParameters):
         """The caveats on whom the promise is for."""
         if self.unit is not None:
             rows = "one row was" if self.rows == 1 else f"at most {self.rows} rows were"
-            kept = f"The promise is for each {self.unit}, not for each row: of each {rows} kept."
-            return (f"{kept} Intervals do not cover what that leaves out.",)
+            kept = f"The guarantee is for each {self.unit}, not each row: {rows} kept of each."
+            return (f"{kept} Intervals do not cover the rows that were dropped.",)
         if self.rows == 1:
             return ()
-        trusted = "that nobody owns more is taken on trust, for no unit was named."
-        return (f"The promise is for a person, with at most {self.rows} records; {trusted}",)
+        trusted = "this limit is not enforced, because no unit was given."
+        return (f"The guarantee is for persons with at most {self.rows} records; {trusted}",)
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there, by the parameters that name them."""
@@ -408,7 +408,7 @@ class Statistic(CommonParameters):
             raise wrong_type(self, declared, name, need, parameter)
 
     @cached_property
-    def drawer(self) -> Statistic | ByGroup | TwoStage:
+    def estimator(self) -> Statistic | ByGroup | TwoStage:
         """What draws and explains the answer: the statistic, or one for each group."""
         first = self.first()
         if first is not None:
@@ -421,16 +421,16 @@ class Statistic(CommonParameters):
         self.require_columns(frame)
         if frame.parsed:
             asked = self.of_private_number()
-        if self.unit is not None and not converters.is_sought(self.rows):
+        if self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))
             frame = needed.bound(self.unit, self.rows, source=self.source)
-        drawer = asked.drawer
-        drawn = drawer.draw(frame)
-        return drawer.release_kind(
-            value=drawer.value(drawn),
+        estimator = asked.estimator
+        drawn = estimator.draw(frame)
+        return estimator.release_kind(
+            value=estimator.value(drawn),
             cost=self.cost,
-            mechanism=drawer,
-            caveats=drawer.caveats,
+            mechanism=estimator,
+            caveats=estimator.caveats,
             drawn=drawn,
             grid=getattr(self, "grid", None),
         )
@@ -524,12 +524,12 @@ class Statistic(CommonParameters):
     @property
     def units(self) -> str:
         """What an error is counted in, where that is known only once it is found."""
-        return "found rows" if converters.is_sought(self.rows) else ""
+        return "found rows" if converters.is_unknown(self.rows) else ""
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Estimator:  # type: ignore[override]
         """Return what drew the answer to the question that `to_dict` wrote."""
-        return super().from_dict(facts).drawer
+        return super().from_dict(facts).estimator
 
     @property
     def how(self) -> str:
@@ -573,9 +573,9 @@ class Numeric(Statistic):
         default=None, converter=converters.bounds_or_find,
         metadata=param(
             kinds.BOUNDS,
-            "Public bounds, chosen without looking at the data: values outside count as the "
-            "nearest bound. An age is within 0 and 120. Two dates for a column of dates. Where "
-            "nobody knows them: find, or none for one of them, or find behind a wide range.",
+            "Public bounds, chosen without looking at the data, such as 0 and 120 for an age, or "
+            "two dates. Values outside are clamped. If the bounds are unknown: find, or none for "
+            "one of them, or find after a wide range.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -583,8 +583,8 @@ class Numeric(Statistic):
         default=None, converter=read.step,
         metadata=param(
             kinds.DISTANCE,
-            "The step of the lattice that values are snapped to, such as 1 for whole numbers, or "
-            "'15 min' for times; about a millionth of the bounds, or a day, if left out.",
+            "The step of the grid that values are rounded to, such as 1 for integers or '15 min' "
+            "for times. Defaults to about a millionth of the range, or a day.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -605,13 +605,13 @@ class Numeric(Statistic):
     @property
     def units(self) -> str:
         """What an error is counted in where bounds or rows are found."""
-        own = self.found_units if self.searches and converters.is_sought(self.bounds) else ""
+        own = self.found_units if self.searches and converters.is_unknown(self.bounds) else ""
         return " times ".join(filter(None, (own, super().units)))
 
     @cached_property
     def grid(self) -> Grid:
         """The lattice; of bounds that are sought there is none yet, unless none are needed."""
-        if converters.is_sought(self.bounds):
+        if converters.is_unknown(self.bounds):
             if self.searches:
                 raise AttributeError("grid")
             converters.check_step(self.step, self.bounds)
@@ -663,10 +663,10 @@ class Numeric(Statistic):
     @property
     def clipping(self) -> str:
         """The caveat on bounds."""
-        changed = "intervals do not cover what that changes."
+        changed = "intervals do not cover the resulting error."
         if isinstance(self.grid, Octaves):
             return (
-                f"Numbers are rounded to a public lattice, {self.grid}; what is none, such as a "
+                f"Numbers are rounded to a public grid, {self.grid}; anything else, such as a "
                 f"date, counts as missing; {changed}"
             )
         if self.is_datetime:
@@ -674,7 +674,7 @@ class Numeric(Statistic):
             return f"Values are clamped to {ends} and rounded to {step}; {changed}"
         lower, upper = (float(self.grid.lower), float(self.grid.upper))
         step = f"{float(self.grid.step):.2g}"
-        ends = f"{lower:g} to {upper:g}"
+        ends = " to ".join(f"{x:,.10g}" if abs(x) >= 10_000 else f"{x:g}" for x in (lower, upper))
         return f"Values are clamped to {ends} and rounded to steps of {step}; {changed}"
 
 
@@ -699,7 +699,7 @@ class GaussianReady(Numeric):
 
 def bounds_first(question: Statistic) -> BoundsFirst | None:
     """Return what finds the bounds of a question, if they are sought."""
-    if not converters.is_sought(getattr(question, "bounds", None)):
+    if not converters.is_unknown(getattr(question, "bounds", None)):
         return None
     from sourdine.central.finding.bounds import BoundsFirst
 

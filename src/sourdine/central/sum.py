@@ -1,4 +1,4 @@
-"""The sum of a column."""
+"""Compute the sum of a column."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ class Sum(Numeric):
     kind: ClassVar[str] = "sum"
     centred: ClassVar[bool] = False
     found_units: ClassVar[str] = "found bounds"
-    text: ClassVar[str] = "The sum of a column."
+    text: ClassVar[str] = "Compute the sum of a column."
     examples: ClassVar[tuple[str, str]] = (
         "visits.parquet -c cost --bounds 0 5000 --step 1 --unit patient --rows 3 --epsilon 1",
         "--bounds 0 5000 --step 1 --epsilon 1",
@@ -85,8 +85,8 @@ class Sum(Numeric):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        return (self.clipping, "A missing value adds nothing.", *self.person)
+        """The caveats of a release."""
+        return (self.clipping, "Missing values count as 0.", *self.person)
 
     def prefetch(self, data: Frame) -> None:
         """Say what will be read."""

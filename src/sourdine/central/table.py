@@ -26,7 +26,7 @@ from sourdine.exact import given
 from sourdine.frames.memory import ANYTHING, DATES, NUMBERS
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
-from sourdine.parameters.converters import FIND, is_sought
+from sourdine.parameters.converters import FIND, is_unknown
 from sourdine.parameters.converters import bounds_or_find as sought_bounds
 from sourdine.parameters.kinds import WHAT, Kind, param
 from sourdine.privacy.guarantee import shown
@@ -203,7 +203,7 @@ def for_the_rest(
 ) -> tuple[tuple[str, Bounds], ...]:
     """Return bounds with those that are sought for all other columns written out."""
     own = dict(bounds)
-    if RECORDS not in own or not is_sought(own[RECORDS]):
+    if RECORDS not in own or not is_unknown(own[RECORDS]):
         return bounds
     rest = own.pop(RECORDS)
     return (*own.items(), *((column, rest) for column in columns if column not in own))
@@ -323,7 +323,7 @@ class Table(Statistic):
 
     kind: ClassVar[str] = "table"
     required: ClassVar[tuple[str, ...]] = ("of",)
-    text: ClassVar[str] = "Several statistics of several columns under one total."
+    text: ClassVar[str] = "Compute several statistics of several columns under one total epsilon."
     wide: ClassVar[bool] = True
     examples: ClassVar[tuple[str, str]] = (
         (
@@ -338,8 +338,8 @@ class Table(Statistic):
         default=None, converter=read_of,
         metadata=param(
             OF,
-            "What is asked of each column, such as age:mean,deciles; * is for records, whose count "
-            "alone can be asked.",
+            "The statistics of each column, such as age:mean,deciles; * stands for records, of "
+            "which only the count is available.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -347,8 +347,8 @@ class Table(Statistic):
         default=None, converter=read_bounds,
         metadata=param(
             BOUNDS,
-            "Public bounds of each column of numbers, chosen without looking at the data; find, "
-            "where nobody knows them.",
+            "Public bounds of each numeric column, chosen without looking at the data; find if "
+            "they are unknown.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -356,7 +356,7 @@ class Table(Statistic):
         default=None, converter=read_steps,
         metadata=param(
             STEPS,
-            "The step of each column's lattice; about a millionth of the bounds if left out.",
+            "The step of each column's grid. Defaults to about a millionth of the range.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -377,7 +377,7 @@ class Table(Statistic):
         return tuple(
             column
             for column, bounds in self.bounds
-            if is_sought(bounds) and any(word in SEARCHED for word in asked.get(column, ()))
+            if is_unknown(bounds) and any(word in SEARCHED for word in asked.get(column, ()))
         )
 
     def first(self) -> TwoStage | None:
@@ -493,7 +493,7 @@ class Table(Statistic):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         many = len(self._asked)
         return f"{many} statistics, each with a share of epsilon" if many > 1 else "one statistic"
 
@@ -504,8 +504,8 @@ class Table(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        shared = "Epsilon is shared so that the largest relative error is smallest: "
+        """The caveats of a release."""
+        shared = "Epsilon is divided to minimise the largest relative error: "
         several = [f"{shared}{self.spending}."] if len(self.statistics) > 1 else []
         return (*several, *self.explained(set()))
 
@@ -521,7 +521,7 @@ class Table(Statistic):
             for part in self.statistics.values()
             if hasattr(part, "clipping") and part.column not in found
         }
-        missing = "Missing values are left out. Intervals hold for all statistics together."
+        missing = "Missing values are excluded. Intervals hold simultaneously for all statistics."
         return (*clipped.values(), missing, *self.person)
 
     def reads(self) -> dict[str, str | None]:

@@ -143,7 +143,7 @@ class Variance(Numeric):
     -----
     *Claim*: intervals hold with at least their confidence.
     *Checked by* ``test_variance_intervals_cover``. *Claim*: the planned error holds, for many
-    records, whatever the data whose mean is 15 % of the range inside the bounds. *Checked by*
+    records, whatever the data whose mean is 15% of the range inside the bounds. *Checked by*
     ``test_planned_variance_error``.
 
     Examples
@@ -154,7 +154,7 @@ class Variance(Numeric):
 
     kind: ClassVar[str] = "variance"
     found_units: ClassVar[str] = "squared found widths"
-    text: ClassVar[str] = "The variance of a column."
+    text: ClassVar[str] = "Compute the variance of a column."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c age --bounds 0 120 --step 1 --epsilon 0.5",
         "--bounds 0 120 --n 100000 --epsilon 0.5",
@@ -178,13 +178,13 @@ class Variance(Numeric):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         return "discrete Laplace noise on three sums"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
-        left = "The variance is that of the values that are not missing."
+        """The caveats of a release."""
+        left = "Missing values are excluded from the variance."
         return (self.clipping, left, *self.person)
 
     def prefetch(self, data: Frame) -> None:
@@ -275,7 +275,7 @@ class Variance(Numeric):
         return HIGHEST * self._range
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return the error for values that all lie 15 % of the range inside the bounds."""
+        """Return the error for values that all lie 15% of the range inside the bounds."""
         n = self.public_n(n)
 
         def noisy(e: float) -> float:

@@ -1,4 +1,4 @@
-"""The command line: faces of the library, with no mathematics of their own.
+"""The command line: an interface to the library, with no mathematics of its own.
 
 ==============  ====================================================================================
 ``app``         ``sourdine``: the commands of the shell, and those that plugins add
@@ -12,7 +12,7 @@
 ``serve``       ``sourdine serve`` and the commands that fill a store
 ``statistics``  ``sourdine mean`` and the other statistics, ``plan`` and ``explain``
 ``survey``      ``sourdine survey``: write, check, open, serve and close a survey
-``tables``      ``sourdine check``, ``schema``, ``sanitize``, ``estimate``, ``report`` and
+``tables``      ``sourdine inspect``, ``schema``, ``sanitize``, ``estimate``, ``report`` and
                 ``collect``
 ==============  ====================================================================================
 """

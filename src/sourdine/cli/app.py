@@ -85,21 +85,22 @@ UNFORESEEN = 70
 """The exit status of an error that nobody foresaw: 1 would be a verdict."""
 
 ABOUT = typer.Option(
-    metavar="PATH", help="A TOML file of what only you know: purpose, contact, legal basis ..."
+    metavar="PATH",
+    help="A TOML file with further facts for the report: purpose, contact, legal basis and so on.",
 )
 
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=True,
     pretty_exceptions_enable=False,
-    help="Private statistics that say what they cost and how far they can be from the truth.",
-    epilog="Begin here:\n\n$ sourdine demo\n\n"
+    help="Differentially private statistics, each with its privacy cost and a confidence interval.",
+    epilog="Examples:\n\n$ sourdine demo\n\n"
     "$ sourdine plan mean --bounds 0 120 --n 5000 --error 1\n\n"
     "$ sourdine mean people.csv -c age --bounds 0 120 --step 1 --epsilon 0.5",
 )
 plan = typer.Typer(
     no_args_is_help=True,
-    help="What a statistic will cost, or how far off it will be. Spends nothing, reads no data.",
+    help="Compute the cost or the error of a statistic in advance. Spends nothing, reads no data.",
 )
 add_statistics(app)
 add_local(app)
@@ -128,19 +129,19 @@ def _root(
 
 @app.command()
 def ledger(
-    path: Annotated[Path, typer.Argument(help="The file that --ledger named.", metavar="LEDGER")],
+    path: Annotated[Path, typer.Argument(help="The ledger file.", metavar="LEDGER")],
     *,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
     report: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="Write a report to be filed: an html, md or json file."),
+        typer.Option(metavar="PATH", help="Write a report to this .html, .md or .json file."),
     ] = None,
     about: Annotated[Path | None, ABOUT] = None,
 ) -> None:
-    """Show what was spent of a ledger, on what, and what is left.
+    """Show the charges, the total and the remaining budget of a ledger.
 
-    A report holds every release with value, interval and cost, what that means for one person, and
-    what was checked, under the headings of NIST SP 800-226.
+    A report lists every release with its value, interval and cost, explains the guarantee for one
+    person, and states what was checked, under the headings of NIST SP 800-226.
     """
     from sourdine.cli.ledger import run_ledger as run
 
@@ -149,25 +150,25 @@ def ledger(
 
 @app.command()
 def disclose(
-    path: Annotated[
-        Path | None, typer.Argument(help="The file that --ledger named.", metavar="LEDGER")
-    ] = None,
+    path: Annotated[Path | None, typer.Argument(help="The ledger file.", metavar="LEDGER")] = None,
     *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="PATH", help="The entry, a yaml file; else printed."),
+        typer.Option(
+            "--out", "-o", metavar="PATH", help="The entry, a YAML file. Printed by default."
+        ),
     ] = None,
     about: Annotated[Path | None, ABOUT] = None,
     check: Annotated[
         Path | None, typer.Option(metavar="PATH", help="Check an entry instead of writing one.")
     ] = None,
     overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Write over a file that exists.")
+        bool, typer.Option("--overwrite", help="Overwrite an existing file.")
     ] = False,
 ) -> None:
-    """Write an entry for the registry of deployments of differential privacy, or check one.
+    """Write or check an entry for the registry of deployments of differential privacy.
 
-    Exits with status 1 if an entry that is checked would be refused.
+    Exits with status 1 if the checked entry would be refused.
     """
     from sourdine.cli.ledger import run_disclose as run
 
@@ -176,20 +177,20 @@ def disclose(
 
 @app.command()
 def explain(
-    epsilon: Annotated[str, typer.Argument(help="What one release costs.", metavar="EPSILON")],
+    epsilon: Annotated[str, typer.Argument(help="The epsilon of one release.", metavar="EPSILON")],
     *,
-    delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta beside it.")] = "0",
+    delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta of one release.")] = "0",
     releases: Annotated[
         list[int],
-        typer.Option(metavar="NUMBER", help="For so many releases; may be given again."),
+        typer.Option(metavar="NUMBER", help="The number of releases. May be repeated."),
     ] = [1, 10, 100],  # noqa: B006 - typer copies it
     plot: Annotated[
         str | None,
-        typer.Option(metavar="PATH", help="Also draw it: a .png, .svg or .html file."),
+        typer.Option(metavar="PATH", help="Save a plot to this .png, .svg or .html file."),
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Say what an epsilon means to one person: odds, tests and chances. Reads no data."""
+    """Explain what an epsilon means for one person, in odds and probabilities. Reads no data."""
     from sourdine.cli.statistics import run_explain as run
 
     run(epsilon, delta, releases, plot=plot, as_json=json)
@@ -200,16 +201,17 @@ def plot(
     file: Annotated[
         Path,
         typer.Argument(
-            help="What --json printed: a release, a plan, estimates or a density.", metavar="FILE"
+            help="A file saved with --json: a release, a plan, estimates or a density.",
+            metavar="FILE",
         ),
     ],
     *,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="The picture: png, svg or html.", metavar="PATH"),
+        typer.Option("--out", "-o", help="The plot, a .png, .svg or .html file.", metavar="PATH"),
     ] = None,
 ) -> None:
-    """Draw what was saved. Costs nothing: it was paid for when it was released."""
+    """Plot a saved result. This costs no further epsilon."""
     from sourdine.cli.output import run
 
     run(file, out or file.with_suffix(".png"))
@@ -219,10 +221,10 @@ def plot(
 def audit(
     names: Annotated[
         list[str] | None,
-        typer.Argument(help="Mechanisms to audit; all of them if left out.", metavar="NAMES"),
+        typer.Argument(help="The mechanisms to audit. Defaults to all.", metavar="NAMES"),
     ] = None,
 ) -> None:
-    """Check every mechanism: exact worst case over all neighbours, and draws against the law.
+    """Audit every mechanism: exact worst case over all neighbours, and draws against the law.
 
     Exits with status 1 if any mechanism breaks its claim.
     """
@@ -233,11 +235,11 @@ def audit(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the picture.", metavar="FOLDER")] = Path(
+    out: Annotated[Path, typer.Option(help="The folder for the plot.", metavar="FOLDER")] = Path(
         "demo"
     ),
 ) -> None:
-    """Publish mean, deciles and histogram of 247 696 wages under one epsilon, with a picture."""
+    """Release the mean, deciles and a histogram of 247,696 wages under one epsilon, with a plot."""
     from sourdine.cli.demo import run
 
     run(out)
@@ -274,7 +276,7 @@ def main() -> None:
 
 def _place(error: Exception) -> str:
     """Return file and line of the innermost frame of ours."""
-    room = Path(__file__).parents[1]
+    library = Path(__file__).parents[1]
     frames = [(Path(frame.filename), frame.lineno) for frame in extract_tb(error.__traceback__)]
-    path, line = [frame for frame in frames if frame[0].is_relative_to(room)][-1]
-    return f"{path.relative_to(room.parent)}:{line}"
+    path, line = [frame for frame in frames if frame[0].is_relative_to(library)][-1]
+    return f"{path.relative_to(library.parent)}:{line}"

@@ -36,7 +36,7 @@ def run(names: Sequence[str]) -> bool:
     else:
         console.print(
             f"All {len(rows)} keep their promise: no pair of neighbours is told apart by more than "
-            f"the claim, whole curves lie under those of the parts of the loss, a copy 5 % too "
+            f"the claim, whole curves lie under those of the parts of the loss, a copy 5% too "
             f"weak is caught on the same inputs, and the draws follow the law "
             f"(p at least {ALPHA:g})."
         )

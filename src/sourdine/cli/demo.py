@@ -12,6 +12,7 @@ from sourdine.data import wages
 from sourdine.errors import SourdineError
 from sourdine.results import charts
 from sourdine.results.formatting import row, shown
+from sourdine.results.tables import interval_head, interval_text
 from sourdine.session import Session
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 BOUNDS = (0, 200_000)
 HIGHEST = 2_000_000
-"""Nobody in the survey can have said more; a mean that stopped at 200 000 would be another."""
+"""The highest wage the survey can hold; clamping at 200,000 would change the mean."""
 BIN = 5_000
 DECILES = [i / 10 for i in range(1, 10)]
 
@@ -89,12 +90,14 @@ def _lines(answers: Answers, data: NDArray[np.int64]) -> Iterator[DemoRow]:
 
 def _table(answers: Answers, data: NDArray[np.int64]) -> Table:
     table = Table(title="Wages, dollars a year", title_justify="left")
-    for name in ("", "released", "95 % interval", "truth", "off by"):
+    for name in ("", "released", interval_head(0.95), "truth", "off by"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     for line in _lines(answers, data):
         value, low, high = row(line.released, line.ends)
         off = f"{line.released - line.truth:+.0f}"
-        table.add_row(line.name, value, f"{low} to {high}", shown(round(line.truth), 1.0), off)
+        table.add_row(
+            line.name, value, interval_text(low, high), shown(round(line.truth), 1.0), off
+        )
     return table
 
 
@@ -118,7 +121,7 @@ def _draw(answers: Answers, data: NDArray[np.int64], path: Path) -> None:
     axes.set_xlabel("dollars a year", color=charts.INK)
     axes.set_ylabel("people", color=charts.INK)
     axes.set_title(
-        "247 696 wages: histogram, deciles and mean, all for epsilon 1",
+        "247,696 wages: histogram, deciles and mean, all for epsilon 1",
         loc="left", color=charts.INK, fontsize=12, weight="bold", pad=10,
     )  # fmt: skip
     figure.savefig(path)
@@ -127,7 +130,7 @@ def _draw(answers: Answers, data: NDArray[np.int64], path: Path) -> None:
 def _deciles(axes: Any, answers: Answers, top: float) -> None:
     for i, value in enumerate(answers.deciles.value, 1):
         axes.plot([value, value], [0, top * 1.07], color=charts.INK, lw=0.8, ls=":")
-        name = "median" if i == 5 else f"{i}0 %"
+        name = "median" if i == 5 else f"{i}0%"
         axes.annotate(
             f"{name}\n{value / 1000:,.1f}k", (value, top * 1.08), ha="center", va="bottom",
             color=charts.INK, fontsize=7.5,
@@ -156,6 +159,6 @@ def _differences(inset: Any, answers: Answers, truth: NDArray[np.int64]) -> None
     for side in ("top", "right", "bottom"):
         inset.spines[side].set_visible(False)
     inset.set_title(
-        f"released minus true counts: all within ±{half:.0f} with 95 %",
+        f"released minus true counts: all within ±{half:.0f} with 95% confidence",
         loc="left", fontsize=8, color=charts.INK,
     )  # fmt: skip

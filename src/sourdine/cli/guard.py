@@ -103,7 +103,7 @@ def _require_header(names: list[str], file: str) -> None:
 # ---- What the commands of ``sourdine guard`` have in common --------------------------------------
 
 
-DATA, TERMS, OUTPUT = "Data", "Terms, fixed for good", "Output"
+DATA, TERMS, OUTPUT = "Data", "Terms (cannot be changed later)", "Output"
 
 
 def term(*flags: str, metavar: str, text: str) -> Any:
@@ -118,8 +118,8 @@ Predictions = Annotated[
     Path,
     typer.Argument(
         metavar="PREDICTIONS",
-        help="One for each label, in their order: .csv with a header, .parquet, .npy, or .txt with "
-        "one a line.",
+        help="One prediction per label, in the same order: a .csv file with a header, .parquet, "
+        ".npy, or .txt with one per line.",
     ),
 ]
 ColumnName = Annotated[
@@ -136,16 +136,14 @@ Declared = Any
 """A `Reading` or None, as `reads_text` passes it on; its module is loaded when needed."""
 Json = Annotated[
     bool,
-    typer.Option(
-        "--json", help="Print JSON, and nothing else, on standard output.", rich_help_panel=OUTPUT
-    ),
+    typer.Option("--json", help="Print only JSON on standard output.", rich_help_panel=OUTPUT),
 ]
 Confidence = Annotated[
     str,
     term(
         "--confidence",
         metavar="NUMBER",
-        text="The probability with which all intervals ever given hold.",
+        text="The probability with which all intervals hold simultaneously.",
     ),
 ]
 Blocked = Annotated[
@@ -215,7 +213,7 @@ def say(opened: GuardedHoldout, said: str, facts: dict[str, Any], *, as_json: bo
         told = {**facts, "bits": _figure(facts["bits"]), **_balance(opened)}
         _print(json.dumps(told))
     else:
-        _print(f"{said}\nleft: {_left_in_words(opened)}")
+        _print(f"{said}\nremaining: {_left_in_words(opened)}")
 
 
 def say_answer(opened: GuardedHoldout, answer: AdaptiveAnswer, *, as_json: bool) -> None:
@@ -242,8 +240,8 @@ def say_status(opened: GuardedHoldout, *, as_json: bool) -> None:
         ("rows", " ".join(map(str, ledger.dependence.facts().values()))),
         *(("added", _added_in_words(grown)) for grown in opened.growth),
         ("error", None if ledger.error is None else f"half-width {float(ledger.error):g} at most"),
-        ("told", f"{counted(spent.answers, 'answer')}, {counted(f'{spent.bits:.4g}', 'bit')}"),
-        ("left", _left_in_words(opened)),
+        ("spent", f"{counted(spent.answers, 'answer')}, {counted(f'{spent.bits:.4g}', 'bit')}"),
+        ("remaining", _left_in_words(opened)),
     ]
     page = StringIO()
     console = Terminal(file=page, force_terminal=_for_a_person())
@@ -260,8 +258,8 @@ def say_standing(board: Leaderboard, standing: Standing, *, as_json: bool) -> No
         _print(json.dumps({**facts, "bits": _figure(standing.bits), "bar": board.bar}))
         return
     next_lead = board.bar
-    bar = "nothing" if next_lead is None else f"{board.ladder.said(next_lead)} or more"
-    said = f"not better than the leader\nleads now: {bar}"
+    bar = "no score" if next_lead is None else f"{board.ladder.said(next_lead)} or more"
+    said = f"not better than the leader\nscore to lead: {bar}"
     if score is not None:
         said = f"leads with {score.value:.6g} (between {score.lower:.4g} and {score.upper:.4g})"
     _print(said)
@@ -359,15 +357,15 @@ def _print(text: str) -> None:
 
 leaderboard = typer.Typer(
     no_args_is_help=True,
-    help="A leaderboard of all teams: only who reaches a higher step than the leader sees a score, "
-    "with an interval that holds for all submissions at once.",
+    help="Run a leaderboard. A score is shown only if it beats the leader by a step, with an "
+    "interval that holds simultaneously for all submissions.",
 )
 
 Step = Annotated[
     str | None,
     typer.Option(
         metavar="NUMBER",
-        help="The spacing of the scores, such as 0.01, fixed by the first submission.",
+        help="The step of the scores, such as 0.01; fixed by the first submission.",
         rich_help_panel=DATA,
     ),
 ]
@@ -377,7 +375,7 @@ Step = Annotated[
 @reads_text
 def submit(
     path: GuardFile,
-    name: Annotated[str, typer.Argument(metavar="TEAM", help="Whose predictions they are.")],
+    name: Annotated[str, typer.Argument(metavar="TEAM", help="The name of the team.")],
     predictions: Predictions,
     *,
     column: ColumnName = None,
@@ -385,9 +383,9 @@ def submit(
     json: Json = False,
     read: Declared,
 ) -> None:
-    """Submit predictions; their score is shown if they lead now.
+    """Submit predictions. The score is shown if they take the lead.
 
-    Exits with status 0 if they lead, 1 if not.
+    Exits with status 0 if the submission leads, 1 if not.
     """
     from sourdine.adaptive.holdout.leaderboard import Leaderboard
 
@@ -406,13 +404,13 @@ def show(
         str | None,
         typer.Option(
             metavar="PATH",
-            help="Also draw it: a .png, .svg or .html file.",
+            help="Save a plot to this .png, .svg or .html file.",
             rich_help_panel=OUTPUT,
         ),
     ] = None,
     json: Json = False,
 ) -> None:
-    """Show all teams with the best scores that they were shown; costs nothing."""
+    """Show all teams with their best scores. Costs nothing."""
     from sourdine.adaptive.holdout.leaderboard import Leaderboard
     from sourdine.cli import output
 
@@ -426,36 +424,43 @@ def show(
 def plan(
     *,
     n: Annotated[
-        int, typer.Option("--n", metavar="NUMBER", help="How many labels.", rich_help_panel=DATA)
+        int,
+        typer.Option("--n", metavar="NUMBER", help="The number of labels.", rich_help_panel=DATA),
     ],
     answers: Annotated[
         int | None,
         typer.Option(
-            metavar="NUMBER", help="How often 'confirm' will be asked.", rich_help_panel=DATA
+            metavar="NUMBER", help="The number of calls of 'confirm'.", rich_help_panel=DATA
         ),
     ] = None,
     yes: Annotated[
         int | None,
         typer.Option(
-            metavar="NUMBER", help="How many of these answers are yes.", rich_help_panel=DATA
+            metavar="NUMBER",
+            help="How many of these calls confirm the predictions.",
+            rich_help_panel=DATA,
         ),
     ] = None,
     scores: Annotated[
         int,
-        typer.Option(metavar="NUMBER", help="How many scores besides.", rich_help_panel=DATA),
+        typer.Option(
+            metavar="NUMBER", help="The number of additional scores.", rich_help_panel=DATA
+        ),
     ] = 0,
     submissions: Annotated[
         int | None,
         typer.Option(
             metavar="NUMBER",
-            help="Plan a leaderboard of this many submissions instead.",
+            help="Plan a leaderboard with this many submissions instead.",
             rich_help_panel=DATA,
         ),
     ] = None,
     leads: Annotated[
         int,
         typer.Option(
-            metavar="NUMBER", help="How many submissions take the lead.", rich_help_panel=DATA
+            metavar="NUMBER",
+            help="The number of submissions that take the lead.",
+            rich_help_panel=DATA,
         ),
     ] = 10,
     step: Step = None,
@@ -463,7 +468,7 @@ def plan(
         str | None,
         typer.Option(
             metavar="NUMBER",
-            help="Plan how many rows to add, so that the last answer is within this.",
+            help="Plan how many rows to add to keep the error of the last answer below this.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -472,7 +477,7 @@ def plan(
     markov: Chained = None,
     json: Json = False,
 ) -> None:
-    """Say how far scores may be from the truth after these answers; reads nothing."""
+    """Compute how far scores may be from the truth after a number of answers. Reads no data."""
     from sourdine.adaptive.holdout.planning import plan_guard, plan_leaderboard
 
     given = {
@@ -510,11 +515,11 @@ def _step(text: str | None) -> Any:
 
 guard = typer.Typer(
     no_args_is_help=True,
-    help="Evaluation data that may be used again and again: the labels stay in the guard's file, "
-    "every answer is counted, and what is said stays true for all tries at once.\n\n"
-    "The exit status says the verdict: 0 confirmed or answered, 1 not confirmed, 2 for a "
-    "wrong command or file, 3 where too little is left, 74 where the answer could not be printed.",
-    epilog="Begin here:\n\n"
+    help="Reuse evaluation data safely: the labels stay in the guard's file, every answer is "
+    "accounted for, and all intervals hold simultaneously.\n\n"
+    "Exit status: 0 if confirmed or answered, 1 if not confirmed, 2 for a wrong command or file, "
+    "3 if the budget is exhausted, 74 if the answer could not be printed.",
+    epilog="Examples:\n\n"
     "$ sourdine guard init labels.csv -c y --out eval.guard --baseline old.csv --error 0.05\n\n"
     "$ sourdine guard confirm eval.guard new.csv\n\n"
     "$ sourdine guard status eval.guard\n\n"
@@ -533,7 +538,7 @@ def init(
     labels: Annotated[
         Path,
         typer.Argument(
-            metavar="LABELS", help="The true labels, in a .csv, .parquet, .txt or .npy file."
+            metavar="LABELS", help="The true labels, a .csv, .parquet, .txt or .npy file."
         ),
     ],
     *,
@@ -543,7 +548,7 @@ def init(
             "--out",
             "-o",
             metavar="PATH",
-            help="The guard's file, a new one.",
+            help="The new file of the guard.",
             rich_help_panel=OUTPUT,
         ),
     ],
@@ -552,7 +557,7 @@ def init(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="Predictions that the first new ones must beat.",
+            help="The predictions to beat first.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -561,32 +566,35 @@ def init(
         term(
             "--error",
             metavar="NUMBER",
-            text="Refuse what would take the next half-width above this, such as 0.05.",
+            text="Refuse answers whose half-width would exceed this, such as 0.05.",
         ),
     ] = None,
     confidence: Confidence = "0.95",
     blocks: Blocked = None,
     markov: Chained = None,
     loss: Annotated[
-        str, term("--loss", metavar="NAME", text="zero-one (mistakes) or absolute (distances).")
+        str,
+        term(
+            "--loss", metavar="NAME", text="zero-one (misclassifications) or absolute (distances)."
+        ),
     ] = "zero-one",
     scale: Annotated[
         str | None,
         term(
             "--scale",
             metavar="NUMBER",
-            text="The distance that counts as wholly wrong, with --loss absolute.",
+            text="The distance that counts as a loss of 1, with --loss absolute.",
         ),
     ] = None,
     name: Annotated[
-        str | None, term("--name", metavar="TEXT", text="What the data are called.")
+        str | None, term("--name", metavar="TEXT", text="The name of the data.")
     ] = None,
     json: Json = False,
     read: Declared,
 ) -> None:
-    """Put labels under guard: make the file that holds them and counts what is told.
+    """Create a guard: a file that holds the labels and accounts for every answer.
 
-    Only you may read the file. Keep the labels away from those who ask; the guard is all they need.
+    The file is readable by you only. Do not give the labels to the people who submit predictions.
     """
     from sourdine.adaptive.holdout.guard import GuardedHoldout
 
@@ -619,7 +627,7 @@ def confirm(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="What must be beaten; the predictions confirmed last if left out.",
+            help="The predictions to beat. Defaults to those confirmed last.",
             rich_help_panel=DATA,
         ),
     ] = None,
@@ -628,20 +636,22 @@ def confirm(
         str,
         typer.Option(
             metavar="NUMBER",
-            help="How many standard errors of the paired difference are needed.",
+            help="The required number of standard errors of the paired difference.",
             rich_help_panel=DATA,
         ),
     ] = "1",
     certified: Annotated[
         bool,
         typer.Option(
-            "--certified", help="Confirm only what is proved to be better.", rich_help_panel=DATA
+            "--certified",
+            help="Confirm only if the improvement is certified.",
+            rich_help_panel=DATA,
         ),
     ] = False,
     json: Json = False,
     read: Declared,
 ) -> None:
-    """Ask for one bit: are the new predictions better? If so they are the ones to beat.
+    """Test whether new predictions are better. If so, they become the baseline.
 
     Exits with status 0 if confirmed, 1 if not.
     """
@@ -670,14 +680,14 @@ def score(
         str,
         typer.Option(
             metavar="NUMBER",
-            help="The spacing of the score's grid; the coarser, the cheaper.",
+            help="The step of the score's grid. A coarser grid costs less.",
             rich_help_panel=DATA,
         ),
     ] = "0.01",
     json: Json = False,
     read: Declared,
 ) -> None:
-    """Ask for the accuracy (one minus the average loss) on a grid, with an interval."""
+    """Release the accuracy (one minus the mean loss), rounded to a grid, with an interval."""
     require_columns(column, predictions)
     opened = open_guard(path)
     values = one_column(predictions, column, lone=True, read=read)
@@ -692,7 +702,7 @@ def final(
     predictions: Annotated[
         Path | None,
         typer.Argument(
-            metavar="PREDICTIONS", help="Those to score; the confirmed ones if left out."
+            metavar="PREDICTIONS", help="The predictions to score. Defaults to the confirmed ones."
         ),
     ] = None,
     *,
@@ -700,7 +710,7 @@ def final(
     json: Json = False,
     read: Declared,
 ) -> None:
-    """Ask for the exact accuracy with an interval, and close the guard for good."""
+    """Release the exact accuracy with an interval, and close the guard permanently."""
     require_columns(column, predictions)
     opened = open_guard(path)
     values = None if predictions is None else one_column(predictions, column, lone=True, read=read)
@@ -714,7 +724,9 @@ def extend(
     path: GuardFile,
     labels: Annotated[
         Path,
-        typer.Argument(metavar="LABELS", help="The true labels of the new rows, a file as before."),
+        typer.Argument(
+            metavar="LABELS", help="The true labels of the new rows, a file in the same format."
+        ),
     ],
     *,
     column: ColumnName = None,
@@ -722,17 +734,17 @@ def extend(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="What the predictions confirmed last say on the new rows.",
+            help="The confirmed predictions for the new rows.",
             rich_help_panel=DATA,
         ),
     ] = None,
     json: Json = False,
     read: Declared,
 ) -> None:
-    """Add rows, drawn as the first ones were: later answers are as narrow as all rows allow.
+    """Add labels of new rows from the same distribution, to narrow later intervals.
 
-    They must not be chosen by looking at answers. Predictions are of all rows from then on, the new
-    ones last.
+    The rows must not depend on earlier answers. From then on predictions must cover all rows, the
+    new ones last.
     """
     require_columns(column, labels, confirmed)
     opened = open_guard(path)
@@ -745,5 +757,5 @@ def extend(
 
 @guard.command()
 def status(path: GuardFile, *, json: Json = False) -> None:
-    """Show the terms of a guard, what was told and what is left; costs nothing."""
+    """Show the terms, the answers and the remaining budget of a guard. Costs nothing."""
     say_status(open_guard(path), as_json=json)

@@ -83,7 +83,7 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
     kept = "one row" if rows_of_each == 1 else f"at most {rows_of_each} rows"
     persons = [("unit", f"{unit}, {kept} of each")] if unit else []
     named = [("data", ledger.terms.name)] if ledger.terms.name else []
-    left = [("left", account.remaining.told(whom))]
+    left = [("remaining", account.remaining.told(whom))]
     if isinstance(account.remaining, RemainingBudget):
         room = account.remaining
         fits = (f"{shown(room.largest(kind), up=False)} for {KINDS[kind][0]}" for kind in KINDS)

@@ -85,7 +85,7 @@ def name_of(file: str) -> str:
 # ---- Every option of the command line, written once ----------------------------------------------
 
 
-OUTPUT, READ = "Output", "How text is read"
+OUTPUT, READ = "Output", "Text format"
 SHORT = {"column": "-c", "epsilon": "-e", "q": "-q"}
 
 
@@ -170,84 +170,86 @@ FILE = Option(
     "file",
     str,
     typer.Argument(
-        help="A CSV or Parquet file; quote a pattern, such as 'year-*.parquet'.", metavar="FILE"
+        help="A CSV or Parquet file. Quote a pattern, such as 'year-*.parquet'.", metavar="FILE"
     ),
     inspect.Parameter.empty,
 )
 ENGINE = _text(
     "engine", panel=DATA, metavar="NAME",
-    text="spark for a folder of Parquet or CSV, or for spark:TABLE, that Spark shall read.",
+    text="Set to spark to read a folder of Parquet or CSV files, or spark:TABLE, with Spark.",
 )  # fmt: skip
 MASTER = _text(
     "master", panel=DATA, metavar="URL",
-    text="Where Spark runs, such as local[4] or sc://host; this machine if left out.",
+    text="The Spark master, such as local[4] or sc://host. Defaults to this machine.",
 )  # fmt: skip
 LEDGER = _text(
     "ledger",
     panel=PRIVACY,
     metavar="PATH",
-    text="Charge this ledger before anything is drawn; what would pass its total is refused.",
+    text="The ledger to charge before anything is released. A release that would exceed its "
+    "total is refused.",
 )
 PLANNED_LEDGER = _text(
     "ledger",
     panel=PRIVACY,
     metavar="PATH",
-    text="Also say what this ledger has left, before and after, and whether the release would be "
-    "refused; nothing is charged.",
+    text="Also show the remaining budget of this ledger before and after the release, and "
+    "whether it would be refused. Nothing is charged.",
 )
 TOTAL = _text(
     "total_epsilon",
     "--total",
     panel=PRIVACY,
     metavar="NUMBER",
-    text="The ledger's total epsilon, to be given when it is opened first.",
+    text="The total epsilon of a new ledger.",
 )
 TOTAL_DELTA = _text(
     "total_delta",
     "--total-delta",
     panel=PRIVACY,
     metavar="NUMBER",
-    text="The ledger's total delta; 0 if left out. With one, far more answers fit.",
+    text="The total delta of a new ledger. Defaults to 0; a positive delta allows far more "
+    "releases.",
 )
 TOTAL_RHO = _text(
     "total_rho",
     "--total-rho",
     panel=PRIVACY,
     metavar="NUMBER",
-    text="Instead of --total: the ledger's total rho, of zero-concentrated privacy.",
+    text="Instead of --total: the total rho of a new ledger, for zero-concentrated privacy.",
 )
 RESERVE = _text(
     "reserve",
     panel=PRIVACY,
     metavar="NUMBER",
-    text="How much of --total-delta is kept for answers with a delta of their own; a thousandth "
-    "if left out.",
+    text="The part of --total-delta reserved for releases with a delta of their own. Defaults to "
+    "a thousandth.",
 )
 NAME = _text(
     "name",
     panel=PRIVACY,
     metavar="NAME",
-    text="What the ledger calls the data; the file's name if left out.",
+    text="The name of the data in the ledger. Defaults to the name of the file.",
 )
 NO_KEEP = Option(
     "no_keep",
     bool,
     typer.Option(
         "--no-keep",
-        help="Charge the ledger, but keep no answer in it; a report will lack the value.",
+        help="Do not store the released value in the ledger. Reports will not contain it.",
         rich_help_panel=PRIVACY,
     ),
     False,  # noqa: FBT003
 )
-DECILES = _flag("deciles", panel=WHAT, text="The nine orders 0.1 to 0.9.")
-QUARTILES = _flag("quartiles", panel=WHAT, text="The three orders 0.25, 0.5 and 0.75.")
+DECILES = _flag("deciles", panel=WHAT, text="The nine deciles, 0.1 to 0.9.")
+QUARTILES = _flag("quartiles", panel=WHAT, text="The three quartiles, 0.25, 0.5 and 0.75.")
 COLUMN = _text(
     "column", "--column", "-c", panel=DATA, metavar="NAME",
-    text="The column; not needed if there is only one.",
+    text="The column. Not needed if there is only one.",
 )  # fmt: skip
 UNIT = _text(
     "unit", panel=DATA, metavar="NAME",
-    text="The column that names a person, to see how many rows people have.",
+    text="The column that identifies a person, to see how many rows people have.",
 )  # fmt: skip
 BOUNDS = Option(
     "bounds",
@@ -261,10 +263,10 @@ BOUNDS = Option(
 )
 EPSILON = _text(
     "epsilon", "--epsilon", "-e", panel=PRIVACY, metavar="NUMBER",
-    text="What each person spends.",
+    text="The cost per person.",
 )  # fmt: skip
 METHOD = _text(
-    "method", panel=WHAT, metavar="NAME", text="The algorithm; chosen for you if left out."
+    "method", panel=WHAT, metavar="NAME", text="The algorithm. Chosen automatically by default."
 )
 SCHEMA = Option(
     "schema",
@@ -272,7 +274,7 @@ SCHEMA = Option(
     typer.Option(
         "--schema",
         "-s",
-        help="A TOML or JSON file: columns and epsilon; 'sourdine schema' begins one.",
+        help="A TOML or JSON file with columns and epsilon; 'sourdine schema' writes a template.",
         metavar="PATH",
         rich_help_panel=PRIVACY,
     ),
@@ -284,12 +286,12 @@ SCHEMA_CARRIED = _text(
     "-s",
     panel=PRIVACY,
     metavar="PATH",
-    text="The schema it was sanitised by; only for a file that carries none.",
+    text="The schema used to sanitise the file. Only needed if the file does not carry it.",
 )
 UNMARKED = _flag(
     "unmarked",
     panel=DATA,
-    text="Take a file for sanitised that carries no schema, or has changed since.",
+    text="Accept a file that carries no schema, or that changed after it was sanitised.",
 )
 OUT = Option(
     "out",
@@ -309,20 +311,20 @@ NEW_SCHEMA = _text(
     "-o",
     panel=OUTPUT,
     metavar="PATH",
-    text="The schema to write; else it is printed.",
+    text="The schema to write. Printed by default.",
 )
 DROP = _text(
     "drop",
     panel=DATA,
     metavar="A,B,...",
-    text="Columns to leave out; every other one must be in the schema.",
+    text="Columns to drop. All other columns must be in the schema.",
 )
 PAIR = Option(
     "pair",
     list[str] | None,
     typer.Option(
         "--pair",
-        help="Two columns to be looked at together; may be typed several times.",
+        help="Two columns to cross-tabulate. May be repeated.",
         metavar="NAME,NAME",
         rich_help_panel=WHAT,
     ),
@@ -333,7 +335,7 @@ ANSWER = Option(
     typer.Option(
         "--answer",
         "-a",
-        help="An answer; may be typed several times. Without any, standard input is read.",
+        help="An answer. May be repeated. Without any, standard input is read.",
         metavar="NAME=VALUE",
         rich_help_panel=DATA,
     ),
@@ -342,7 +344,7 @@ REPORTS = Option(
     "files",
     list[str] | None,
     typer.Argument(
-        help="Files of reports (JSON lines, Arrow, Parquet) or aggregates; - for standard input.",
+        help="Files of reports (JSON lines, Arrow or Parquet) or aggregates; - for standard input.",
         metavar="FILES",
     ),
 )
@@ -350,21 +352,21 @@ AGGREGATE = _text(
     "aggregate",
     panel=DATA,
     metavar="PATH",
-    text="The file that keeps the counts: begun if it is not there, else added to.",
+    text="The file that holds the counts. Created if it does not exist.",
 )
 MEMORY = _text(
     "memory",
     panel=PRIVACY,
     metavar="PATH",
-    text="In a survey of several rounds: the file that keeps the person's memory, a secret; begun "
-    "if it is not there.",
+    text="For surveys of several rounds: the secret file with the person's memoised responses. "
+    "Created if it does not exist.",
 )
 ROUND = Option(
     "round",
     int | None,
     typer.Option(
         "--round",
-        help="Which round of a survey of several, from 1.",
+        help="The round of a survey with several rounds, starting at 1.",
         metavar="NUMBER",
         rich_help_panel=WHAT,
     ),
@@ -373,60 +375,61 @@ LOSS = _text(
     "loss",
     panel=WHAT,
     metavar="NAME",
-    text="What shall be small: l2, the squared error of the density (the default), or w1, the area "
+    text="The loss to minimise: l2, the squared error of the density (default), or w1, the area "
     "between the distribution functions.",
 )
 READING = (
     _text(
         "encoding", panel=READ, metavar="NAME",
-        text="How a text file writes its characters, such as cp1252; UTF-8 if left out.",
+        text="The encoding of a text file, such as cp1252. Defaults to UTF-8.",
     ),
     _text(
         "separator", panel=READ, metavar="MARK",
-        text="Between cells: a comma, semicolon, bar or tab; as in the first line if left out.",
+        text="The separator of cells: a comma, semicolon, bar or tab. Defaults to that of the "
+             "first line.",
     ),
     _text(
         "header", panel=READ, metavar="A,B,...",
-        text="The names of the columns, where the first line is a record already.",
+        text="The names of the columns, if the file has no header.",
     ),
     Option(
         "quotes",
         bool | None,
         typer.Option(
             "--quotes/--no-quotes",
-            help="Whether cells may stand in quotes; without, every line is a record.",
+            help="Whether cells may be quoted. Without quotes, every line is a record.",
             rich_help_panel=READ,
         ),
     ),
     _text(
         "decimal", panel=READ, metavar="MARK",
-        text="Before the decimals of a number: a point, or a comma.",
+        text="The decimal mark: a point or a comma.",
     ),
     _text(
         "thousands", panel=READ, metavar="MARK",
-        text="Between groups of three digits: a comma, point, blank, apostrophe or underscore.",
+        text="The thousands separator: a comma, point, space, apostrophe or underscore.",
     ),
     _text(
         "symbols", panel=READ, metavar="A,B,...",
-        text="What may stand beside a number, such as '€,cm,%'; it is dropped.",
+        text="Symbols to remove next to numbers, such as '€,cm,%'.",
     ),
     _text(
         "date_format", "--date-format", panel=READ, metavar="FORMAT",
-        text="How dates are written, such as '%d.%m.%Y'; ISO 8601 if left out.",
+        text="The format of dates, such as '%d.%m.%Y'. Defaults to ISO 8601.",
     ),
 )  # fmt: skip
 """What is declared of text: the parameters of `sourdine.Reading`."""
 OVERWRITE = _flag(
     "overwrite",
     panel=OUTPUT,
-    text="Write over a file that exists: the same records then cost epsilon once more.",
+    text="Overwrite an existing file. The same records then cost epsilon again.",
 )
-JSON = _flag("json", panel=OUTPUT, text="Print JSON, and nothing else, on standard output.")
+JSON = _flag("json", panel=OUTPUT, text="Print only JSON on standard output.")
 PLOT = _text(
     "plot",
     panel=OUTPUT,
     metavar="PATH",
-    text="Draw a picture: a file that ends in png, svg or html.",
+    text="Save a plot to this .png, .svg or .html file.",
 )
 
 
@@ -434,12 +437,12 @@ PLOT = _text(
 
 
 RELEASED = (
-    "The file never leaves this machine. What is printed may be published: one person's data "
-    "changes the odds of any answer by a factor of at most e^epsilon."
+    "The file is read on this machine. The output may be published: the data of one person "
+    "change the odds of any output by a factor of at most e^epsilon."
 )
 PLANNED = (
-    "Nothing is spent and no data is read: give --epsilon or --error and read the other. With "
-    "--ledger and neither of them, the plan is for everything that is left."
+    "Computes the error for --epsilon, or the epsilon for --error. With --ledger and neither of "
+    "them, the plan is for the whole remaining budget. Spends nothing and reads no data."
 )
 
 
@@ -488,58 +491,59 @@ class LocalCommand:
 
 LOCAL = (
     LocalCommand(
-        name="check",
-        text="For the curator alone: what is unreadable in a file, and what to declare.",
-        more="What it prints is read off the data and must not be published. It costs nothing and "
-        "no ledger hears of it.",
+        name="inspect",
+        text="Inspect a file for unreadable cells and formats to declare (for the curator only).",
+        more="The output is not private and must not be published. It costs no privacy budget "
+        "and is not recorded in any ledger.",
         options=(FILE, UNIT, *READING),
         example="people.csv --unit patient",
     ),
     LocalCommand(
         name="schema",
-        text="Begin a schema: the names of a table's columns, with gaps to fill in.",
-        more="The types of a Parquet file are used. Those of a CSV file would have to be guessed "
-        "from its values, so there every kind is left open.",
+        text="Write a schema template with the names of a table's columns.",
+        more="The types of a Parquet file are used. The types of a CSV file would have to be "
+        "guessed from its values, so they are left for you to fill in.",
         options=(FILE, NEW_SCHEMA, *READING),
         example="survey.csv -o schema.toml",
     ),
     LocalCommand(
         name="sanitize",
-        text="Randomise every record of a table on its own, under a schema.",
-        more="The output has the same columns and may be given away; each time the same records "
-        "are sanitised, they cost epsilon again.",
+        text="Randomise every record of a table independently, according to a schema.",
+        more="The output has the same columns and may be shared. Sanitising the same records "
+        "again costs epsilon again.",
         options=(FILE, SCHEMA, OUT, OVERWRITE, DROP, ENGINE, MASTER, *READING),
         example="survey.csv --schema schema.toml -o clean.csv",
     ),
     LocalCommand(
         name="estimate",
-        text="Shares, means and quartiles from a sanitised table, with intervals.",
-        more="Costs nothing: the table was paid for when it was sanitised. The file carries its "
-        "schema, or has it beside it; one that was not sanitised is refused.",
+        text="Estimate shares, means and quartiles from a sanitised table, with intervals.",
+        more="This costs no further epsilon. The schema is read from the file itself or from a "
+        "file next to it; a file that was not sanitised is refused.",
         options=(FILE, SCHEMA_CARRIED, PAIR, UNMARKED, JSON, PLOT),
         example="clean.csv --pair age,vote --plot survey.png",
     ),
     LocalCommand(
         name="report",
-        text="Randomise one person's answers, and print the report to be sent.",
-        more="Run it where the person is. Answers are typed, or come as a JSON object on standard "
-        "input (of several people, one in each line); a question left out is an absent answer.",
+        text="Randomise one person's answers and print the report to send.",
+        more="Run this on the person's own device. Answers are given as options, or as JSON "
+        "objects on standard input, one per line and person. An omitted question counts as "
+        "unanswered.",
         options=(ANSWER, SCHEMA, MEMORY, ROUND),
         example="--schema schema.toml --answer age=31 --answer vote=yes",
     ),
     LocalCommand(
         name="collect",
-        text="Count reports as they come, and estimate from all of them.",
-        more="Whatever is malformed, foreign or sent twice is dropped and said. With --aggregate "
-        "the counts are kept in a file, and the next reports are added to them.",
+        text="Aggregate reports, and estimate from all of them.",
+        more="Malformed, foreign and duplicate reports are dropped and counted. With --aggregate "
+        "the counts are kept in a file, to which later reports are added.",
         options=(REPORTS, SCHEMA, ROUND, AGGREGATE, PAIR, JSON, PLOT),
         example="monday.jsonl --schema schema.toml --aggregate total.aggregate",
     ),
     LocalCommand(
         name="density",
-        text="The density of a column whose values are each randomised on their own.",
-        more="Every value is randomised before it is looked at; epsilon is what each person "
-        "spends.",
+        text="Estimate the density of a column under local privacy.",
+        more="Every value is randomised independently before it is used; epsilon is the cost per "
+        "person.",
         options=(FILE, COLUMN, BOUNDS, EPSILON, METHOD, LOSS, *READING, *PLANNING),
         example="people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
     ),

@@ -39,7 +39,7 @@ Where = Annotated[
     ),
 ]
 Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The data set's name.")]
-Somebody = Annotated[str, typer.Argument(metavar="NAME", help="What they are called.")]
+Somebody = Annotated[str, typer.Argument(metavar="NAME", help="The user name.")]
 HERE = "sqlite:///sourdine.db"
 MOST_DAYS = 366
 
@@ -72,11 +72,12 @@ def _init(
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="Also make its witness: a new file on another disk that notices an older copy.",
+            help="Also create its witness: a new file on another disk that detects a rollback of "
+            "the store.",
         ),
     ] = None,
 ) -> None:
-    """Make a new store: a file, or the tables of an empty database."""
+    """Create a store: a file, or tables in an empty database."""
     from sourdine.server.store.store import ServerStore
 
     made = ServerStore.create(store)
@@ -95,48 +96,52 @@ def _add_data(
         str,
         typer.Argument(
             metavar="SOURCE",
-            help="A path that the server reads, a folder of Parquet, duckdb:///file.db#table, "
+            help="A file, a folder of Parquet files, duckdb:///file.db#table, "
             "postgresql://user@host/database#table, or spark:table.",
         ),
     ],
     *,
     store: Where = HERE,
     epsilon: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="What all releases may cost together.")
+        str | None, typer.Option(metavar="NUMBER", help="The total epsilon of all releases.")
     ] = None,
-    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="Its delta.")] = None,
-    rho: Annotated[str | None, typer.Option(metavar="NUMBER", help="A total of rho.")] = None,
+    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="The total delta.")] = None,
+    rho: Annotated[
+        str | None,
+        typer.Option(metavar="NUMBER", help="The total rho, instead of epsilon and delta."),
+    ] = None,
     relation: Annotated[
         str, typer.Option(metavar="WORD", help="add_remove or substitute.")
     ] = "add_remove",
     unit: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column that names a person.")
+        str | None, typer.Option(metavar="COLUMN", help="The column that identifies a person.")
     ] = None,
     rows: Annotated[
-        str, typer.Option(metavar="NUMBER", help="How many rows of each person are used.")
+        str, typer.Option(metavar="NUMBER", help="The maximum number of rows per person.")
     ] = "1",
     n: Annotated[
         str | None,
-        typer.Option("--n", metavar="NUMBER", help="About how many records, if that is public."),
+        typer.Option("--n", metavar="NUMBER", help="The approximate number of records, if public."),
     ] = None,
     columns: Annotated[
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="A TOML file: for each column bounds and step, or keys. Never read off the data.",
+            help="A TOML file with bounds and step, or keys, of each column. They must not "
+            "depend on the data.",
         ),
     ] = None,
     title: Annotated[
-        str, typer.Option(metavar="TEXT", help="What it is, in a few words, for the pages.")
+        str, typer.Option(metavar="TEXT", help="A short title for the web pages.")
     ] = "",
     description: Annotated[
-        str, typer.Option(metavar="TEXT", help="What analysts should know of it.")
+        str, typer.Option(metavar="TEXT", help="A description for analysts.")
     ] = "",
     read: Declared,
 ) -> None:
-    """Register a data set that this machine can read; its total stands from now on.
+    """Register a data set on this machine. Its total budget cannot be changed later.
 
-    With --columns, analysts ask these columns alone, with these bounds and keys.
+    With --columns, analysts may only use these columns, with these bounds and keys.
     """
     from sourdine.server.datasets import Registering, registered
     from sourdine.server.sources import anchored
@@ -186,11 +191,12 @@ def _add_person(
     password_file: Annotated[
         Path | None,
         typer.Option(
-            metavar="PATH", help="A file that holds the password; a new one is printed without it."
+            metavar="PATH",
+            help="A file with the password. By default a new one is generated and printed.",
         ),
     ] = None,
 ) -> None:
-    """Add somebody who may log in. Prints a new password once, unless one is given."""
+    """Add a user. Prints a new password once, unless one is given."""
     from sourdine.server.running import add_person
 
     one_of(role, "role", "owner", "analyst", "auditor")
@@ -210,14 +216,14 @@ def _add_person(
 
 def _grant(
     dataset: Dataset,
-    analyst: Annotated[str, typer.Argument(metavar="ANALYST", help="Who may ask.")],
+    analyst: Annotated[str, typer.Argument(metavar="ANALYST", help="The analyst.")],
     *,
     store: Where = HERE,
     epsilon: Annotated[
-        str, typer.Option(metavar="NUMBER", help="What they may spend, within the total.")
+        str, typer.Option(metavar="NUMBER", help="The maximum epsilon the analyst may spend.")
     ],
 ) -> None:
-    """Say how much an analyst may spend of a data set: a ceiling below its total."""
+    """Set how much of a data set's total an analyst may spend."""
     with _opened(store) as kept:
         found = kept.grants.give(dataset, analyst, read_number(epsilon, "epsilon", example=1))
     say(f"{analyst} may spend epsilon {float(found.epsilon):g} of {dataset}.")
@@ -227,10 +233,12 @@ def _token(
     name: Somebody,
     *,
     store: Where = HERE,
-    days: Annotated[str, typer.Option(metavar="NUMBER", help="How long it holds.")] = "90",
-    label: Annotated[str, typer.Option(metavar="TEXT", help="What to call it.")] = "",
+    days: Annotated[
+        str, typer.Option(metavar="NUMBER", help="The number of days until it expires.")
+    ] = "90",
+    label: Annotated[str, typer.Option(metavar="TEXT", help="A label for the token.")] = "",
 ) -> None:
-    """Make a token for somebody's scripts, and print it once: the store keeps its SHA-256."""
+    """Create an access token for scripts and print it once. Only its SHA-256 is stored."""
     from sourdine.server.auth import new_token
 
     held = whole(days, "days", 90)
@@ -249,7 +257,7 @@ def _check(
         Path | None, typer.Option(metavar="PATH", help="The witness of this store.")
     ] = None,
 ) -> None:
-    """Check every sum, every head and every answer. Exits with status 1 if something is wrong."""
+    """Verify all sums, hashes and answers of a store. Exits with status 1 on failure."""
     with _opened(store, witness) as kept:
         found = kept.check()
     rows = [
@@ -272,9 +280,9 @@ def _backup(
     *,
     store: Where = HERE,
 ) -> None:
-    """Write a copy of a store in a file, while servers go on; for PostgreSQL there is pg_dump.
+    """Write a backup of a store to a file, while servers run. For PostgreSQL use pg_dump.
 
-    The records of surveys are copied to the folder of the same name that ends in .surveys.
+    Survey records are copied to the folder with the same name and the suffix .surveys.
     """
     from sourdine.server.surveys import OpenSurveys
 
@@ -289,10 +297,10 @@ def _add_witness(
     *,
     store: Where = HERE,
 ) -> None:
-    """Make a witness of a store that has none: a file that notices an older copy of the store.
+    """Create a witness for a store: a file that detects a rollback of the store.
 
-    It knows the ledgers as they are now. To move a witness, stop all servers, copy its file, and
-    start them with the new path.
+    It records the current state of the ledgers. To move a witness, stop all servers, copy the file,
+    and restart them with the new path.
     """
     with _opened(store) as kept:
         kept.add_witness(path)
@@ -305,10 +313,10 @@ def _export(
     store: Where = HERE,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", metavar="PATH", help="The new file; printed if left out."),
+        typer.Option("--out", "-o", metavar="PATH", help="The new file. Printed by default."),
     ] = None,
 ) -> None:
-    """Write every line of a ledger with its head as JSON; that of a guard is guard:NAME."""
+    """Export every line of a ledger with its hash as JSON. The ledger of a guard is guard:NAME."""
     from sourdine.server.releases import lines_text
 
     guard = dataset.removeprefix("guard:")
@@ -317,8 +325,8 @@ def _export(
             raise ParameterError(
                 "dataset", "be one of this store", repr(dataset), "Type another name."
             )
-        book = kept.datasets.book(dataset) if guard == dataset else kept.guards.book(guard)
-        text = lines_text(book)
+        journal = kept.datasets.journal(dataset) if guard == dataset else kept.guards.journal(guard)
+        text = lines_text(journal)
     if out is None:
         print(text, end="")  # noqa: T201 - the answer
         return
@@ -331,7 +339,7 @@ def _export(
 
 
 def _migrate(*, store: Where = HERE) -> None:
-    """Bring the tables of a store to this version. Stop all servers and make a copy before."""
+    """Migrate the tables of a store to this version. Stop all servers and make a backup first."""
     from sourdine.server.store.store import ServerStore
 
     before, after = ServerStore.migrate(store)
@@ -353,7 +361,7 @@ def add_guard_commands(serve: typer.Typer) -> None:
 def _add_guard(
     name: GuardName,
     source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="A path with the labels that the server reads.")
+        str, typer.Argument(metavar="SOURCE", help="The path of the labels on the server.")
     ],
     *,
     store: Where = HERE,
@@ -363,26 +371,29 @@ def _add_guard(
     ] = None,
     error: Annotated[
         str,
-        term("--error", metavar="NUMBER", text="How far a score that is shown may be off."),
+        term("--error", metavar="NUMBER", text="The maximum error of a score that is shown."),
     ],
     loss: Annotated[
-        str, term("--loss", metavar="NAME", text="zero-one (mistakes) or absolute (distances).")
+        str,
+        term(
+            "--loss", metavar="NAME", text="zero-one (misclassifications) or absolute (distances)."
+        ),
     ] = "zero-one",
     scale: Annotated[
         str | None,
-        term("--scale", metavar="NUMBER", text="The distance that counts as wholly wrong."),
+        term("--scale", metavar="NUMBER", text="The distance that counts as a loss of 1."),
     ] = None,
     confidence: Confidence = "0.95",
     step: Annotated[
-        str | None, term("--step", metavar="NUMBER", text="The spacing of the scores.")
+        str | None, term("--step", metavar="NUMBER", text="The step of the scores.")
     ] = None,
     blocks: Blocked = None,
     markov: Chained = None,
     text: Annotated[
-        str, typer.Option(metavar="TEXT", help="What is to be predicted, for the teams.")
+        str, typer.Option(metavar="TEXT", help="A description of the task for the teams.")
     ] = "",
 ) -> None:
-    """Put labels that lie on this machine under guard; its terms stand from now on."""
+    """Create a guard for labels on this machine. Its terms cannot be changed later."""
     from sourdine.exact import one_of
     from sourdine.server.guards import RegisteringGuard, registered_guard
     from sourdine.server.sources import anchored
@@ -410,12 +421,14 @@ def _add_guard(
 
 def _grant_team(
     guard: GuardName,
-    team: Annotated[str, typer.Argument(metavar="ANALYST", help="Who may submit.")],
+    team: Annotated[str, typer.Argument(metavar="ANALYST", help="The team that may submit.")],
     *,
     store: Where = HERE,
-    submissions: Annotated[str, typer.Option(metavar="NUMBER", help="How often, in all.")],
+    submissions: Annotated[
+        str, typer.Option(metavar="NUMBER", help="The total number of submissions.")
+    ],
 ) -> None:
-    """Say how often a team may submit predictions to a guard."""
+    """Set how often a team may submit predictions to a guard."""
     from sourdine.server.store.store import ServerStore
 
     many = max(whole(submissions, "submissions", 20), 0)
@@ -429,9 +442,9 @@ def _grant_team(
 
 serve = typer.Typer(
     invoke_without_command=True,
-    help="Answer questions about data that stay on this machine: plans, releases, one ledger for "
-    "each data set. Alone, it is a demo with public wages.",
-    epilog="Look at it:\n\n$ sourdine serve\n\nFor real use:\n\n"
+    help="Serve private statistics over HTTP: plans, releases and one ledger per data set. The "
+    "data stay on this machine. Without options, a demo with public wages is started.",
+    epilog="Demo:\n\n$ sourdine serve\n\nDeployment:\n\n"
     "$ sourdine serve init\n\n"
     "$ sourdine serve add-person olga --role owner\n\n"
     "$ sourdine serve add-person anna\n\n"
@@ -448,29 +461,31 @@ def _serve(
     store: Annotated[
         str | None,
         typer.Option(
-            metavar="ADDRESS", help="The store that 'serve init' made; a demo if left out."
+            metavar="ADDRESS",
+            help="The store that 'serve init' created. Without it, a demo is started.",
         ),
     ] = None,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; this machine if left out.")
+        str, typer.Option(metavar="ADDRESS", help="The address to listen on.")
     ] = "127.0.0.1",
     port: Port = "8000",
     workers: Annotated[
-        str, typer.Option(metavar="NUMBER", help="How many processes answer.")
+        str, typer.Option(metavar="NUMBER", help="The number of worker processes.")
     ] = "1",
     tick: Annotated[
         str,
         typer.Option(
             metavar="SECONDS",
-            help="Answers leave after a whole number of ticks, so that their time tells nothing.",
+            help="Send responses at multiples of this interval, so that their timing reveals "
+            "nothing.",
         ),
     ] = "0.25",
     witness: Annotated[
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="A file on another disk that notices an older copy of the store; 'serve "
-            "add-witness' makes one.",
+            help="A file on another disk that detects a rollback of the store; 'serve "
+            "add-witness' creates one.",
         ),
     ] = None,
     folder: Annotated[
@@ -478,7 +493,7 @@ def _serve(
         typer.Option(metavar="PATH", help="Owners may register data below this folder over HTTP."),
     ] = None,
     behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="A proxy with TLS stands in front.")
+        bool, typer.Option("--behind-proxy", help="The server runs behind a TLS proxy.")
     ] = False,
 ) -> None:
     if ctx.invoked_subcommand is not None:
@@ -534,7 +549,7 @@ def _run(
         address = store
         if address is None:
             address, people = demo_store(Path(place))
-            say("A demo: 247 696 public wages, gone when it stops.")
+            say("Demo with 247,696 public wages. Its data are deleted when it stops.")
             for one in people:
                 say(f"  {one.name:<8} password {one.password}")
         elif host not in LOOPBACK and not behind_proxy:
@@ -549,7 +564,7 @@ def _run(
 
         def ready(url: str) -> None:
             if store is None:
-                say(f"A survey that anybody may answer: {open_sample(settings.store, url)}")
+                say(f"A public survey: {open_sample(settings.store, url)}")
 
         start(settings, host=host, port=listening, workers=processes, say=say, listening=ready)
     say("Stopped.")

@@ -219,7 +219,7 @@ def _sheet(release: Release, session: Session | None) -> Sheet:
     left = session.remaining.told(session.terms.protected)
     if isinstance(session.total, Guarantee) and isinstance(session.remaining, Guarantee):
         left = f"{left}; the total is {shown(session.total.exact_epsilon())}"
-    return replace(sheet, notes=[*sheet.notes, ("left", left)])
+    return replace(sheet, notes=[*sheet.notes, ("remaining", left)])
 
 
 # ---- ``sourdine plan``: what a statistic will cost, or how far off it will be --------------------
@@ -264,7 +264,7 @@ def _within(cls: type[Statistic], asked: dict[str, Any], ledger: StoredLedger) -
     terms = ledger.terms
     own = {name: asked.pop(name) for name in SHARED if name in asked}
     if own:
-        terms.require(_terms(terms, own), f"the ledger {ledger.book.name}")
+        terms.require(_terms(terms, own), f"the ledger {ledger.journal.name}")
     left = ledger.account.remaining
     planner = Planner(
         remaining=left.filter if isinstance(left, RemainingBudget) else left.exact_epsilon(),
@@ -301,7 +301,7 @@ def _facts_plan(could: Admission) -> dict[str, Any]:
 
 def _left(could: Admission, whom: str) -> list[tuple[str, str]]:
     """Return what a ledger has left before and after a plan, or why it would refuse it."""
-    left = ("left", could.account.remaining.told(whom))
+    left = ("remaining", could.account.remaining.told(whom))
     after, refusal = could.after, could.refusal
     if after is None or refusal is not None:
         said = "" if refusal is None else refusal.said(SPOKEN.get())

@@ -28,14 +28,15 @@ if TYPE_CHECKING:
 Kept = Annotated[
     str,
     typer.Argument(
-        metavar="STORE", help="The file, or the postgresql:// address, of 'sourdine survey open'."
+        metavar="STORE",
+        help="The file or postgresql:// address that 'sourdine survey open' created.",
     ),
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")]
-Port = Annotated[str, typer.Option(metavar="NUMBER", help="The port; 0 for a free one.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
+Port = Annotated[str, typer.Option(metavar="NUMBER", help="The port; 0 for any free port.")]
 Round = Annotated[
     str | None,
-    typer.Option("--round", metavar="NUMBER", help="Which round, of a survey of several."),
+    typer.Option("--round", metavar="NUMBER", help="The round of a survey with several rounds."),
 ]
 LAST_PORT = 65_535
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -54,20 +55,22 @@ def _open(
         str | None,
         typer.Option(
             metavar="PLACE",
-            help="A new file, or postgresql:// and a database; commute.db for a survey "
-            "named commute if left out.",
+            help="A new file, or a postgresql:// address. Defaults to commute.db for a survey "
+            "named commute.",
         ),
     ] = None,
     tickets: Annotated[
         str,
-        typer.Option(metavar="NUMBER", help="How many people may answer, each with a ticket."),
+        typer.Option(
+            metavar="NUMBER", help="The number of tickets; each allows one person to answer."
+        ),
     ] = "0",
     round: Round = None,  # noqa: A002 - as it is typed
 ) -> None:
-    """Freeze a survey and make the file, or the tables, that its records are counted in.
+    """Open a survey: freeze its document and create its store.
 
-    With --tickets it prints one link for each, with a code that works once. The codes stand
-    nowhere else: hand them out in any order, and do not write down who got which.
+    With --tickets, one link with a single-use code is printed per ticket. The codes are not stored:
+    distribute them in any order, and do not record who received which.
     """
     from sourdine.survey import Survey
     from sourdine.survey.store import SurveyStore
@@ -101,15 +104,15 @@ def _serve(
     store: Kept,
     *,
     host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; this machine if left out.")
+        str, typer.Option(metavar="ADDRESS", help="The address to listen on.")
     ] = "127.0.0.1",
     port: Port = "8000",
-    hide: Annotated[bool, typer.Option("--hide", help="Show results to nobody.")] = False,
+    hide: Annotated[bool, typer.Option("--hide", help="Do not show the results page.")] = False,
 ) -> None:
-    """Serve the page, collect records, show results; until Ctrl-C or SIGTERM.
+    """Serve the page, collect records and show results until interrupted.
 
-    A record is on the disk before its sender hears that it is accepted. No address, time, cookie
-    or order is kept, and there is no log. Put a proxy with TLS in front, and turn off its log.
+    A record is written to disk before it is acknowledged. No address, time, cookie or order is
+    stored, and there is no log. Put a TLS proxy in front, and disable its log.
     """
     import asyncio
 
@@ -155,7 +158,7 @@ def read_port(text: str) -> int:
 
 
 def _close(store: Kept) -> None:
-    """Close a survey for good: what was accepted is counted, nothing more is accepted."""
+    """Close a survey permanently. Accepted records are counted; no more are accepted."""
     for kept in _opened(store):
         kept.end()
         say(f"Closed {kept.survey.name}: {kept.people} people are counted")
@@ -177,10 +180,11 @@ def _results(
     *,
     json: Json = False,
     out: Annotated[
-        Path | None, typer.Option("--out", "-o", metavar="PATH", help="Write the page of results.")
+        Path | None,
+        typer.Option("--out", "-o", metavar="PATH", help="Write the results page to this file."),
     ] = None,
 ) -> None:
-    """Say what the page of results shows: consistent shares, means, nothing below 50 answers."""
+    """Print the results page: consistent shares and means, for at least 50 answers."""
     from sourdine.survey.results import (
         results,
         results_page,
@@ -201,7 +205,7 @@ def _export(
     *,
     out: Annotated[Path, typer.Option("--out", "-o", metavar="PATH", help="The new file.")],
 ) -> None:
-    """Write everything counted as a file of 'sourdine collect', which can be added to others."""
+    """Export all counts as an aggregate for 'sourdine collect'."""
     if out.exists():
         raise ParameterError(
             "out", "be a new file", f"{str(out)!r}, which exists", "Type another name."
@@ -216,13 +220,15 @@ def _export(
 
 def _demo(
     *,
-    n: Annotated[str, typer.Option("--n", metavar="NUMBER", help="How many browsers.")] = "500",
+    n: Annotated[
+        str, typer.Option("--n", metavar="NUMBER", help="The number of simulated browsers.")
+    ] = "500",
     seconds: Annotated[
-        str, typer.Option(metavar="NUMBER", help="After how long it stops by itself.")
+        str, typer.Option(metavar="NUMBER", help="Stop after this many seconds.")
     ] = "120",
     port: Port = "0",
 ) -> None:
-    """Run a survey on this machine, with simulated browsers that answer it: look at its results."""
+    """Run a demo survey on this machine, answered by simulated browsers."""
     from sourdine.survey.demo import demo
 
     found = demo(
@@ -263,21 +269,21 @@ def say(text: str) -> None:
 
 survey = typer.Typer(
     no_args_is_help=True,
-    help="A survey whose answers are randomised in the respondent's own browser, before anything "
-    "is sent: one file of questions, one HTML page, one collector.",
-    epilog="Begin here:\n\n"
+    help="Run a survey whose answers are randomised in the respondent's browser before they are "
+    "sent: one file of questions, one HTML page, one collector.",
+    epilog="Examples:\n\n"
     "$ sourdine survey new survey.toml\n\n"
     "$ sourdine survey check survey.toml\n\n"
     "$ sourdine survey plan survey.toml --n 2000\n\n"
     "$ sourdine survey page survey.toml --out commute.html\n\n"
     "$ sourdine survey open survey.toml\n\n"
     "$ sourdine survey serve commute.db\n\n"
-    "Or look at one that runs:\n\n"
+    "Or run a demo:\n\n"
     "$ sourdine survey demo",
 )
 
 Document = Annotated[Path, typer.Argument(metavar="SURVEY", help="The survey, a .toml file.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace a file that is there.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")]
 
 
 @survey.command()
@@ -288,7 +294,7 @@ def new(
     *,
     overwrite: Overwrite = False,
 ) -> None:
-    """Write a survey to begin with: it is whole, and made to be changed."""
+    """Write an example survey, to be edited."""
     from sourdine.survey.document import SKELETON
 
     _write(path, SKELETON.encode(), "path", overwrite=overwrite)
@@ -297,7 +303,7 @@ def new(
 
 @survey.command()
 def check(path: Document) -> None:
-    """Say what is wrong with a survey, or what it asks, costs and means."""
+    """Check a survey, and print its questions, its cost and its guarantee."""
     from sourdine.survey.precision import summary
 
     print_sheet(Terminal(), summary(_read(path)))
@@ -307,13 +313,13 @@ def check(path: Document) -> None:
 def plan(
     path: Document,
     *,
-    n: Annotated[str, typer.Option("--n", metavar="NUMBER", help="How many people answer.")],
+    n: Annotated[str, typer.Option("--n", metavar="NUMBER", help="The number of respondents.")],
     confidence: Annotated[
-        str, typer.Option(metavar="NUMBER", help="With which probability intervals hold.")
+        str, typer.Option(metavar="NUMBER", help="The confidence level of the intervals.")
     ] = "0.95",
-    json: Annotated[bool, typer.Option("--json", help="Print JSON, and nothing else.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
 ) -> None:
-    """Say what so many people will tell, and what one invented record in a hundred can do."""
+    """Compute the accuracy for a number of respondents, and the effect of 1% invented records."""
     from sourdine.survey.precision import precision
 
     people = read_number(n, "n", example=2000)
@@ -335,15 +341,16 @@ def page(
     out: Annotated[
         Path | None,
         typer.Option(
-            "--out", "-o", metavar="PATH", help="The page; the survey's name if left out."
+            "--out", "-o", metavar="PATH", help="The page. Defaults to the survey's name."
         ),
     ] = None,
     round: Round = None,  # noqa: A002 - as it is typed
     overwrite: Overwrite = False,
 ) -> None:
-    """Write the page: one HTML file, the same bytes for everybody. Prints its SHA-256.
+    """Write the survey page, one HTML file, and print its SHA-256.
 
-    Put it on any web server, or hand it out on a disk. Publish the SHA-256 where people trust you.
+    The file is the same for all respondents. Host it on any web server, and publish the SHA-256 in
+    a trusted place.
     """
     from sourdine.survey import page as built
 

@@ -1,4 +1,4 @@
-"""``sourdine check``, ``schema``, ``sanitize``, ``estimate``, ``report`` and ``collect``."""
+"""``sourdine inspect``, ``schema``, ``sanitize``, ``estimate``, ``report`` and ``collect``."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from sourdine.local.table.schema import Schema
 
 
-# ---- Tables in a terminal: ``sourdine check``, ``schema``, ``sanitize``, ``estimate``, ``density``
+# ---- Tables in a terminal: ``sourdine inspect``, ``schema``, ``sanitize``, ``estimate`` ------
 
 
-def check(given: dict[str, Any]) -> None:
-    """Say what stands in a file, to whoever holds it."""
-    from sourdine.curator import check as checked
+def inspect(given: dict[str, Any]) -> None:
+    """Print what a file holds, for the person who holds the data."""
+    from sourdine.curator import inspect as inspected
 
     declared = read_options(given)
-    print_sheet(Terminal(), checked(given["file"], unit=given["unit"], read=declared).sheet())
+    print_sheet(Terminal(), inspected(given["file"], unit=given["unit"], read=declared).sheet())
 
 
 def schema(given: dict[str, Any]) -> None:

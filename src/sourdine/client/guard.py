@@ -10,7 +10,7 @@ from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.leaderboard import Ladder, Standing, Team, board_sheet
 from sourdine.adaptive.ledger.dependence import Remaining
 from sourdine.exact import fraction
-from sourdine.results.tables import Shown
+from sourdine.results.tables import Displayable
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from sourdine.results.tables import Sheet
 
 
-class RemoteGuard(Shown):
+class RemoteGuard(Displayable):
     """A leaderboard on a server, with the answers of `sourdine.adaptive.Leaderboard`.
 
     A submission that has to be sent again has the same key, and is charged once.

@@ -140,7 +140,7 @@ class RemoteSession(Spending):
     def can_release(self) -> AdmissionCheck:
         """Whether a question would be admitted now, and what would be left; charges nothing."""
         return AdmissionCheck(
-            lambda cls, typed: self._read("/could", cls, typed),
+            lambda cls, typed: self._read("/can-release", cls, typed),
             lambda question: self._checked(typed_question(question)),
             self.account,
         )

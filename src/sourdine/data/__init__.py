@@ -15,7 +15,7 @@ __all__ = ["wages"]
 
 
 def wages() -> NDArray[np.int64]:
-    """Return 247 696 annual US wages in dollars (Current Population Survey, CC0).
+    """Return 247,696 annual US wages in dollars (Current Population Survey, CC0).
 
     Examples
     --------

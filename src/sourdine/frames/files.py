@@ -233,7 +233,7 @@ class TextFile(Duck):
                 "a CSV file",
                 "name each column once in its first line",
                 "a name that stands twice",
-                "Rename one of them, which sourdine check shows. If the first line is a record, "
+                "Rename one of them, which sourdine inspect shows. If the first line is a record, "
                 "name the columns yourself, as header in a Reading or on the command line.",
             )
         self._copies: list[Copy] = []

@@ -355,7 +355,7 @@ def shuffled(report: Report | Guarantee, n: int, *, delta: Number) -> Guarantee:
     -----
     Two answers (`Warner`, `RandomizedResponse` of two categories, `Duchi`): the exact trade between
     epsilon and delta in the worst population, up to the people left out of a block: none up to 64
-    people, about 0.8 % of epsilon beyond, 3 % beyond ten million. *Checked by*
+    people, about 0.8% of epsilon beyond, 3% beyond ten million. *Checked by*
     ``test_binary_is_exact``. Randomisers of two levels: the privacy blanket [1]_. Every other: the
     clones of [2]_, in the form that is proved (see `Blanket.general`). All sums are rounded up:
     ``test_blanket_is_above_truth``.

@@ -445,7 +445,7 @@ def rows_or_find(x: int | Literal["find"]) -> int:
     return cast("int", FIND if x == FIND else rows(cast("int", x)))
 
 
-def is_sought(x: object) -> bool:
+def is_unknown(x: object) -> bool:
     """Return whether a parameter is unknown and must be found."""
     return x == FIND or (isinstance(x, tuple) and (None in x or FIND in x))
 

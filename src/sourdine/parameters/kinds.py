@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
 
-DATA, WHAT, GROUPS, PRIVACY = "Data", "What to publish", "Groups", "Privacy"
+DATA, WHAT, GROUPS, PRIVACY = "Data", "Statistic", "Groups", "Privacy"
 """The panels in which parameters are listed, in this order."""
 
 

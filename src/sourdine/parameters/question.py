@@ -342,7 +342,7 @@ class Asks(Protocol[R_co]):
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R_co: ...
 
 
-class Face(Generic[P]):
+class QuestionMethod(Generic[P]):
     """A statistic as a method: it has the statistic's parameters and its owner's result."""
 
     def __init__(self, statistic: Callable[P, Question]) -> None:
@@ -350,13 +350,13 @@ class Face(Generic[P]):
         self._method: Callable[..., Any] | None = None
 
     @overload
-    def __get__(self, face: None, owner: Any) -> Callable[Concatenate[Any, P], Any]: ...
+    def __get__(self, instance: None, owner: Any) -> Callable[Concatenate[Any, P], Any]: ...
     @overload
-    def __get__(self, face: Asks[R], owner: Any) -> Callable[P, R]: ...
-    def __get__(self, face: Any, owner: Any) -> Any:
+    def __get__(self, instance: Asks[R], owner: Any) -> Callable[P, R]: ...
+    def __get__(self, instance: Any, owner: Any) -> Any:
         if self._method is None:
             self._method = _method(self.statistic)
-        return self._method if face is None else self._method.__get__(face, owner)
+        return self._method if instance is None else self._method.__get__(instance, owner)
 
 
 def _method(cls: type[Question]) -> Callable[..., Any]:

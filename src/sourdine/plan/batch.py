@@ -17,7 +17,7 @@ from sourdine.plan.plans import Plan, left_after, number, table
 from sourdine.privacy.accounting import Ends, compose
 from sourdine.privacy.guarantee import shown
 from sourdine.results.charts import BLUE, GREY, INK, NOTE, PALE, RED, RULE, canvas, saved
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -81,7 +81,7 @@ MARGIN = 1e-9
 
 
 @frozen(kw_only=True, slots=False)
-class Plans(Shown):
+class Plans(Displayable):
     """Several statistics under one total. They print as a table.
 
     Parameters
@@ -172,14 +172,14 @@ class Plans(Shown):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         heads, rows = table(self.plans, self.wanted)
-        notes = [("in all", f"epsilon {shown(self.epsilon)}")]
+        notes = [("total", f"epsilon {shown(self.epsilon)}")]
         if self.delta:
             upper = self.certified.upper
             certified = "no" if upper == inf else shown(Fraction(repr(upper)))
             ahead = f"epsilon {certified} at delta {shown(self.delta)}, if declared ahead"
-            notes = [("in all", f"{ahead}; {shown(self.epsilon)} by the sum")]
+            notes = [("total", f"{ahead}; {shown(self.epsilon)} by the sum")]
         if self.room is not None:
-            notes.append(("left", left_after(self.room, self.parts)))
+            notes.append(("remaining", left_after(self.room, self.parts)))
         return Sheet(heads=heads, lines=rows, notes=notes)
 
     def plot(self, *, path: str | None = None, title: str | None = None) -> Any:

@@ -15,7 +15,7 @@ from sourdine.privacy.adversary import MOST
 from sourdine.privacy.guarantee import shown
 from sourdine.results.charts import BLUE, GREY, INK, NOTE, RED, RULE, SOFT, canvas, saved
 from sourdine.results.formatting import json_text
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ FINEST = 4
 
 
 @dataclass(frozen=True, slots=True)
-class Explanation(Shown):
+class Explanation(Displayable):
     """What a promise means to one person; it prints as a table with sentences.
 
     Parameters
@@ -81,31 +81,31 @@ class Explanation(Shown):
         most = (
             "by any factor"
             if one.factor is None
-            else f"by a factor of {_times(one.factor)} at most"
+            else f"by a factor of at most {_times(one.factor)}"
         )
         rare = f", but for a chance of {shown(one.passed)}" if 0 < one.passed < 1 else ""
         found, alarms = percent(one.power(ALARMS), up=True), percent(ALARMS, up=True)
         odds = (
-            f"Whoever sees {often} can change the odds {what} {most}, up or down{rare}. Even odds "
-            f"become a chance of {even}."
+            f"Seeing {often} changes the odds {what} {most}, up or down{rare}. A prior probability "
+            f"of 1/2 becomes {even}."
         )
         test = (
-            f"The best test that is wrong about {alarms} of the people {gone} finds {found} of "
-            f"those {there}. A blind guess finds {alarms}."
+            f"The best test with a false positive rate of {alarms} for people {gone} detects "
+            f"{found} of those {there}. Guessing detects {alarms}."
         )
-        notes = [("odds", odds), ("found", test)]
+        notes = [("odds", odds), ("detection", test)]
         if self.guarantee.delta:
             notes.append(
                 (
                     "delta",
-                    f"With a chance of up to {shown(one.told)} a record may be told outright.",
+                    f"With probability up to {shown(one.told)} a record may be revealed.",
                 )
             )
         worst = (
-            "These are worst cases, against somebody who knows all other records; mostly less is "
-            "learnt. Epsilon counts once for each record that a person has."
+            "These are worst cases, for an adversary who knows all other records; usually less is "
+            "learned. Epsilon counts once for each record of a person."
         )
-        return [*notes, ("worst", worst)]
+        return [*notes, ("note", worst)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything as what JSON knows; null where there is no bound."""
@@ -151,14 +151,14 @@ def explain(
     --------
     >>> print(explain(0.5, releases=[1, 10]))
     epsilon 0.5, one record added or removed
-    releases  epsilon  odds times   found  1/2 becomes        1/1000 becomes
-           1      0.5        1.65  8.25 %  37.7 to 62.3 %     0.0606 to 0.165 %
-          10        5         149  46.8 %  0.669 to 99.331 %  0.0006 to 13 %
+    releases  epsilon  odds times  found  1/2 becomes       1/1000 becomes
+           1      0.5        1.65  8.25%  37.7 to 62.3%     0.0606 to 0.165%
+          10        5         149  46.8%  0.669 to 99.331%  0.0006 to 13%
     odds   Whoever sees one release can change the odds that a person is in the data
            by a factor of 1.65 at most, up or down. Even odds become a chance of
-           37.7 to 62.3 %.
-    found  The best test that is wrong about 5 % of the people who are not in the
-           data finds 8.25 % of those who are in the data. A blind guess finds 5 %.
+           37.7 to 62.3%.
+    found  The best test that is wrong about 5% of the people who are not in the
+           data finds 8.25% of those who are in the data. A blind guess finds 5%.
     worst  These are worst cases, against somebody who knows all other records;
            mostly less is learnt. Epsilon counts once for each record that a person
            has.
@@ -217,7 +217,7 @@ def _times(factor: Fraction | None) -> str:
 
 
 def _span(low: Fraction, high: Fraction) -> str:
-    return f"{percent(low, up=False).removesuffix(' %')} to {percent(high, up=True)}"
+    return f"{percent(low, up=False).removesuffix('%')} to {percent(high, up=True)}"
 
 
 def percent(x: Fraction, *, up: bool) -> str:
@@ -225,7 +225,7 @@ def percent(x: Fraction, *, up: bool) -> str:
     near = 100 * min(x, 1 - x)
     places = next((d for d in range(1, FINEST) if near * 10**d >= 100), FINEST)
     whole = (ceil if up else floor)(100 * x * 10**places)
-    return f"{float(Fraction(whole, 10**places)):.{places}f}".rstrip("0").rstrip(".") + " %"
+    return f"{float(Fraction(whole, 10**places)):.{places}f}".rstrip("0").rstrip(".") + "%"
 
 
 def _float_above(x: Fraction) -> float:

@@ -50,10 +50,10 @@ class Planner(Statistics[Plan]):
     Examples
     --------
     >>> print(Planner(2, relation="substitute").count())
-    statistic  epsilon  error (95 %)
-    count            2             1
-    how   count, discrete Laplace noise
-    left  epsilon 2
+    statistic  epsilon  error (95%)
+    count            2            1
+    method  count, discrete Laplace noise
+    left    epsilon 2
     """
 
     __slots__ = ("_fixed", "_remaining", "_room")

@@ -15,7 +15,7 @@ from sourdine.errors import ParameterError
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.results import formatting
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -77,7 +77,7 @@ RELATIVE = (
 
 
 @frozen(kw_only=True, slots=False)
-class Plan(Shown):
+class Plan(Displayable):
     """A question with its epsilon, and the error its answer will have. It prints as a table.
 
     Parameters
@@ -164,8 +164,8 @@ class Plan(Shown):
     @property
     def _part(self) -> Any:
         """What draws one answer: that of each group, if there are groups."""
-        drawer = self.question.drawer
-        return getattr(drawer, "part", drawer)
+        estimator = self.question.estimator
+        return getattr(estimator, "part", estimator)
 
     @property
     def width(self) -> Any:
@@ -227,7 +227,7 @@ class Plan(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        notes = [("how", str(self.question.drawer))]
+        notes = [("method", str(self.question.estimator))]
         if self.ranks and not self.unknown and not self.units:
             notes.append(("error", self._points))
         notes += self._interval
@@ -239,9 +239,9 @@ class Plan(Shown):
             notes += [("spent", f"epsilon: {told}"), ("error", RELATIVE)]
         if self.remaining is not None:
             misfit = "" if self.fits else ", too little for this"
-            notes.append(("left", f"epsilon {shown(self.remaining, up=False)}{misfit}"))
+            notes.append(("remaining", f"epsilon {shown(self.remaining, up=False)}{misfit}"))
         if self.room is not None:
-            notes.append(("left", left_after(self.room, self.question.parts)))
+            notes.append(("remaining", left_after(self.room, self.question.parts)))
         heads, rows = table((self,), ())
         return Sheet(heads=heads, lines=rows, notes=notes)
 
@@ -333,4 +333,4 @@ def _cut(name: str) -> str:
 
 def _sure(confidence: set[float]) -> str:
     """Return the one confidence of several errors, if there is one."""
-    return f" ({min(confidence):g} %)" if len(confidence) == 1 else ""
+    return f" ({min(confidence):g}%)" if len(confidence) == 1 else ""

@@ -40,10 +40,10 @@ def percent(share: Fraction, *, up: bool = False) -> str:
     Examples
     --------
     >>> percent(Fraction(2, 3)), percent(Fraction(2, 3), up=True), percent(Fraction(1))
-    ('66.66 %', '66.67 %', '100 %')
+    ('66.66%', '66.67%', '100%')
     """
     rounded = ceil(share * 10**4) if up else floor(share * 10**4)
-    return f"{rounded / 100:g} %"
+    return f"{rounded / 100:g}%"
 
 
 def typed(x: Fraction) -> str:

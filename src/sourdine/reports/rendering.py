@@ -192,10 +192,8 @@ def _lines(text: str, between: str) -> str:
 # ---- A report as one page: no network, light and dark, fit for a phone and for paper -------------
 
 
-NUMBER = re.compile(r"^-?[\d  ]+(\.\d+)?(e[+-]?\d+)?( ?%)?( ±.*)?$|^$")
+NUMBER = re.compile(r"^-?[\d,]+(\.\d+)?(e[+-]?\d+)?%?( ±.*)?$|^\[[-\d., e+]*\]$|^$")
 """A cell that stands to the right."""
-THOUSANDS = re.compile(r"(?<=\d) (?=\d{3}(?!\d))")
-"""The gap in a number, at which no line may end."""
 WIDE = 4
 """From this many columns on, a table is pushed sideways on a phone, not squeezed."""
 SHORT = 24
@@ -298,7 +296,7 @@ def _html_lines(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return THOUSANDS.sub("&nbsp;", escape(printable(text)))
+    return escape(printable(text))
 
 
 STYLE = """

@@ -225,7 +225,7 @@ class FiledReport:
     >>> release = session.mean(column="age", bounds=(0, 120), step=1, epsilon=0.5)
     >>> report = session.report(about={"title": "Ages", "purpose": "Planning"})
     >>> print(report)
-    <FiledReport: Ages, 1 release, 50 % spent of epsilon 1, one record added or removed>
+    <FiledReport: Ages, 1 release, 50% spent of epsilon 1, one record added or removed>
     >>> [check.passed for check in report.checks]
     [True, True, True, True]
     >>> print(report.to_markdown().splitlines()[0])

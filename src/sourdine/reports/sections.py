@@ -87,7 +87,7 @@ FLOATS = (
     "candidates are floats, their rounding error is bounded and paid for within epsilon."
 )
 TIME = (
-    "Drawing noise takes a time that does not depend on the noise, up to 20 000 draws at a time. "
+    "Drawing noise takes a time that does not depend on the noise, up to 20,000 draws at a time. "
     "How long it takes to read data, or to select among candidates, does depend on the data: let "
     "nobody untrusted time it."
 )
@@ -404,7 +404,7 @@ def _variant(report: FiledReport) -> str:
 
 
 def _amounts(report: FiledReport) -> TextTable:
-    amounts = (("total", report.promise), ("spent", report.spent), ("left", report.remaining))
+    amounts = (("total", report.promise), ("spent", report.spent), ("remaining", report.remaining))
     rows = [
         (name, shown(part.exact_epsilon(), up=name != "left"), shown(part.delta, up=name != "left"))
         for name, part in amounts
@@ -417,9 +417,9 @@ def _shares(report: FiledReport) -> TextTable:
     account, promise = report.account, report.promise
     epsilon, delta = shown(promise.exact_epsilon()), shown(promise.delta)
     rows = [
-        ("total", epsilon, delta, "100 %"),
+        ("total", epsilon, delta, "100%"),
         ("spent", "", "", percent(account.share, up=True)),
-        ("left", "", "", percent(max(1 - account.share, Fraction(0)))),
+        ("remaining", "", "", percent(max(1 - account.share, Fraction(0)))),
     ]
     return TextTable(("", "epsilon", "delta", "share"), rows)
 

@@ -17,7 +17,7 @@ from sourdine.calendar import spelled
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.privacy.guarantee import shown as spent
 from sourdine.results.formatting import is_date, is_duration, json_text, printable
-from sourdine.results.tables import Sheet, Shown, framed, label, with_ends
+from sourdine.results.tables import Displayable, Sheet, framed, label, with_ends
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -142,7 +142,7 @@ UNREADABLE = (
 """Exceptions raised by a text that is not an answer."""
 
 
-class Answer(OneNumber, Shown):
+class Answer(OneNumber, Displayable):
     """A number, or several, with their accuracy and their cost.
 
     A subclass defines only what is its own: `columns` (its numbers, with labels and ends),
@@ -294,7 +294,7 @@ def _names(keys: Sequence[object]) -> list[str]:
 Line = TypeVar("Line")
 
 
-class History(Shown, list[Line]):
+class History(Displayable, list[Line]):
     """A list of entries, oldest first, that prints as a table and becomes a frame.
 
     Parameters

@@ -313,7 +313,7 @@ def finished(
 def intervals_shown(mechanism: Any) -> str:
     """Return which intervals a chart shows, if any."""
     display = mechanism.display
-    return f"{100 * display.confidence:g} % intervals" if display.intervals else ""
+    return f"{100 * display.confidence:g}% intervals" if display.intervals else ""
 
 
 def titled(release: Any) -> str:
@@ -434,7 +434,7 @@ def dots(
     names = names or [shown_columns.name][: len(values)]
     y, x = np.arange(len(values))[::-1], np.array(places(values))
     figure, axes = canvas(7.0, 1.6 + 0.36 * len(values))
-    for ends in list(shown_columns.beside.values())[:1]:
+    for ends in list(shown_columns.extra_intervals.values())[:1]:
         least, most = (np.array(places(end)) for end in ends)
         axes.hlines(y, least, most, color=GREY, linewidth=1.4, label="population", zorder=1)
     axes.hlines(y, low, high, color=PALE, linewidth=7, capstyle="round", zorder=1.5)
@@ -448,7 +448,7 @@ def dots(
     if truth is not None:
         known = places(list(truth.values()) if isinstance(truth, dict) else _listed(truth))
         axes.plot(known, y, "|", color=RED, markersize=16, markeredgewidth=2, label="truth")
-    if truth is not None or shown_columns.beside:
+    if truth is not None or shown_columns.extra_intervals:
         legend(axes)
     axes.set_yticks(y, names)
     axes.set_ylim(-0.6, len(values) - 0.3)

@@ -74,7 +74,7 @@ def shown(value: float, width: float) -> str:
     Examples
     --------
     >>> shown(51234.5678, 120.0), shown(0.123456, 0.004), shown(7, 0.5), shown(12345.6, 5e4)
-    ('51 230', '0.1235', '7', '12 000')
+    ('51,230', '0.1235', '7', '12,000')
     >>> shown(40.0, 0.0)
     '40'
     """
@@ -87,12 +87,12 @@ def shown(value: float, width: float) -> str:
 
 
 def grouped(text: str) -> str:
-    """Separate the thousands of numbers of five digits and more."""
+    """Separate the thousands of numbers of five digits and more by commas."""
     sign, rest = ("-", text[1:]) if text.startswith("-") else ("", text)
     whole, _, part = rest.partition(".")
     if len(whole) > 4:
         head = len(whole) % 3 or 3
-        whole = " ".join([whole[:head], *(whole[i : i + 3] for i in range(head, len(whole), 3))])
+        whole = ",".join([whole[:head], *(whole[i : i + 3] for i in range(head, len(whole), 3))])
     return sign + whole + (f".{part}" if part else "")
 
 
@@ -102,7 +102,7 @@ def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
     Examples
     --------
     >>> row(51234.5678, (51004.2, 51496.1))
-    ('51 230', '51 000', '51 500')
+    ('51,230', '51,000', '51,500')
     """
     low, high = ends
     width = float(high) - float(low)
@@ -130,7 +130,7 @@ def own_width(value: float, width: float) -> float:
     Examples
     --------
     >>> shown(33199.5, own_width(33199.5, 200_000.0))
-    '33 200'
+    '33,200'
     """
     return min(width, abs(float(value)) / 100) if value else width
 

@@ -141,7 +141,7 @@ class Estimator(ABC):
             values=flat(release.value),
             lower=own and own[0],
             upper=own and own[1],
-            beside={of: self._shown_ends(release, of) for of in display.extra_intervals},
+            extra_intervals={of: self._shown_ends(release, of) for of in display.extra_intervals},
             confidence=display.confidence,
             even=display.even,
             most=display.most,
@@ -336,14 +336,18 @@ class Release(Answer):
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
         """Return the notes below the table, in an interface's wording."""
-        facts = [("cost", self.price), ("how", str(self.mechanism)), *self.mechanism.findings(self)]
+        facts = [
+            ("cost", self.price),
+            ("method", str(self.mechanism)),
+            *self.mechanism.findings(self),
+        ]
         remarks = self.mechanism.remarks(self, words or PythonWording())
         texts = (*self.caveats, *self._warnings(), *remarks)
         return facts + [("note", text) for text in texts]
 
     def _warnings(self) -> tuple[str, ...]:
         if self.cost.is_finite and self.cost.epsilon > LITTLE_PROTECTION:
-            return (f"An epsilon above {LITTLE_PROTECTION} protects next to nothing.",)
+            return (f"An epsilon above {LITTLE_PROTECTION} provides almost no protection.",)
         return ()
 
     @property
@@ -404,7 +408,7 @@ class Release(Answer):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Release:
         """Return the release that `to_dict` wrote, of a statistic or of an estimate."""
-        mechanism = read_drawer(facts["question"])
+        mechanism = read_estimator(facts["question"])
         kind = cls if issubclass(cls, mechanism.release_kind) else mechanism.release_kind
         return kind(
             value=mechanism.value(facts["drawn"]),
@@ -416,7 +420,7 @@ class Release(Answer):
         )
 
 
-def read_drawer(facts: Mapping[str, Any]) -> Estimator:
+def read_estimator(facts: Mapping[str, Any]) -> Estimator:
     """Return the estimator that wrote these facts with `to_dict`, of any kind."""
     kind = facts["statistic"]
     if kind not in Estimator.kinds:

@@ -6,7 +6,6 @@ import re
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from html import escape
-from itertools import chain
 from math import ceil, floor
 from textwrap import fill
 from typing import TYPE_CHECKING, Any, TypeVar, cast
@@ -140,7 +139,7 @@ class Sheet:
         return [parts[0], *(part for part in parts[1:] if part)]
 
 
-class Shown(ABC):
+class Displayable(ABC):
     """Prints as a sheet: a small table in a terminal, HTML in a notebook."""
 
     __slots__ = ()
@@ -187,7 +186,7 @@ def _wrapped(text: str, indent: int) -> str:
 
 C = TypeVar("C")
 
-BESIDE = {"normal": "population (normal)", "population": "population (any law)"}
+EXTRA_HEADS = {"normal": "population (normal)", "population": "population (any law)"}
 LIBRARIES = ("pandas", "polars", "pyarrow")
 
 
@@ -205,7 +204,7 @@ class Columns:
         The numbers.
     lower, upper
         The ends of their intervals; None if a value has none.
-    beside
+    extra_intervals
         The ends of further intervals: of a ``"population"``, and by the ``"normal"``
         approximation.
     confidence
@@ -234,7 +233,7 @@ class Columns:
     values: Sequence[Any]
     lower: Sequence[Any] | None = None
     upper: Sequence[Any] | None = None
-    beside: Mapping[str, tuple[Sequence[Any], Sequence[Any]]] = field(default_factory=dict)
+    extra_intervals: Mapping[str, tuple[Sequence[Any], Sequence[Any]]] = field(default_factory=dict)
     confidence: float | None = 0.95
     even: bool = False
     most: int | None = None
@@ -262,26 +261,28 @@ class Columns:
             values=picked(self.values),
             lower=self.lower and picked(self.lower),
             upper=self.upper and picked(self.upper),
-            beside={of: (picked(low), picked(high)) for of, (low, high) in self.beside.items()},
+            extra_intervals={
+                of: (picked(low), picked(high)) for of, (low, high) in self.extra_intervals.items()
+            },
         )
 
     def cells(self) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and rows as texts, each number with the digits its interval supports."""
         kept = self.largest(self.most) if self.printed is None else self.picked(self.printed)
-        names = [[(label(v),) for v in column] for column in kept.labels.values()]
-        more = [
-            [(spanned(*pair),) for pair in zip(*ends, strict=True)] for ends in kept.beside.values()
+        names = [list(map(label, column)) for column in kept.labels.values()]
+        texts = kept.texts()
+        own = [[interval_text(*ends) for _, *ends in texts]] if self.bounded else []
+        extra = [
+            [spanned(*pair) for pair in zip(*ends, strict=True)]
+            for ends in kept.extra_intervals.values()
         ]
         heads = (
             *self.labels,
             self.name,
-            *(end_heads(self.confidence) if self.bounded else ()),
-            *(BESIDE[of] for of in self.beside),
+            *([interval_head(self.confidence)] if self.bounded else []),
+            *(EXTRA_HEADS[of] for of in self.extra_intervals),
         )
-        rows = [
-            tuple(chain.from_iterable(parts))
-            for parts in zip(*names, kept.texts(), *more, strict=True)
-        ]
+        rows = list(zip(*names, [text for text, *_ in texts], *own, *extra, strict=True))
         left = len(self.values) - len(kept.values)
         if left > 0 and self.printed is None:
             rows.append((f"and {left} smaller", *[""] * (len(heads) - 1)))
@@ -313,22 +314,22 @@ class Columns:
         own = {self.name: _of_one_type(self.values)}
         if self.lower is not None and self.upper is not None:
             own |= {"lower": _of_one_type(self.lower), "upper": _of_one_type(self.upper)}
-        for of, (low, high) in self.beside.items():
+        for of, (low, high) in self.extra_intervals.items():
             own |= {f"{of}_lower": list(low), f"{of}_upper": list(high)}
         labels = {**self.labels, **self.further}
-        return beside({name: _of_one_type(x) for name, x in labels.items()}, own)
+        return with_free_names({name: _of_one_type(x) for name, x in labels.items()}, own)
 
     def to_frame(self, library: str) -> Any:
         """Return a frame of the named library: pandas, polars or pyarrow."""
         return framed(self.to_dict(), library)
 
 
-def beside(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, C]:
+def with_free_names(labels: Mapping[str, C], own: Mapping[str, C]) -> dict[str, C]:
     """Return both in order; a label with the name of an own column gets a ``_`` appended.
 
     Examples
     --------
-    >>> beside({"count": ["a", "b"], "sex": ["f", "m"]}, {"count": [3, 4]})
+    >>> with_free_names({"count": ["a", "b"], "sex": ["f", "m"]}, {"count": [3, 4]})
     {'count_': ['a', 'b'], 'sex': ['f', 'm'], 'count': [3, 4]}
     """
     named: dict[str, C] = {}
@@ -363,17 +364,26 @@ def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
         ) from None
 
 
-def end_heads(confidence: float | None) -> tuple[str, str]:
-    """Return the titles of the ends of intervals.
+def interval_head(confidence: float | None) -> str:
+    """Return the title of a column of confidence intervals.
 
     Examples
     --------
-    >>> end_heads(0.95), end_heads(None)
-    (('from (95 %)', 'to (95 %)'), ('from', 'to'))
+    >>> interval_head(0.95), interval_head(None)
+    ('95% CI', 'interval')
     """
-    if confidence is None:
-        return "from", "to"
-    return f"from ({100 * confidence:g} %)", f"to ({100 * confidence:g} %)"
+    return "interval" if confidence is None else f"{100 * confidence:g}% CI"
+
+
+def interval_text(low: str, high: str) -> str:
+    """Return an interval in one cell; empty if there is none.
+
+    Examples
+    --------
+    >>> interval_text("36", "39"), interval_text("", "")
+    ('[36, 39]', '')
+    """
+    return f"[{low}, {high}]" if low or high else ""
 
 
 def spanned(low: Any, high: Any) -> str:
@@ -382,10 +392,10 @@ def spanned(low: Any, high: Any) -> str:
     Examples
     --------
     >>> spanned(51004.2, 51496.1)
-    '51 000 to 51 500'
+    '[51,000, 51,500]'
     """
     _, first, last = any_row(low, (low, high))
-    return f"{first} to {last}"
+    return interval_text(first, last)
 
 
 def with_ends(value: str, *ends: str) -> str:
@@ -396,7 +406,7 @@ def with_ends(value: str, *ends: str) -> str:
     >>> with_ends("37.2", "36", "39"), with_ends("bus")
     ('37.2 [36, 39]', 'bus')
     """
-    return f"{value} [{', '.join(ends)}]" if any(ends) else value
+    return f"{value} {interval_text(*ends)}" if any(ends) else value
 
 
 def label(x: object) -> str:
@@ -405,7 +415,7 @@ def label(x: object) -> str:
     Examples
     --------
     >>> label(0.1), label(0.0), label(1e7), label("yes"), label(1 / 3)
-    ('0.1', '0', '10 000 000', 'yes', '0.33333333')
+    ('0.1', '0', '10,000,000', 'yes', '0.33333333')
     """
     if not isinstance(x, float):
         return "" if x is None else str(x)

@@ -290,7 +290,7 @@ def listing(call: Incoming) -> Response:
 def reading(call: Incoming) -> Response:
     """Answer with what is public of a data set, and exactly what was spent of it."""
     dataset = call.dataset
-    book = call.state.store.datasets.book(dataset.name)
+    journal = call.state.store.datasets.journal(dataset.name)
     facts = {
         **_summary(call, dataset),
         "columns": stored_columns(dataset.columns),
@@ -298,7 +298,7 @@ def reading(call: Incoming) -> Response:
         "read": json.loads(dataset.read),
         "opened": dataset.opened,
         "terms": terms_row(dataset.terms),
-        "last": book.look(lambda page: page.last(CHARGES)),
+        "last": journal.look(lambda transaction: transaction.last(CHARGES)),
     }
     return reply(facts, headers=call.heads(dataset.name))
 

@@ -39,7 +39,7 @@ from sourdine.server.requests import (
 )
 from sourdine.server.sources import require_below
 from sourdine.server.store.base import Guard, KeyedRequest, fingerprint
-from sourdine.server.store.guards import guard_book, guard_checked
+from sourdine.server.store.guards import guard_checked, guard_journal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -135,7 +135,7 @@ def guards(call: Incoming) -> Response:
 def guard(call: Incoming) -> Response:
     """Answer with what is public of a guard, what it told, and what is left."""
     found = call.guard
-    return reply(_facts(call, found), headers=call.heads(guard_book(found.name)))
+    return reply(_facts(call, found), headers=call.heads(guard_journal(found.name)))
 
 
 def _facts(call: Incoming, guard: Guard) -> dict[str, Any]:
@@ -158,7 +158,7 @@ def _told(board: Leaderboard) -> dict[str, Any]:
     total, left = fresh.until(error, claims=False), held.until(error)
     return {
         "n": held.n,
-        **ledger.turn(lambda turn: sealed_facts(turn.page)),
+        **ledger.turn(lambda turn: sealed_facts(turn.transaction)),
         "error": error,
         "confidence": float(1 - ledger.beta),
         "dependence": ledger.dependence.facts(),
@@ -225,7 +225,7 @@ def submit(call: Incoming) -> Callable[[], Response]:
     def answer() -> Response:
         stored = ask()
         replayed = {REPLAYED: "false" if stored.fresh else "true"}
-        heads = {**call.heads(guard_book(found.name)), **replayed}
+        heads = {**call.heads(guard_journal(found.name)), **replayed}
         return reply(_submission(stored), headers=heads)
 
     return answer
@@ -245,7 +245,7 @@ def _asking(
         try:
             return guards.submit_once(
                 request,
-                lambda book: submit_reached(open_sealed(book, labels), request.analyst, rung),
+                lambda journal: submit_reached(open_sealed(journal, labels), request.analyst, rung),
             )
         except BudgetExceededError as refusal:
             if refusal.name == "submissions":
@@ -276,7 +276,7 @@ def submissions(call: Incoming) -> Response:
     found = call.guard
     team = None if call.who.sees_all else call.who.name
     rows = call.state.store.guards.submissions(found.name, team)
-    heads = call.heads(guard_book(found.name))
+    heads = call.heads(guard_journal(found.name))
     return reply({"submissions": [_submission(row) for row in rows]}, headers=heads)
 
 
@@ -284,7 +284,7 @@ def leaderboard(call: Incoming) -> Response:
     """Answer with all teams and the best scores that they were shown."""
     found = call.guard
     told = call.state.store.guards.look(found.name, _board)
-    return reply({"guard": found.name, **told}, headers=call.heads(guard_book(found.name)))
+    return reply({"guard": found.name, **told}, headers=call.heads(guard_journal(found.name)))
 
 
 def _board(board: Leaderboard) -> dict[str, Any]:
@@ -308,15 +308,15 @@ def _board(board: Leaderboard) -> dict[str, Any]:
 def guard_ledger(call: Incoming) -> Response:
     """Answer with all lines of a guard's ledger, with the head after each; no label is there."""
     name = call.guard.name
-    text = lines_text(call.state.store.guards.book(name))
-    return Response(text, 200, call.heads(guard_book(name)), "application/x-ndjson")
+    text = lines_text(call.state.store.guards.journal(name))
+    return Response(text, 200, call.heads(guard_journal(name)), "application/x-ndjson")
 
 
 def check_guard(call: Incoming) -> Response:
     """Answer whether every bit, every head and every answer of a guard's ledger is right."""
     name = call.guard.name
     found = guard_checked(call.state.store.guards, name)
-    return reply(check_facts(found), headers=call.heads(guard_book(name)))
+    return reply(check_facts(found), headers=call.heads(guard_journal(name)))
 
 
 OPERATIONS = (

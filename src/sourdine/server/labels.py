@@ -82,9 +82,9 @@ class HeldLabels:
             labels = labels_at(guard.source, guard.column)
         except (SourdineError, OSError):
             raise _moved("no labels that can be read") from None
-        book = self._store.guards.book(guard.name)
+        journal = self._store.guards.journal(guard.name)
         secret = bytes.fromhex(guard.secret)
-        if not book.look(lambda page: is_sealed(page, labels, secret)):
+        if not journal.look(lambda transaction: is_sealed(transaction, labels, secret)):
             raise _moved("others")
         return labels
 

@@ -187,7 +187,7 @@ def _answers() -> dict[str, Any]:
         },
         "Grant": {"analyst": TEXT, "epsilon": EXACT, "spent": EXACT, "remaining": EXACT},
         "Plan": {"epsilon": EXACT, "fits": {"type": "boolean"}},
-        "Could": {"fits": {"type": "boolean"}, "reason": TEXT},
+        "CanRelease": {"fits": {"type": "boolean"}, "reason": TEXT},
         "Curve": {"points": {"type": "array", "items": {"type": "array"}}},
         "Interval": {"confidence": {"type": "number"}, "ends": {"type": ["array", "object"]}},
         "Release": {**release, "answers": {"type": "array", "items": _ref("Answer")}},

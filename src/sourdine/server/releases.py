@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sourdine.storage.table_journal import TableJournal
 
 
-# ---- From the body of a request to questions, by the reader that all faces have ------------------
+# ---- From the body of a request to questions, by the parser of all interfaces -------------------
 #
 # What the owner says of columns is filled in before (`columns`). Where an error cannot be known
 # without the number of records, the owner's is used.
@@ -85,12 +85,12 @@ def single(body: object) -> Mapping[str, Any]:
     return body
 
 
-def asked_of(face: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) -> R:
-    """Return what a face of a session makes of a question about a data set.
+def asked_of(interface: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) -> R:
+    """Return what an interface of a session makes of a question about a data set.
 
     Parameters
     ----------
-    face
+    interface
         What plans it, or says whether it could be asked.
     asked
         The question, as JSON holds it.
@@ -104,7 +104,7 @@ def asked_of(face: Statistics[R], asked: Mapping[str, Any], dataset: Dataset) ->
     if cls is not None:
         _require_from_outside(cls, said)
         require_small_answer(cls, said)
-    found = _read(face, said, takes, dataset)
+    found = _read(interface, said, takes, dataset)
     require_listed(found.question, columns)
     return found
 
@@ -122,14 +122,16 @@ def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None
             )
 
 
-def _read(face: Statistics[R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:
+def _read(
+    interface: Statistics[R], said: Mapping[str, Any], takes: set[str], dataset: Dataset
+) -> R:
     about = dataset.n_about
     try:
-        return face.of(said)
+        return interface.of(said)
     except SourdineError as error:
         if error.name != "n" or about is None or "n" in said or "n" not in takes:
             raise
-    return face.of({**said, "n": about})
+    return interface.of({**said, "n": about})
 
 
 # ---- Plans: what an error costs, what an epsilon buys, and the curve of one against the other ----
@@ -174,7 +176,7 @@ def _facts(plan: Plan, dataset: Dataset, session: Session) -> dict[str, Any]:
         "ranks": plan.ranks,
         "fits": plan.fits,
         "remaining": session.remaining.to_dict(),
-        "mechanism": str(plan.question.drawer),
+        "mechanism": str(plan.question.estimator),
         "text": plan.name,
     }
 
@@ -260,11 +262,11 @@ PLAN_OPERATIONS = (
     ),
     Operation(
         method="POST",
-        path="/datasets/{dataset}/could",
+        path="/datasets/{dataset}/can-release",
         does=can_release,
         text="Whether a question would be admitted now; charges nothing.",
         takes="Question",
-        gives="Could",
+        gives="CanRelease",
     ),
     Operation(
         method="POST",
@@ -432,13 +434,13 @@ def ledger(call: Incoming) -> Response:
     JSON of ASCII, so anybody can follow the chain.
     """
     dataset = call.dataset
-    text = lines_text(call.state.store.datasets.book(dataset.name))
+    text = lines_text(call.state.store.datasets.journal(dataset.name))
     return Response(text, 200, call.heads(dataset.name), "application/x-ndjson")
 
 
-def lines_text(book: TableJournal) -> str:
-    """Return all lines of a book, an object of JSON each."""
-    lines = book.look(lambda page: page.lines())
+def lines_text(journal: TableJournal) -> str:
+    """Return all lines of a journal, an object of JSON each."""
+    lines = journal.look(lambda transaction: transaction.lines())
     return "".join(
         json.dumps({"line": head.lines, "head": head.chain.decode(), "table": table, "row": row})
         + "\n"

@@ -174,9 +174,7 @@ def demo_store(folder: Path) -> tuple[str, list[DemoPerson]]:
     people = [DemoPerson(name=role, password=secrets.token_urlsafe(9)) for role in ROLES]
     for role, one in zip(ROLES, people, strict=True):
         add_person(store, one.name, role, one.password)
-    columns = {
-        "wage": {"bounds": [0, 200_000], "step": 1, "text": "What somebody earned in a year, in $."}
-    }
+    columns = {"wage": {"bounds": [0, 200_000], "step": 1, "text": "Annual wage in dollars."}}
     wages = Registering(name="wages", source=WAGES, epsilon=TOTAL, n=250_000, columns=columns)
     store.datasets.add(registered(wages))
     store.grants.give("wages", "analyst", GRANT)

@@ -13,7 +13,7 @@ from sourdine.privacy.accounting import Filter, Part, compose
 from sourdine.privacy.accounting.parts import plain, replaced
 from sourdine.privacy.budget import added, afterwards, read_total, remaining, require_finite
 from sourdine.privacy.guarantee import percent, shown
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -55,7 +55,7 @@ def read_budget(
     >>> from sourdine.privacy import ADD_REMOVE
     >>> total, decides = read_budget(3, 1e-6, None, None, ADD_REMOVE)
     >>> print(total, "|", decides)
-    epsilon 3, delta 1e-06, one record added or removed | epsilon 3, delta 1e-06: 100 % left
+    epsilon 3, delta 1e-06, one record added or removed | epsilon 3, delta 1e-06: 100% left
     """
     if rho is not None:
         for name, other in (("epsilon", epsilon), ("delta", delta), ("reserve", reserve)):
@@ -94,7 +94,7 @@ KINDS: dict[str, tuple[str, Callable[[Fraction], Part]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class RemainingBudget(Shown):
+class RemainingBudget(Displayable):
     """What is left of a total with delta.
 
     It is a share, as what an epsilon costs depends on what is asked: `largest` says which epsilon
@@ -116,7 +116,7 @@ class RemainingBudget(Shown):
     pure            0.956175  anything
     laplace         0.993855  a sum or a mean
     range            1.25924  a quantile
-    left  53.39 % of epsilon 3, delta 1e-06, one record added or removed
+    left  53.39% of epsilon 3, delta 1e-06, one record added or removed
     """
 
     filter: Filter
@@ -181,7 +181,7 @@ class RemainingBudget(Shown):
         lines = [
             (kind, shown(self.largest(kind), up=False), text) for kind, (text, _) in KINDS.items()
         ]
-        notes = [("left", self.told())]
+        notes = [("remaining", self.told())]
         if self.filter.reserve:
             kept = f"delta {shown(self.delta, up=False)} for answers with a delta of their own"
             notes.append(("reserve", kept))
@@ -192,7 +192,7 @@ class RemainingBudget(Shown):
 
 
 @dataclass(frozen=True, slots=True)
-class Charged(Shown):
+class Charged(Displayable):
     """What was spent of a total with delta: a share of it, and the sum of the epsilons.
 
     The sum is not what was lost. An epsilon that holds so far, at a time chosen after seeing the
@@ -245,7 +245,9 @@ class Charged(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        note = "the promise is the total; no smaller epsilon is promised of what was spent so far"
+        note = (
+            "the guarantee is the total; no smaller epsilon is guaranteed for the releases so far"
+        )
         return Sheet(notes=[("spent", self.told()), ("note", note)])
 
     def __repr__(self) -> str:
@@ -342,7 +344,7 @@ class FilterAccount:
     >>> for _ in range(100):  # the sum would admit 50
     ...     account = account.after(Guarantee(0.06), (Part.pure(0.06),))
     >>> print(account.remaining.told())
-    6.78 % of epsilon 3, delta 1e-06, one record added or removed
+    6.78% of epsilon 3, delta 1e-06, one record added or removed
     """
 
     filter: Filter

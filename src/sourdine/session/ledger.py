@@ -274,33 +274,33 @@ TERMS, CHARGES, ANSWERS = "terms", "charges", "answers"
 
 
 class StoredLedger(Charging):
-    """Charges in a book, wherever that is kept.
+    """Charges in a journal, in a file or a database.
 
     Parameters
     ----------
-    book
-        A book of terms, charges and answers: a file, or rows of a database.
+    journal
+        A journal of terms, charges and answers: a file, or rows of a database.
     terms
         What the ledger is for; None if its own terms rule.
 
     Raises
     ------
     ParameterError
-        The book is not a ledger, is damaged, or is for other terms.
+        The journal is not a ledger, is damaged, or is for other terms.
     """
 
-    __slots__ = ("book", "terms")
+    __slots__ = ("journal", "terms")
 
-    def __init__(self, book: Journal | TableJournal, terms: Terms | None = None) -> None:
-        self.book = book
+    def __init__(self, journal: Journal | TableJournal, terms: Terms | None = None) -> None:
+        self.journal = journal
         self.terms, _ = self._looked(_sound)
         if terms is not None:
-            self.terms.require(terms, f"the ledger {book.name}")
+            self.terms.require(terms, f"the ledger {journal.name}")
 
     @property
     def identity(self) -> str:
         """What tells it from all others."""
-        return str((self._looked(lambda page: page.last(IDENTITY)) or {})["identity"])
+        return str((self._looked(lambda transaction: transaction.last(IDENTITY)) or {})["identity"])
 
     @property
     def history(self) -> list[Charge]:
@@ -310,51 +310,59 @@ class StoredLedger(Charging):
     def reading(
         self, work: Callable[[JournalTransaction | TableTransaction, list[Charge]], T]
     ) -> T:
-        """Run a function on a page and all charges with their answers, which add up."""
-        return self._looked(lambda page: work(page, _answered(page, _sound(page)[1])))
+        """Run a function on a transaction and all charges with their answers, which add up."""
+        return self._looked(
+            lambda transaction: work(transaction, _answered(transaction, _sound(transaction)[1]))
+        )
 
     @property
     def account(self) -> Account:
         """What was spent until now."""
-        last = self._looked(lambda page: self.desk(page).last())
+        last = self._looked(lambda transaction: self.desk(transaction).last())
         return self.terms.start if last is None else last.account
 
     def desk(
-        self, page: JournalTransaction | TableTransaction, beside: Row | None = None
+        self, transaction: JournalTransaction | TableTransaction, beside: Row | None = None
     ) -> Charger:
-        """Return a page of the book as a place to charge at.
+        """Return a transaction of the journal as a place to charge at.
 
         Parameters
         ----------
-        page
-            The page.
+        transaction
+            The transaction.
         beside
             What each charge's line says besides, such as whose request it is.
         """
-        return _PageDesk(page, self.terms, self.book.version, beside or {})
+        return _TransactionDesk(transaction, self.terms, self.journal.version, beside or {})
 
     def keep(self, charge: Charge, answer: str) -> None:
         """Write down what was released for a charge, and wait for the disk."""
         self._in_words(
-            lambda: self.book.turn(lambda page: self.answer(page, charge.number, answer))
+            lambda: self.journal.turn(
+                lambda transaction: self.answer(transaction, charge.number, answer)
+            )
         )
 
-    def answer(self, page: JournalTransaction | TableTransaction, number: int, answer: str) -> None:
+    def answer(
+        self, transaction: JournalTransaction | TableTransaction, number: int, answer: str
+    ) -> None:
         """Write down in a turn what was released for the charge of a number."""
         row = {"number": number, "version": __version__, "answer": answer}
-        page.write(ANSWERS, row)
+        transaction.write(ANSWERS, row)
 
     def _turn(self, work: Callable[[Charger], T]) -> T:
-        return self._in_words(lambda: self.book.turn(lambda page: work(self.desk(page))))
+        return self._in_words(
+            lambda: self.journal.turn(lambda transaction: work(self.desk(transaction)))
+        )
 
     def _looked(self, work: Callable[[JournalTransaction | TableTransaction], T]) -> T:
-        return self._in_words(lambda: self.book.look(work))
+        return self._in_words(lambda: self.journal.look(work))
 
     def _in_words(self, work: Callable[[], T]) -> T:
         try:
             return work()
         except lines.UnreadableError as error:
-            raise self.book.refusal(str(error)) from None
+            raise self.journal.refusal(str(error)) from None
 
 
 class DatabaseLedger(StoredLedger):
@@ -396,7 +404,7 @@ class FileLedger(StoredLedger):
     """
 
     __slots__ = ()
-    book: Journal
+    journal: Journal
 
     def __init__(self, path: str | os.PathLike[str], terms: Terms | None) -> None:
         if terms is None and not os.path.exists(path):  # noqa: PTH110 - bytes are paths too
@@ -413,7 +421,7 @@ class FileLedger(StoredLedger):
     @property
     def path(self) -> Path:
         """The file."""
-        return self.book.path
+        return self.journal.path
 
 
 def opened_ledger(
@@ -422,7 +430,7 @@ def opened_ledger(
     """Return the ledger at a path, or at the address of a database; one that is open as it is."""
     if isinstance(where, StoredLedger):
         if terms is not None:
-            where.terms.require(terms, f"the ledger {where.book.name}")
+            where.terms.require(terms, f"the ledger {where.journal.name}")
         return where
     if is_address(where):
         return DatabaseLedger(str(where), terms)
@@ -435,32 +443,34 @@ def beginning(terms: Terms | None) -> list[tuple[str, Row]] | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _PageDesk:
-    page: JournalTransaction | TableTransaction
+class _TransactionDesk:
+    transaction: JournalTransaction | TableTransaction
     terms: Terms
     version: int
     beside: Row
 
     def last(self) -> Charge | None:
-        row = self.page.last(CHARGES)
+        row = self.transaction.last(CHARGES)
         return None if row is None else lines.read_charge(row, self.terms)
 
     def write(self, charge: Charge) -> None:
-        self.page.write(CHARGES, {**lines.charge_row(charge, self.version), **self.beside})
+        self.transaction.write(CHARGES, {**lines.charge_row(charge, self.version), **self.beside})
 
 
-def _sound(page: JournalTransaction | TableTransaction) -> tuple[Terms, list[Charge]]:
+def _sound(transaction: JournalTransaction | TableTransaction) -> tuple[Terms, list[Charge]]:
     """Return terms and charges, whose sums agree."""
-    terms = lines.read_terms(page.last(TERMS) or {})
-    charges = [lines.read_charge(row, terms) for row in page.rows(CHARGES)]
+    terms = lines.read_terms(transaction.last(TERMS) or {})
+    charges = [lines.read_charge(row, terms) for row in transaction.rows(CHARGES)]
     lines.require_sound(terms, charges)
     return terms, charges
 
 
-def _answered(page: JournalTransaction | TableTransaction, charges: list[Charge]) -> list[Charge]:
+def _answered(
+    transaction: JournalTransaction | TableTransaction, charges: list[Charge]
+) -> list[Charge]:
     """Return the charges with what was kept of their answers."""
     found = list(charges)
-    for row in page.rows(ANSWERS):
+    for row in transaction.rows(ANSWERS):
         number, answer, version = (row.get(name) for name in ("number", "answer", "version"))
         if not isinstance(number, int) or not 1 <= number <= len(found):
             raise lines.UnreadableError("an answer to no charge")

@@ -25,14 +25,14 @@ from sourdine.frames.frame import Frame
 from sourdine.frames.reading import STANDARD
 from sourdine.parameters import converters
 from sourdine.parameters.kinds import spelled
-from sourdine.parameters.question import Face, read
+from sourdine.parameters.question import QuestionMethod, read
 from sourdine.plan import Plan, Planner
 from sourdine.privacy import Guarantee, Part
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.questions import Statistics, named
 from sourdine.results.answer import History
 from sourdine.results.release import Release
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 from sourdine.session.accounts import FilterAccount, RemainingBudget, read_budget
 from sourdine.session.charges import Terms
 from sourdine.session.ledger import Call, MemoryLedger, opened_ledger
@@ -61,17 +61,17 @@ HEADS = {
     "epsilon": "epsilon",
     "delta": "delta",
     "value": "answer",
-    "mechanism": "by",
+    "mechanism": "method",
 }
 """What a history shows of a charge."""
 
 
-class Spending(Statistics[Release], Shown):
+class Spending(Statistics[Release], Displayable):
     """Every statistic as a method that releases it under one total."""
 
     __slots__ = ()
 
-    describe = Face(Describe)
+    describe = QuestionMethod(Describe)
 
     @property
     @abstractmethod
@@ -118,15 +118,15 @@ class Spending(Statistics[Release], Shown):
     def sheet(self) -> Sheet:
         """Return what is printed: every charge, and what is left."""
         whom, account = self.terms.protected, self.account
-        parts = {"spent": account.used, "left": account.remaining}
+        parts = {"spent": account.used, "remaining": account.remaining}
         notes = [(name, part.told(whom)) for name, part in parts.items()]
-        return replace(self.history.sheet(), notes=[*notes, ("of", self.terms.told())])
+        return replace(self.history.sheet(), notes=[*notes, ("total", self.terms.told())])
 
     def __repr__(self) -> str:
         name, account = type(self).__name__, self.account
         if isinstance(self.total, Guarantee) and isinstance(account.used, Guarantee):
             return f"<{name}: {account.used} spent of {self.total}>"
-        return f"<{name}: {account.remaining.told()} left>"
+        return f"<{name}: {account.remaining.told()} remaining>"
 
 
 # ---- Whether a question would be admitted, and if not, what would --------------------------------
@@ -136,7 +136,7 @@ NOTHING = "Nothing is left: another total would come on top of this one."
 
 
 @dataclass(frozen=True, slots=True)
-class Admission(Shown):
+class Admission(Displayable):
     """Whether a question would be admitted now, and why: true or false, and a sentence.
 
     Another process may charge the ledger meanwhile; what decides is the call itself.
@@ -178,8 +178,8 @@ class Admission(Shown):
             return f"{what}: {self.refusal}"
         if isinstance(after, FilterAccount):
             left = f"{percent(after.filter.remaining)} of {after.filter.whole}"
-            return f"{what}: {left} would be left"
-        return f"{what}: {after.remaining} would be left"
+            return f"{what}: {left} would remain"
+        return f"{what}: {after.remaining} would remain"
 
     @property
     def largest(self) -> Fraction:
@@ -214,7 +214,7 @@ class AdmissionCheck(Statistics[Admission]):
 
     __slots__ = ("_account", "_checked", "_read")
 
-    describe = Face(Describe)
+    describe = QuestionMethod(Describe)
 
     def __init__(
         self,
@@ -328,7 +328,7 @@ class Prepared:
                 cost=question.cost,
                 parts=question.parts,
                 what=question.name,
-                mechanism=str(question.drawer),
+                mechanism=str(question.estimator),
                 parameters=json.dumps(question.to_dict(), ensure_ascii=False),
             )
             for question in self.questions
@@ -434,7 +434,7 @@ class Session(Spending):
     >>> session = Session({"age": [20, 30, 40] * 1000}, epsilon=3, delta=1e-6)
     >>> releases = [session.count(epsilon=0.06) for _ in range(100)]
     >>> print(session.remaining.told())
-    6.78 % of epsilon 3, delta 1e-06, one record added or removed
+    6.78% of epsilon 3, delta 1e-06, one record added or removed
     """  # noqa: E501
 
     __slots__ = ("_data", "_keep", "_ledger", "_reading")
@@ -477,7 +477,7 @@ class Session(Spending):
             open_account=reserve is None,
         )
         if found is not None:
-            own.require(terms, f"the ledger {found.book.name}")
+            own.require(terms, f"the ledger {found.journal.name}")
         else:
             self._ledger = MemoryLedger(terms) if ledger is None else opened_ledger(ledger, terms)
 
@@ -596,7 +596,7 @@ class Session(Spending):
         --------
         >>> session = Session([20, 30, 40] * 100, epsilon=3, delta=1e-6)
         >>> print(session.can_release.count(epsilon=0.1))
-        yes  count at epsilon 0.1: 97.58 % of epsilon 3, delta 1e-06 would be left
+        yes  count at epsilon 0.1: 97.58% of epsilon 3, delta 1e-06 would be left
         >>> bool(session.can_release("count", epsilon=4)), len(session.history)
         (False, 0)
         """

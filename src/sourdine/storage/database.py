@@ -134,9 +134,9 @@ class Transaction:
         with closing(self._connection.cursor()) as cursor:
             cursor.executemany(self.dialect.spelled(statement), many)
 
-    def note(self, book: str, line: int, check: str) -> None:
+    def note(self, journal: str, line: int, check: str) -> None:
         """Record for the witness the latest line of a journal that was written or read."""
-        self.notes = latest(self.notes, {book: f"{line} {check}"})
+        self.notes = latest(self.notes, {journal: f"{line} {check}"})
 
     def _do(self, statement: str, values: Sequence[object]) -> Any:
         return self._connection.execute(self.dialect.spelled(statement), values)
@@ -151,10 +151,12 @@ def latest(notes: Mapping[str, str], more: Mapping[str, str]) -> dict[str, str]:
     {'a': '10 z', 'b': '2 y'}
     """
 
-    def line(book: str) -> int:
-        return int(notes.get(book, "0").partition(" ")[0])
+    def line(journal: str) -> int:
+        return int(notes.get(journal, "0").partition(" ")[0])
 
-    later = {book: head for book, head in more.items() if int(head.split()[0]) >= line(book)}
+    later = {
+        journal: head for journal, head in more.items() if int(head.split()[0]) >= line(journal)
+    }
     return {**notes, **later}
 
 

@@ -312,22 +312,22 @@ LONGEST_HEAD = 256
 class JournalTransaction:
     """Exclusive access of one writer to a journal in a file."""
 
-    __slots__ = ("_book", "_file")
+    __slots__ = ("_file", "_journal")
 
-    def __init__(self, book: Journal, file: FileIO) -> None:
-        self._book, self._file = book, file
+    def __init__(self, journal: Journal, file: FileIO) -> None:
+        self._journal, self._file = journal, file
 
     def rows(self, table: str) -> list[Row]:
         """Return the rows of a table, oldest first."""
-        return [row for name, row in self._book.lines if name == table]
+        return [row for name, row in self._journal.lines if name == table]
 
     def last(self, table: str) -> Row | None:
         """Return the last row of a table."""
-        return next((row for name, row in reversed(self._book.lines) if name == table), None)
+        return next((row for name, row in reversed(self._journal.lines) if name == table), None)
 
     def write(self, table: str, row: Row) -> None:
         """Append a line, and return once it is on disk."""
-        self._book.append(self._file, table, row)
+        self._journal.append(self._file, table, row)
 
 
 class Journal(Kept):

@@ -62,7 +62,7 @@ class TableTransaction:
 
     Parameters
     ----------
-    book
+    journal
         The journal.
     transaction
         The transaction that reads and writes it.
@@ -70,13 +70,13 @@ class TableTransaction:
         How far the journal was read before the transaction began.
     """
 
-    __slots__ = ("_book", "_lines", "seen", "transaction")
+    __slots__ = ("_journal", "_lines", "seen", "transaction")
 
     def __init__(
-        self, book: TableJournal, transaction: Transaction, seen: ReadSoFar | None = None
+        self, journal: TableJournal, transaction: Transaction, seen: ReadSoFar | None = None
     ) -> None:
-        self._book, self.transaction = book, transaction
-        self.seen = book.caught_up(transaction, seen)
+        self._journal, self.transaction = journal, transaction
+        self.seen = journal.caught_up(transaction, seen)
         self._lines: list[tuple[str, Row, Head]] | None = None
 
     @property
@@ -95,8 +95,8 @@ class TableTransaction:
     def lines(self) -> list[tuple[str, Row, Head]]:
         """Return all lines, each with its table and the head after it; raise if damaged."""
         if self._lines is None:
-            self._lines = self._book.lines(self.transaction)
-            self.transaction.note(self._book.name, self.head.lines, self.head.chain.decode())
+            self._lines = self._journal.lines(self.transaction)
+            self.transaction.note(self._journal.name, self.head.lines, self.head.chain.decode())
         return list(self._lines)
 
     def write(self, table: str, row: Row) -> int:
@@ -105,7 +105,7 @@ class TableTransaction:
         if self._lines is not None:
             self._lines += parsed(self.head, line)
         self.seen = self.seen.after(line)
-        self._book.put(self.transaction, self.head, line)
+        self._journal.put(self.transaction, self.head, line)
         return self.head.lines
 
 
@@ -154,14 +154,14 @@ class TableJournal(Kept):
         """Run a function with exclusive access, and return once its writes are on disk."""
 
         def job(transaction: Transaction) -> tuple[T, TableTransaction]:
-            page = self.page(transaction)
-            return work(page), page
+            opened = self.opened(transaction)
+            return work(opened), opened
 
-        result, page = self.database.write(job)
-        self.remember(page)
+        result, opened = self.database.write(job)
+        self.remember(opened)
         return result
 
-    def page(self, transaction: Transaction) -> TableTransaction:
+    def opened(self, transaction: Transaction) -> TableTransaction:
         """Return the journal as seen by a transaction that writes alone."""
         return TableTransaction(self, transaction, self._seen)
 
@@ -170,17 +170,17 @@ class TableJournal(Kept):
         seen = self._seen  # another thread may advance it during this read
 
         def job(transaction: Transaction) -> tuple[T, TableTransaction]:
-            page = TableTransaction(self, transaction, seen)
-            return work(page), page
+            opened = TableTransaction(self, transaction, seen)
+            return work(opened), opened
 
-        result, page = self.database.read(job)
-        self.remember(page)
+        result, opened = self.database.read(job)
+        self.remember(opened)
         return result
 
-    def remember(self, page: TableTransaction) -> None:
+    def remember(self, opened: TableTransaction) -> None:
         """Remember how far the journal was read, once a transaction is committed."""
-        if self._seen is None or self._seen.head.lines < page.head.lines:
-            self._seen = page.seen
+        if self._seen is None or self._seen.head.lines < opened.head.lines:
+            self._seen = opened.seen
 
     def is_there(self, transaction: Transaction) -> bool:
         """Return whether the database has this journal."""
@@ -253,21 +253,21 @@ class TransactionJournal(Kept):
 
     Parameters
     ----------
-    book
+    journal
         The journal.
-    page
+    opened
         The transaction's view of it.
     """
 
-    __slots__ = ("page",)
+    __slots__ = ("opened",)
 
-    def __init__(self, book: TableJournal, page: TableTransaction) -> None:
-        super().__init__(book.kind, book.where, book.name)
-        self.page = page
+    def __init__(self, journal: TableJournal, opened: TableTransaction) -> None:
+        super().__init__(journal.kind, journal.where, journal.name)
+        self.opened = opened
 
     def turn(self, work: Callable[[TableTransaction], T]) -> T:
         """Run a function on the transaction; its writes are durable once that commits."""
-        return work(self.page)
+        return work(self.opened)
 
 
 def begin_journal(

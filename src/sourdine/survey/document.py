@@ -429,7 +429,7 @@ contact = "survey@example.org"
 # address under which they will reach your collector.
 send_to = "http://127.0.0.1:8000/commute/reports"
 
-# What a whole record costs, at most 8. At 1 nobody who sees it can be more than 74 % sure of a yes
+# What a whole record costs, at most 8. At 1 nobody who sees it can be more than 74% sure of a yes
 # or no. method = "sample" sends the answer to one question, drawn at random: more accurate.
 epsilon = 1
 method = "split"

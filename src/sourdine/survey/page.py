@@ -180,16 +180,16 @@ def sure(epsilon: Fraction) -> str:
 
 
 def meaning(epsilon: Fraction) -> str:
-    """Return what an epsilon means to who answers, in a sentence for who asks.
+    """Return what an epsilon means for respondents, in one sentence.
 
     Examples
     --------
     >>> from fractions import Fraction
-    >>> meaning(Fraction(1))[:56]
-    'nobody who sees a record can be more than 74 % sure of a'
+    >>> meaning(Fraction(1))[:45]
+    'an observer of a record can be at most 74% su'
     """
     return (
-        f"nobody who sees a record can be more than {sure(epsilon)} % sure of a yes or no, if both "
+        f"an observer of a record can be at most {sure(epsilon)}% sure of any yes or no, if both "
         "seemed equally likely before"
     )
 

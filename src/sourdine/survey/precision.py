@@ -17,9 +17,9 @@ from sourdine.local.rounds.respondent import Panel
 from sourdine.local.table.estimates import Estimates
 from sourdine.noise import SeededSource
 from sourdine.privacy.guarantee import shown
-from sourdine.results.formatting import json_text
+from sourdine.results.formatting import grouped, json_text
 from sourdine.results.release import SHOWN
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 from sourdine.survey.page import meaning, page, sure
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class PlannedQuestion:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class PagePlan(Shown):
+class PagePlan(Displayable):
     """A plan: nothing was asked, nobody's data was read.
 
     Parameters
@@ -85,19 +85,19 @@ class PagePlan(Shown):
 
     def sheet(self) -> Sheet:
         """Return what is printed."""
-        head = f"with {self.n} people ({self.confidence:.0%})".replace("%", " %")
+        head = f"with {grouped(str(self.n))} people ({self.confidence:.0%})"
         rows = [
             (line.name, line.what, _around(line.half), _around(line.invented))
             for line in self.lines
         ]
-        invented = "one record in a hundred is made up, all of them to move this one question"
+        invented = "1% of the records are invented to move this question"
         notes = [
             ("cost", f"{self.schema.guarantee}, for all answers of a person"),
-            ("means", meaning(self.schema.epsilon)),
-            ("based on", "answers spread evenly; half the width of each interval"),
-            ("invented", f"{invented}; no interval knows of it"),
+            ("guarantee", meaning(self.schema.epsilon)),
+            ("based on", "evenly distributed answers; half-widths of the intervals"),
+            ("invented", f"{invented}; intervals do not cover it"),
         ]
-        return Sheet(heads=("question", "estimate", head, "1 % invented"), lines=rows, notes=notes)
+        return Sheet(heads=("question", "estimate", head, "1% invented"), lines=rows, notes=notes)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the plan as JSON knows it."""
@@ -271,7 +271,7 @@ def summary(survey: Survey) -> Sheet:
     ]
     notes = [
         ("cost", f"{schema.guarantee}, for all answers of a person"),
-        ("means", meaning(schema.epsilon)),
+        ("guarantee", meaning(schema.epsilon)),
         *(schema.costs().sheet().notes if several else ()),
         ("languages", ", ".join(survey.languages)),
         ("sent to", survey.send_to),

@@ -17,7 +17,7 @@ from sourdine.local.table.columns import NO_ANSWER
 from sourdine.local.table.crossed import names
 from sourdine.results.formatting import json_text, shown
 from sourdine.results.release import SHOWN
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet, interval_head, interval_text
 from sourdine.survey.page import source
 from sourdine.survey.precision import FEWEST, precision
 
@@ -89,7 +89,7 @@ class QuestionResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Results(Shown):
+class Results(Displayable):
     """What is known of a survey.
 
     Parameters
@@ -154,25 +154,21 @@ class Results(Shown):
             for place, numbers in enumerate(zip(one.values, one.lower, one.upper, strict=True)):
                 of = one.labels[place] if one.labels else one.what
                 answers = one.of_answered[place : place + 1]
-                among = rounded(*answers[0], share=True) if answers else ("", "", "")
-                lines.append((one.name, of, *rounded(*numbers, share=one.what == "share"), *among))
+                among = _cells(*answers[0], share=True) if answers else ("", "")
+                lines.append((one.name, of, *_cells(*numbers, share=one.what == "share"), *among))
             if one.no_answer and one.what == "mean":
-                lines.append((one.name, NO_ANSWER, *rounded(*one.no_answer, share=True)))
-        lines = [(*line, *[""] * (8 - len(line))) for line in lines]
+                lines.append((one.name, NO_ANSWER, *_cells(*one.no_answer, share=True)))
+        interval = interval_head(SHOWN)
+        heads = ("question", "answer", "estimate", interval, "of answered", interval)
+        lines = [(*line, *[""] * (len(heads) - len(line))) for line in lines]
         notes = [
             ("people", f"{self.people}; the survey is {self.state}"),
             ("cost", f"{self.survey.schema.guarantee}, for all answers of a person"),
-            (
-                "shares",
-                "of all people, and of those who answered; those of one choice add up to 100 %",
-            ),
+            ("shares", "of all people, and of those who answered; shares of a choice sum to 100%"),
             ("means", "of those who answered"),
         ]
         return Sheet(
-            heads=(
-                *("question", "of", "estimate", "lower", "upper"),
-                *("of answered", "lower", "upper"),
-            ),
+            heads=heads,
             lines=lines,
             notes=notes,
             title=self.survey.title[self.survey.languages[0]],
@@ -284,7 +280,7 @@ def rounded(value: float, low: float, high: float, *, share: bool) -> tuple[str,
     Examples
     --------
     >>> rounded(0.2613, 0.0981, 0.4271, share=True), rounded(0.2613, 0.2571, 0.2655, share=True)
-    (('26 %', '9 %', '43 %'), ('26.1 %', '25.7 %', '26.6 %'))
+    (('26%', '9%', '43%'), ('26.1%', '25.7%', '26.6%'))
     >>> rounded(31.417, 28.2, 34.6, share=False)
     ('31', '28', '35')
     """
@@ -292,8 +288,14 @@ def rounded(value: float, low: float, high: float, *, share: bool) -> tuple[str,
     place = _place(scale * (high - low) / 2, share=share)
     ends = (floor(scale * low / place + TINY), ceil(scale * high / place - TINY))
     texts = (shown(place * x, 10 * place) for x in (round(scale * value / place), *ends))
-    a, b, c = (f"{text} %" if share else text for text in texts)
+    a, b, c = (f"{text}%" if share else text for text in texts)
     return a, b, c
+
+
+def _cells(value: float, low: float, high: float, *, share: bool) -> tuple[str, str]:
+    """Return a number and its interval as cells of a table."""
+    text, *ends = rounded(value, low, high, share=share)
+    return text, interval_text(*ends)
 
 
 def rounded_half(half: float, *, share: bool) -> str:

@@ -122,7 +122,7 @@ def test_quantiles_alone_need_no_search_and_public_bounds_stay():
     both = Table(of=OF, bounds={"x": (0, 10**6), "*": "find"}, epsilon=1)
     assert both.searched == ("y",)
     assert Table(of=OF, bounds="find", epsilon=1).searched == ("x", "y")
-    assert "x: Values are clamped" in " ".join(both.drawer.caveats)
+    assert "x: Values are clamped" in " ".join(both.estimator.caveats)
 
 
 @pytest.mark.slow

@@ -264,7 +264,7 @@ def test_intervals_hold_for_the_clamped_values():
 def test_a_plan_says_the_shares_and_the_unit(refused):
     planned = sd.plan.mean(bounds="find", n=10_000, epsilon=1)
     assert planned.units == "found widths"
-    assert "error in found widths (95 %)" in str(planned)
+    assert "error in found widths (95%)" in str(planned)
     assert "epsilon: centre 0.0064, bounds 0.3, mean 0.6936" in str(planned)
     own = sd.plan.mean(bounds=(0, 1), n=10_000, epsilon="0.6936")
     assert planned.error == own.error

@@ -41,7 +41,7 @@ def holds():
 
 @pytest.fixture
 def rejects():
-    """The pair tells a copy 10 % too weak from its claim, but not the mechanism itself."""
+    """The pair tells a copy 10% too weak from its claim, but not the mechanism itself."""
 
     def check(make, epsilon, x, y):
         def loss(mechanism):

@@ -34,7 +34,7 @@ def test_the_way_is_chosen_by_the_records():
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
 @pytest.mark.parametrize("n", [40, 3000, 40_000])
 def test_the_band_covers_the_records(n, relation):
-    """All knots of all draws, ties and all: 95 % of the draws at least."""
+    """All knots of all draws, ties and all: 95% of the draws at least."""
     rng, kept = np.random.default_rng(n), 0
     x = np.where(rng.random(n) < 0.4, 300, rng.integers(0, 1001, n))
     below = np.searchsorted(np.sort(x), np.arange(1002)) / n

@@ -44,4 +44,4 @@ def test_every_quantile_has_a_dot_at_its_order():
 
 def test_one_quantile_is_a_dot_with_its_name():
     assert released([0.5]).plot().axes[0].get_yticklabels()[0].get_text() == "median"
-    assert released([0.9]).plot().axes[0].get_yticklabels()[0].get_text() == "90 % quantile"
+    assert released([0.9]).plot().axes[0].get_yticklabels()[0].get_text() == "90% quantile"

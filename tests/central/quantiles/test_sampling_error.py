@@ -66,7 +66,7 @@ def test_population_intervals_cover(q, n, relation):
         assert low <= sample[0] <= r.value <= sample[1] <= high
         wide += high - low >= 260
         hit += low - 1 <= truth <= high + 1
-    assert hit >= 50  # fewer are one chance in 10 000
+    assert hit >= 50  # fewer are one chance in 10,000
     assert wide <= 3
 
 

@@ -217,8 +217,8 @@ def test_a_median_has_a_useful_interval_by_default():
         low, high = release.interval()
         assert low <= truth <= high
         wide += high - low > 3
-    assert wide <= 4  # five of sixty are one chance in 50 000
-    assert "from (95 %)" in str(release)
+    assert wide <= 4  # five of sixty are one chance in 50,000
+    assert "95% CI" in str(release)
 
 
 @pytest.mark.quick_cases(2)
@@ -237,7 +237,7 @@ def test_intervals_can_be_left_out(many):
         sd.Release.from_json(plain.to_json()),
     ):
         assert release.to_dict()["question"]["interval"] is None
-        assert "from" not in str(release).splitlines()[0]
+        assert "CI" not in str(release).splitlines()[0]
         assert {"lower", "upper"}.isdisjoint(release.to_frame().columns)
     planned = sd.plan.quantiles(many, **asked, n=2000)
     assert planned.question.interval is None
@@ -248,7 +248,7 @@ def test_intervals_can_be_left_out(many):
 def test_methods_without_counts_have_no_interval_by_default(method):
     release = sd.quantiles([1, 2, 3] * 100, [0.2, 0.5, 0.8], **GRID, epsilon=1, method=method)
     assert release.to_dict()["question"]["interval"] is None
-    assert "from" not in str(release).splitlines()[0]
+    assert "CI" not in str(release).splitlines()[0]
 
 
 OLD = {

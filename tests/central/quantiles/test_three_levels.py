@@ -69,7 +69,7 @@ def test_draws_that_tell_each_level_follow_the_law():
 @pytest.mark.parametrize("factor", [1.3, 1 / 1.3])
 @pytest.mark.parametrize("level", ["two and three", "three"])
 def test_noise_of_each_level_is_told_from_the_draws(level, factor, monkeypatch):
-    """30 % less or more of it inside the slices."""
+    """30% less or more of it inside the slices."""
     sampler = levels.JointSampler
 
     def scaled(part, own, c):

@@ -187,7 +187,7 @@ def test_own_deltas_come_from_the_reserve():
 
 def test_a_refused_charge_changes_nothing_and_says_why():
     session = Filter.of(1, DELTA).charge(Part.pure(F(9, 10)))
-    with pytest.raises(BudgetExceededError, match="'mean' must be at most 10 % of the total"):
+    with pytest.raises(BudgetExceededError, match="'mean' must be at most 10% of the total"):
         session.charge(Part.pure(F(1, 2)), "mean")
 
 

@@ -54,7 +54,7 @@ def above_threshold_alpha(
     Notes
     -----
     *Claim*: the bound holds, with room: at 100 queries the sum of the two noises that the proof
-    bounds has its 95 % quantile at half of it. *Checked by* ``test_alpha_holds_on_all_levels``.
+    bounds has its 95% quantile at half of it. *Checked by* ``test_alpha_holds_on_all_levels``.
 
     Examples
     --------

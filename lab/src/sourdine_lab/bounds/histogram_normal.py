@@ -190,7 +190,7 @@ def normal_accuracy_printed(
     r"""Return theorem 3.5.0.1 as printed: a lower bound of :math:`P(|A - d_q| \le \gamma)`.
 
     Wrong: the width of a cell is missing. With one cell (k = 1) the only answers are the bounds,
-    and yet n = 1 000 000, q = 0.9, gamma = 0.5 is claimed with probability 0.95
+    and yet n = 1,000,000, q = 0.9, gamma = 0.5 is claimed with probability 0.95
     (``test_printed_normal_accuracy_is_refuted``). It also gives each call the whole epsilon, and
     says nothing for :math:`q \le 1/2`.
 

@@ -124,7 +124,7 @@ def histogram_accuracy_printed(
     r"""Return theorem 3.4.1.2 as printed, :math:`\alpha = 8 \ln(3n/(\beta \ln n))/\varepsilon`.
 
     Wrong: each of the nine calls has :math:`\varepsilon/9`, so :math:`\alpha` is nine times too
-    small. At n = 100 000, epsilon = 0.05 the median is claimed within 0.0266 with probability
+    small. At n = 100,000, epsilon = 0.05 the median is claimed within 0.0266 with probability
     0.949; it is there in a third of all runs (``test_printed_uniform_accuracy_is_refuted``). The
     ranks :math:`qn \pm \alpha` are not whole, and the upper one should be rounded up.
 
@@ -250,7 +250,7 @@ def histogram_asymptotic(n: int, q: Number, *, epsilon: Number, calls: int = DEC
        \Big(\frac{1}{\sqrt n\ln n} + e^{-nq^2/2}\Big)
        + \frac{24 \cdot 9}{\varepsilon n}\ln(3^{2/3} n) + \frac1n
 
-    for :math:`n` from `histogram_least_n` on (23 304 at epsilon 1), so
+    for :math:`n` from `histogram_least_n` on (23,304 at epsilon 1), so
     :math:`E|A-q| = O(1/\sqrt n)` (corollary 3.4.2.1). *Claim*: it holds. *Checked by*
     ``test_asymptotic_bounds_hold``.
 

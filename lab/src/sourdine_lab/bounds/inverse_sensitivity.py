@@ -107,7 +107,7 @@ def inverse_sensitivity_sample_printed(
        + \frac{2\gamma}{u} e^{-npu/8}
 
     It holds for one mechanism at epsilon, of which it speaks. Where nine share epsilon, each has a
-    ninth: at n = 10 000, u = 0.05, rho = 0.01 and epsilon = 0.1 it says 0.0002 for the median of
+    ninth: at n = 10,000, u = 0.05, rho = 0.01 and epsilon = 0.1 it says 0.0002 for the median of
     U(0, 1), and a call at a ninth of epsilon is beyond with probability 0.0026
     (``test_printed_sample_bound_holds_for_one_call``). Its proof applies a Chernoff bound to the
     wrong side of the mean; Hoeffding's inequality gives more.
@@ -166,7 +166,7 @@ def inverse_sensitivity_population_printed(
 
     .. math:: \frac{R}{2\rho} e^{-npu\varepsilon/4} + \frac{2\gamma}{u} e^{-npu/8}
 
-    Wrong: the sampling error of order :math:`1/\sqrt n` is lost. On U(0, 1) with n = 100 000, u =
+    Wrong: the sampling error of order :math:`1/\sqrt n` is lost. On U(0, 1) with n = 100,000, u =
     0.0015, rho = 0.0001 it promises 2.4e-6 for the median, and the truth is 0.050
     (``test_printed_population_bound_is_refuted``).
 

@@ -26,7 +26,7 @@ from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import at_least, flag, given, kind, number
 from sourdine.results.answer import History
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     import os
@@ -52,7 +52,7 @@ HEADS = {"number": "", "when": "time", "what": "question", "bits": "bits"}
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Shown):
+class Verdict(Displayable):
     """Whether new predictions were confirmed; true if so.
 
     Parameters
@@ -75,7 +75,7 @@ class Verdict(Shown):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         said = "confirmed" if self.confirmed else "not confirmed"
-        left = [] if self.remaining is None else [("left", left_in_words(self.remaining))]
+        left = [] if self.remaining is None else [("remaining", left_in_words(self.remaining))]
         cost = counted(f"{self.bits:.3g}", "bit")
         return Sheet(notes=[("verdict", said), ("cost", cost), *left])
 
@@ -334,9 +334,11 @@ class GuardFacts:
         """Return what a notebook shows: the rows, what was told, and what can still be told."""
         left = self.remaining
         told = f"{self.bits:.4g} bits in {len(self.ledger.history)} answers"
-        notes = [("rows", f"{self.n}"), ("loss", self.loss), ("told", told)]
+        notes = [("rows", f"{self.n}"), ("loss", self.loss), ("spent", told)]
         if left is not None:
-            notes.append(("left", f"{left.bits:.4g} bits, or {left.answers} answers of yes or no"))
+            notes.append(
+                ("remaining", f"{left.bits:.4g} bits, or {left.answers} answers of yes or no")
+            )
         notes.append(("open", "no: the final answer was given" if self.closed else "yes"))
         return Sheet(title="GuardedHoldout", notes=notes).html()
 
@@ -419,12 +421,12 @@ class GuardedHoldout(GuardFacts):
     >>> bool(guard.confirm([0, 0, 0, 1] * 500))
     False
     >>> print(guard.score(better, step=0.05))
-     value  from    to
-    0.7500  0.68  0.81
+     value      interval
+    0.7500  [0.68, 0.81]
     cost  4.39 bits
     >>> print(guard.final())
-     value   from     to
-    0.7500  0.703  0.793
+     value        interval
+    0.7500  [0.703, 0.793]
     cost  11 bits
     """
 
@@ -493,9 +495,9 @@ class GuardedHoldout(GuardFacts):
         cls, path: str | os.PathLike[str], *, dependence: Dependence | None = None
     ) -> GuardedHoldout:
         """Return the guard that a file keeps; a custom dependence must be given again."""
-        book = old_file(path)
-        ledger = TranscriptLedger.open(book, dependence=dependence)
-        labels, loss = labels_in(book, ledger.n)
+        journal = old_file(path)
+        ledger = TranscriptLedger.open(journal, dependence=dependence)
+        labels, loss = labels_in(journal, ledger.n)
         guard = cls(labels, loss=loss, ledger=ledger)
         guard._store = FileStore()
         return guard

@@ -14,7 +14,8 @@ from sourdine.adaptive.ledger.transaction import kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, number
 from sourdine.results.charts import BLUE, INK, NOTE, PALE, RULE, canvas, headed, saved
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.formatting import grouped
+from sourdine.results.tables import Displayable, Sheet, interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -170,8 +171,8 @@ def drawn(board: Leaderboard, *, path: str | None, title: str | None) -> Any:
     axes.grid(axis="x", color=RULE, linewidth=0.8)
     tries, confidence = sum(team.tries for team in teams), 100 * float(1 - board.guard.ledger.beta)
     said = (
-        f"{tries} submissions against {board.guard.n} labels · all intervals hold at once, with "
-        f"probability {confidence:g} %"
+        f"{tries} submissions against {grouped(str(board.guard.n))} labels · all intervals hold "
+        f"simultaneously with probability {confidence:g}%"
     )
     headed(axes, title or "Leaderboard", said)
     return saved(figure, path, board)
@@ -198,7 +199,7 @@ HALF = Fraction(1, 2)
 
 
 @dataclass(frozen=True, slots=True)
-class Standing(Shown):
+class Standing(Displayable):
     """What a submission is told; true if it leads now.
 
     Parameters
@@ -246,7 +247,7 @@ class Team:
     tries: int
 
 
-class Leaderboard(Shown):
+class Leaderboard(Displayable):
     r"""Submissions against one guard, of which only those that lead see a score.
 
     Parameters
@@ -264,18 +265,18 @@ class Leaderboard(Shown):
     >>> board = Leaderboard(GuardedHoldout(["cat", "dog"] * 500))
     >>> print(board.submit("all cats", ["cat"] * 1000))
     all cats leads
-     value  from    to
-    0.5000  0.45  0.57
+     value      interval
+    0.5000  [0.45, 0.57]
     cost  5.67 bits
     >>> bool(board.submit("all dogs", ["dog"] * 1000))
     False
     >>> bool(board.submit("one cat in four", ["cat", "dog", "dog", "dog"] * 250))
     True
     >>> print(board)
-    team             score  from    to  tries
-    one cat in four   0.74  0.67  0.83      1
-    all cats          0.50  0.45  0.57      1
-    all dogs             -     -     -      1
+    team             score      interval  tries
+    one cat in four   0.74  [0.67, 0.83]      1
+    all cats          0.50  [0.45, 0.57]      1
+    all dogs             -             -      1
     told  3 submissions of 3 teams, 2 led; 15.7 bits
     next  0.76 or more leads
     """
@@ -460,20 +461,24 @@ def board_sheet(
     """
     tries = sum(team.tries for team in teams)
     said = f"{counted(tries, 'submission')} of {counted(len(teams), 'team')}, {led} led"
-    following = "nothing leads any more" if bar is None else f"{ladder.said(bar)} or more leads"
+    following = (
+        "no score can take the lead any more"
+        if bar is None
+        else f"a score of {ladder.said(bar)} or more takes the lead"
+    )
     return Sheet(
-        heads=("team", "score", "from", "to", "tries"),
+        heads=("team", "score", "interval", "tries"),
         lines=[(team.name, *team_cells(team, ladder), str(team.tries)) for team in teams],
-        notes=[("told", f"{said}; {counted(f'{bits:.3g}', 'bit')}"), ("next", following)],
+        notes=[("spent", f"{said}; {counted(f'{bits:.3g}', 'bit')}"), ("next", following)],
     )
 
 
-def team_cells(team: Team, ladder: Ladder) -> tuple[str, str, str]:
-    """Return the best score of a team and its ends, as texts."""
+def team_cells(team: Team, ladder: Ladder) -> tuple[str, str]:
+    """Return the best score of a team and its interval, as texts."""
     if team.score is None:
-        return ("-", "-", "-")
+        return ("-", "-")
     _, least, most = team.score.columns().texts()[0]
-    return ladder.said(team.score.value), least, most
+    return ladder.said(team.score.value), interval_text(least, most)
 
 
 def _chance(ladder: Ladder, rung: int, bar: int, leads: list[int]) -> Fraction:

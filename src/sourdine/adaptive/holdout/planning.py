@@ -18,7 +18,8 @@ from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, number, positive, rational
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.formatting import grouped
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,7 +55,7 @@ class Width:
 
 
 @dataclass(frozen=True, slots=True)
-class WidthPlan(Shown):
+class WidthPlan(Displayable):
     """How far scores will be from the truth at most, with one probability for all of them.
 
     Parameters
@@ -156,7 +157,8 @@ def plan_guard(
     for _ in range(integer(scores, "scores", least=0)):
         spent = spent.value(levels_of(number(step, "step", above=0, most=1)))
     also = f", and {counted(scores, 'score')}" if scores else ""
-    said = f"{counted(many, 'answer')}, {most} of them yes{also}, about {ledger.n} labels"
+    labels = f"{grouped(str(ledger.n))} labels"
+    said = f"{counted(many, 'answer')}, {most} of them yes{also}, about {labels}"
     return _plan(ledger, said, [("final answer", spent)], 0.0, error)
 
 
@@ -213,7 +215,8 @@ def plan_leaderboard(
         )
     lines = [(f"{_nth(j)} lead", _before_lead(j, many, ladder)) for j in range(1, most + 1)]
     spacing = float(ladder.step)
-    said = f"{counted(many, 'submission')}, scores in steps of {spacing:g}, about {ledger.n} labels"
+    labels = f"{grouped(str(ledger.n))} labels"
+    said = f"{counted(many, 'submission')}, scores in steps of {spacing:g}, about {labels}"
     return _plan(ledger, said, lines, spacing, error)
 
 

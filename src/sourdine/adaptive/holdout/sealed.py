@@ -1,8 +1,8 @@
-"""Guards whose labels are kept elsewhere: the book has a seal of them, and no label.
+"""Guards whose labels are kept elsewhere: the journal has a seal of them, and no label.
 
-The seal is a keyed hash. Without its secret it tells nothing of the labels, so that whoever checks
-the lines of the book may see all of them; with it, labels that are not those of the first day are
-refused. *Checked by* ``test_labels_that_were_changed_are_refused`` and
+The seal is a keyed hash. Without its secret it reveals nothing about the labels, so an auditor may
+see all lines of the journal; with it, labels that differ from those of the first day are refused.
+*Checked by* ``test_labels_that_were_changed_are_refused`` and
 ``test_no_label_is_in_the_store``.
 """
 
@@ -42,14 +42,14 @@ SEALED = "sealed"
 
 
 def sealed_lines(board: Leaderboard, secret: bytes) -> list[tuple[str, Row]]:
-    """Return the first lines of a book for a leaderboard: its terms, a seal, its step.
+    """Return the first lines of a journal for a leaderboard: its terms, a seal, its step.
 
     Parameters
     ----------
     board
         On a guard in memory that was asked nothing.
     secret
-        The key of the seal, 16 bytes or more, which must not be in the book.
+        The key of the seal, 16 bytes or more, which must not be in the journal.
 
     Examples
     --------
@@ -67,35 +67,35 @@ def sealed_lines(board: Leaderboard, secret: bytes) -> list[tuple[str, Row]]:
     return [guard.ledger.terms_line(), (SEALED, facts), (BOARD, {"step": str(board.step)})]
 
 
-def sealed_facts(page: AnyTransaction) -> dict[str, Any]:
-    """Return what a book says of its labels: their kind, whether they are whole, the loss."""
-    row = page.last(SEALED) or {}
+def sealed_facts(transaction: AnyTransaction) -> dict[str, Any]:
+    """Return what a journal says of its labels: their kind, whether they are whole, the loss."""
+    row = transaction.last(SEALED) or {}
     return {name: row[name] for name in ("kind", "whole", "loss")}
 
 
-def is_sealed(page: AnyTransaction, labels: Labels, secret: bytes) -> bool:
+def is_sealed(transaction: AnyTransaction, labels: Labels, secret: bytes) -> bool:
     """Return whether labels are those of the seal."""
-    row = page.last(SEALED) or {}
+    row = transaction.last(SEALED) or {}
     return compare_digest(str(row.get("seal", "")), _seal(labels, secret))
 
 
-def open_sealed(book: AnyJournal, labels: Labels | None = None) -> Leaderboard:
-    """Return the leaderboard that a book keeps.
+def open_sealed(journal: AnyJournal, labels: Labels | None = None) -> Leaderboard:
+    """Return the leaderboard that a journal keeps.
 
     Parameters
     ----------
-    book
+    journal
         One that began with `sealed_lines`.
     labels
         Those that were sealed; without them, what was told can be read, and nothing asked.
     """
-    ledger = TranscriptLedger.open(book)
+    ledger = TranscriptLedger.open(journal)
     try:
-        facts = book.turn(sealed_facts)
+        facts = journal.turn(sealed_facts)
         kept = Labels.hidden(facts["kind"], ledger.n) if labels is None else labels
         guard = GuardedHoldout(kept, loss=loss_of(facts["loss"]), ledger=ledger)
     except LookupError:
-        raise book.refusal("its seal cannot be read") from None
+        raise journal.refusal("its seal cannot be read") from None
     guard._store = FileStore()
     return Leaderboard(guard)
 

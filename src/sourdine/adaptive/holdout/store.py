@@ -154,13 +154,13 @@ class FileStore:
 
     def closed(self, turn: Turn) -> bool:
         """Look for a final answer."""
-        return any(row["what"] == FINAL for row in turn.page.rows("answers"))
+        return any(row["what"] == FINAL for row in turn.transaction.rows("answers"))
 
     def confirmed(self, turn: Turn) -> Labels | None:
         """Return the predictions that hold, as far as they are known for all rows."""
-        row = turn.page.last(CONFIRMED)
+        row = turn.transaction.last(CONFIRMED)
         held = None if row is None else _unpacked(row["predictions"])
-        for added in turn.page.rows(GROWTH):
+        for added in turn.transaction.rows(GROWTH):
             if held is not None and len(held) == added["n"] - added["added"]:
                 more = added["predictions"]
                 held = None if more is None else held.joined(_unpacked(more))
@@ -168,11 +168,11 @@ class FileStore:
 
     def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
         """Write them."""
-        turn.page.write(*_confirmed_line(charge, predictions))
+        turn.transaction.write(*_confirmed_line(charge, predictions))
 
     def added(self, turn: Turn, n: int) -> list[Labels]:
         """Read labels that were added."""
-        return [_unpacked(row["labels"]) for row in turn.page.rows(GROWTH) if row["n"] > n]
+        return [_unpacked(row["labels"]) for row in turn.transaction.rows(GROWTH) if row["n"] > n]
 
     def extend(self, turn: Turn, n: int, labels: Labels, continued: Labels | None) -> None:
         """Write labels and predictions in one line: a crash leaves all of it, or nothing."""
@@ -181,23 +181,23 @@ class FileStore:
 
     def step(self, turn: Turn) -> Fraction | None:
         """Return the step of the leaderboard."""
-        row = turn.page.last(BOARD)
+        row = turn.transaction.last(BOARD)
         return None if row is None else Fraction(row["step"])
 
     def begin_board(self, turn: Turn, step: Fraction) -> None:
         """Begin the leaderboard."""
-        turn.page.write(BOARD, {"step": str(step)})
+        turn.transaction.write(BOARD, {"step": str(step)})
 
     def entries(self, turn: Turn) -> list[Entry]:
         """Read all submissions."""
-        return [entry_of(row) for row in turn.page.rows(SUBMISSIONS)]
+        return [entry_of(row) for row in turn.transaction.rows(SUBMISSIONS)]
 
     def enter(self, turn: Turn, entry: Entry) -> None:
         """Write a submission."""
         row = {"name": entry.name, "rung": entry.rung, "bits": entry.bits}
         if entry.score is not None:
             row |= {name: getattr(entry.score, name) for name in ("value", "lower", "upper")}
-        turn.page.write(SUBMISSIONS, row)
+        turn.transaction.write(SUBMISSIONS, row)
 
 
 def new_file(
@@ -238,9 +238,11 @@ def old_file(path: str | os.PathLike[str]) -> Journal:
     return Journal(path, GUARD)
 
 
-def labels_in(book: Journal, n: int) -> tuple[Labels, Loss]:
+def labels_in(journal: Journal, n: int) -> tuple[Labels, Loss]:
     """Return the first ``n`` labels of a file and their loss."""
-    row, more = book.turn(lambda page: (page.last(LABELS) or {}, page.rows(GROWTH)))
+    row, more = journal.turn(
+        lambda transaction: (transaction.last(LABELS) or {}, transaction.rows(GROWTH))
+    )
     try:
         labels = _unpacked(row["packed"])
         for added in more:
@@ -248,7 +250,7 @@ def labels_in(book: Journal, n: int) -> tuple[Labels, Loss]:
                 labels = labels.joined(_unpacked(added["labels"]))
         return labels, loss_of(row["loss"])
     except Exception:  # noqa: BLE001 - what is wrong with labels is not told
-        raise book.refusal("its labels cannot be read") from None
+        raise journal.refusal("its labels cannot be read") from None
 
 
 def _confirmed_line(answer: int, predictions: Labels) -> tuple[str, Row]:

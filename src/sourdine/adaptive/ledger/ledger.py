@@ -62,9 +62,11 @@ class LedgerTerms(NamedTuple):
     name: str | None
 
 
-def read_terms(book: AnyJournal) -> LedgerTerms:
+def read_terms(journal: AnyJournal) -> LedgerTerms:
     """Return the terms that a file holds."""
-    row, grown = book.turn(lambda page: (page.last(TERMS) or {}, page.last(GROWTH)))
+    row, grown = journal.turn(
+        lambda transaction: (transaction.last(TERMS) or {}, transaction.last(GROWTH))
+    )
     try:
         first = int(row["n"])
         n = int(grown["n"]) if grown else first
@@ -72,7 +74,7 @@ def read_terms(book: AnyJournal) -> LedgerTerms:
         kept = dict(row["dependence"])
         return LedgerTerms(first, n, Fraction(row["beta"]), kept, error, row["name"])
     except (LookupError, TypeError, ValueError, ArithmeticError):
-        raise book.refusal("its terms cannot be read") from None
+        raise journal.refusal("its terms cannot be read") from None
 
 
 # ---- The transcript ledger: what was told, and how far the next answer can be from the truth -----
@@ -148,8 +150,8 @@ class TranscriptLedger:
     """
 
     __slots__ = (
-        "_book",
         "_growth",
+        "_journal",
         "_lines",
         "_lock",
         "_process",
@@ -183,21 +185,21 @@ class TranscriptLedger:
         self._lines: list[Line] = []
         self._growth: list[Growth] = []
         self._lock, self._process = InterruptSafeLock(), os.getpid()
-        self._book: AnyJournal | None = None
+        self._journal: AnyJournal | None = None
         if path is not None:
-            book = Journal(path, LEDGER, [self.terms_line()])
-            self._keep(book, read_terms(book))
+            journal = Journal(path, LEDGER, [self.terms_line()])
+            self._keep(journal, read_terms(journal))
 
     @classmethod
     def open(
         cls, path: str | os.PathLike[str] | AnyJournal, *, dependence: Dependence | None = None
     ) -> TranscriptLedger:
-        """Return the ledger that a file or another book keeps, under its own terms."""
-        book = Journal(path, LEDGER) if isinstance(path, (str, os.PathLike)) else path
-        terms = read_terms(book)
+        """Return the ledger that a file or another journal keeps, under its own terms."""
+        journal = Journal(path, LEDGER) if isinstance(path, (str, os.PathLike)) else path
+        terms = read_terms(journal)
         kind = dependence_of(terms.dependence, dependence)
         ledger = cls(terms.n, confidence=1 - terms.beta, dependence=kind, error=terms.error)
-        ledger._keep(book, terms)
+        ledger._keep(journal, terms)
         return ledger
 
     def terms_line(self) -> tuple[str, Row]:
@@ -211,14 +213,14 @@ class TranscriptLedger:
         }
 
     def __repr__(self) -> str:
-        where = "in memory" if self._book is None else f"in {self._book.name}"
+        where = "in memory" if self._journal is None else f"in {self._journal.name}"
         rows = " ".join(str(fact) for fact in self.dependence.facts().values())
         return f"<TranscriptLedger of {self.n} rows, {rows}, {where}: {self.bits:.4g} bits told>"
 
     @property
     def path(self) -> Path | None:
         """The file that keeps it; None in memory, and in a database."""
-        return self._book.path if isinstance(self._book, Journal) else None
+        return self._journal.path if isinstance(self._journal, Journal) else None
 
     @property
     def history(self) -> History[Line]:
@@ -394,12 +396,14 @@ class TranscriptLedger:
         >>> round(ledger.turn(lambda turn: turn.bit(turn.halfwidth() < 0.04)), 9)
         1.0
         """
-        if self._book is not None:
-            book = self._book
+        if self._journal is not None:
+            journal = self._journal
             try:
-                return book.turn(lambda page: self._one_turn(FileLines(page), work))
+                return journal.turn(
+                    lambda transaction: self._one_turn(FileLines(transaction), work)
+                )
             except UnreadableLineError:
-                raise book.refusal("a line cannot be read") from None
+                raise journal.refusal("a line cannot be read") from None
         if os.getpid() != self._process:
             raise BudgetExceededError(
                 "a ledger in memory",
@@ -417,7 +421,7 @@ class TranscriptLedger:
         finally:
             turn.end()
 
-    def _keep(self, book: AnyJournal, kept: LedgerTerms) -> None:
+    def _keep(self, journal: AnyJournal, kept: LedgerTerms) -> None:
         words = {
             "n": (self.n, kept.n),
             "confidence": (1 - self.beta, 1 - kept.beta),
@@ -429,14 +433,14 @@ class TranscriptLedger:
             if yours != files:
                 raise ParameterError(
                     word,
-                    f"be {files}, as the ledger {book.name} says since it was opened",
+                    f"be {files}, as the ledger {journal.name} says since it was opened",
                     f"{yours}",
-                    f"Type TranscriptLedger.open({book.name!r}).",
+                    f"Type TranscriptLedger.open({journal.name!r}).",
                 )
-        self._book, self.name, self.first = book, kept.name, kept.first
+        self._journal, self.name, self.first = journal, kept.name, kept.first
         history, growth = self.turn(lambda turn: (turn.history(), turn.growth()))
         if not add_up(history) or not grows(self.first, growth, len(history)):
-            raise book.refusal("its lines do not add up")
+            raise journal.refusal("its lines do not add up")
 
 
 def _read_dependence(dependence: Dependence | None) -> Dependence:

@@ -165,8 +165,8 @@ class Turn:
         self.n = grown[-1].n if grown else ledger.first
 
     @property
-    def page(self) -> AnyTransaction:
-        """The open book of a ledger that is kept in one."""
+    def transaction(self) -> AnyTransaction:
+        """The transaction of the journal that keeps a ledger."""
         if not isinstance(self._lines, FileLines):
             raise ParameterTypeError(
                 "a page",
@@ -175,7 +175,7 @@ class Turn:
                 "Type {path}.",
                 path="eval.ledger",
             )
-        return self._lines.page
+        return self._lines.transaction
 
     def history(self) -> list[Line]:
         """Return all answers so far."""
@@ -357,35 +357,35 @@ class FileLines:
     not refuse one answer and take another (``test_a_line_takes_as_much_room_whatever_it_says``).
     """
 
-    __slots__ = ("page",)
+    __slots__ = ("transaction",)
 
-    def __init__(self, page: AnyTransaction) -> None:
-        self.page = page
+    def __init__(self, transaction: AnyTransaction) -> None:
+        self.transaction = transaction
 
     def spent(self) -> Spent:
         """Return what the last line says."""
-        row = self.page.last(ANSWERS)
+        row = self.transaction.last(ANSWERS)
         return Spent() if row is None else _line(row).spent
 
     def read(self) -> list[Line]:
         """Return all of them."""
-        return [_line(row) for row in self.page.rows(ANSWERS)]
+        return [_line(row) for row in self.transaction.rows(ANSWERS)]
 
     def add(self, line: Line) -> None:
         """Write one more, and wait for the disk."""
         spent = line.spent
         told = TOLD.pack(spent.yes, spent.no, spent.value_bits, spent.claims).hex()
         row = {"number": line.number, "time": line.when, "what": line.what, "told": told}
-        self.page.write(ANSWERS, row)
+        self.transaction.write(ANSWERS, row)
 
     def growth(self) -> list[Growth]:
         """Return when rows were added."""
-        return [_growth(row) for row in self.page.rows(GROWTH)]
+        return [_growth(row) for row in self.transaction.rows(GROWTH)]
 
     def grow(self, growth: Growth, facts: dict[str, str | None]) -> None:
         """Write that rows were added, with all facts in one line, and wait for the disk."""
         row = {"time": growth.when, "answers": growth.answers, "added": growth.added, "n": growth.n}
-        self.page.write(GROWTH, {**row, **facts})
+        self.transaction.write(GROWTH, {**row, **facts})
 
 
 class UnreadableLineError(Exception):

@@ -29,7 +29,7 @@ from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, Param
 from sourdine.exact import given, kind, number, positive
 from sourdine.noise import SYSTEM
 from sourdine.results.release import beta_of
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -179,7 +179,7 @@ def private_terms(
 
 
 @dataclass(frozen=True, slots=True)
-class Left(Shown):
+class Left(Displayable):
     """How many more questions are sure to be answered; None for any number.
 
     Parameters
@@ -196,7 +196,7 @@ class Left(Shown):
     def sheet(self) -> Sheet:
         """Return what is printed."""
         surprises, nods = ("any number of" if x is None else x for x in (self.surprises, self.nods))
-        return Sheet(notes=[("left", f"{surprises} surprises, or {nods} nods")])
+        return Sheet(notes=[("remaining", f"{surprises} surprises, or {nods} nods")])
 
 
 def left_until(error: Fraction, ledger: TranscriptLedger, levels: Callable[[int], int]) -> Left:
@@ -233,7 +233,7 @@ def left_until(error: Fraction, ledger: TranscriptLedger, levels: Callable[[int]
 
 
 @dataclass(frozen=True, slots=True)
-class ServerReport(Shown):
+class ServerReport(Displayable):
     """What is proved of a server's answers, and apart from it what was tried.
 
     Parameters
@@ -330,7 +330,7 @@ class QueryServer:
         `sourdine.Frame` takes. Without a universe, arrays of several dimensions too.
     universe
         How many codes there are, or the public categories of each column: ``{"age":
-        range(100), "sex": ["f", "m"]}``; 65 536 cells at most. Queries are then asked of the
+        range(100), "sex": ["f", "m"]}``; 65,536 cells at most. Queries are then asked of the
         cells, never of the rows, and a value beyond 0 and 1 is refused. Words and dates have one
         category more, for what is not listed. See
         `sourdine.adaptive.query_server.evidence.Universe` for the cell of a row.

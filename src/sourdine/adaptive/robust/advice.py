@@ -11,7 +11,7 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, number
 from sourdine.results.formatting import shown
 from sourdine.results.release import beta_of
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -182,7 +182,7 @@ def _distinct_insertions(need: Need) -> list[Candidate]:
             PROVED,
             "repeated items change nothing, new ones hash afresh: Keyed, with a secret key",
         ),
-        Candidate("HyperLogLog", one, BROKEN, "known hash: 320 000 chosen items read as 20 138"),
+        Candidate("HyperLogLog", one, BROKEN, "known hash: 320,000 chosen items read as 20,138"),
     ]
 
 
@@ -261,7 +261,7 @@ def _noisy_rows(need: Need, leap: float) -> list[Candidate]:
         rows = width_to_prove(looks * need.steps, noise=0.052 * alpha, error=alpha, beta=need.beta)
     except ParameterError:
         return []
-    note = f"RobustF2({shown(rows, 1)}, noise={0.052 * alpha:.3g}), {looks} looks for each answer"
+    note = f"RobustF2({rows:_}, noise={0.052 * alpha:.3g}), {looks} looks for each answer"
     return [Candidate("RobustF2, many rows", 8 * rows, PROVED, note)]
 
 
@@ -273,7 +273,7 @@ def _f2_survived(need: Need) -> list[Candidate]:
         return []
     answers = survived_answers(width=20_000, noise=0.06, error=0.25)
     noisy = f"RobustF2(), noisy rows: {shown(answers, 1)} answers"
-    copies = "Robust, sample=25, epsilon0=2: 30 000 probes"
+    copies = "Robust, sample=25, epsilon0=2: 30,000 probes"
     return [
         *_survived(need, answers, Candidate("RobustF2", 8 * 20_000, SURVIVED, noisy)),
         *_survived(need, 30_000, Candidate("200 AMS of 200 rows", 8 * 40_000, SURVIVED, copies)),
@@ -381,7 +381,7 @@ NAMES = ("insertions", "subset", "merge", "turnstile")
 
 
 @dataclass(frozen=True, slots=True)
-class Advice(Shown):
+class Advice(Displayable):
     """The choices for a task, cheapest first, and the one to take.
 
     Parameters
@@ -443,10 +443,10 @@ def advise(
         sketches of chosen subsets are asked for, or merged; ``"turnstile"`` where there are
         deletions.
     steps
-        :math:`T`, the answers that somebody sees; 100 000 if left out. Where a proof counts looks,
+        :math:`T`, the answers that somebody sees; 100,000 if left out. Where a proof counts looks,
         two are allowed for each.
     universe
-        :math:`N`, how many items there can be; 100 000 000 if left out.
+        :math:`N`, how many items there can be; 100,000,000 if left out.
     error, confidence
         How far, relatively, an answer may be off, and with which probability none is farther.
 
@@ -462,7 +462,7 @@ def advise(
     >>> advise("distinct", "insertions").best.name
     'keyed HyperLogLog'
     >>> print(advise("any element", "turnstile", universe=4096))  # doctest: +ELLIPSIS
-    any element, turnstile: 100 000 adaptive steps, 4096 items, error 0.25, confidence 0.95
+    any element, turnstile: 100,000 adaptive steps, 4096 items, error 0.25, confidence 0.95
        choice            memory  standing  why
     >  bitset             512 B  proved    linear memory is necessary: ...
        l0-sampler 2 x 8    5 kB  broken    ...

@@ -12,7 +12,7 @@ from sourdine.adaptive.information import largest
 from sourdine.adaptive.ledger.dependence import coin_divergence
 from sourdine.errors import ParameterError
 from sourdine.exact import at_least, given, integer, number, one_of, positive
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 # that at some step a share :math:`a` of the copies is wrong, and that noise hides the rest. This is
 # :math:`k \approx 75 \text{ to } 105 \sqrt T` with counts: the lecture's :math:`\sqrt T` times a
 # hundred. Switching takes a copy for each change of the answer, so it is cheaper up to about
-# 11 000 changes. *Checked by* ``test_copies_needed_are_those_of_the_research`` and
+# 11,000 changes. *Checked by* ``test_copies_needed_are_those_of_the_research`` and
 # ``test_privacy_pays_from_eleven_thousand_changes_on``.
 
 
@@ -263,7 +263,7 @@ _LOUD = 50.0
 
 
 @dataclass(frozen=True, slots=True)
-class Proof(Shown):
+class Proof(Displayable):
     """How many adaptive steps are proved, and on which grounds; never what survived attacks.
 
     Parameters

@@ -184,7 +184,7 @@ class AmsSketch:
     ``test_plain_error_bound_holds``.
 
     For a vector that depends on earlier answers nothing holds: `sourdine.adaptive.attacks`
-    halves the estimate of a sketch of 20 000 counters in 10 000 questions.
+    halves the estimate of a sketch of 20,000 counters in 10,000 questions.
     ``test_probes_break_a_plain_sketch``.
 
     References

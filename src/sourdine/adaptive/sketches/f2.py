@@ -169,7 +169,7 @@ ONE_SIDED = 1.645
 
 
 def survived_answers(*, width: int, noise: float, error: float) -> int:
-    r"""Return after how many answers one stays within ``error``, at 95 %, under attack.
+    r"""Return after how many answers one stays within ``error``, at 95%, under attack.
 
     The attack is `sourdine.adaptive.attacks.probe`. What a probe tells about a fresh item has
     deviation :math:`1/\sqrt{r}`, and its noise :math:`\sigma/1.25` at the least, so after
@@ -200,7 +200,7 @@ TICKS = 1 << 24
 """The parts of the clip in which a row's square, clipped, is read."""
 
 LOUDEST = Fraction(1, 8)
-"""Above, more answers than 5 % may miss the declared error after a fall."""
+"""Above, more answers than 5% may miss the declared error after a fall."""
 
 STEEPEST = 4
 """So much the scale falls at once, at most: below, a reading is noise."""
@@ -231,7 +231,7 @@ class RobustF2:
 
     Notes
     -----
-    *Claim*: on a stream that does not react, 95 % of the answers are within `honest_error` of the
+    *Claim*: on a stream that does not react, 95% of the answers are within `honest_error` of the
     truth. *Checked by* ``test_honest_error_within_declared_accuracy``.
 
     *Survived*, not proved: after `steps` answers to the strongest attack known here, one is within
@@ -307,7 +307,7 @@ class RobustF2:
 
     @property
     def honest_error(self) -> float:
-        r"""The relative error of 95 % of the answers on a stream that does not react.
+        r"""The relative error of 95% of the answers on a stream that does not react.
 
         Two deviations of the noise at a scale that is 1.25 times too large, and of the rows.
         """

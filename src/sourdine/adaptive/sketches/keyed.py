@@ -18,7 +18,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind
 from sourdine.noise import SYSTEM
 from sourdine.results.charts import MissingExtraError
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -231,7 +231,7 @@ class DistinctSketch(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Statement(Shown):
+class Statement(Displayable):
     """What is proved, under which assumption, and what is not."""
 
     proved: str
@@ -248,8 +248,8 @@ class Keyed:
     r"""A sketch that counts different items, in front of it a keyed hash with a secret key.
 
     Sketches such as HyperLogLog hash items with a function that everybody knows. Who chooses items
-    can search, at home, for those that leave a sketch as it is: of 320 000 different items the
-    default ``hll_sketch(12)`` then counts 20 000 (`sourdine.adaptive.attacks.offline`).
+    can search, at home, for those that leave a sketch as it is: of 320,000 different items the
+    default ``hll_sketch(12)`` then counts 20,000 (`sourdine.adaptive.attacks.offline`).
     Here the sketch sees :math:`F_k(x)` in place of :math:`x`, at no cost in memory.
 
     Parameters
@@ -364,7 +364,7 @@ class Keyed:
                 "deviations",
                 "be 1, 2 or 3",
                 given(deviations),
-                "Type {deviations} for about 95 %.",
+                "Type {deviations} for about 95%.",
                 deviations=2,
             )
         sketch: Any = self.sketch

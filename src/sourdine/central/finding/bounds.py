@@ -225,13 +225,13 @@ class BoundsFirst(TwoStage):
     *Claim*: all parts together cost what the question says. *Checked by*
     ``test_whole_calls_hold_on_neighbours``. *Claim*: no data make it fail. *Checked by*
     ``test_nothing_in_the_data_raises``. *Claim*: where n times epsilon is at least 1000 the error
-    of a mean, without the worst 5 % of runs, is at most four times that of the best bounds in
+    of a mean, without the worst 5% of runs, is at most four times that of the best bounds in
     hindsight. *Checked by* ``benchmarks/found_bounds.py``.
 
     Examples
     --------
     >>> from sourdine.central import Mean
-    >>> asked = Mean(bounds="find", epsilon=1).drawer
+    >>> asked = Mean(bounds="find", epsilon=1).estimator
     >>> asked.shares(100_000)
     'count 0.02, centre 0.00064, bounds 0.3, mean 0.67936'
     >>> release = Mean(bounds="find", epsilon=1).release([20, 30, 40] * 1000)
@@ -441,7 +441,7 @@ class BoundsFirst(TwoStage):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         own = getattr(self.like, "clipping", None)
         return (*moved(self.like), *(text for text in self._caveats if text != own))
 
@@ -455,7 +455,7 @@ class BoundsFirst(TwoStage):
 
     @property
     def _caveats(self) -> tuple[str, ...]:
-        return tuple(getattr(self._drawer, "caveats", ()))
+        return tuple(getattr(self._estimator, "caveats", ()))
 
     def costs(self, n: int | None) -> dict[str, Fraction]:
         """Return what each part will cost; for a number of records that is not known, at most."""
@@ -527,7 +527,7 @@ class ColumnsFirst(TwoStage):
     --------
     >>> from sourdine.central import Table
     >>> asked = Table(of={"age": ["mean"], "*": ["count"]}, bounds="find", epsilon=1)
-    >>> asked.drawer.shares(100_000)
+    >>> asked.estimator.shares(100_000)
     'bounds of age 0.16064, table 0.83936'
     >>> release = asked.release({"age": [20, 30, 40] * 1000})
     >>> abs(release.value["mean of age"] - 30) < 2
@@ -602,13 +602,13 @@ class ColumnsFirst(TwoStage):
 
     def findings(self, release: Release) -> list[tuple[str, str]]:
         """Return what was found and spent, by column and by statistic."""
-        drawer: Any = self.part(release).mechanism
-        table: Any = drawer.part if isinstance(drawer, ByGroup) else drawer
+        estimator: Any = self.part(release).mechanism
+        table: Any = estimator.part if isinstance(estimator, ByGroup) else estimator
         return [*super().findings(release), ("shares", f"epsilon: {table.spending}")]
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         return (*moved(self.like), SHARED, *self.like.explained(set(self.searches)))
 
     def _parts(self, n: int | None) -> dict[str, Fraction]:

@@ -88,11 +88,11 @@ class TwoStage(Estimator):
         """What a reader must know: a function of the call alone."""
 
     @cached_property
-    def _drawer(self) -> Estimator:
-        return self.like.drawer
+    def _estimator(self) -> Estimator:
+        return self.like.estimator
 
     def __str__(self) -> str:
-        return f"{self._drawer}, {self.what} found first"
+        return f"{self._estimator}, {self.what} found first"
 
     @property
     @abstractmethod
@@ -102,14 +102,14 @@ class TwoStage(Estimator):
     @property
     def display(self) -> Display:
         own = self.question.display
-        return replace(self._drawer.display, title=own.title, protected=own.protected)
+        return replace(self._estimator.display, title=own.title, protected=own.protected)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Find, settle and draw."""
         drawn = self.find(data)
         question = self.settled(drawn)
         drawn["spent"] |= {self.question.kind: plain_parameter(question.epsilon)}
-        return {**drawn, "answer": question.drawer.draw(self.rows(data, drawn))}
+        return {**drawn, "answer": question.estimator.draw(self.rows(data, drawn))}
 
     def rows(self, data: Frame, drawn: Drawn) -> Frame:
         """Return the rows that the settled question is asked of."""
@@ -127,14 +127,14 @@ class TwoStage(Estimator):
         question = self.settled(release.drawn)
         return replace(
             release,
-            mechanism=question.drawer,
+            mechanism=question.estimator,
             drawn=release.drawn["answer"],
             grid=getattr(question, "grid", None),
         )
 
     def value(self, drawn: Drawn) -> Any:
         """Return the answer's value."""
-        return self.settled(drawn).drawer.value(drawn["answer"])
+        return self.settled(drawn).estimator.value(drawn["answer"])
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
         """Return the answer's ends."""
@@ -149,7 +149,7 @@ class TwoStage(Estimator):
     @property
     def release_kind(self) -> type[Release]:
         """What its releases are: those of the answer."""
-        return self._drawer.release_kind
+        return self._estimator.release_kind
 
     def findings(self, release: Release) -> list[tuple[str, str]]:
         """Return what was found, what each part cost, and what the answer has to say."""
@@ -192,7 +192,7 @@ class RowsFirst(TwoStage):
     Examples
     --------
     >>> from sourdine.central import Count
-    >>> asked = Count(unit="who", rows="find", epsilon=1).drawer
+    >>> asked = Count(unit="who", rows="find", epsilon=1).estimator
     >>> asked.candidates[:7], asked.candidates[-1]
     ((1, 2, 3, 4, 6, 8, 12), 6144)
     """
@@ -269,13 +269,13 @@ class RowsFirst(TwoStage):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         whom = self.question.unit
         kept = (
             f"The promise is for each {whom}, not for each row. How many rows of each are used was "
             "found privately; intervals do not cover what that leaves out."
         )
-        rest = tuple(getattr(self._drawer, "caveats", ()))
+        rest = tuple(getattr(self._estimator, "caveats", ()))
         return (*(text for text in rest if text not in self.like.person), kept)
 
     def shares(self, n: int | None) -> str:

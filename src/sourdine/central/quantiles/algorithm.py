@@ -264,7 +264,7 @@ def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
             "q",
             "be ascending orders above 0 and below 1",
             ", ".join(map(got, given[:5])) or "none",
-            "Type {q}; 50 % is 0.5.",
+            "Type {q}; 50% is 0.5.",
             q=[0.25, 0.5, 0.75],
         )
     return orders

@@ -82,7 +82,7 @@ def curve(
     axes.set_xlim(0, 100)
     axes.set_ylim(*_view(values, low, high))
     axes.set_xticks(percent if len(orders) <= charts.MANY else np.arange(0, 101, 10))
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}%")
     axes.set_xlabel("part of the records at or below", color=charts.INK)
     (date_axis if statistic.is_datetime else gaps)(axes.yaxis)
     axes.grid(axis="y", color=charts.RULE, linewidth=0.8)
@@ -152,7 +152,7 @@ def _dress_lines(
     axes.set_xlim(0, 100)
     even = np.array([20, 50, 80]) if small else np.arange(0, 101, 10)
     axes.set_xticks(percent if len(percent) <= (3 if small else charts.MANY) else even)
-    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g} %")
+    axes.xaxis.set_major_formatter(lambda x, _: f"{x:g}%")
     if statistic.is_datetime:
         date_axis(axes.yaxis, small=small)
     else:
@@ -163,7 +163,7 @@ def _dress_lines(
 
 
 def _name(order: float) -> str:
-    return "median" if order == 0.5 else f"{100 * order:g} % quantile"
+    return "median" if order == 0.5 else f"{100 * order:g}% quantile"
 
 
 def _bars(axes: Any, percent: Any, low: Any, high: Any) -> None:

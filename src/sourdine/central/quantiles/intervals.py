@@ -62,7 +62,9 @@ if TYPE_CHECKING:
 # :math:`E\min(1, 2e^{-2((t - R)^+)^2/n}) \le \beta`. *Checked by* ``benchmarks/cdf.py``.
 
 
-INDEPENDENT = "Population: for records drawn independently from one law, whatever law it is."
+INDEPENDENT = (
+    "Population intervals assume that records are drawn independently from one distribution."
+)
 SAMPLES = 40_000
 GROUPS = 400
 SAFETY = 1.02
@@ -325,7 +327,7 @@ USUAL = 0.03
 """The probability that a bracket lands on the wrong side, where records lie evenly.
 
 An interval whose bracket does is as wide as the range: with 0.03 that happens to one median in 200,
-with 0.1 to one in 45, and the others are 14 % narrower.
+with 0.1 to one in 45, and the others are 14% narrower.
 """
 ROUNDS = 6
 HALF = Fraction(1, 2)

@@ -158,15 +158,15 @@ def _substitutes(common: dict[str, Any]) -> bool:
 # Few cells, few records, all neighbours. How near a worst case comes to the claim depends on two
 # things that a small domain has little of: cells, most of which must move by the whole sensitivity
 # for the normaliser to move by it, and epsilon, which does the same by making the best cells count
-# alone. So each is audited on the grid and at the epsilon where a copy 5 % too weak is caught.
+# alone. So each is audited on the grid and at the epsilon where a copy 5% too weak is caught.
 #
 # Four fall short of that. Under substitution two slices of `RecExp`, of `Hybrid` and of
 # `ThreeLevels`, and two brackets, must be at their worst at once, with a long run of empty cells in
-# each; a grid of 500 cells a run shows that `Hybrid` comes within 9 % of its claim
+# each; a grid of 500 cells a run shows that `Hybrid` comes within 9% of its claim
 # (``test_hybrid_constant_cannot_be_raised_under_substitution``). A record that is replaced is one
-# removed and one added, and for these the copies that are 5 % too weak are caught. `ThreeLevels`
+# removed and one added, and for these the copies that are 5% too weak are caught. `ThreeLevels`
 # has three levels of slices that a record may leave and enter, so a grid that can be gone through
-# shows 44 % of its claim.
+# shows 44% of its claim.
 
 
 __all__: list[str] = []
@@ -176,7 +176,7 @@ HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 ONE, ENDS = (HALF,), (QUARTER, 1 - QUARTER)
 QUARTILES = (QUARTER, HALF, 1 - QUARTER)
 DENSE = [2] * 4 + [6] * 4
-"""Where the law depends so much on epsilon that few draws tell noise 30 % off."""
+"""Where the law depends so much on epsilon that few draws tell noise 30% off."""
 
 
 def _enter(

@@ -73,7 +73,7 @@ def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ..
     """Return the orders, ascending; of a single one, not in a list, the order itself."""
     if x is None:
         raise ParameterError(
-            "q", "be an order, or several", "none", "Type {q}; 50 % is 0.5.", q=[0.25, 0.5, 0.75]
+            "q", "be an order, or several", "none", "Type {q}; 50% is 0.5.", q=[0.25, 0.5, 0.75]
         )
     orders = read_orders(x)
     return orders[0] if is_one(x) else orders
@@ -154,7 +154,7 @@ class Quantiles(GaussianReady):
     of_dates: ClassVar[bool] = True
     searches: ClassVar[bool] = False
     unwritten: ClassVar[Mapping[str, Any]] = MappingProxyType({"interval": None})
-    text: ClassVar[str] = "Quantiles of a column: medians, quartiles, deciles, or any orders."
+    text: ClassVar[str] = "Compute quantiles of a column: quartiles, deciles, or any orders."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --deciles --epsilon 1",
         "--bounds 0 500000 --q 0.5 --n 100000 --error 0.005",
@@ -164,23 +164,23 @@ class Quantiles(GaussianReady):
         converter=read_q,
         metadata=param(
             kinds.ORDERS,
-            "The orders, ascending, above 0 and below 1, such as 0.5 or 0.1,0.5,0.9.",
+            "The orders of the quantiles, ascending, between 0 and 1, such as 0.5 or 0.1,0.5,0.9.",
             group=WHAT,
         ),
     )
     method: str = field(
         default="auto", converter=read_method, kw_only=True,
         metadata=param(
-            kinds.one_of(*METHODS), "The algorithm; auto chooses for you.", group=WHAT
+            kinds.one_of(*METHODS), "The algorithm. auto chooses one.", group=WHAT
         ),
     )  # fmt: skip
     interval: Fraction | str | None = field(
         default=AUTO, converter=read_interval, kw_only=True,
         metadata=param(
             kinds.PROBABILITY_OR_NONE,
-            "The confidence of the intervals, which hold for any data: 0.95 by default, where the "
-            "method has intervals. They take 3/8 of epsilon; none spends all of epsilon on the "
-            "values and prints no intervals.",
+            "The confidence level of the intervals, which hold for any data. Defaults to 0.95 if "
+            "the method supports intervals. They take 3/8 of epsilon; none omits them and spends "
+            "all of epsilon on the values.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -188,8 +188,8 @@ class Quantiles(GaussianReady):
         default=False, converter=read_population, kw_only=True,
         metadata=param(
             kinds.FLAG,
-            "Also give intervals for the quantiles of the population that the records were drawn "
-            "from, of 95% if interval is left out.",
+            "Also print confidence intervals for the quantiles of the population, at the level "
+            "of interval (95% by default).",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -197,8 +197,8 @@ class Quantiles(GaussianReady):
         default=None, converter=read_spread, kw_only=True,
         metadata=param(
             kinds.DISTANCE,
-            "For plans: about how large the standard deviation of the values is, from public "
-            "knowledge; with n, a plan then says how wide the intervals will be.",
+            "For plans: the approximate standard deviation of the values, from public knowledge. "
+            "With n, a plan then includes the width of the intervals.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -404,19 +404,19 @@ class Quantiles(GaussianReady):
 
     @property
     def how(self) -> str:
-        """What draws it."""
+        """The mechanism, in words."""
         bought = "" if self.level is None else f", with {100 * float(self.level):g}% intervals"
         return f"method {self.method}{bought}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         said = [self.clipping]
         if self.level is not None:
-            said.append("Part of epsilon bought the intervals; they hold for any data.")
+            said.append("Part of epsilon is spent on the intervals, which hold for any data.")
         if self.counts:
             said.append(
-                "Part of epsilon paid for a count of the records, which chooses the method."
+                "Part of epsilon is spent on a count of the records, which selects the method."
             )
         if self.population:
             said.append(INDEPENDENT)
@@ -653,7 +653,7 @@ class Quantile(Quantiles):
     """
 
     kind: ClassVar[str] = "quantile"
-    text: ClassVar[str] = "One quantile of a column."
+    text: ClassVar[str] = "Compute one quantile of a column."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --q 0.9 --epsilon 0.5",
         "--bounds 0 500000 --q 0.9 --n 100000 --error 0.005",
@@ -681,7 +681,7 @@ class Median(Quantiles):
 
     kind: ClassVar[str] = "median"
     required: ClassVar[tuple[str, ...]] = ("bounds",)
-    text: ClassVar[str] = "The median of a column."
+    text: ClassVar[str] = "Compute the median of a column."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c salary --bounds 0 500000 --step 1 --epsilon 0.5",
         "--bounds 0 500000 --n 100000 --error 0.005",

@@ -51,7 +51,7 @@ def best_oracle(epsilon: Number, categories: int, *, most_bits: int | None = Non
     r"""Return the randomiser to use for :math:`k` categories at this epsilon.
 
     All are compared by the variance of a rare category's estimate, ``noise_variance``. Among those
-    within 5 % of the least, the one with the shortest report is taken, and of these the one of
+    within 5% of the least, the one with the shortest report is taken, and of these the one of
     least variance.
 
     Parameters
@@ -65,7 +65,7 @@ def best_oracle(epsilon: Number, categories: int, *, most_bits: int | None = Non
 
     Notes
     -----
-    *Claim*: nobody's variance is smaller by more than 5 %. *Checked by*
+    *Claim*: nobody's variance is smaller by more than 5%. *Checked by*
     ``test_no_other_is_much_better``; the table in ``docs/guides/categorical.md`` by
     ``test_choices_are_those_of_the_guide``.
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number, Real
 
 
-# ---- What the randomisers of this room share: their parameters, and how wrong a report is --------
+# ---- What the randomisers of this package share: their parameters, and how wrong a report is -----
 
 
 MOST_CATEGORIES = (1 << 24) - 1

@@ -37,7 +37,7 @@ class SubsetSelection(BitRows):
               q = \frac{w - p}{k - 1}, \qquad
               \frac{q(1-q)}{(p-q)^2} = \frac{(w - 1 + (k-w)b)(w + (k-1-w)b)}{w(k-w)(1-b)^2}
 
-    with :math:`b = e^{-\varepsilon}`. No other randomiser of this room has a smaller variance at
+    with :math:`b = e^{-\varepsilon}`. No other randomiser of this package has a smaller variance at
     the best :math:`w`, near :math:`k/(e^\varepsilon + 1)`; with :math:`w = 1` this is
     `RandomizedResponse`.
 

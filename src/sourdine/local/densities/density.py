@@ -53,7 +53,7 @@ def picture(
     stairs = {"step": "post", "linewidth": 0}
     axes.fill_between(
         density.edges, np.append(low, low[-1]), np.append(high, high[-1]), color=PALE,
-        label="95 % band of the noise, pointwise", **stairs,
+        label="95% band of the noise, pointwise", **stairs,
     )  # fmt: skip
     axes.stairs(
         density.heights, density.edges, baseline=None, color=BLUE, linewidth=1.6, label="estimate"
@@ -68,7 +68,7 @@ def picture(
     axes.set_ylabel(f"share of people for each {each}", color=INK)
     axes.locator_params(axis="x", nbins=6)
     gaps(axes.xaxis)
-    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y * unit:.3g} %")
+    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y * unit:.3g}%")
     said = f"{density.cost} · {density.method}, {shown(density.reports, 1.0)} reports"
     headed(axes, title or "Density", said)
     figure.legend(
@@ -195,7 +195,7 @@ class Density(Answer):
         return float(self.mass @ ((self.edges[:-1] + self.edges[1:]) / 2))
 
     def band(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return the ends of the pointwise 95 % band of the heights.
+        """Return the ends of the pointwise 95% band of the heights.
 
         The spread is that of the estimate over fresh answers, were the estimate the truth: known
         noise and sampling, for whatever smoothing was chosen. What smoothing hides is not in it.
@@ -229,14 +229,15 @@ class Density(Answer):
         edges = np.linspace(*self.ends, ROWS + 1)
         width = (self.ends[1] - self.ends[0]) / ROWS
         rows = [
-            (shown(a, width), shown(b, width), f"{100 * share:.1f} %")
+            (shown(a, width), shown(b, width), f"{100 * share:.1f}%")
             for (a, b), share in zip(pairwise(edges), np.diff(self.cdf(edges)), strict=True)
         ]
         return Sheet(heads=("from", "to", "share"), lines=rows, notes=self.notes())
 
     def notes(self) -> list[tuple[str, str]]:
         """Return what stands below the table."""
-        return [("cost", str(self.cost)), ("how", f"{self.method}, {self.reports} reports")]
+        method = f"{self.method}, {shown(self.reports, 1)} reports"
+        return [("cost", str(self.cost)), ("method", method)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return everything public as what JSON knows."""

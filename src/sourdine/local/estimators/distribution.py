@@ -216,7 +216,7 @@ def quantiles(
     -------
     Release
         The quantiles of the most likely distribution, smoothed if the grid is fine, and moved
-        into their 95 % intervals. These assume nothing of the distribution and hold for all orders
+        into their 95% intervals. These assume nothing of the distribution and hold for all orders
         together.
 
     Notes

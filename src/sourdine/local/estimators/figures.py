@@ -77,7 +77,7 @@ def bars(
         legend(axes)
     axes.set_ylim(0, min(float(high.max()) * 1.05, float(height.max()) * 2.5) or 1)
     axes.set_xlim(ends[0], ends[-1])
-    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g} %")
+    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g}%")
     axes.set_ylabel("share of a bin of even width", color=INK)
     gaps(axes.xaxis)
     axes.grid(axis="y", color=RULE, linewidth=0.8)

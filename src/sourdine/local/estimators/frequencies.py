@@ -14,6 +14,7 @@ from sourdine.local.estimators.means import Estimate
 from sourdine.mechanisms.mechanism import settle
 from sourdine.mechanisms.randomized_response import FrequencyOracle
 from sourdine.results.answer import plain
+from sourdine.results.formatting import grouped
 from sourdine.results.release import Display
 
 if TYPE_CHECKING:
@@ -508,20 +509,20 @@ class Frequencies(Estimate):
         return cls(**{name: x for name, x in facts.items() if name != "statistic"})
 
     def __str__(self) -> str:
-        people = "1 report" if self.reports == 1 else f"{self.reports} reports"
+        people = "1 report" if self.reports == 1 else f"{grouped(str(self.reports))} reports"
         return f"frequencies, {people} by {self.randomiser}"
 
 
 MADE = {
-    None: "Shares are unbiased: one may lie below 0 or above 1, by noise.",
-    "norm-sub": "Shares are the nearest to the unbiased ones that are not negative and sum to 1: "
-    "small ones are biased. Intervals are of the unbiased ones.",
-    "em": "Shares are the most likely ones that are not negative and sum to 1: small ones are "
-    "biased. Intervals are of the unbiased ones.",
+    None: "Shares are unbiased; noise may take them below 0 or above 1.",
+    "norm-sub": "Shares are projected to be non-negative and sum to 1, so small ones are biased. "
+    "Intervals are for the unbiased shares.",
+    "em": "Shares are the maximum likelihood estimate, which is non-negative and sums to 1; small "
+    "ones are biased. Intervals are for the unbiased shares.",
 }
-SEVERAL = "A person may have several: the shares need not add up to 1."
-EACH = "Each interval holds for its own category, not all of them together."
-ALL = "The intervals hold for all categories together."
+SEVERAL = "People may choose several categories, so shares need not sum to 1."
+EACH = "Each interval holds individually, not simultaneously for all categories."
+ALL = "The intervals hold simultaneously for all categories."
 
 
 def frequencies(
@@ -586,14 +587,14 @@ def frequencies(
     >>> from sourdine.mechanisms import RandomizedResponse
     >>> survey = RandomizedResponse(epsilon=2, categories=3)
     >>> print(frequencies(survey, [600, 250, 150], 1000, labels=["bus", "car", "foot"]))
-    category  share  from (95 %)  to (95 %)
-    bus       0.725        0.690      0.761
-    car       0.211        0.180      0.241
-    foot      0.064        0.035      0.093
-    cost  epsilon 2, any two inputs of one person
-    how   frequencies, 1000 reports by RandomizedResponse(epsilon=2, categories=3)
-    note  Shares are unbiased: one may lie below 0 or above 1, by noise.
-    note  Each interval holds for its own category, not all of them together.
+    category  share          95% CI
+    bus       0.725  [0.690, 0.761]
+    car       0.211  [0.180, 0.241]
+    foot      0.064  [0.035, 0.093]
+    cost    epsilon 2, any two inputs of one person
+    method  frequencies, 1000 reports by RandomizedResponse(epsilon=2, categories=3)
+    note    Shares are unbiased; noise may take them below 0 or above 1.
+    note    Each interval holds individually, not simultaneously for all categories.
     """
     if not isinstance(oracle, FrequencyOracle):
         raise ParameterTypeError(

@@ -182,7 +182,7 @@ def features(schema: Schema, label: str | None) -> dict[str, Feature]:
 CENTRE, SPREAD = (1 / 2, 1 / 3), (log(1 / 6), 0.7)
 """The prior of the mean and of the log standard deviation, the range being 1: six deviations."""
 APART, UNLIKE = 1 / 12, 0.05
-"""The prior of how classes differ: by half a deviation in the mean, by 5 % in the deviation."""
+"""The prior of how classes differ: by half a deviation in the mean, by 5% in the deviation."""
 EVEN, STEPS = 0.01, 10
 """A share of answers that are spread evenly, and the steps by which the laws are loosened."""
 ROUNDS, CLOSE = 60, 1e-5

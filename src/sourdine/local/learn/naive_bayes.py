@@ -83,7 +83,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
     -----
     Whatever is computed from randomised rows is post-processing, and costs no privacy.
 
-    *Claim*: on 50 000 rows of two Gaussian classes at epsilon 2 a column it is at least 3 points
+    *Claim*: on 50,000 rows of two Gaussian classes at epsilon 2 a column it is at least 3 points
     better than `GaussianNB` trained on the same rows. *Checked by*
     ``test_three_points_better_than_naive``. *Claim*: on 614 rows it is not worse by more than a
     point. *Checked by* ``test_never_a_point_worse_on_pima``. *Claim*: without noise it is

@@ -19,7 +19,7 @@ from sourdine.mechanisms.inputs import read_ticks
 from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, register, settle
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.privacy.guarantee import ALIKE, shown
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -183,7 +183,7 @@ SENT = (
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class RoundCosts(Shown):
+class RoundCosts(Displayable):
     """What a survey of several rounds costs one person, all columns together.
 
     Parameters

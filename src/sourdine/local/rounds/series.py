@@ -16,9 +16,9 @@ from sourdine.local.reports.aggregator import Aggregator, influence
 from sourdine.local.rounds.histories import several
 from sourdine.privacy.guarantee import shown
 from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, SOFT, canvas, headed, saved
-from sourdine.results.formatting import row
+from sourdine.results.formatting import grouped, row
 from sourdine.results.release import SHOWN, read_confidence
-from sourdine.results.tables import Sheet, Shown, end_heads, framed
+from sourdine.results.tables import Displayable, Sheet, framed, interval_head, interval_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -70,11 +70,11 @@ def lines(
     axes.set_xlabel("round", color=INK)
     axes.set_ylabel("share", color=INK)
     axes.xaxis.get_major_locator().set_params(integer=True)
-    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g} %")
+    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y:g}%")
     axes.grid(axis="y", color=RULE, linewidth=0.8)
     dashed = ", dashed: the truth" if known else ""
     said = f"one round: {series.schema.costs().one}\nall: {series.schema.guarantee}"
-    headed(axes, title, f"{said} · 95 % intervals{dashed}")
+    headed(axes, title, f"{said} · 95% intervals{dashed}")
     if rows:
         axes.legend(frameon=False, fontsize=8, labelcolor=INK, loc="upper left",
                     bbox_to_anchor=(1.01, 1))  # fmt: skip
@@ -88,7 +88,7 @@ INVENTED = 0.01
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SurveyPlan(Shown):
+class SurveyPlan(Displayable):
     """What so many people will tell in each round.
 
     Parameters
@@ -103,7 +103,7 @@ class SurveyPlan(Shown):
         For each column how far from its estimate the share of a category may be: of a rare one,
         and of one that half of the people have.
     moved
-        For each column by how much 1 % of invented records can move a share.
+        For each column by how much 1% of invented records can move a share.
     """
 
     schema: Schema
@@ -118,13 +118,13 @@ class SurveyPlan(Shown):
             (name, f"± {rare:.3f}", f"± {half:.3f}", f"{self.moved[name]:.3f}")
             for name, (rare, half) in self.halves.items()
         ]
-        costs = self.schema.costs()
+        costs, people = self.schema.costs(), grouped(str(self.n))
         notes = [
-            ("people", f"{self.n} in each round, {100 * self.confidence:g} % intervals"),
+            ("people", f"{people} in each round, {100 * self.confidence:g}% intervals"),
             ("one round", str(costs.one)),
             (f"{costs.rounds} rounds", str(self.schema.guarantee)),
             ("stays", f"epsilon {shown(costs.stays.exact_epsilon())}, if the answers never change"),
-            ("invented", "by how much 1 % of invented records can move a share; no interval says"),
+            ("invented", "the effect of 1% invented records on a share; intervals do not cover it"),
         ]
         return Sheet(
             heads=("column", "a rare answer", "one of a half", "invented"), lines=lines, notes=notes
@@ -164,7 +164,7 @@ def plan(
     >>> print(plan(survey, n=2000).sheet().text().split("stays")[0].rstrip())
     column  a rare answer  one of a half  invented
     smokes        ± 0.087        ± 0.087     0.041
-    people     2000 in each round, 95 % intervals
+    people     2000 in each round, 95% intervals
     one round  epsilon 0.5, any two inputs of one person
     52 rounds  epsilon 2, any two histories of one person that change alike
     >>> plan(survey, error=0.05).n
@@ -214,13 +214,13 @@ def _spread(oracle: Any, asked: float) -> tuple[float, float]:
 DRAWN = 6
 """How many categories are printed and drawn, those with the largest shares."""
 TOGETHER = (
-    "Each interval holds for its own round. People keep their hashes and responses, so rounds err "
-    "together: where answers stay, the mean of many is no more precise than one at the permanent "
-    "epsilon."
+    "Each interval holds for its own round. Responses are memoised, so errors are correlated "
+    "across rounds: if answers do not change, averaging rounds is no more precise than one round "
+    "at the permanent epsilon."
 )
 
 
-class Series(Shown):
+class Series(Displayable):
     """An `Aggregator` for each round of a survey, and what they say together.
 
     Parameters
@@ -247,13 +247,13 @@ class Series(Shown):
     ...     rows = {"vote": ["yes"] * yes + ["no"] * (10_000 - yes)}
     ...     receipt = series.add(number, people.reports(rows, source=seeded))
     >>> print(series.sheet().text().split("one round")[0].rstrip())
-    column  category  round   share  from (95 %)  to (95 %)
-    vote    yes           1  0.7047        0.685      0.724
-    vote    yes           2  0.6571        0.638      0.676
-    vote    yes           3  0.6084        0.589      0.628
-    vote    no            1  0.2953        0.276      0.315
-    vote    no            2  0.3429        0.324      0.362
-    vote    no            3  0.3916        0.372      0.411
+    column  category  round   share          95% CI
+    vote    yes           1  0.7047  [0.685, 0.724]
+    vote    yes           2  0.6571  [0.638, 0.676]
+    vote    yes           3  0.6084  [0.589, 0.628]
+    vote    no            1  0.2953  [0.276, 0.315]
+    vote    no            2  0.3429  [0.324, 0.362]
+    vote    no            3  0.3916  [0.372, 0.411]
     """
 
     __slots__ = ("rounds", "schema")
@@ -308,7 +308,9 @@ class Series(Shown):
             kept = self._largest(column)
             cut |= len(kept) == DRAWN
             for name, category, turn, share, *ends in self._lines(column, kept):
-                lines.append((name, str(category), str(turn), *row(share, ends)))
+                text, low, high = row(share, ends)
+                interval = interval_text(low, high)
+                lines.append((name, str(category), str(turn), text, interval))
         costs = self.schema.costs()
         notes = [
             ("one round", str(costs.one)),
@@ -317,7 +319,7 @@ class Series(Shown):
         ]
         if cut:
             notes.append(("note", f"Of each column the {DRAWN} largest categories are shown."))
-        heads = ("column", "category", "round", "share", *end_heads(SHOWN))
+        heads = ("column", "category", "round", "share", interval_head(SHOWN))
         return Sheet(heads=heads, lines=lines, notes=notes)
 
     def to_frame(self, library: str = "pandas") -> Any:

@@ -98,7 +98,7 @@ class AnsweredShares(Estimate):
     @property
     def caveats(self) -> tuple[str, ...]:
         """Whom the shares are of, and what holds for those of all people."""
-        return ("Of the people who answered.", *self.of_all.caveats[-1:])
+        return ("Estimates are for the people who answered.", *self.of_all.caveats[-1:])
 
     def value(self, drawn: Mapping[str, Any]) -> Floats:
         """Return the ratios, within [0, 1]; equal ones if the estimated number of answers is 0."""
@@ -197,7 +197,7 @@ class Answered(Estimate):
     @property
     def caveats(self) -> tuple[str, ...]:
         """Whom it is of."""
-        return ("Of the people who answered.",)
+        return ("Estimates are for the people who answered.",)
 
     @abstractmethod
     def estimate(self, counts: Floats) -> Any:

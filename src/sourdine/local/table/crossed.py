@@ -404,7 +404,7 @@ class WithinTable(Crossed):
     @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know: a function of the number of reports."""
-        each = "Ratios of estimates, cut to [0, 1]; each interval holds on its own."
+        each = "Ratios of estimates, clipped to [0, 1]. Each interval holds individually."
         return (each,) if self.reports else ("Nobody reported: nothing is known.",)
 
     def value(self, drawn: Mapping[str, Any]) -> Floats:
@@ -421,7 +421,7 @@ class WithinTable(Crossed):
         return self.crossed([(None, np.asarray(release.value), low, high)])
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw each share on a line from 0 to 100 %."""
+        """Draw each share on a line from 0 to 100%."""
         from sourdine.local.table.figures import within
 
         return within(self, release, **options)
@@ -432,7 +432,7 @@ class WithinTable(Crossed):
         return Display(head="share of the row", title=title, even=True)
 
     def __str__(self) -> str:
-        return f"{self.names[1]} within {self.names[0]}, {self.reports} reports"
+        return f"{self.names[1]} within {self.names[0]}, {shown(self.reports, 1)} reports"
 
 
 # ---- How two columns go together, from reports of both -------------------------------------------
@@ -514,7 +514,7 @@ class PairTable(Crossed):
     @property
     def caveats(self) -> tuple[str, ...]:
         """What a reader must know: a function of the number of reports."""
-        each = "Each interval holds on its own, by the normal law; unbiased shares may be negative."
+        each = "Each interval holds individually (normal approximation); shares may be negative."
         return (each,) if self.reports else ("Nobody reported: nothing is known.",)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
@@ -556,4 +556,4 @@ class PairTable(Crossed):
         return Display(head="share", title=f"{self.names[0]} and {self.names[1]}", even=True)
 
     def __str__(self) -> str:
-        return f"{self.names[0]} and {self.names[1]} together, {self.reports} reports"
+        return f"{self.names[0]} and {self.names[1]} together, {shown(self.reports, 1)} reports"

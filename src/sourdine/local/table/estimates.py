@@ -26,8 +26,8 @@ from sourdine.local.table.part import PaidFlag
 from sourdine.privacy import Guarantee
 from sourdine.results.answer import plain
 from sourdine.results.formatting import json_text
-from sourdine.results.release import SHOWN, Estimator, Release, read_drawer
-from sourdine.results.tables import Sheet, Shown, end_heads, framed
+from sourdine.results.release import SHOWN, Estimator, Release, read_estimator
+from sourdine.results.tables import Displayable, Sheet, framed, interval_head
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -77,7 +77,7 @@ class OfColumn(Estimator):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """What a reader must know."""
+        """The caveats of a release."""
         some = "Asked of some people, drawn at random; the interval is for all of them."
         return (some,) if self.sampled else ()
 
@@ -117,7 +117,7 @@ class OfColumn(Estimator):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> OfColumn:
         """Return what wrote these facts."""
-        estimate = read_drawer(facts["estimate"])
+        estimate = read_estimator(facts["estimate"])
         return cls(estimate=estimate, column=facts["column"], sampled=facts["sampled"])
 
     def __getattr__(self, name: str) -> Any:
@@ -139,12 +139,12 @@ PICTURED = ("shares", "quartiles")
 def sheet_of(estimates: Iterable[Named], notes: Sequence[tuple[str, str]]) -> Sheet:
     """Return what is printed of single columns: a line for each number."""
     rows = [
-        (name, what, ", ".join(row[:-3]), *row[-3:])
+        (name, what, ", ".join(row[:-2]), *row[-2:])
         for name, what, release in estimates
         if not isinstance(release.mechanism, Crossed)
         for row in release.columns().cells()[1]
     ]
-    heads = ("column", "what", "of", "estimate", *end_heads(SHOWN))
+    heads = ("column", "what", "of", "estimate", interval_head(SHOWN))
     return Sheet(heads=heads, lines=rows, notes=notes)
 
 
@@ -154,7 +154,7 @@ def sheets_of(estimates: Iterable[Named], notes: Sequence[tuple[str, str]]) -> I
     yield sheet_of(listed, notes)
     for name, what, release in listed:
         if isinstance(release.mechanism, Crossed) and what == PICTURED[0]:
-            title = f"{name}, with {100 * SHOWN:g} % intervals"
+            title = f"{name}, with {100 * SHOWN:g}% intervals"
             caveats = [("note", caveat) for caveat in release.caveats]
             yield replace(release.sheet(), title=title, notes=caveats)
 
@@ -207,7 +207,7 @@ DECILES = tuple(i / 10 for i in range(1, 10))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
-class Estimates(Shown, Mapping[str, "Release"]):
+class Estimates(Displayable, Mapping[str, "Release"]):
     """Shares, means, quantiles and pairs of columns, each a `Release` with its interval.
 
     ``estimates["vote"]`` is the column's own: shares of categories, the mean of numbers.

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 FEW, ROOMY = 6, 8
 """In letters smaller than `ROOMY`, the numbers of more columns than `FEW` would run together."""
 TRACK = 0.8
-"""How much of a cell the line from 0 to 100 % takes."""
+"""How much of a cell the line from 0 to 100% takes."""
 
 
 def crossed(
@@ -57,12 +57,8 @@ def crossed(
     left, right = figure.subplots(1, 2, sharey=True)
     draw_squares(left, release, 8)
     _tracks(right, table, share, ends)
-    _named(
-        left,
-        table,
-        f"of all people; dark to pale: lower end, share, upper end ({_confidence(table)})",
-    )
-    _named(right, table, f"of the people in the row, from 0 to 100 %, with {_confidence(table)}")
+    _named(left, table, f"of all people, with {_confidence(table)}\n(dark: lower end, pale: upper)")
+    _named(right, table, f"of the people in the row, 0 to 100%,\nwith {_confidence(table)}")
     left.set_ylabel(table.names[0], color=INK)
     return _finished(figure, table, release, title, path)
 
@@ -73,7 +69,7 @@ def within(
     """Draw the shares within each row; the parameters are those of `crossed`."""
     figure, axes = _canvas(table, panels=1)
     _tracks(axes, table, np.asarray(release.value), release.interval(table.display.confidence))
-    _named(axes, table, f"of the people in the row, from 0 to 100 %, with {_confidence(table)}")
+    _named(axes, table, f"of the people in the row, 0 to 100%,\nwith {_confidence(table)}")
     axes.set_ylabel(table.names[0], color=INK)
     return _finished(figure, table, release, title, path)
 
@@ -87,7 +83,7 @@ def _canvas(table: Crossed, panels: int) -> tuple[Any, Any]:
 
 
 def _confidence(table: Crossed) -> str:
-    return f"{100 * table.display.confidence:g} % intervals"
+    return f"{100 * table.display.confidence:g}% intervals"
 
 
 def _named(axes: Any, table: Crossed, text: str) -> None:
@@ -161,7 +157,7 @@ def _numbers(
 ) -> None:
     width = 100 * max(float(widths.min()), 1e-6)
     for cx, cy, value in zip(places[0].flat, places[1].flat, share.flat, strict=True):
-        text = f"{shown(100 * value, width)} %"
+        text = f"{shown(100 * value, width)}%"
         axes.text(cx, cy - 0.34, text, ha="center", va="top", color=INK, fontsize=size - 1)
 
 
@@ -187,7 +183,7 @@ def panels(
     path: str | None = None,
     title: str | None = None,
 ) -> Any:
-    """Draw estimates: shares as dots, numbers by their quantiles, with 95 % intervals.
+    """Draw estimates: shares as dots, numbers by their quantiles, with 95% intervals.
 
     Parameters
     ----------
@@ -238,7 +234,7 @@ def _explain(figure: Any, cost: Guarantee, title: str | None, *, crossed: bool) 
     figure.suptitle(title or "Estimates", x=0.01, ha="left", color=INK, fontsize=11)
     keys = [
         Line2D([], [], color=BLUE, marker="o", linewidth=1.4, label="estimate"),
-        Patch(color=PALE, label="95 % interval"),
+        Patch(color=PALE, label="95% interval"),
     ]
     if crossed:
         keys.append(Patch(color=SOFT, label="pair: the share as an area, its lower end in dark"))
@@ -273,7 +269,7 @@ def _shares(axes: Any, release: Release) -> None:
     axes.set_ylim(-0.6, len(y) - 0.4)
     axes.grid(axis="x", color=RULE, linewidth=0.8)
     axes.locator_params(axis="x", nbins=5)
-    axes.xaxis.set_major_formatter(lambda x, _: f"{100 * x:g} %")
+    axes.xaxis.set_major_formatter(lambda x, _: f"{100 * x:g}%")
 
 
 def _quantiles(axes: Any, release: Release) -> None:
@@ -282,7 +278,7 @@ def _quantiles(axes: Any, release: Release) -> None:
     low, high = (np.asarray(end, float) for end in release.interval())
     axes.fill_betweenx(orders, low, high, color=PALE, linewidth=0)
     axes.plot(np.asarray(release.value, float), orders, "o-", color=BLUE, markersize=4, linewidth=1)
-    axes.yaxis.set_major_formatter(lambda x, _: f"{x:g} %")
+    axes.yaxis.set_major_formatter(lambda x, _: f"{x:g}%")
     axes.set_ylabel("at or below", color=INK, fontsize=7)
     axes.locator_params(axis="x", nbins=4)
     charts.gaps(axes.xaxis)

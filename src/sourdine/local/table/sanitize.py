@@ -130,33 +130,35 @@ LONG = 16
 """From this many blocks on, workers are started: they take a second to come."""
 
 Slots = list["NDArray[np.int64]"]
-Shown = list["NDArray[Any]"]
+SanitizedColumns = list["NDArray[Any]"]
 
 
 def shown_blocks(
     schema: Schema, blocks: Iterable[Slots], source: Source, workers: int | None = None
-) -> Iterator[Shown]:
+) -> Iterator[SanitizedColumns]:
     """Yield the reports of all blocks in order, as a table shows them.
 
     Draws that must repeat (a seeded source, an audit) stay in this process.
     """
     here = source is not SYSTEM or CURRENT.get() is not None
-    crew = 1 if here else (_cores() if workers is None else workers)
+    processes = 1 if here else (_cores() if workers is None else workers)
     desk, rest = Desk(schema), iter(blocks)
-    for slots in rest if crew == 1 else islice(rest, LONG):
+    for slots in rest if processes == 1 else islice(rest, LONG):
         yield desk.run(slots, source)
     for slots in rest:
-        yield from _by_crew(schema, chain([slots], rest), crew)
+        yield from _by_workers(schema, chain([slots], rest), processes)
 
 
-def _by_crew(schema: Schema, blocks: Iterator[Slots], crew: int) -> Iterator[Shown]:
+def _by_workers(
+    schema: Schema, blocks: Iterator[Slots], processes: int
+) -> Iterator[SanitizedColumns]:
     with ExitStack() as stack:
         idle: SimpleQueue[Worker] = SimpleQueue()
-        for _ in range(crew):
+        for _ in range(processes):
             idle.put(stack.enter_context(Worker(schema)))
-        threads = stack.enter_context(ThreadPoolExecutor(crew))
+        threads = stack.enter_context(ThreadPoolExecutor(processes))
 
-        def run(slots: Slots) -> Shown:
+        def run(slots: Slots) -> SanitizedColumns:
             worker = idle.get()
             try:
                 return worker.run(slots)
@@ -166,7 +168,7 @@ def _by_crew(schema: Schema, blocks: Iterator[Slots], crew: int) -> Iterator[Sho
         waiting: deque[Any] = deque()
         for slots in blocks:
             waiting.append(threads.submit(run, slots))
-            if len(waiting) > 2 * crew:
+            if len(waiting) > 2 * processes:
                 yield waiting.popleft().result()
         while waiting:
             yield waiting.popleft().result()
@@ -180,7 +182,7 @@ class Desk:
         self.taken = [_smallest(part.cell.size) for part in self.parts.values()]
         self.given = [_smallest(part.mechanism.codes) for part in self.parts.values()]
 
-    def run(self, slots: Slots, source: Source = SYSTEM) -> Shown:
+    def run(self, slots: Slots, source: Source = SYSTEM) -> SanitizedColumns:
         """Return the reports of a block."""
         return _narrowed(shown_block(self.schema, self.parts, slots, source), self.given)
 
@@ -212,7 +214,7 @@ class Worker:
             self._process.communicate()
             self._process = None
 
-    def run(self, slots: Slots) -> Shown:
+    def run(self, slots: Slots) -> SanitizedColumns:
         """Return the reports of a block."""
         answer = None
         if self._process is not None:
@@ -263,7 +265,7 @@ def _smallest(most: int) -> np.dtype[Any]:
     return np.min_scalar_type(-most - 1)
 
 
-def _narrowed(columns: Slots, kinds: Sequence[np.dtype[Any]]) -> Shown:
+def _narrowed(columns: Slots, kinds: Sequence[np.dtype[Any]]) -> SanitizedColumns:
     return [column.astype(kind) for column, kind in zip(columns, kinds, strict=True)]
 
 

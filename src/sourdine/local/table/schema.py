@@ -16,7 +16,7 @@ from sourdine.local.table.part import ColumnPart
 from sourdine.noise import SYSTEM
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.privacy.guarantee import ALIKE, shown
-from sourdine.results.tables import Sheet, Shown
+from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -124,7 +124,7 @@ VERSION = 1
 """Of the format and of what the defaults mean: both stand in the fingerprint."""
 
 
-class Schema(Shown):
+class Schema(Displayable):
     r"""Columns, and the privacy that one record costs as a whole.
 
     Parameters

@@ -72,7 +72,7 @@ class Filter:
     >>> charged  # the sum would admit 50
     412
     >>> print(session)
-    epsilon 3, delta 1e-06: 0.02 % left
+    epsilon 3, delta 1e-06: 0.02% left
     """
 
     epsilon: Fraction | None
@@ -154,7 +154,7 @@ class Filter:
         >>> from sourdine.privacy import Part
         >>> Filter.of(1).charge(Part.pure(2), "mean of age")
         Traceback (most recent call last):
-        sourdine.errors.BudgetExceededError: 'mean of age' must be at most 100 % of the total, what is left, got 200 %. Ask for less, or with a smaller epsilon.
+        sourdine.errors.BudgetExceededError: 'mean of age' must be at most 100% of the total, what is left, got 200%. Ask for less, or with a smaller epsilon.
         """  # noqa: E501
         after = self.after(parts)
         if after.is_within:

@@ -3,7 +3,7 @@
 A parameter that several statistics describe alike is one field; where they differ in its help, its
 choices or its default, each has a field of its own. A choice is offered only if a question with it
 would be accepted under the terms of the data set. What is typed is sent as it stands, and read by
-the reader that all faces share.
+the parser that all interfaces share.
 """
 
 from __future__ import annotations

@@ -92,8 +92,8 @@ def _team(row: Mapping[str, Any]) -> Team:
 
 def _sent(row: Mapping[str, Any], ladder: Ladder) -> dict[str, Any]:
     """Return a submission as a page shows it."""
-    value, least, most = team_cells(Team(row["team"], _score(row), 1), ladder)
-    return {**row, "value": value, "least": least, "most": most}
+    value, interval = team_cells(Team(row["team"], _score(row), 1), ladder)
+    return {**row, "value": value, "interval": interval}
 
 
 def register(visit: Visit) -> Response:

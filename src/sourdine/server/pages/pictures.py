@@ -12,7 +12,7 @@ from markupsafe import Markup
 from sourdine.adaptive.holdout.leaderboard import team_cells
 from sourdine.results.charts import FEW, SERIES, drawing, groups_of, text, whisker
 from sourdine.results.formatting import places, printable, shown
-from sourdine.results.tables import label
+from sourdine.results.tables import interval_text, label
 from sourdine.server.pages.rendering import upward
 
 if TYPE_CHECKING:
@@ -53,8 +53,8 @@ def gauge(spent: float, planned: float, left: str, total: str) -> Markup:
     parts += _arc(spent, after, "over" if over else "next")
     middle = ACROSS / 2
     parts += text(left, middle, 84, "middle", "gauge-left")
-    parts += text(f"left of {total}", middle, 104, "middle", "tick")
-    told = f"{left} left of {total}"
+    parts += text(f"of {total} left", middle, 104, "middle", "tick")
+    told = f"{left} of {total} left"
     if planned:
         told += "; the plan takes more than that" if over else f"; the plan takes {planned:.2%}"
     return Markup(drawing(parts, ACROSS, 112, told))  # noqa: S704 - every text was escaped
@@ -111,11 +111,11 @@ class CurvePicture:
             f'width="{self.wide - RIGHT - edge:.1f}"/>'
         )
         if edge < self.wide - RIGHT - 1:
-            said = "more than is left" if self._narrow else "shaded: more than is left"
+            said = "over budget" if self._narrow else "shaded: over budget"
             shade += text(said, self.wide - RIGHT, 14, "end", "beyond-word")
         line = " ".join(f"{self._x(e):.1f},{self._y(error):.1f}" for e, error in self.points)
         parts = shade + self._axes() + f'<polyline class="curve" points="{line}"/>'
-        told = f"error against epsilon; up to epsilon {self.afford:g} can be had"
+        told = f"error against epsilon; up to epsilon {self.afford:g} is available"
         if self.here is not None:
             parts += self._point(*self.here)
             told += f"; at epsilon {self.here[0]:g} it is {upward(self.here[1])} {self.unit}"
@@ -143,9 +143,9 @@ class CurvePicture:
             x = self._x(10.0**power)
             parts += text(f"{10.0**power:g}", x, floor_ + 17, "middle")
         if self._narrow:  # beside what is said of the shade
-            parts += text(f"error ({self.unit or '95 %'})", 0, 14)
+            parts += text(f"error ({self.unit or '95%'})", 0, 14)
         else:
-            parts += text(f"error (95 %{', ' if self.unit else ''}{self.unit})", LEFT, 14)
+            parts += text(f"error (95%{', ' if self.unit else ''}{self.unit})", LEFT, 14)
         return parts + text("epsilon", (LEFT + self.wide - RIGHT) / 2, TALL - 5, "middle")
 
     def _ticks(self) -> list[float]:
@@ -268,7 +268,7 @@ def _rows(columns: Columns, wide: int) -> Markup:
 
 def _said(row: Sequence[str]) -> str:
     value, low, high = row
-    return f"{value}  ({low} to {high})"
+    return f"{value}  {interval_text(low, high)}"
 
 
 def _dated(value: Any) -> bool:
@@ -483,7 +483,7 @@ def _axes_of_curves(columns: Columns) -> tuple[list[float], Marks, float, float,
     values, low, high = _numbers(columns)
     if own == "q":
         at: list[float] = [100 * float(q) for q in labels]
-        across: Marks = [(float(p), f"{p} %") for p in (20, 50, 80)]
+        across: Marks = [(float(p), f"{p}%") for p in (20, 50, 80)]
         # an end far beyond all values would press them together
         spread = (max(values) - min(values)) or (max(high) - min(low)) or 1.0
         bottom, top = max(min(low), min(values) - spread), min(max(high), max(values) + spread)
@@ -497,7 +497,7 @@ def _axes_of_curves(columns: Columns) -> tuple[list[float], Marks, float, float,
         across = [(places([d])[0], str(d)[:10]) for d in ends]
     else:
         across = ticks(min(at), max(at), 3)
-    return at, across, 0.0, 1.0, [(0.0, "0 %"), (0.5, "50 %"), (1.0, "100 %")]
+    return at, across, 0.0, 1.0, [(0.0, "0%"), (0.5, "50%"), (1.0, "100%")]
 
 
 def _curve_of(
@@ -651,7 +651,7 @@ class BoardPicture:
             parts += text(words, x, floor + 20, "middle")
         if self.bar is None:
             return parts
-        said = f"{self.ladder.said(self.bar)} or more leads"
+        said = f"{self.ladder.said(self.bar)} or more takes the lead"
         x, room = place(self.bar), LETTER * len(said) / 2
         middle = min(max(x, self._left + room), self.wide - room)
         parts += f'<path class="guide" d="M{x:.1f} {BOARD_ABOVE - 4}V{floor + 4}"/>'
@@ -662,20 +662,20 @@ class BoardPicture:
         left, kind = self._left, "name own" if team.name == self.own else "name"
         parts = text(_named(team, int((left - 12) / LETTER)), left - 12, y + 4.5, "end", kind)
         if team.score is None:
-            return parts + text("has not led", left + 4, y + 4.5)
+            return parts + text("no lead yet", left + 4, y + 4.5)
         x1, x2, x = map(place, (team.score.lower, team.score.upper, team.score.value))
         parts += f'<line class="span" x1="{x1:.1f}" x2="{x2:.1f}" y1="{y}" y2="{y}"/>'
         parts += f'<circle class="dot" cx="{x:.1f}" cy="{y}" r="6"/>'
         if self._narrow:
             return parts
-        said = "{}  ({} to {})".format(*team_cells(team, self.ladder))
+        said = "{}  {}".format(*team_cells(team, self.ladder))
         return parts + text(said, self.wide - self._right + 14, y + 4.5, kind="name")
 
     def _told(self) -> str:
         said = [
             f"{team.name} has not led"
             if team.score is None
-            else "{}: {} ({} to {})".format(team.name, *team_cells(team, self.ladder))
+            else "{}: {} {}".format(team.name, *team_cells(team, self.ladder))
             for team in self.teams
         ]
         return "; ".join(said)

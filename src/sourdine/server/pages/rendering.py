@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 
 TYPES = {"css": "text/css", "mjs": "text/javascript", "svg": "image/svg+xml"}
-WITHIN = re.compile(r"(?<=\d) (?=[\d%])")
+WITHIN = re.compile(r"(?<=[\d,]) (?=[-\d])")
 FOREVER = "public, max-age=31536000, immutable"
 
 
@@ -61,7 +61,7 @@ def upward(error: float | str | None) -> str:
     Examples
     --------
     >>> upward(20.58827), upward(123456), upward(0.0), upward("3 days"), upward(None)
-    ('20.6', '124 000', '0', '3 days', 'not known before')
+    ('20.6', '124,000', '0', '3 days', 'not known before')
     """
     if error is None:
         return "not known before"
@@ -75,7 +75,7 @@ def upward(error: float | str | None) -> str:
 
 
 def unbroken(text: str) -> str:
-    """Return a text in which no line ends within a number, or before its percent sign."""
+    """Return a text in which no line ends within a time or an interval."""
     return WITHIN.sub("\u00a0", text)
 
 

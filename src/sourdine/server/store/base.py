@@ -12,7 +12,7 @@
 `SurveyEntry`      a survey on the same server
 =================  ================================================================================
 
-Texts named JSON are whatever the server's faces understand; the store keeps them as they are.
+Texts named JSON are what the server's interfaces understand; the store keeps them as they are.
 """
 
 from __future__ import annotations
@@ -82,7 +82,7 @@ class Dataset:
         They stand in the first line of the data set's ledger, and nowhere else.
     source
         The path or address that the server reads the data from; an address may hold a password,
-        so no face shows it.
+        so no interface shows it.
     columns
         What is public about the columns, as JSON: names, kinds, bounds, keys.
     n_about

@@ -64,24 +64,26 @@ class DatasetCheck:
 def checked(datasets: Datasets, name: str) -> DatasetCheck:
     """Read the whole ledger of a data set, and compare it with what releases say of it."""
     try:
-        return datasets.ledger(name).reading(lambda page, history: _compared(name, history, page))
+        return datasets.ledger(name).reading(
+            lambda opened, history: _compared(name, history, opened)
+        )
     except SourdineError as error:
         return DatasetCheck(dataset=name, problems=(str(error),))
 
 
 def _compared(
-    name: str, history: list[Charge], page: JournalTransaction | TableTransaction
+    name: str, history: list[Charge], opened: JournalTransaction | TableTransaction
 ) -> DatasetCheck:
-    if not isinstance(page, TableTransaction):
-        raise TypeError(page)
-    lines = page.lines()
+    if not isinstance(opened, TableTransaction):
+        raise TypeError(opened)
+    lines = opened.lines()
     where = {
         (table, row["number"]): head.lines
         for table, row, head in lines
         if table in ("charges", "answers")
     }
-    asked = {row["number"]: row.get(REQUEST) for row in page.rows(CHARGES)}
-    rows = page.transaction.all(RELEASES, name)
+    asked = {row["number"]: row.get(REQUEST) for row in opened.rows(CHARGES)}
+    rows = opened.transaction.all(RELEASES, name)
     problems = (*_problems(rows, history, where), *_strangers(name, rows, asked))
     last = lines[-1][2]
     return DatasetCheck(

@@ -56,8 +56,8 @@ class Datasets:
         """Register a data set, and open its ledger; a ledger that is there must say the same."""
         if self.get(named(dataset.name)) is not None:
             raise _taken(dataset.name)
-        book = TableJournal(self._database, dataset.name, LEDGER, beginning(dataset.terms))
-        self._ledgers[dataset.name] = StoredLedger(book, dataset.terms)
+        journal = TableJournal(self._database, dataset.name, LEDGER, beginning(dataset.terms))
+        self._ledgers[dataset.name] = StoredLedger(journal, dataset.terms)
         public = (dataset.columns, dataset.n_about, "open", now(), dataset.read)
         values = (dataset.name, dataset.source, *public, dataset.title, dataset.description)
 
@@ -98,15 +98,15 @@ class Datasets:
         """Return the ledger of a data set, for ``Session(data, ledger=...)``."""
         found = self._ledgers.get(name)
         if found is None:
-            found = StoredLedger(self.book(name))
+            found = StoredLedger(self.journal(name))
             self._ledgers[name] = found
         return found
 
-    def book(self, name: str) -> TableJournal:
+    def journal(self, name: str) -> TableJournal:
         """Return the lines of a data set's ledger."""
         found = self._ledgers.get(name)
-        if found is not None and isinstance(found.book, TableJournal):
-            return found.book
+        if found is not None and isinstance(found.journal, TableJournal):
+            return found.journal
         return TableJournal(self._database, name, LEDGER)
 
     def charges(self, name: str, after: int, most: int) -> list[Row]:

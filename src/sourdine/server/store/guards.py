@@ -79,11 +79,11 @@ def guards_anew(transaction: Transaction) -> None:
 
 # ---- Guards: labels that answer submissions of teams, each charged once and answered once --------
 #
-# The lines of a guard's ledger are a book like that of a data set: its terms, a seal of the labels,
-# the step of the leaderboard, then every answer with its charge. A submission is one transaction:
-# it looks for its key, reads the book, decides, charges, and writes the answer down. So there is no
-# charge without an answer, none that another worker does not know, and nothing is shown that is not
-# on the disk. The labels are not in the store.
+# The lines of a guard's ledger are a journal like that of a data set: its terms, a seal of the
+# labels, the step of the leaderboard, then every answer with its charge. A submission is one
+# transaction: it looks for its key, reads the journal, decides, charges, and writes the answer. So
+# there is no charge without an answer, none that another worker does not know, and nothing is shown
+# that is not on the disk. The labels are not in the store.
 #
 # *Claim*: whenever workers are killed, a key is charged once and has one answer. *Checked by*
 # ``test_killed_workers_spend_one_question_a_key``. *Claim*: of many that submit at once, through
@@ -105,8 +105,8 @@ CHECK, SAID = slice(0, 32), slice(33, None)
 """A line's check, and what it says."""
 
 
-def guard_book(name: str) -> str:
-    """Return what the book of a guard is called; no data set can have that name."""
+def guard_journal(name: str) -> str:
+    """Return the name of a guard's journal; no data set can have that name."""
     return f"guard:{name}"
 
 
@@ -121,7 +121,7 @@ class Guards:
 
     def __init__(self, database: SharedDatabase) -> None:
         self._database = database
-        self._books: dict[str, TableJournal] = {}
+        self._journals: dict[str, TableJournal] = {}
 
     def add(self, guard: Guard, begin: Iterable[tuple[str, Row]]) -> Guard:
         """Register a guard, and begin its ledger; or refuse a name that is taken.
@@ -138,7 +138,7 @@ class Guards:
         def job(transaction: Transaction) -> None:
             if transaction.one(f"{FOUND} WHERE name = ?", new.name) is not None:
                 raise ParameterError("name", "be new", repr(new.name), "Type another name.")
-            begin_journal(transaction, guard_book(new.name), GUARD, begin)
+            begin_journal(transaction, guard_journal(new.name), GUARD, begin)
             transaction.run(
                 "INSERT INTO guards VALUES (?, ?, ?, ?, ?, ?, ?)",
                 *(new.name, new.source, new.column, new.secret, new.text, new.state, new.opened),
@@ -163,17 +163,19 @@ class Guards:
         end = "UPDATE guards SET state = 'closed' WHERE name = ? AND state = 'open'"
         self._database.write(lambda t: t.run(end, name))
 
-    def book(self, name: str) -> TableJournal:
+    def journal(self, name: str) -> TableJournal:
         """Return the lines of a guard's ledger."""
-        found = self._books.get(name)
+        found = self._journals.get(name)
         if found is None:
-            found = self._books[name] = TableJournal(self._database, guard_book(name), GUARD)
+            found = self._journals[name] = TableJournal(self._database, guard_journal(name), GUARD)
         return found
 
     def look(self, name: str, work: Callable[[Leaderboard], T], labels: Labels | None = None) -> T:
         """Run a function on what a guard has told until now; what it asks is not kept."""
-        book = self.book(name)
-        return book.look(lambda page: work(open_sealed(TransactionJournal(book, page), labels)))
+        journal = self.journal(name)
+        return journal.look(
+            lambda opened: work(open_sealed(TransactionJournal(journal, opened), labels))
+        )
 
     def give(self, guard: str, team: str, submissions: int) -> TeamGrant:
         """Say how often a team may submit: a new ceiling in place of the old."""
@@ -215,7 +217,7 @@ class Guards:
         request
             Which team sends what to which guard (its ``dataset``), under which key.
         ask
-            Submits to the leaderboard that a book keeps, in the transaction of that book.
+            Submits to the leaderboard that a journal keeps, in the transaction of that journal.
 
         Raises
         ------
@@ -228,16 +230,16 @@ class Guards:
         ParameterError
             The guard is closed.
         """
-        book = self.book(request.dataset)
+        journal = self.journal(request.dataset)
 
         def job(transaction: Transaction) -> tuple[Submission, TableTransaction | None]:
             found = self._found(transaction, request)
             if found is not None:
                 return found, None
             _require_open(transaction, request)
-            page = book.page(transaction)
-            ask(TransactionJournal(book, page))
-            line, number = page.head.lines, len(page.rows(SUBMISSIONS))
+            opened = journal.opened(transaction)
+            ask(TransactionJournal(journal, opened))
+            line, number = opened.head.lines, len(opened.rows(SUBMISSIONS))
             transaction.run(
                 "INSERT INTO submissions VALUES (?, ?, ?, ?, ?, ?, ?)",
                 *(request.dataset, request.analyst, request.key, request.asked),
@@ -246,11 +248,11 @@ class Guards:
             stored = self._found(transaction, request)
             if stored is None:
                 raise LookupError
-            return replace(stored, fresh=True), page
+            return replace(stored, fresh=True), opened
 
-        stored, page = self._database.write(job)
-        if page is not None:
-            book.remember(page)
+        stored, opened = self._database.write(job)
+        if opened is not None:
+            journal.remember(opened)
         return stored
 
     def found(self, request: KeyedRequest) -> Submission | None:
@@ -316,7 +318,7 @@ def _guard(row: tuple[Any, ...]) -> Guard:
 
 def _submission(transaction: Transaction, row: tuple[Any, ...]) -> Submission:
     team, key, guard, asked, number, told, line, text = row
-    transaction.note(guard_book(guard), line, text[CHECK])
+    transaction.note(guard_journal(guard), line, text[CHECK])
     entry = entry_of(json.loads(text[SAID])[1])
     return Submission(
         request=KeyedRequest(analyst=team, key=key, dataset=guard, asked=asked),
@@ -337,13 +339,13 @@ KEYS = "SELECT team, number, line FROM submissions WHERE guard = ? ORDER BY numb
 def guard_checked(guards: Guards, name: str) -> DatasetCheck:
     """Read the whole ledger of a guard, and compare it with what was told under keys."""
 
-    def compared(book: TableJournal, page: TableTransaction) -> DatasetCheck:
-        lines = page.lines()
-        history = open_sealed(TransactionJournal(book, page)).guard.ledger.history
-        keys = page.transaction.all(KEYS, name)
+    def compared(journal: TableJournal, opened: TableTransaction) -> DatasetCheck:
+        lines = opened.lines()
+        history = open_sealed(TransactionJournal(journal, opened)).guard.ledger.history
+        keys = opened.transaction.all(KEYS, name)
         last = lines[-1][2]
         return DatasetCheck(
-            dataset=guard_book(name),
+            dataset=guard_journal(name),
             charges=len(history),
             answers=len(keys),
             line=last.lines,
@@ -352,10 +354,10 @@ def guard_checked(guards: Guards, name: str) -> DatasetCheck:
         )
 
     try:
-        book = guards.book(name)
-        return book.look(lambda page: compared(book, page))
+        journal = guards.journal(name)
+        return journal.look(lambda opened: compared(journal, opened))
     except SourdineError as error:
-        return DatasetCheck(dataset=guard_book(name), problems=(str(error),))
+        return DatasetCheck(dataset=guard_journal(name), problems=(str(error),))
 
 
 def _problems(

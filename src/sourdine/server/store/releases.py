@@ -130,17 +130,17 @@ class Releases:
             return found
         if grant is None:
             raise _not_granted()
-        ledger, book = (
+        ledger, journal = (
             self._datasets.ledger(request.dataset),
-            self._datasets.book(request.dataset),
+            self._datasets.journal(request.dataset),
         )
 
         def attempt(whole: bool) -> StoredRelease:  # noqa: FBT001 - a ledger's own callback
-            stored, page = self._database.write(
-                lambda t: self._charge(t, request, calls, (ledger, book), whole=whole)
+            stored, opened = self._database.write(
+                lambda t: self._charge(t, request, calls, (ledger, journal), whole=whole)
             )
-            if page is not None:
-                book.remember(page)
+            if opened is not None:
+                journal.remember(opened)
             return stored
 
         return ledger.declaring(attempt, calls)
@@ -158,26 +158,26 @@ class Releases:
         if found is not None:
             return found, None
         self._require_open(transaction, request)
-        ledger, book = into
+        ledger, journal = into
         spent = self._granted(transaction, request, calls)
-        page = book.page(transaction)
-        desk = ledger.desk(page, {REQUEST: request.digest})
+        opened = journal.opened(transaction)
+        desk = ledger.desk(opened, {REQUEST: request.digest})
         charges = ledger.write(desk, calls, whole=whole)
         transaction.run(
             "INSERT INTO releases VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'charged', NULL)",
             *(request.analyst, request.key, request.asked, request.dataset),
-            *(charges[0].number, len(charges), page.head.lines, str(spent)),
+            *(charges[0].number, len(charges), opened.head.lines, str(spent)),
         )
         stored = StoredRelease(
             request=request,
             state="charged",
             number=charges[0].number,
             count=len(charges),
-            line=page.head.lines,
-            head=page.head.chain.decode(),
+            line=opened.head.lines,
+            head=opened.head.chain.decode(),
             fresh=True,
         )
-        return stored, page
+        return stored, opened
 
     def _require_open(self, transaction: Transaction, request: KeyedRequest) -> None:
         state = transaction.one("SELECT state FROM datasets WHERE name = ?", request.dataset)
@@ -210,24 +210,24 @@ class Releases:
 
     def answer(self, request: KeyedRequest, answers: Sequence[str]) -> StoredRelease:
         """Store answers if none are stored, and return what is stored; the second step alone."""
-        book = self._datasets.book(request.dataset)
+        journal = self._datasets.journal(request.dataset)
         ledger = self._datasets.ledger(request.dataset)
 
         def job(transaction: Transaction) -> tuple[StoredRelease, TableTransaction]:
-            page = book.page(transaction)
+            opened = journal.opened(transaction)
             stored = self._required(transaction, request)
             if stored.state == "charged":
                 if len(answers) != stored.count:
                     raise ValueError(f"{len(answers)} answers to {stored.count} charges")
-                first = page.head.lines + 1
+                first = opened.head.lines + 1
                 for number, answer in enumerate(answers, stored.number):
-                    ledger.answer(page, number, answer)
+                    ledger.answer(opened, number, answer)
                 self._settle(transaction, request, "answered", first)
                 stored = replace(stored, state="answered", answers=tuple(answers))
-            return stored, page
+            return stored, opened
 
-        stored, page = self._database.write(job)
-        book.remember(page)
+        stored, opened = self._database.write(job)
+        journal.remember(opened)
         return stored
 
     def fail(self, request: KeyedRequest) -> StoredRelease:

@@ -112,7 +112,7 @@ CLAIMS = (
     Claim(
         id="A13b",
         statement="P(k/n) proportional to e^(-eps |nf - k|/2) is epsilon-private; the rival's "
-        "exponent is 10 % larger",
+        "exponent is 10% larger",
         printed=lambda epsilon: epsilon / 2,
         instead=lambda epsilon: 1.1 * epsilon / 2,
         other=Instead.RIVAL,

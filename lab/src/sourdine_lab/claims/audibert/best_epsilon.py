@@ -74,7 +74,7 @@ def bounds_told(bounds: Callable[[Floats], tuple[float, float]]) -> Finding:
 
 
 def smallest(chosen: Callable[[], float]) -> Finding:
-    """Check by the law that epsilon meets the target and epsilon less 2 % does not."""
+    """Check by the law that epsilon meets the target and epsilon less 2% does not."""
     epsilon, sets = chosen(), samples(SETS)
     here, less = (
         exact_miss(sets, 0.5, BOUNDS, epsilon=e, error=ERROR) for e in (epsilon, 0.98 * epsilon)
@@ -95,7 +95,7 @@ CLAIMS = (
     Claim(
         id="A6",
         statement="QExp's rank error passes 2(ln psi - ln beta)/epsilon with probability beta at "
-        "most, psi = (b-a)/least gap (rival: a bound 10 % smaller).",
+        "most, psi = (b-a)/least gap (rival: a bound 10% smaller).",
         printed=rank_error,
         instead=lambda epsilon, psi, beta: 0.9 * rank_error(epsilon, psi, beta),
         other=Instead.RIVAL,

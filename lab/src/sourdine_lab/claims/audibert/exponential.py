@@ -53,7 +53,7 @@ CLAIMS = (
     Claim(
         id="A3",
         statement="Choosing o with probability proportional to exp(epsilon u/(2 sensitivity)) is "
-        "epsilon-private (rival: an exponent 10 % larger).",
+        "epsilon-private (rival: an exponent 10% larger).",
         printed=lambda epsilon, sensitivity: epsilon / (2 * sensitivity),
         instead=lambda epsilon, sensitivity: 1.1 * epsilon / (2 * sensitivity),
         other=Instead.RIVAL,

@@ -95,15 +95,15 @@ def classic(largest: float) -> Finding:
 
 
 def minimal(constant: Callable[[], float]) -> Finding:
-    """Check that c keeps delta at epsilon 0.8 and that c less 5 % does not."""
+    """Check that c keeps delta at epsilon 0.8 and that c less 5% does not."""
     c = constant()
     kept, less = (_delta(Fraction(k * FINE / float(EPSILON)) ** 2, EPSILON) for k in (c, 0.95 * c))
-    words = f"c = {c:.3f} gives delta {kept:.1e}, 5 % less {less:.1e}; allowed 1e-05"
+    words = f"c = {c:.3f} gives delta {kept:.1e}, 5% less {less:.1e}; allowed 1e-05"
     return Finding(kept <= float(DELTA) * (1 + 1e-6) and less > float(DELTA), kept, 0.0, words)
 
 
 def nearly_least(c: float) -> Finding:
-    """Check that c is above the least that the theorem allows, by 5 % at most."""
+    """Check that c is above the least that the theorem allows, by 5% at most."""
     ratio = c / LEAST
     words = f"c = {c:g} is {ratio:.3f} times the theorem's least, {LEAST:.3f}; allowed 1 to 1.05"
     return Finding(1 < ratio <= 1.05, ratio, 0.0, words)
@@ -162,7 +162,7 @@ CLAIMS = (
     ),
     Claim(
         id="A2e",
-        statement="c = 5 is nearly the least that the theorem allows, within 5 % as we read it "
+        statement="c = 5 is nearly the least that the theorem allows, within 5% as we read it "
         "(rival: 4.8, which it does not allow).",
         printed=5.0,
         instead=4.8,

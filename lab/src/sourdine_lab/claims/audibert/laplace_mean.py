@@ -105,7 +105,7 @@ CLAIMS = (
     Claim(
         id="A1b",
         statement="Laplace noise of scale sensitivity/epsilon is epsilon-private "
-        "(rival: a scale 10 % smaller).",
+        "(rival: a scale 10% smaller).",
         printed=lambda sensitivity, epsilon: sensitivity / epsilon,
         instead=lambda sensitivity, epsilon: sensitivity / epsilon * Fraction(9, 10),
         other=Instead.RIVAL,

@@ -79,7 +79,7 @@ def both_noises(alpha: Callable[[int], float]) -> Finding:
     quantile = above_threshold_noise(QUERIES, 1, BETA)
     words = (
         f"alpha = {a:.1f} is reached with probability {1 - inside:.3g}, claimed at most {BETA} "
-        f"(the true 95 % quantile is {quantile:.1f})"
+        f"(the true 95% quantile is {quantile:.1f})"
     )
     return Finding(1 - inside <= BETA, 1 - inside, 0.0, words)
 

@@ -286,7 +286,7 @@ CLAIMS = (
     ),
     Claim(
         id="C7g",
-        statement="Observed: at n = 5000 and 20 000, ε = 1 the theorem as printed is not violated "
+        statement="Observed: at n = 5000 and 20,000, ε = 1 the theorem as printed is not violated "
         "[rival: a tenth of it]",
         printed=lambda n, q: bounds.histogram_asymptotic_printed(n, q, epsilon=1),
         instead=lambda n, q: bounds.histogram_asymptotic_printed(n, q, epsilon=1) / 10,

@@ -54,7 +54,7 @@ CLAIMS = (
     Claim(
         id="L4",
         statement="Laplace noise of scale amplitude/eps, redrawn until inside, is eps private"
-        " (rival: a scale 10 % smaller)",
+        " (rival: a scale 10% smaller)",
         printed=lambda e: 1 / e,
         instead=lambda e: 0.9 / e,
         other=Instead.RIVAL,

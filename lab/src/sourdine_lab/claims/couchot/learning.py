@@ -48,11 +48,11 @@ def mean(values: NDArray[np.float64]) -> tuple[float, float]:
 
 
 def among(said: float, values: NDArray[np.float64], measure: str) -> Finding:
-    """Ask whether a score lies in the central 95 % of the scores of cleanings."""
+    """Ask whether a score lies in the central 95% of the scores of cleanings."""
     tail = float(min((values <= said).mean(), (values >= said).mean()))
     low, high = np.quantile(values, (0.025, 0.975))
     words = (
-        f"95 % of {len(values)} cleanings have {measure} {low:.3f} to {high:.3f}, on average"
+        f"95% of {len(values)} cleanings have {measure} {low:.3f} to {high:.3f}, on average"
         f" {values.mean():.3f} ({table().data}); {tail:.3f} of them are as far out as {said:.4f}"
     )
     return Finding(tail >= 0.025, tail, (tail * (1 - tail) / len(values)) ** 0.5, words)
@@ -150,7 +150,7 @@ CLAIMS = (
     Claim(
         id="L7",
         statement="at eps = 1 a column one cleaning gives accuracy .604: it lies in the central"
-        " 95 % of cleanings (rival: the clean table's .786)",
+        " 95% of cleanings (rival: the clean table's .786)",
         printed=STATED["accuracy"][1],
         instead=STATED["accuracy"][0],
         other=Instead.RIVAL,
@@ -158,7 +158,7 @@ CLAIMS = (
     ),
     Claim(
         id="L7b",
-        statement="at eps = 1 a column one cleaning gives F1 .116: it lies in the central 95 % of"
+        statement="at eps = 1 a column one cleaning gives F1 .116: it lies in the central 95% of"
         " cleanings (rival: the clean table's .637)",
         printed=STATED["F1"][1],
         instead=STATED["F1"][0],
@@ -177,7 +177,7 @@ CLAIMS = (
     Claim(
         id="L7d",
         statement="the clean table gives .786; without the file a stand-in of ours is tried, and"
-        " only roughly (rival: 10 % more)",
+        " only roughly (rival: 10% more)",
         printed=STATED["accuracy"][0],
         instead=1.1 * STATED["accuracy"][0],
         other=Instead.RIVAL,

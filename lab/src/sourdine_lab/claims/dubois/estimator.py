@@ -35,7 +35,7 @@ def constant() -> float:
 def passes(power: Callable[[int], float]) -> Finding:
     """Find the chance that nothing but noise passes a level's threshold, from level 0 on.
 
-    The mean of N Laplace variables is drawn, 20 000 times a level.
+    The mean of N Laplace variables is drawn, 20,000 times a level.
     """
     rng, chances = np.random.default_rng(3), []
     for j in LEVELS:

@@ -88,7 +88,7 @@ CLAIMS = (
     ),
     Claim(
         id="S2b",
-        statement="The factor 1 + q(e - 1) of the proof is needed in full (rival: 1 % less)",
+        statement="The factor 1 + q(e - 1) of the proof is needed in full (rival: 1% less)",
         printed=tight,
         instead=lambda rate: 0.99 * tight(rate),
         other=Instead.RIVAL,

@@ -221,7 +221,7 @@ CLAIMS = (
     Claim(
         id="S6c",
         statement="Observed: on the lazy walk, for which no width is given, that of independent "
-        "rows holds with three times the variance (rival: 10 % less)",
+        "rows holds with three times the variance (rival: 10% less)",
         printed=3.0,
         instead=2.7,
         other=Instead.RIVAL,

@@ -125,7 +125,7 @@ CLAIMS = (
     Claim(
         id="S8",
         statement="Every answer of the Median Mechanism is within (ln(4k)/2n)^(1/4) of the "
-        "sample's average (rival: 10 % less)",
+        "sample's average (rival: 10% less)",
         printed=lambda n, k: (log(4 * k) / (2 * n)) ** 0.25,
         instead=lambda n, k: 0.9 * (log(4 * k) / (2 * n)) ** 0.25,
         other=Instead.RIVAL,
@@ -152,7 +152,7 @@ CLAIMS = (
     Claim(
         id="S9",
         statement="Independent rows: a query is off by more than sqrt(ln(2/betahat)/2n) with "
-        "probability betahat at most (rival: 10 % less variance)",
+        "probability betahat at most (rival: 10% less variance)",
         printed=1.0,
         instead=0.9,
         other=Instead.RIVAL,

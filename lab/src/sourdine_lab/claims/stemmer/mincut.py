@@ -96,7 +96,7 @@ def beats_computing_anew(copies: Callable[[int], int]) -> Finding:
 CLAIMS = (
     Claim(
         id="S4",
-        statement="The min-cut of a changing graph is estimated robustly, within 40 % (our "
+        statement="The min-cut of a changing graph is estimated robustly, within 40% (our "
         "threshold; rival: one sample of the edges)",
         printed=many_samples,
         instead=one_sample,

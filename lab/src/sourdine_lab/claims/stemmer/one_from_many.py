@@ -54,7 +54,7 @@ def few_coordinates_lose(play: Callable[..., Outcome]) -> Finding:
     share = (least * GAMES + 2) / (GAMES + 4)
     deviation = (share * (1 - share) / (GAMES + 4)) ** 0.5
     words = (
-        f"{WATCHED} coordinates lose {least:.0%} ± {deviation:.0%} of the games, more than 75 % "
+        f"{WATCHED} coordinates lose {least:.0%} ± {deviation:.0%} of the games, more than 75% "
         "claimed"
     )
     return Finding(least - 4 * deviation > 0.75, least, deviation, words)
@@ -132,7 +132,7 @@ CLAIMS = (
     ),
     Claim(
         id="S1c",
-        statement="There are 2^(|X|/5)/sqrt(2|X|) sets of half of X, no two of which share 49 % of "
+        statement="There are 2^(|X|/5)/sqrt(2|X|) sets of half of X, no two of which share 49% of "
         "it (rival: 0.95|X| for |X|/5, more than there can be)",
         printed=1 / 5,
         instead=0.95,
@@ -141,7 +141,7 @@ CLAIMS = (
     ),
     Claim(
         id="S1d",
-        statement="All Y, Z of the code share less than 49 % of X; it must say Y != Z, which the "
+        statement="All Y, Z of the code share less than 49% of X; it must say Y != Z, which the "
         "proof means by any two sets",
         printed=lambda code: product(code, code),
         instead=lambda code: permutations(code, 2),

@@ -70,7 +70,7 @@ def one_sketch(seed: int) -> F2Sketch:
 
 
 def withstands_probes(make: Callable[[int], F2Sketch]) -> Finding:
-    """Probe sketches of 10 000 rows 1000 times, and find the mean relative error."""
+    """Probe sketches of 10,000 rows 1000 times, and find the mean relative error."""
     errors = [
         abs(probe(make(seed), PROBES, rng=np.random.default_rng(seed)).ratio - 1)
         for seed in range(RUNS)
@@ -149,7 +149,7 @@ def copies_grow_as(power: float) -> Finding:
 CLAIMS = (
     Claim(
         id="S3",
-        statement="Copies under a private median stay right, within 25 % (our threshold), when "
+        statement="Copies under a private median stay right, within 25% (our threshold), when "
         "updates depend on the answers (rival: one sketch of the same memory)",
         printed=many_sketches,
         instead=one_sketch,

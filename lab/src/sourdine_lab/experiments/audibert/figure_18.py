@@ -30,7 +30,7 @@ def parts(settings: Settings) -> list[Settings]:
 
 
 def compute(part: Part) -> Iterator[Row]:
-    """Yield one estimate for each number of answers, and the law's central 90 %."""
+    """Yield one estimate for each number of answers, and the law's central 90%."""
     x, source = records(part.rng), part.source
     centre = float(x.mean()) / FINE
     sizes = np.unique(np.geomspace(10, part["largest"], part["sizes"]).astype(int)).tolist()
@@ -61,7 +61,7 @@ def draw(table: Table) -> Any:
         look.name_lines(one)
     for one in axes[1:]:
         one.set_ylabel("")
-    look.note(axes[0], "dots: one estimate each\nshade: 90 % of its law", 0.98)
+    look.note(axes[0], "dots: one estimate each\nshade: 90% of its law", 0.98)
     return figure
 
 

@@ -27,7 +27,7 @@ CELLS = TOP * TICKS + 1
 BINS = 40
 DATA = 4
 LEAST = 1e-6
-"""The library takes no smaller epsilon; at this one no weight is off by more than 0.05 %."""
+"""The library takes no smaller epsilon; at this one no weight is off by more than 0.05%."""
 SHOWN = {4: ("ε = 0.05", 0.05, 40.0), 5: ("ε = 0.8", 0.8, 3.2), 6: ("ε = e⁻³²", exp(-32), 100.0)}
 """The epsilon of each figure, in words and as a number, and how far from the middle it shows."""
 SPENT = {"as printed": 2, "corrected": 1}

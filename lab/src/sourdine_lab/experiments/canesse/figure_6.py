@@ -125,7 +125,7 @@ def draw(table: Table) -> Any:
         )  # fmt: skip
     look.stated(axes, epsilon[[0, -1]], [OBSERVED, OBSERVED], "observed: near 20")
     look.titled(
-        axes, "Nine deciles of 400 000 salaries: error against ε, moving average of 10",
+        axes, "Nine deciles of 400,000 salaries: error against ε, moving average of 10",
         x="ε for the nine deciles", y="root mean square error, dollars",
     )  # fmt: skip
     look.note(axes, "dots: one run at each ε", 0.98, 0.97)
@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
     title="Error of nine deciles of salaries against epsilon",
     question="How do the two methods compare on salaries, as epsilon varies?",
     stated="inverse sensitivity is more precise on the whole, not by an order of magnitude; the "
-    "error is near 20 dollars, where the deciles run from 34 902 to 99 637",
+    "error is near 20 dollars, where the deciles run from 34,902 to 99,637",
     parts=parts,
     compute=compute,
     draw=draw,

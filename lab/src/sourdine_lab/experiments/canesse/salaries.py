@@ -1,6 +1,6 @@
 """A stand-in for the New York salaries of Canesse 2022, made from their nine published deciles.
 
-The report's data, about 400 000 salaries of the State of New York's public agents, are not at hand.
+The report's data, about 400,000 salaries of the State of New York's public agents, are not at hand.
 The stand-in has exactly their deciles and follows a monotone cubic between them; its least and its
 largest salary are ours, and the ties and peaks of real salaries are not in it.
 """
@@ -22,7 +22,7 @@ ENDS = (15_000, 250_000)
 BOUNDS = (0, 500_000)
 """Public bounds, in dollars."""
 RECORDS = 400_000
-STAND_IN = "400 000 salaries interpolated from the nine published deciles"
+STAND_IN = "400,000 salaries interpolated from the nine published deciles"
 
 
 def salaries(n: int = RECORDS) -> NDArray[np.int64]:

@@ -89,7 +89,7 @@ def draw(table: Table) -> Any:
         look.titled(axes, title, x="x", y="")
     panels[0].set_ylabel("density (dotted: the truth)")
     panels[0].set_ylim(-0.9, 4.4)
-    people = f"{int(table['n'][0]):,}".replace(",", "\u2009")
+    people = f"{int(table['n'][0]):,}"
     figure.suptitle(rf"{people} people, $\alpha$ = 1", x=0.01, ha="left", fontsize=10)
     return figure
 

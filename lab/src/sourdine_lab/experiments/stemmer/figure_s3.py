@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from sourdine_lab.table import Table
 
 COPIES, ROWS, SAMPLE, EPSILON0 = 200, 200, 25, 2
-VICTIMS = {"one": "one copy, 200 rows", "plain": "plain, 40 000 rows", "robust": "private median"}
+VICTIMS = {"one": "one copy, 200 rows", "plain": "plain, 40,000 rows", "robust": "private median"}
 EDGES, VERTICES = 10**6, 10**4
 TIMES = {"t_init": EDGES, "t_update": sqrt(VERTICES), "t_query": 1}
 SKELETON = {"t_init": 16.0, "t_update": 0.025, "t_query": 12.5}
-"""Milliseconds of a sample of 25 % of the edges, of 120 vertices, as the min-cut guide has them."""
+"""Milliseconds of a sample of 25% of the edges, of 120 vertices, as the min-cut guide has them."""
 EXACT = 57.0
 """Milliseconds to compute that min-cut from all edges."""
 
@@ -88,7 +88,7 @@ def draw(table: Table) -> Any:
     look.titled(middle, "Min-cut in theory: |E| = 10⁶, |V| = 10⁴",
                 x="steps of a phase, T", y="operations a step, on average")  # fmt: skip
     _draw_costs(right, costs, {"measured": "one asked", "asked": "25 asked"}, EXACT)
-    look.titled(right, "Min-cut as measured: 120 vertices, 6 400 edges",
+    look.titled(right, "Min-cut as measured: 120 vertices, 6,400 edges",
                 x="steps of a phase, T", y="milliseconds a step, on average")  # fmt: skip
     return figure
 

@@ -111,7 +111,7 @@ def draw(table: Table) -> Any:
         look.name_lines(one)
     look.note(axes[0], f"{int(table['vertices'][0])} vertices, {int(table['edges'][0])} edges; an "
               "edge of one vertex is taken away,\nand given back if the answer did not fall; "
-              "grey: within 25 %;\nthin: other graphs")  # fmt: skip
+              "grey: within 25%;\nthin: other graphs")  # fmt: skip
     return figure
 
 

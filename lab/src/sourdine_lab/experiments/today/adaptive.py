@@ -107,7 +107,7 @@ def draw(table: Table) -> Any:
             look.band(axes, x, y, method=colour, label=way, dashed=dashed)
     look.logarithmic(axes)
     look.titled(
-        axes, "100 000 rows, 2¹³ cells: all answers within the width, probability 0.95",
+        axes, "100,000 rows, 2¹³ cells: all answers within the width, probability 0.95",
         x="adaptive queries k", y="certified half-width",
     )  # fmt: skip
     look.name_lines(axes)

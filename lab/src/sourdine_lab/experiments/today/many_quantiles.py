@@ -70,7 +70,7 @@ def draw(table: Table) -> Any:
                 label=method,
             )  # fmt: skip
         law, n = rows.rows[0]["law"], rows.rows[0]["n"]
-        number = f"{n:,}".replace(",", "\u2009")
+        number = f"{n:,}"
         look.titled(one, f"{law}, {number} records", x="quantiles m", y="")
     axes[0].set_ylabel("mean rank error, in records, ε = 1 in all")
     for one in axes:

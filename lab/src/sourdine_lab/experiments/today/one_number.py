@@ -128,7 +128,7 @@ def draw(table: Table) -> Any:
         look.band(axes, rows["epsilon"], rows["error"], method=colour, label=method, dashed=dashed)
     look.logarithmic(axes)
     look.titled(
-        axes, "Mean age of 10 000 people, each report ε-locally private",
+        axes, "Mean age of 10,000 people, each report ε-locally private",
         x="ε", y="root mean square error, years",
     )  # fmt: skip
     look.name_lines(axes)

@@ -64,7 +64,7 @@ def draw(table: Table) -> Any:
     look.logarithmic(axes)
     thousands = int(table["records"][0]) // 1000
     look.titled(
-        axes, f"Nine deciles of {thousands}\u2009000 salaries, bounds 0 and 500\u2009000",
+        axes, f"Nine deciles of {thousands},000 salaries, bounds 0 and 500,000",
         x="ε, in all", y="root mean square error, dollars",
     )  # fmt: skip
     look.name_lines(axes)

@@ -126,8 +126,8 @@ def draw(table: Table) -> Any:
                 one, own[axis], own["error"], uncertainty(own), label=method,
                 method=COLOURS.get(method, method.lower()), dashed=method in (PAIRED, MENDED),
             )  # fmt: skip
-    look.titled(axes[0], "10 000 people, ε = 1", x="categories k", y="")
-    look.titled(axes[1], f"10 000 people, {CATEGORIES} categories", x="ε", y="")
+    look.titled(axes[0], "10,000 people, ε = 1", x="categories k", y="")
+    look.titled(axes[1], f"10,000 people, {CATEGORIES} categories", x="ε", y="")
     axes[0].set_ylabel("root mean square error of a share")
     look.note(axes[0], "lines: exact; dots: simulated, two standard errors")
     for one in axes:

@@ -141,7 +141,7 @@ async function spend(body) {
   } catch (error) {
     $("progress").textContent = "";
     const open = pending(name) && !(error instanceof Refused && error.status < 500);
-    $("trouble").textContent = open ? "The server cannot be reached. Press Release again: it is asked under the same key, and charged once." : error.message;
+    $("trouble").textContent = open ? "The server cannot be reached. Press Release again; the request is charged only once." : error.message;
     $("trouble").scrollIntoView({ block: "nearest" });
   }
   busy = false;

@@ -51,7 +51,7 @@ function listed() {
   });
   const list = element("ul", "");
   list.append(...items);
-  $("trouble").replaceChildren(element("span", `To be corrected before it can be opened: ${problems.length}.`), list);
+  $("trouble").replaceChildren(element("span", `Problems to fix before opening: ${problems.length}.`), list);
 }
 
 async function attempt(act, doing) {
@@ -83,11 +83,11 @@ $("preview").addEventListener("click", () => attempt(async () => {
 
 $("open").addEventListener("click", () => attempt(async () => {
   if (!(await save())) {
-    $("progress").textContent = "Saved, and not opened.";
+    $("progress").textContent = "Saved, but not opened.";
     return listed();
   }
   const tickets = form.elements.mode.value === "tickets" ? Number(form.elements.tickets.value) : 0;
-  if (form.elements.mode.value === "tickets" && !(Number.isInteger(tickets) && tickets > 0)) throw new Error("Type how many tickets there shall be.");
+  if (form.elements.mode.value === "tickets" && !(Number.isInteger(tickets) && tickets > 0)) throw new Error("Enter the number of tickets.");
   const opened = await call(`${path()}/open`, { tickets, public: form.elements.public.checked });
   if (opened.links.length) shown(opened);
   else location.assign(path());
@@ -111,7 +111,7 @@ $("print").addEventListener("click", () => print());
 $("discard")?.addEventListener("click", async ({ target }) => {
   if (!target.dataset.asked) {
     target.dataset.asked = "yes";
-    target.textContent = "Really throw it away";
+    target.textContent = "Discard permanently";
     return;
   }
   await call(path(), undefined, { method: "DELETE" });

@@ -39,7 +39,7 @@ async function submit(body) {
   $("progress").textContent = "Submitting …";
   try {
     const found = await send(path, body, (text) => ($("progress").textContent = text || "Submitting …"));
-    $("progress").textContent = `Submission ${found.number}: ${found.leads ? "yes, it leads." : "no, it does not lead."}`;
+    $("progress").textContent = `Submission ${found.number}: ${found.leads ? "it takes the lead." : "it does not take the lead."}`;
     $("send").reset();
     choose("", "");
     await refresh();
@@ -48,7 +48,7 @@ async function submit(body) {
   } catch (error) {
     const open = pendingAt(path) && !(error instanceof Refused && error.status < 500);
     $("progress").textContent = "";
-    $("trouble").textContent = open ? "The server cannot be reached. Press Submit again: it is sent under the same key, and charged once." : error.message;
+    $("trouble").textContent = open ? "The server cannot be reached. Press Submit again; the submission is charged only once." : error.message;
   }
   $("submit").disabled = !usable;
   document.body.dataset.answered = Number(document.body.dataset.answered ?? 0) + 1;

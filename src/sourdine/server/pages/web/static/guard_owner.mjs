@@ -37,7 +37,7 @@ $("end")?.addEventListener("submit", (event) => {
   event.preventDefault();
   const { name } = event.target.dataset;
   attempt(event.target, async () => {
-    if ($("sure").value.trim() !== name) throw new Refused(0, "This is not its name.", "sure");
+    if ($("sure").value.trim() !== name) throw new Refused(0, "The name does not match.", "sure");
     await call(`/guards/${encodeURIComponent(name)}/close`, {});
     location.reload();
   });

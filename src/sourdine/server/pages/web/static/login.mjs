@@ -7,7 +7,7 @@ $("login").addEventListener("submit", async (event) => {
     await call("/login", { name: $("name").value, password: $("password").value });
     location.assign($("login").dataset.next);
   } catch (error) {
-    complain($("login"), null, error.status === 401 ? "This name and this password do not belong together." : error.message);
+    complain($("login"), null, error.status === 401 ? "Wrong name or password." : error.message);
     $("password").select();
   }
 });

@@ -18,11 +18,11 @@ function described(row) {
   const text = value("text") ? { text: value("text") } : {};
   if (value("kind") === "choice") {
     const keys = value("keys").split(",").map((key) => key.trim()).filter(Boolean);
-    if (!keys.length) throw new Refused(0, "List the keys that there can be, with commas between.", `keys of ${row.dataset.name}`);
+    if (!keys.length) throw new Refused(0, "List all possible keys, separated by commas.", `keys of ${row.dataset.name}`);
     return { keys, ...text };
   }
   const bounds = value("bounds") === "find" ? "find" : [number(value("low")), number(value("high"))];
-  if (bounds !== "find" && bounds.includes("")) throw new Refused(0, "Type both bounds, or let them be found privately.", `bounds of ${row.dataset.name}`);
+  if (bounds !== "find" && bounds.includes("")) throw new Refused(0, "Enter both bounds, or choose found privately.", `bounds of ${row.dataset.name}`);
   const step = value("step") ? { step: value("step") } : {};
   return { bounds, ...step, ...text };
 }
@@ -73,7 +73,7 @@ async function columnsRead() {
     const before = new Map(rows().map((row) => [row.dataset.name, row]));
     $("columns").replaceChildren(...found.map((one) => before.get(one.name) ?? rowOf(one)));
     $("unit-names").replaceChildren(...found.map(({ name }) => element("option", "", { value: name })));
-    $("columns-state").textContent = `${found.length} ${found.length === 1 ? "column" : "columns"}. Tick those that may be asked.`;
+    $("columns-state").textContent = `${found.length} ${found.length === 1 ? "column" : "columns"}. Select those available to analysts.`;
   } catch (error) {
     known = "";
     $("columns-state").textContent = "The columns are read from the file.";
@@ -115,7 +115,7 @@ $("close")?.addEventListener("submit", (event) => {
   event.preventDefault();
   const { name } = event.target.dataset;
   attempt(event.target, async () => {
-    if ($("sure").value.trim() !== name) throw new Refused(0, "This is not its name.", "sure");
+    if ($("sure").value.trim() !== name) throw new Refused(0, "The name does not match.", "sure");
     await call(`/datasets/${encodeURIComponent(name)}/close`, {});
     location.reload();
   });

@@ -46,7 +46,7 @@ export async function send(path, body, say) {
       const final = error instanceof Refused && error.status < 500;
       if (final) forget(path);
       if (final || tries === TRIES) throw error;
-      say(`The connection broke. Asking again under the same key: it is charged once (${tries}).`);
+      say(`The connection was lost. Retrying; the request is charged only once (${tries}).`);
       await wait(Math.min(250 * 2 ** tries, 8000));
     }
   }

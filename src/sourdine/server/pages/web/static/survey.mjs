@@ -29,7 +29,7 @@ $("close")?.addEventListener("submit", async (event) => {
   event.preventDefault();
   $("close-trouble").textContent = "";
   try {
-    if ($("sure").value.trim() !== name) throw new Error("This is not its name.");
+    if ($("sure").value.trim() !== name) throw new Error("The name does not match.");
     await call(`/surveys/${encodeURIComponent(name)}/close`, {});
     location.reload();
   } catch (error) {

@@ -24,7 +24,7 @@ EXPECTED = {"decimal": ",", "thousands": ".", "symbols": ["cm", "€"]}
 def test_what_to_declare(encoding, tmp_path, capsys):
     path = tmp_path / "odd file.csv"
     path.write_bytes(TEXT.encode(encoding))
-    found = sd.check(path, unit="who")
+    found = sd.inspect(path, unit="who")
     named = {} if encoding in {"utf-8", "utf-16"} else {"encoding": encoding}
     assert found.reading.to_dict() == {**named, **EXPECTED}
     assert found.rows == 200
@@ -47,7 +47,7 @@ def test_what_to_declare(encoding, tmp_path, capsys):
 def test_what_is_in_order_needs_nothing(tmp_path):
     path = tmp_path / "fine.csv"
     path.write_bytes(b"age,vote\n31,yes\n,no\n44,\n")
-    found = sd.check(path)
+    found = sd.inspect(path)
     assert found.reading == sd.Reading()
     assert [(c.numbers, c.empty, c.unreadable) for c in found.columns] == [(2, 1, 0), (0, 1, 2)]
     assert "nothing has to be declared" in str(found)
@@ -55,12 +55,12 @@ def test_what_is_in_order_needs_nothing(tmp_path):
 
 
 def test_an_ambiguous_mark_is_said():
-    found = sd.check({"x": ["1,234", "2,345"]})
+    found = sd.inspect({"x": ["1,234", "2,345"]})
     assert found.columns[0].after == 0
     assert "1,234 is 1234. If 1,234 is a little more than 1, declare decimal=','." in " ".join(
         str(found).split()
     )
-    found = sd.check({"x": ["1.234", "2.345", "7"]})
+    found = sd.inspect({"x": ["1.234", "2.345", "7"]})
     assert (found.reading, found.columns[0].unreadable) == (sd.Reading(), 0)
     said = "1.234 is a little more than 1. If 1.234 is 1234, declare decimal=',' and thousands='.'."
     assert said in " ".join(str(found).split())
@@ -70,12 +70,13 @@ def test_an_ambiguous_mark_is_said():
     "other", [{"x": ["1.234", "1.5"]}, {"x": ["1.234", "0.234"]}, {"x": ["1.234"], "y": ["2.5"]}]
 )
 def test_a_mark_that_another_cell_explains_is_not_ambiguous(other):
-    assert "unsure" not in str(sd.check(other))
-    assert "unsure" not in str(sd.check({"x": ["12", "13"]}))
+    assert "unsure" not in str(sd.inspect(other))
+    assert "unsure" not in str(sd.inspect({"x": ["12", "13"]}))
 
 
 def test_rare_shapes_are_listed_too():
-    found = sd.check({"x": ["12 kg"] * 50 + ["?", "12-13", "n/a", "1 lb", "#", "~5", "(6)", "<4"]})
+    rare = ["?", "12-13", "n/a", "1 lb", "#", "~5", "(6)", "<4"]
+    found = sd.inspect({"x": ["12 kg"] * 50 + rare})
     shapes = found.columns[0].shapes
     assert shapes[0] == "'99 aa' 50 times"
     assert shapes[1] == "'?' once"
@@ -85,16 +86,16 @@ def test_rare_shapes_are_listed_too():
 def test_what_to_type_names_persons_and_a_column_of_numbers(tmp_path):
     path = tmp_path / "pay.csv"
     path.write_text("who;place;pay\np1;Ulm;1,5\np2;Bonn;2,5\n")
-    found = sd.check(path, unit="who")
+    found = sd.inspect(path, unit="who")
     assert found.command == f"sourdine count {path} --unit who --decimal , --epsilon 1"
     assert found.next_command.startswith(f"sourdine mean {path} -c pay --bounds LOWER UPPER --unit")
     assert found.next_command in " ".join(str(found).split())
     path.write_text("who,place\np1,Ulm\n")
-    assert sd.check(path).next_command is None
+    assert sd.inspect(path).next_command is None
 
 
 def test_what_is_declared_stays():
-    found = sd.check({"x": ["1,234", "2,345"]}, read={"decimal": ","})
+    found = sd.inspect({"x": ["1,234", "2,345"]}, read={"decimal": ","})
     assert found.reading.decimal == ","
     assert found.columns[0].unreadable == 0
 
@@ -102,7 +103,7 @@ def test_what_is_declared_stays():
 def test_the_command(tmp_path, capsys):
     path = tmp_path / "rows.csv"
     path.write_bytes(b"34,Bob\n35,\x1b[2J\n")
-    get_command(app).main(["check", str(path)], "sourdine", standalone_mode=False)
+    get_command(app).main(["inspect", str(path)], "sourdine", standalone_mode=False)
     shown = capsys.readouterr().out
     assert shown.startswith("For the curator alone")
     assert "\x1b" not in shown
@@ -112,12 +113,12 @@ def test_the_command(tmp_path, capsys):
 
 def test_a_reading_is_judged_by_all_cells():
     """A mark that helps one cell and harms the others is not advised."""
-    found = sd.check({"x": ["1.5", "2.25", "3.75", "1,234.50"]})
+    found = sd.inspect({"x": ["1.5", "2.25", "3.75", "1,234.50"]})
     assert found.reading.to_dict() == {"thousands": ","}
-    found = sd.check({"x": ["1.234,50", "980", "2.100"]})
+    found = sd.inspect({"x": ["1.234,50", "980", "2.100"]})
     assert found.reading.to_dict() == {"decimal": ",", "thousands": "."}
     assert (found.columns[0].unreadable, found.columns[0].after) == (1, 0)
-    found = sd.check({"x": ["1.5"] * 9 + ["1,5"]})
+    found = sd.inspect({"x": ["1.5"] * 9 + ["1,5"]})
     assert (found.reading, found.columns[0].after) == (sd.Reading(), 1)
 
 
@@ -134,7 +135,7 @@ def test_a_reading_is_judged_by_all_cells():
     ],
 )
 def test_columns_of_dates(texts, form):
-    found = sd.check({"day": texts, "x": list(range(len(texts)))})
+    found = sd.inspect({"day": texts, "x": list(range(len(texts)))})
     assert found.reading.date_format == form
     dates = 0 if texts[0] in {"yes", "20231231"} else len(texts)
     assert [column.dates for column in found.columns] == [dates, 0]
@@ -143,24 +144,24 @@ def test_columns_of_dates(texts, form):
 
 
 def test_days_and_months_that_may_be_either_are_said():
-    found = sd.check({"day": ["01/02/2024", "03/04/2024"]})
+    found = sd.inspect({"day": ["01/02/2024", "03/04/2024"]})
     assert "the dates can be read in several ways: '%d/%m/%Y' or '%m/%d/%Y'" in str(found)
-    declared = sd.check({"day": ["01/02/2024"]}, read={"date_format": "%m/%d/%Y"})
+    declared = sd.inspect({"day": ["01/02/2024"]}, read={"date_format": "%m/%d/%Y"})
     assert declared.reading.date_format == "%m/%d/%Y"
 
 
 def test_a_number_of_thousands_of_digits_is_looked_at():
     long = 10**5000
     for values in ([1, 2, 3, 4, long, -long], ["1", "2", "3", "4", "9" * 5000]):
-        assert "infinite numbers" in " ".join(str(sd.check(values)).split())
+        assert "infinite numbers" in " ".join(str(sd.inspect(values)).split())
 
 
 def test_mixed_units_are_not_declared():
     people = {"height": ["170 cm", "1.80 m", "165 cm", "1.60 m"] * 50, "heat": ["36 °C"] * 200}
-    found = sd.check(people)
+    found = sd.inspect(people)
     assert found.reading.symbols == ("°C",)
     assert "in height, numbers come with 'cm', 'm'." in " ".join(str(found).split())
-    assert "units" not in str(sd.check({"height": ["170 cm", "165 CM", "180"] * 50}))
+    assert "units" not in str(sd.inspect({"height": ["170 cm", "165 CM", "180"] * 50}))
 
 
 @pytest.mark.quick_cases(2)
@@ -171,17 +172,17 @@ def test_ragged_rows_are_counted(quoted, encoding, tmp_path):
     first = '"a,1",2,3' if quoted else "a,2,3"
     rows = ["x,y,z", first, "1,2", "", "1,2,3,4", "1,2,3"] + ["1"] * 4
     path.write_text("\n".join(rows), encoding=encoding)
-    text = " ".join(str(sd.check(path)).split())
+    text = " ".join(str(sd.inspect(path)).split())
     assert "5 records have fewer cells than the first line, and 1 have more" in text
     assert "record 2 has 2 of 3" in text
     path.write_text("x,y,z\n1,2,3\n\n4,,\n", encoding=encoding)
-    assert "ragged" not in dict(sd.check(path).remarks)
+    assert "ragged" not in dict(sd.inspect(path).remarks)
 
 
 def test_names_that_stand_twice_are_said(tmp_path):
     path = tmp_path / "twice.csv"
     path.write_text("age,sex,age\n31,f,32\n", encoding="utf-8")
-    found = sd.check(path)
+    found = sd.inspect(path)
     assert "'age' stands twice in the first line: rename one." in " ".join(str(found).split())
     assert found.rows == 1
 
@@ -190,8 +191,8 @@ def test_an_encoding_that_changes_categories_is_said(tmp_path):
     path = tmp_path / "regions.csv"
     for written, declared in (("cp1252", "utf-8"), ("utf-8", "cp1252")):
         path.write_text("region\n" + "Nord\nSüd\n" * 5, encoding=written)
-        text = " ".join(str(sd.check(path, read={"encoding": declared})).split())
+        text = " ".join(str(sd.inspect(path, read={"encoding": declared})).split())
         assert f"read as {declared}, letters that are not ASCII would be other ones" in text
         assert f"the file seems to be {written}." in text
-        same = sd.check(path, read={"encoding": written})
+        same = sd.inspect(path, read={"encoding": written})
         assert "would be other ones" not in str(same)

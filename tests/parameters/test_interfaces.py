@@ -1,4 +1,4 @@
-"""One question, five faces: they understand the same, and refuse the same for the same reason.
+"""One question, five interfaces: they understand the same, and refuse the same for the same reason.
 
 The table of questions is in ``conftest.py``: from what each statistic declares, times good and bad
 values of each kind, and combinations.
@@ -33,25 +33,29 @@ def test_the_table_is_large_and_complete(tables):
 
 
 @pytest.mark.quick_cases(1)
-def test_a_good_question_is_the_same_in_every_face(questions, faces):
+def test_a_good_question_is_the_same_in_every_interface(questions, interfaces):
     for question in questions:
-        said = {face.name: face(question) for face in faces if face.takes(question)}
+        said = {
+            interface.name: interface(question)
+            for interface in interfaces
+            if interface.takes(question)
+        }
         first = said["function"]
         assert isinstance(first, dict), (str(question), first)
         assert {name: x for name, x in said.items() if x != first} == {}, str(question)
 
 
 @pytest.mark.quick_cases(2)
-def test_a_bad_question_is_refused_alike_by_every_face(mistakes, faces, wording):
+def test_a_bad_question_is_refused_alike_by_every_interface(mistakes, interfaces, wording):
     for mistake in mistakes:
         words = wording[mistake.name]
         said = {}
-        for face in (face for face in faces if face.takes(mistake)):
-            if "command" in face.name and not mistake.options <= words.names:
+        for interface in (interface for interface in interfaces if interface.takes(mistake)):
+            if "command" in interface.name and not mistake.options <= words.names:
                 with pytest.raises(typer.BadParameter.__base__, match="No such option"):
-                    face(mistake)
+                    interface(mistake)
             else:
-                said[face.name] = face(mistake)
+                said[interface.name] = interface(mistake)
         first = said["function"]
         for name, error in said.items():
             assert _parts(error) == _parts(first), (str(mistake), name, str(error), str(first))
