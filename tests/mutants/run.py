@@ -43,6 +43,10 @@ LIMITS = {QUICK: 1200, SLOW: 7200}
 """Seconds after which a run counts as a failure: a mutant may loop for ever."""
 NEAR = {
     "answers": ("tests/results",),
+    **{
+        name: (f"tests/{name}", "tests/audit/test_conformance.py")
+        for name in ("central", "local", "mechanisms", "noise")
+    },
     "calendar": ("tests/central/test_dates.py", "tests/frames/test_dates.py"),
     "client": ("tests/server/test_remote_session.py", "tests/server"),
     "data": ("tests/test_import.py", "tests/cli/test_audit_and_demo.py"),
@@ -216,8 +220,8 @@ def summary(mutants: list[Mutant], results: dict[str, dict]) -> str:
     """Return the share of the mutants found by all tests that the quick tests find."""
     tiers = Counter(results[one.id]["tier"] for one in mutants if one.id in results)
     found = tiers["quick"] + tiers["slow"]
-    share = f"{tiers['quick'] / found:.1%}" if found else "none"
-    return f"The quick tests find {tiers['quick']} of the {found} mutants that any test finds: {share}."
+    quick, share = tiers["quick"], f"{tiers['quick'] / found:.1%}" if found else "none"
+    return f"The quick tests find {quick} of the {found} mutants that any test finds: {share}."
 
 
 def write(results: dict[str, dict]) -> None:
