@@ -54,6 +54,7 @@ NEAR = {
     "grid": ("tests/test_grid.py",),
     "plan": ("tests/test_plan.py", "tests/cli/test_plan_command.py"),
     "questions": ("tests/parameters",),
+    "storage": ("tests/storage", "tests/server/test_database.py"),
     "reports": ("tests/session/test_filing.py", "tests/cli/test_filing.py"),
 }
 """Where the tests of a package are, if not in the folder of the same name."""
