@@ -49,7 +49,7 @@ NEAR = {
     },
     "calendar": ("tests/central/test_dates.py", "tests/frames/test_dates.py"),
     "client": ("tests/server/test_remote_session.py", "tests/server"),
-    "data": ("tests/test_import.py", "tests/cli/test_audit_and_demo.py"),
+    "data": ("tests/test_data.py",),
     "errors": ("tests/test_errors.py", "tests/test_error_hints.py"),
     "grid": ("tests/test_grid.py",),
     "plan": ("tests/test_plan.py", "tests/cli/test_plan_command.py"),

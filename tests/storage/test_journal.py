@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import stat
 import subprocess
 import sys
 import threading
@@ -70,6 +71,18 @@ def test_terms_are_written_once(path):
     for total in (7, 8, 9):
         made = Journal(path, DIARY, [("terms", {"total": total})])
         assert made.turn(lambda page: page.rows("terms")) == [{"total": 7}]
+
+
+def test_a_new_file_and_its_folder_reach_the_disk(tmp_path, monkeypatch):
+    flushed, flush = [], os.fsync
+
+    def noted(number):
+        flushed.append(stat.S_ISDIR(os.fstat(number).st_mode))
+        flush(number)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    locks.write_new(tmp_path / "new", b"text", 0o600)
+    assert flushed == [False, True]
 
 
 def test_a_new_file_is_made_by_one(path):

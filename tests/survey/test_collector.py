@@ -21,7 +21,14 @@ import pytest
 
 from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey, page
-from sourdine.survey.collector import LONGEST_BODY, MOST_LINES, Collector, WebServer, mounted
+from sourdine.survey.collector import (
+    LONGEST_BODY,
+    MOST_LINES,
+    Collector,
+    Request,
+    WebServer,
+    mounted,
+)
 from sourdine.survey.demo import demo
 from sourdine.survey.page import words
 from sourdine.survey.store import GroupCommit, Posted, SurveyStore
@@ -144,6 +151,17 @@ def test_a_record_does_not_wait_for_batches(survey_cases, place):
         writer.stop()
     assert store.people == 1
     store.close()
+
+
+def test_results_are_shown_only_if_they_are_public(survey_cases, tmp_path):
+    survey = Survey.from_facts(survey_cases.facts())
+    for public, status in ((True, 200), (False, 404)):
+        store, _ = SurveyStore.create(tmp_path / f"{public}.db", survey)
+        collector = Collector(store.place, public=public)
+        asked = [Request(method="GET", path=path) for path in ("/results", "/results.json")]
+        assert [asyncio.run(collector(one)).status for one in asked] == [status] * 2
+        collector.stop()
+        store.close()
 
 
 def test_what_is_no_record_is_refused_with_a_public_reason(running):
