@@ -268,3 +268,17 @@ def test_importing_the_room_imports_no_engine():
         "sys.exit(len(late))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
+
+
+def test_floats_are_clamped_and_missing_ones_have_no_tick():
+    x = Column(np.array([np.nan, -np.inf, -3.0, 2.5, 9.4, 11.0, np.inf]))
+    assert Ticks(None, GRID).slots(x).tolist() == [MISSING, 0, 0, 3, 9, 10, 10]
+    assert Ticks(None, GRID, block=4).slots(x).tolist() == [MISSING, 0, 0, 0, 2, 2, 2]
+
+
+def test_sums_of_squares_pass_64_bits():
+    cell = Ticks(None, Grid(0, 1 << 30, step=1))
+    ticks = np.array([1 << 30] * 40 + [MISSING])
+    assert cell.power_sum(ticks, None, 2) == 40 << 60
+    assert cell.power_sum(ticks, np.full(41, 3), 2) == 120 << 60
+    assert cell.power_sum(ticks, None, 0) == 40
