@@ -41,6 +41,7 @@ def test_a_mutant_can_be_planted(mutant):
     assert wrong != text
     assert mutant.id.startswith(f"{mutant.package}-")
     assert mutant.description.endswith(".")
+    assert mutant.tests
     named = (*mutant.tests, *mutant.near)
     assert [name for name in named if not (ROOT / name.partition("::")[0]).exists()] == []
 
@@ -80,7 +81,9 @@ def test_what_is_run_ends_with_all_tests():
     tiers = [(tier, tests) for tier, _, tests in RUN.stages(mutant)]
     assert [tier for tier, _ in tiers] == ["quick", "quick", "quick", "slow", "slow"]
     assert [tests for _, tests in tiers if tests == ("tests",)] == [("tests",)] * 2
-    assert set(mutant.tests) < set(tiers[0][1])
+    assert tiers[0][1] == mutant.tests
+    module = f"sourdine/{mutant.file}".removesuffix(".py").replace("/", ".")
+    assert tiers[1][1][0] == f"tests/test_docstrings.py::test_docstrings[{module}]"
 
 
 def test_a_result_is_forgotten_with_its_mutant(tmp_path, monkeypatch):

@@ -7,9 +7,10 @@
 
 A mutant is one deliberate bug, declared in ``<package>.toml`` beside this file. It is applied in a
 temporary copy of the repository, never in the working tree. Its tests run in this order and stop
-at the first failure: the quick tests named by the mutant, the quick tests of its package, all quick
-tests, the slow tests of its package, all slow tests. At the end every test that found a mutant runs
-once without any: a test that fails there shows nothing, and its results are deleted.
+at the first failure: the quick tests named by the mutant, the examples of its module and the quick
+tests of its package, all quick tests, the slow tests of its package, all slow tests. At the end
+every test that found a mutant runs once without any: a test that fails there shows nothing, and
+its results are deleted.
 """
 
 from __future__ import annotations
@@ -179,8 +180,8 @@ def stages(mutant: Mutant) -> list[tuple[str, str, tuple[str, ...]]]:
     module = "sourdine." + mutant.file.removesuffix(".py").replace("/", ".")
     examples = f"tests/test_docstrings.py::test_docstrings[{module.removesuffix('.__init__')}]"
     return [
-        ("quick", QUICK, (examples, *mutant.tests)),
-        ("quick", QUICK, mutant.near),
+        ("quick", QUICK, mutant.tests),
+        ("quick", QUICK, (examples, *mutant.near)),
         ("quick", QUICK, ("tests",)),
         ("slow", SLOW, mutant.near),
         ("slow", SLOW, ("tests",)),
