@@ -282,3 +282,30 @@ def test_sums_of_squares_pass_64_bits():
     assert cell.power_sum(ticks, None, 2) == 40 << 60
     assert cell.power_sum(ticks, np.full(41, 3), 2) == 120 << 60
     assert cell.power_sum(ticks, None, 0) == 40
+
+
+def test_an_inner_edge_belongs_to_the_bin_above():
+    cell = Edges(None, [0, 10, 20])
+    assert cell.slots(Column(np.array([-1.0, 0, 9.9, 10, 20, np.nan]))).tolist() == [
+        *(0, 0, 0, 1, 1),
+        MISSING,
+    ]
+    assert cell.slots(Column(np.array([-1, 0, 9, 10, 25]))).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_whole_numbers_are_snapped_to_the_nearest_point_in_sql():
+    values = [-7, 4, 5, 6, 14, 15, 99, 200, None]
+    grid, ticks = Grid(0, 100, step=10), [0, 0, 1, 1, 1, 2, 10, 10, MISSING]
+    for data in (
+        duckdb.sql(f"SELECT unnest({values}) AS x".replace("None", "NULL")),
+        {"x": values},
+    ):
+        ((found,),) = Frame(data).codes(Ticks("x", grid))
+        assert found.tolist() == ticks
+
+
+@pytest.mark.parametrize("kind", [pa.duration("s"), pa.time64("us"), pa.timestamp("s")], ids=str)
+def test_a_value_that_python_cannot_hold_is_missing(kind):
+    frame = Frame(pa.table({"x": pa.array([1, 2**62, None, 2], kind)}))
+    assert frame.present("x") == 2
+    assert len(frame) == 4
