@@ -85,6 +85,26 @@ def test_a_new_file_and_its_folder_reach_the_disk(tmp_path, monkeypatch):
     assert flushed == [False, True]
 
 
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'{"total":7}', b'{"total":8}'),
+        (b'{"text":"one"}', b'{"text":"two"}'),
+        (b"lines 000000000003", b"lines 000000000002"),
+        (b"diary 0002", b"diary 0003"),
+    ],
+)
+def test_a_changed_letter_is_noticed(book, path, old, new):
+    write(book, "one")
+    whole = path.read_bytes()
+    assert whole.count(old) == 1
+    path.write_bytes(whole.replace(old, new))
+    with pytest.raises(ParameterError, match="damaged"):
+        Journal(path, DIARY)
+    path.write_bytes(whole)
+    assert Journal(path, DIARY).lines == book.lines
+
+
 def test_a_new_file_is_made_by_one(path):
     first = Journal(path, DIARY, BEGIN, fresh=True)
     with pytest.raises(FileExistsError):
