@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-slow test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate clean
+.PHONY: demo test test-slow test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate mutants clean
 
 demo: .venv-demo/.ready ## the main job on real data: a picture and a table; installs what it imports, no more
 	PYTHONPATH=src .venv-demo/bin/python -m sourdine demo --out demo
@@ -106,6 +106,9 @@ simulate: $(VENV)/.ready ## two hours: whole grids of calls, coverage of interva
 	$(BIN)/python benchmarks/mincut.py
 	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
 	$(TESTS) -m simulation
+
+mutants: $(VENV)/.ready ## hours: about 170 deliberate bugs, and which tests find each; MUTANTS="--resume" goes on after a stop
+	$(BIN)/python tests/mutants/run.py $(MUTANTS)
 
 $(VENV)/.ready: pyproject.toml lab/pyproject.toml constraints.txt
 	$(call make_venv,$(VENV),-e '.[dev$(comma)plot$(comma)docs]' -e ./lab,constraints.txt)

@@ -15,6 +15,8 @@ from sourdine import central, plan, questions
 from sourdine.central.statistic import rounded
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.parameters import question
+from sourdine.plan.batch import _down
+from sourdine.session import Session
 
 AGE = {"bounds": (0, 120), "step": 1}
 PLANS = [
@@ -237,3 +239,19 @@ def test_numbers_that_no_float_can_hold_are_refused_in_words(name):
         said = {key: x for key, x in {**typed, **cost}.items() if key in takes}
         with suppress(SourdineError):
             assert getattr(plan, name)(**said).epsilon > 0
+
+
+def test_a_batch_fits_if_all_of_it_does():
+    planner = Session([30, 40, 50], epsilon=1).plan
+    wanted = [planner.count(epsilon=1), planner.count(epsilon=1)]
+    assert planner.together(wanted, epsilon=0.9).fits
+    much = planner.together(wanted, epsilon=1.5)
+    assert much.epsilon > 1 > max(one.epsilon for one in much)
+    assert not much.fits
+
+
+@pytest.mark.parametrize("share", [0.123456, 0.99996, 1 / 3, 2e-7])
+def test_shares_are_rounded_down_to_four_digits(share):
+    short = _down(share)
+    assert short <= Fraction(share) < short * Fraction(1001, 1000)
+    assert Fraction(f"{float(short):.4g}") == short

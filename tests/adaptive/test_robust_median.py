@@ -14,6 +14,14 @@ def median(**changed):
     return PrivateMedian(**(terms | changed))
 
 
+def test_the_mechanism_allows_for_doubled_scores():
+    m = median(window=3)
+    values = np.array([90.0, 95, 101, 107, 120])
+    others = [np.append(values[:-1], x) for x in (0.0, 50.0, 100.0, 1e300, np.nan)]
+    moves = [np.abs(m.scores(values) - m.scores(other)).max() for other in others]
+    assert max(moves) == m._mechanism.sensitivity == 2
+
+
 @pytest.mark.slow
 def test_one_copy_moves_a_score_by_one():
     rng, moves = np.random.default_rng(1), set()

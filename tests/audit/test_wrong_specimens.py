@@ -175,6 +175,18 @@ def test_checks_reject_a_mechanism_that_lies():
         checks.check_worst_case(liar)
 
 
+def test_checks_reject_a_tight_claim_that_is_not_reached():
+    def modest(epsilon):
+        strong = Laplace(epsilon=epsilon / 2, sensitivity=3)
+        settle(strong, guarantee=Guarantee(epsilon))
+        return strong
+
+    loose = Specimen(name="loose", make=modest, inputs=(0, 7), tight=True)
+    with pytest.raises(AssertionError, match=r"called tight, but the worst is 0\.5"):
+        checks.check_worst_case(loose)
+    checks.check_worst_case(Specimen(name="loose", make=modest, inputs=(0, 7), tight=False))
+
+
 def test_checks_reject_what_hides_the_worst_case():
     """Inputs on which a weaker copy passes make no audit."""
     blind = Specimen(

@@ -31,6 +31,19 @@ def test_a_person_changes_the_law_by_what_is_charged(rows):
     assert worst.epsilon == pytest.approx(float(asked.cost.epsilon), abs=1e-9)
 
 
+@pytest.mark.parametrize("rows", [1, 3])
+def test_all_records_of_a_person_move_the_law_by_what_is_charged(rows):
+    asked = Count(epsilon=0.5, rows=rows)
+    here, there = (asked.mechanism.law(n) for n in (100, 100 + rows))
+    assert here.divergence(there).value == pytest.approx(0.5, abs=1e-9)
+
+
+def test_as_many_records_of_a_person_are_counted_as_are_asked_for():
+    x = {"who": ["a"] * 30 + ["b"] * 20 + ["c"], "age": [1] * 51}
+    for rows, kept in [(1, 3), (5, 11), (20, 41)]:
+        assert abs(count(x, epsilon=1000, unit="who", rows=rows).value - kept) <= 1
+
+
 def test_a_column_is_counted_without_what_is_missing():
     x = {"a": [1, None, float("nan"), 4] * 500, "b": ["x", None, "", "y"] * 500}
     every, some, texts = (count(x, epsilon=5, **c) for c in ({}, {"column": "a"}, {"column": "b"}))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import pytest
 
 from sourdine.audit import ALPHA, p_value, worst_case
-from sourdine.central import GridMean
+from sourdine.central import GridMean, Mean
 from sourdine.noise import SeededSource
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
+from sourdine.privacy.accounting.parts import plain
 
 
 @pytest.mark.grid(quick=0)
@@ -27,6 +28,14 @@ def test_the_grid_mean_reaches_more_than_half_its_claim_but_not_all():
     bold = GridMean(epsilon=2, last=2)
     worst = worst_case(bold, [(s, n) for n in range(5) for s in range(4 * n + 1)])
     assert not worst.within(Guarantee(1, 0, ADD_REMOVE))
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
+@pytest.mark.parametrize("missing", ["exclude", "auto"])
+def test_the_count_is_part_of_epsilon(relation, missing):
+    terms = {"bounds": (0, 10), "step": 1, "relation": relation, "missing": missing}
+    asked = Mean(epsilon=1, method="exponential", **terms)
+    assert plain(asked.own_parts) == (1, 0)
 
 
 @pytest.mark.slow

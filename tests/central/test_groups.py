@@ -193,6 +193,16 @@ def test_noise_of_all_groups_has_the_law_of_each(name):
     assert all(type(x) is int for drawn in together for x in drawn.values())
 
 
+def test_intervals_of_groups_hold_together():
+    x = {"g": list("abcd") * 50}
+    found = count(x, epsilon=0.1, by="g", keys=list("abcd"))
+    half = Count(epsilon=0.1).mechanism.error(1 - 0.95**0.25)
+    for key, (low, high) in found.interval(0.95).items():
+        assert high - found.value[key] == half
+        assert low == max(found.value[key] - half, 0)
+    assert half > Count(epsilon=0.1).mechanism.error(0.05)
+
+
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("sensitivity", [1, 50, 10**6])
 def test_noise_of_all_groups_fits_the_exact_law(sensitivity):

@@ -54,6 +54,20 @@ def test_named_counts_keep_their_claim(relation, rows, most, loose):
     assert max(hockey_stick(lower, a, b, 4.0) for a, b in pairs) > 0.02
 
 
+def test_no_count_below_the_threshold_is_seen():
+    mechanism = NamedCounts(epsilon=1, delta=0.01)
+    near = {f"{i:03}": mechanism.threshold - 1 for i in range(300)}
+    seen = mechanism.release(near).value
+    assert 0 < len(seen) < 300
+    assert min(seen.values()) >= mechanism.threshold
+
+
+def test_named_keys_are_in_an_order_of_their_own():
+    mechanism = NamedCounts(epsilon=1, delta=0.01)
+    seen = mechanism.release(dict.fromkeys("cabed", 10**6)).value
+    assert list(seen) == list("abcde")
+
+
 def test_adjacency():
     add = NamedCounts(epsilon=1, delta=0.1, rows=2)
     swap = NamedCounts(epsilon=1, delta=0.1, rows=2, relation="substitute")

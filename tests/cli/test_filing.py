@@ -6,6 +6,10 @@ import json
 
 import pytest
 
+from sourdine import Session
+from sourdine.cli.ledger import _facts, _save, opened
+from sourdine.errors import ParameterError
+
 ASKED = ("--ledger", "x.ledger", "--total", "5")
 
 
@@ -17,6 +21,24 @@ def ledger(run, tmp_path, monkeypatch):
     run("mean", "people.csv", "-c", "age", "--bounds", "0,120", "--step", "1", "-e", "1", *ASKED)
     (tmp_path / "about.toml").write_text('title = "Ages"\npurpose = "Planning"\n')
     return tmp_path / "x.ledger"
+
+
+def test_an_entry_that_exists_is_kept(tmp_path):
+    out = tmp_path / "entry.yaml"
+    out.write_text("old")
+    with pytest.raises(ParameterError, match="out must be a new file"):
+        _save("new", out, overwrite=False)
+    assert out.read_text() == "old"
+    _save("new", out, overwrite=True)
+    assert out.read_text() == "new"
+
+
+def test_the_json_of_a_ledger_says_what_is_left(tmp_path):
+    Session([30, 40, 50], epsilon=3, ledger=tmp_path / "x.ledger").count(epsilon=1)
+    ledger = opened(tmp_path / "x.ledger")
+    facts = _facts(ledger, ledger.history)
+    assert [facts[name]["epsilon"] for name in ("total", "remaining")] == [3, 2]
+    assert [charge["cost"]["epsilon"] for charge in facts["charges"]] == [1]
 
 
 @pytest.mark.slow

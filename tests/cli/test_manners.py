@@ -17,6 +17,7 @@ from typer.main import get_command
 
 import sourdine as sd
 from sourdine.cli.app import app
+from sourdine.cli.command import complain
 
 SOURDINE = (sys.executable, "-c", "from sourdine.cli import main; main()")
 
@@ -48,6 +49,13 @@ def test_bounds_are_two(run, people, words):
 def test_a_bound_may_be_negative(run, people):
     _, out, _ = run("mean", people, "-c", "age", "--bounds", "-5", "100", "-e", "1", "--json")
     assert json.loads(out)["question"]["bounds"] == [-5, 100]
+
+
+def test_a_complaint_does_not_steer_a_terminal(capsys):
+    complain("no column called \x1b[31mred\x1b[0m\r\n")
+    said = capsys.readouterr().err
+    assert "\x1b" not in said
+    assert said.endswith(r"no column called \x1b[31mred\x1b[0m\r\n" + "\n")
 
 
 def test_no_column_is_none(run, people):

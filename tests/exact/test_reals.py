@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from itertools import product
 
 import pytest
 from hypothesis import assume, given, settings
@@ -169,3 +170,15 @@ def test_division_by_zero_ends(divisor):
 def test_negative_numbers_are_refused(expression):
     with pytest.raises(ArithmeticError, match="a Real must be at least 0, got -1"):
         expression()
+
+
+@pytest.mark.parametrize("bits", [1, 8, 61])
+def test_enclosures_hold_the_exact_number(bits):
+    numbers = [Fraction(n, d) for n in (1, 2, 5) for d in (3, 7, 10)]
+    for x, y in product(numbers, numbers):
+        ways = [(Real.of(x) + y, x + y), (Real.of(x) * y, x * y), (Real.of(x) / y, x / y)]
+        if x >= y:
+            ways.append((Real.of(x) - y, x - y))
+        for real, exact in ways:
+            low, high = real.enclosure(bits)
+            assert low <= exact * 2**bits <= high

@@ -13,9 +13,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.frames import units
 from sourdine.frames.cells import Codes, Ticks
 from sourdine.frames.duck import stays
 from sourdine.frames.frame import Frame
+from sourdine.frames.memory import Column
 from sourdine.frames.reading import read_text
 from sourdine.frames.units import MOST, NARROW, chosen, sort_key
 from sourdine.grid import Grid
@@ -320,3 +322,12 @@ def test_columns_that_are_not_asked_for_do_not_matter():
     stay = Frame(more).only("x", "who").bound("who", 2, source=SeededSource(1))
     assert stay.columns == ("who", "x")
     assert stay.distinct("x")[0] == want[0]
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3, 4])
+def test_nobody_keeps_more_rows_than_are_asked_for(rows):
+    unit, x = Column.of(["a"] * 4 + ["b"] * 3 + ["c"]), Column.of(list(range(8)))
+    places = units.kept(unit, [unit, x], rows, b"key")
+    owners = unit[places].texts.tolist()
+    assert [owners.count(name) for name in "abc"] == [min(rows, n) for n in (4, 3, 1)]
+    assert len(set(places.tolist())) == len(places)

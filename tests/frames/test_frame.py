@@ -268,3 +268,44 @@ def test_importing_the_room_imports_no_engine():
         "sys.exit(len(late))"
     )
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
+
+
+def test_floats_are_clamped_and_missing_ones_have_no_tick():
+    x = Column(np.array([np.nan, -np.inf, -3.0, 2.5, 9.4, 11.0, np.inf]))
+    assert Ticks(None, GRID).slots(x).tolist() == [MISSING, 0, 0, 3, 9, 10, 10]
+    assert Ticks(None, GRID, block=4).slots(x).tolist() == [MISSING, 0, 0, 0, 2, 2, 2]
+
+
+def test_sums_of_squares_pass_64_bits():
+    cell = Ticks(None, Grid(0, 1 << 30, step=1))
+    ticks = np.array([1 << 30] * 40 + [MISSING])
+    assert cell.power_sum(ticks, None, 2) == 40 << 60
+    assert cell.power_sum(ticks, np.full(41, 3), 2) == 120 << 60
+    assert cell.power_sum(ticks, None, 0) == 40
+
+
+def test_an_inner_edge_belongs_to_the_bin_above():
+    cell = Edges(None, [0, 10, 20])
+    assert cell.slots(Column(np.array([-1.0, 0, 9.9, 10, 20, np.nan]))).tolist() == [
+        *(0, 0, 0, 1, 1),
+        MISSING,
+    ]
+    assert cell.slots(Column(np.array([-1, 0, 9, 10, 25]))).tolist() == [0, 0, 0, 1, 1]
+
+
+def test_whole_numbers_are_snapped_to_the_nearest_point_in_sql():
+    values = [-7, 4, 5, 6, 14, 15, 99, 200, None]
+    grid, ticks = Grid(0, 100, step=10), [0, 0, 1, 1, 1, 2, 10, 10, MISSING]
+    for data in (
+        duckdb.sql(f"SELECT unnest({values}) AS x".replace("None", "NULL")),
+        {"x": values},
+    ):
+        ((found,),) = Frame(data).codes(Ticks("x", grid))
+        assert found.tolist() == ticks
+
+
+@pytest.mark.parametrize("kind", [pa.duration("s"), pa.time64("us"), pa.timestamp("s")], ids=str)
+def test_a_value_that_python_cannot_hold_is_missing(kind):
+    frame = Frame(pa.table({"x": pa.array([1, 2**62, None, 2], kind)}))
+    assert frame.present("x") == 2
+    assert len(frame) == 4

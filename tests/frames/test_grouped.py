@@ -168,3 +168,13 @@ def test_windows_of_all_groups_are_one_query(frames, monkeypatch):
     apart = [Frame(DATA).engine, *parts[:2]]
     assert len(between_each(apart, "age", AGES, ranges[:3])[0][0]) == 9 + 11
     assert between_each([], "age", AGES, []) == []
+
+
+def test_rows_of_no_listed_key_are_in_no_group_or_in_one_of_their_own():
+    x = {"g": ["a", None, "b", "c", "a"], "h": [1, 1, 1, 1, 2]}
+    keys = [("a",), ("b",)]
+    assert [len(part) for part in Frame(x).groups(("g",), keys, other=False)] == [2, 1]
+    assert [len(part) for part in Frame(x).groups(("g",), keys, other=True)] == [2, 1, 2]
+    both = [("a", 2), ("b", 1), ("c", 2)]
+    assert [len(part) for part in Frame(x).groups(("g", "h"), both, other=False)] == [1, 1, 0]
+    assert [len(part) for part in Frame(x).groups(("g", "h"), both, other=True)] == [1, 1, 0, 3]

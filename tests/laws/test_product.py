@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from sourdine.audit import p_value
 from sourdine.errors import ParameterError
 from sourdine.laws import Law, Product, alone
+from sourdine.laws.compare import Losses
 from sourdine.laws.pieces import Tail
 from sourdine.mechanisms.laplace import laplace_law
 from sourdine.noise import SeededSource
@@ -84,3 +85,12 @@ def test_what_is_too_large_is_refused():
         wide[0].hockey_stick(wide[1], 1)
     with pytest.raises(ParameterError, match="the law must be of one number here"):
         alone(wide[0])
+
+
+def test_what_is_not_certain_of_either_law_is_not_certain_of_both():
+    some = np.array([0.5, 0.5])
+    first = Losses(np.array([0.0, 1.0]), some, some, slack=0.25, beyond=0.125)
+    second = Losses(np.array([0.0, -1.0]), some, some, slack=0.5, beyond=0.0625)
+    for both in (first.beside(second), second.beside(first)):
+        assert (both.slack, both.beyond) == (0.75, 0.1875)
+        assert sorted(both.loss.tolist()) == [-1, 0, 0, 1]

@@ -177,3 +177,16 @@ def test_a_broken_file_says_where(tmp_path):
     path.write_text("epsilon = \n")
     with pytest.raises(ParameterError, match=r"a schema must be a file of TOML.*line 1"):
         Schema.read(path)
+
+
+@pytest.mark.parametrize("weights", [None, {"age": 3}])
+def test_the_columns_share_epsilon_and_a_sampled_one_has_it_all(weights):
+    columns = {"age": Number(0, 120, step=1), "vote": Choice("yes", "no"), "smokes": Flag()}
+    split = Schema.of(columns, epsilon=2, weights=weights)
+    shares = [split.share(name) for name in columns]
+    assert sum(shares) == 2
+    assert shares[0] == (3 if weights else 1) * shares[1]
+    spent = [part.mechanism.guarantee.exact_epsilon() for part in split.parts().values()]
+    assert sum(spent) == 2
+    sampled = Schema.of(columns, epsilon=2, weights=weights, method="sample")
+    assert [sampled.share(name) for name in columns] == [2, 2, 2]

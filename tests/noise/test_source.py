@@ -25,6 +25,19 @@ def test_system_source_draws_long_requests_in_parts(monkeypatch):
     assert asked == [10, 10, 5]
 
 
+def test_keyed_source_repeats_itself_and_gives_every_call_its_own_bytes():
+    one, other = (source_module.KeyedSource(bytes(32)) for _ in range(2))
+    drawn = [one.bytes(16) for _ in range(50)]
+    assert drawn == [other.bytes(16) for _ in range(50)]
+    assert len(set(drawn)) == 50
+    assert one.private
+
+
+def test_what_a_key_is_derived_for_is_told_with_its_lengths():
+    parts = [(b"ab", b"c"), (b"a", b"bc"), (b"abc",), (b"", b"abc")]
+    assert len({source_module.derived(bytes(32), told).bytes(16) for told in parts}) == 4
+
+
 def test_seeded_source_repeats_itself_on_every_platform():
     assert SeededSource(1).bytes(16).hex() == "3acec06bbdef19117ecf792cdf313a14"
     first, second = SeededSource(5), SeededSource(5)

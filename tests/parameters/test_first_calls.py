@@ -10,6 +10,7 @@ import pytest
 
 import sourdine as sd
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError, SourdineError
+from sourdine.parameters import converters
 from sourdine.parameters.question import parameters
 from sourdine.questions import STATISTICS
 
@@ -104,3 +105,9 @@ def test_functions_take_what_their_signature_says():
         own = inspect.signature(getattr(sd, name)).parameters.values()
         placed = [p.name for p in own if p.kind is p.POSITIONAL_OR_KEYWORD]
         assert placed == (["q"] if name in {"quantiles", "quantile"} else []), name
+
+
+@pytest.mark.parametrize("bounds", [(5, 5), (5, 4), (0.5, 0.5)])
+def test_bounds_are_two_different_numbers(bounds):
+    with pytest.raises(ParameterError, match="bounds must be two numbers in order"):
+        converters.bounds(bounds)

@@ -96,6 +96,11 @@ def test_allowance_is_within(epsilon, rate, delta):
         assert true * (1 - TINY) <= decimal(spend.epsilon) <= true * (1 + Decimal(10) ** -40)
 
 
+def test_the_delta_of_an_allowance_is_that_of_the_sample():
+    assert poisson_allowance(Guarantee(1, 0.125), 0.25).delta == Fraction(1, 2)
+    assert poisson_allowance(Guarantee(1, 0.5), 0.25).delta == 1
+
+
 def test_allowance_of_fixed_size():
     goal = Guarantee(0.5, 1e-6, SUBSTITUTE)
     spend = without_replacement_allowance(goal, 1, 100)

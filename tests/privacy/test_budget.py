@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee
+from sourdine.privacy.budget import added
 
 
 @pytest.mark.parametrize(("part", "times"), [(Fraction(1, 3), 3), (0.1, 10), (Fraction(1, 7), 7)])
@@ -64,6 +65,14 @@ def test_add_remove_enters_at_twice_its_epsilon():
     assert charged == Guarantee(0.5, 1e-7, ADD_REMOVE).under(SUBSTITUTE)
     assert budget.spent == charged
     assert budget.remaining.epsilon == 0
+
+
+def test_a_sum_is_under_the_first_relation():
+    spent, asked = Guarantee(1, 1e-6, SUBSTITUTE), Guarantee(0.5, 1e-7, ADD_REMOVE)
+    both = added(spent, asked)
+    assert both.epsilon == 2
+    assert both.delta == spent.delta + asked.under(SUBSTITUTE).delta
+    assert both.relation is SUBSTITUTE
 
 
 def test_other_relations_are_refused():

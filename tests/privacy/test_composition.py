@@ -43,6 +43,17 @@ def test_compose_is_associative_and_commutative(a, b, c):
     assert compose(a) == a
 
 
+def test_epsilons_and_deltas_are_added():
+    whole = compose(Guarantee(0.5, 0.25), Guarantee(1, 0.125), Guarantee(2, 0.5))
+    assert whole == Guarantee(3.5, 0.875)
+    assert compose(whole, Guarantee(1, 0.5)) == Guarantee(4.5, 1)
+
+
+def test_advanced_counts_the_delta_of_every_run():
+    assert compose_advanced(Guarantee(1, 0.125), 4, 0.5).delta == Fraction(3, 4)
+    assert compose_advanced(Guarantee(1, 0.125), 9, 0.5).delta == 1
+
+
 def test_compose_is_tight():
     """Both answers of two randomised responses true, against both false."""
     with localcontext(prec=60):

@@ -85,6 +85,17 @@ def test_round_trips(g):
     assert len({g, copy.copy(g)}) == 1
 
 
+def test_a_larger_delta_covers_nothing_smaller():
+    assert not Guarantee(1, 1e-5).covers(Guarantee(1, 1e-6))
+    assert Guarantee(1, 1e-6).covers(Guarantee(1, 1e-5))
+
+
+def test_no_guarantee_is_read_back_as_none():
+    empty = Guarantee.from_dict(Guarantee.none(SUBSTITUTE).to_dict())
+    assert empty == Guarantee.none(SUBSTITUTE)
+    assert not empty.is_finite
+
+
 @pytest.mark.slow
 @given(GUARANTEES, GUARANTEES, GUARANTEES)
 def test_covers_is_a_partial_order(a, b, c):

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
+from sourdine.central import count
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.mechanisms import Laplace
 from sourdine.noise import SeededSource
-from sourdine.results.release import Release
+from sourdine.results.release import Release, beta_of, holding, read_confidence
 
 COUNT = Laplace(epsilon=0.1)
 
@@ -88,3 +90,24 @@ def test_a_confidence_is_between_0_and_1(confidence):
 def test_what_is_no_release_is_not_read(text):
     with pytest.raises(ParameterError, match=r"the JSON must be what Release.to_json\(\) wrote"):
         Release.from_json(text)
+
+
+def test_a_confidence_is_one_minus_the_chance_of_a_miss():
+    assert beta_of(0.95) == Fraction(1, 20)
+    assert read_confidence(0.75) == 0.25
+    found = count([1] * 1000, epsilon=0.1)
+    assert found.interval(0.9)[1] - found.value == COUNT.error(0.1)
+
+
+def test_an_interval_is_widened_to_hold_its_value():
+    assert holding(5, (6, 7)) == (5, 7)
+    assert holding(8, (6, 7)) == (6, 8)
+    assert holding({"a": 5, "b": 8}, {"a": (6, 7), "b": (6, 7)}) == {"a": (5, 7), "b": (6, 8)}
+    low, high = holding(np.array([5, 8]), (np.array([6, 6]), np.array([7, 7])))
+    assert (low.tolist(), high.tolist()) == ([5, 6], [7, 8])
+
+
+def test_caveats_travel_with_a_release():
+    found = count([1] * 1000, epsilon=0.1)
+    assert found.caveats == ("All records are counted, those with missing values too.",)
+    assert Release.from_json(found.to_json()).caveats == found.caveats

@@ -233,6 +233,13 @@ def test_addresses_that_cannot_be(wrong):
         Address.read(wrong)
 
 
+@pytest.mark.parametrize("secret", ["anna:pear@host/db", "host/db?user=anna&password=pear"])
+def test_no_password_is_shown(secret):
+    shown = str(Address.read(f"postgresql://{secret}"))
+    assert "pear" not in shown
+    assert shown.count("***") == 1
+
+
 def test_a_store_that_is_not_there(tmp_path):
     with pytest.raises(SourdineError, match="no such file"):
         Session(DATA, epsilon=1, ledger=f"sqlite:///{tmp_path}/none.db")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 import socket
 from http.client import HTTPConnection
@@ -12,6 +13,7 @@ from types import SimpleNamespace
 
 import msgspec
 import pytest
+from starlette.requests import Request
 
 from guarded import guarded, label_file
 from serving import COUNT, Api, data_file, filled_store, problem, served
@@ -26,6 +28,7 @@ from sourdine.server.requests import (
     MOST_NUMBERS,
     SIZES,
     RefusedError,
+    read_body,
     require_small,
     require_small_answer,
 )
@@ -311,3 +314,22 @@ def test_a_connection_may_be_used_again_and_slowly(free, monkeypatch):
         answer = line.getresponse()
         assert (answer.status, bool(answer.read())) == (200, True)
     line.close()
+
+
+@pytest.mark.parametrize(("sent", "status"), [(b'"123456"', None), (b'"1234567"', 413)])
+def test_a_body_is_read_up_to_its_limit(sent, status):
+    chunks = [sent[:3], sent[3:]]
+
+    async def receive():
+        """Return the next part of a body."""
+        part = chunks.pop(0)
+        return {"type": "http.request", "body": part, "more_body": bool(chunks)}
+
+    head = {"type": "http", "method": "POST", "headers": [(b"content-type", b"application/json")]}
+    reading = read_body(Request(head, receive), longest=8)
+    if status is None:
+        assert asyncio.run(reading) == sent
+    else:
+        with pytest.raises(RefusedError) as refused:
+            asyncio.run(reading)
+        assert refused.value.status == status

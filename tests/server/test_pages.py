@@ -14,8 +14,15 @@ from serving import PASSWORD, served
 from sourdine import questions
 from sourdine.answers import Release
 from sourdine.server.auth import COOKIE, new_token
+from sourdine.server.pages.rendering import rendered
 from sourdine.server.running import add_person, demo_store
 from visits import answered, charges, desk, enter, log_in, planning, reach
+
+
+def test_texts_are_escaped_in_every_template():
+    page = rendered("login.html", next='"><script>alert(1)</script>').body.decode()
+    assert "&#34;&gt;&lt;script&gt;alert" in page
+    assert "<script>alert" not in page
 
 
 @pytest.mark.slow

@@ -47,6 +47,24 @@ def test_tokens_end_when_their_person_changes(store, change):
     assert store.tokens.find(token.sha256) is None
 
 
+def test_no_token_of_a_disabled_person_holds(store):
+    store.people.change("anna", disabled=True)
+    token = Token(sha256=fingerprint("secret"), who="anna", kind="api", until=1e12)
+    store.tokens.add(token)
+    assert store.tokens.find(token.sha256) is None
+    store.people.change("anna", disabled=False)
+    assert store.tokens.find(token.sha256)[1].name == "anna"
+
+
+def test_attempts_are_counted_up_to_their_limits(store):
+    most = {"name anna": 3, "address here": 5}
+    assert [store.attempts.count(most, since=7) for _ in range(4)] == [True, True, True, False]
+    assert store.attempts.count({"address here": 5}, since=7)  # what was refused did not count
+    store.attempts.forgive(("name anna",), since=7)
+    assert [store.attempts.count(most, since=7) for _ in range(2)] == [True, False]
+    assert store.attempts.count(most, since=8)
+
+
 def test_grants_are_of_people_and_data_sets_that_are_there(store):
     for names in (("nowhere", "anna"), ("ages", "nobody")):
         with pytest.raises(ParameterError, match="be one of this store"):

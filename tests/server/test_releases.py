@@ -33,6 +33,21 @@ def never():
     pytest.fail("drawn again")  # no Exception: those are what a draw may raise
 
 
+def test_a_request_that_two_workers_get_at_once_is_charged_once(store, session, monkeypatch):
+    first = store.charge_once(request(), counts(session, 0.25))
+    found, looks = store.releases._found, []
+
+    def early(transaction, asked):
+        """Look as before the other worker's charge, the first time."""
+        looks.append(asked)
+        return found(transaction, asked) if len(looks) > 1 else None
+
+    monkeypatch.setattr(store.releases, "_found", early)
+    again = store.charge_once(request(), drawing(counts(session, 0.25), never))
+    assert again == replace(first, fresh=False)
+    assert session.spent.epsilon == Fraction(1, 4)
+
+
 def test_the_charge_is_there_before_the_draw(store, session):
     def draw():
         assert store.releases.get("anna", "k").state == "charged"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 
+import httpx
 import pytest
 
 from serving import COUNT, Api, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine import Remote
-from sourdine.client.connection import SeenHeads
+from sourdine.client.connection import HEAD, LINE, SEEN, Connection, SeenHeads
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.privacy import Guarantee
 from sourdine.session import Terms
@@ -57,6 +58,32 @@ def test_a_forged_head_is_refused(stores):
         remote._connection._seen.put("people", 2, "f" * 32)
         with pytest.raises(SourdineError, match="an older or another copy"):
             remote.session("people")
+
+
+@pytest.mark.parametrize(("line", "seen"), [(4, "05" * 16), (6, "06" * 16), (6, None)])
+def test_a_ledger_without_the_line_that_was_seen_is_refused(line, seen):
+    with_seen = {} if seen is None else {SEEN: seen}
+
+    def answer(_):
+        return httpx.Response(200, json={}, headers={LINE: str(line), HEAD: "0a" * 16, **with_seen})
+
+    connection = Connection("https://a.example", "x", transport=httpx.MockTransport(answer))
+    connection._seen.put("people", 5, "05" * 16)
+    with pytest.raises(SourdineError, match="an older or another copy"):
+        connection.get("", "people")
+    assert connection._seen.get("people") == (5, "05" * 16)
+
+
+def test_a_request_that_is_sent_again_has_the_same_key():
+    keys = []
+
+    def answer(request):
+        keys.append(request.headers.get("idempotency-key"))
+        return httpx.Response(503 if len(keys) == 1 else 200, json={})
+
+    connection = Connection("https://a.example", "x", transport=httpx.MockTransport(answer))
+    connection.post("/releases", "people", {"statistic": "count"}, key="k" * 16)
+    assert keys == ["k" * 16] * 2
 
 
 def test_two_processes_share_a_file(tmp_path):

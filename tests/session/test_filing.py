@@ -220,6 +220,15 @@ def test_sums_are_computed_again(asked):
     assert [check.passed for check in wrong.checks][1] is False
 
 
+def test_a_charge_that_is_missing_is_noticed():
+    session = sd.Session(PEOPLE, epsilon=1)
+    for epsilon in (0.25, 0.5):
+        session.count(epsilon=epsilon)
+    report = session.report()
+    assert report.checks[1].passed
+    assert not replace(report, charges=report.charges[1:]).checks[1].passed
+
+
 @pytest.mark.slow
 def test_large_releases_are_cut(tmp_path):
     keys = [f"k{i}" for i in range(10_000)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import random
 import re
+import stat
 import subprocess
 import sys
 import threading
@@ -70,6 +71,38 @@ def test_terms_are_written_once(path):
     for total in (7, 8, 9):
         made = Journal(path, DIARY, [("terms", {"total": total})])
         assert made.turn(lambda page: page.rows("terms")) == [{"total": 7}]
+
+
+def test_a_new_file_and_its_folder_reach_the_disk(tmp_path, monkeypatch):
+    flushed, flush = [], os.fsync
+
+    def noted(number):
+        flushed.append(stat.S_ISDIR(os.fstat(number).st_mode))
+        flush(number)
+
+    monkeypatch.setattr(os, "fsync", noted)
+    locks.write_new(tmp_path / "new", b"text", 0o600)
+    assert flushed == [False, True]
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b'{"total":7}', b'{"total":8}'),
+        (b'{"text":"one"}', b'{"text":"two"}'),
+        (b"lines 000000000003", b"lines 000000000002"),
+        (b"diary 0002", b"diary 0003"),
+    ],
+)
+def test_a_changed_letter_is_noticed(book, path, old, new):
+    write(book, "one")
+    whole = path.read_bytes()
+    assert whole.count(old) == 1
+    path.write_bytes(whole.replace(old, new))
+    with pytest.raises(ParameterError, match="damaged"):
+        Journal(path, DIARY)
+    path.write_bytes(whole)
+    assert Journal(path, DIARY).lines == book.lines
 
 
 def test_a_new_file_is_made_by_one(path):

@@ -19,6 +19,7 @@ from threading import Thread
 from types import SimpleNamespace
 
 import pytest
+from starlette.testclient import TestClient
 
 from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey, page, serving
@@ -146,6 +147,18 @@ def test_a_record_does_not_wait_for_batches(survey_cases, place):
         writer.stop()
     assert store.people == 1
     store.close()
+
+
+def test_results_are_shown_only_if_they_are_public(survey_cases, tmp_path):
+    survey = Survey.from_facts(survey_cases.facts())
+    for public, status in ((True, 200), (False, 404)):
+        store, _ = SurveyStore.create(tmp_path / f"{public}.db", survey)
+        collector = Collector(store.place, public=public)
+        client = TestClient(collector)
+        answers = [client.get(path) for path in ("/results", "/results.json")]
+        assert [answer.status_code for answer in answers] == [status] * 2
+        collector.stop()
+        store.close()
 
 
 def test_what_is_no_record_is_refused_with_a_public_reason(running):

@@ -15,6 +15,7 @@ from sourdine.errors import ParameterError
 from sourdine.local import Aggregator
 from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey
+from sourdine.survey.database import SqliteFile
 from sourdine.survey.results import results
 from sourdine.survey.store import Posted, SurveyStore
 
@@ -204,6 +205,14 @@ def test_nothing_in_the_tables_links(make, request):
     assert found(answers) == found(names) == 0
     kept = [row[0] for row in found_in(store, "SELECT id FROM ids")]
     assert kept == sorted(kept)
+
+
+def test_a_file_overwrites_what_is_deleted_and_waits_for_the_disk(tmp_path):
+    file = SqliteFile(str(tmp_path / "new.db"), new=True)
+    assert file.rows("PRAGMA secure_delete") == [(1,)]
+    assert file.rows("PRAGMA synchronous") == [(2,)]
+    assert file.rows("PRAGMA journal_mode") == [("truncate",)]
+    file.close()
 
 
 def test_a_file_has_no_row_numbers(survey_cases, tmp_path):
