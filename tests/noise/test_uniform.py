@@ -5,7 +5,7 @@ import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import uniform_below
-from sourdine.noise.selection import _below_each
+from sourdine.noise.source import _below_each
 
 
 @pytest.mark.parametrize("k", [3, 10, 100, 1000, 2047])

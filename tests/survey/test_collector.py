@@ -18,8 +18,8 @@ from pathlib import Path
 from threading import Thread
 from types import SimpleNamespace
 
+import httpx
 import pytest
-from starlette.testclient import TestClient
 
 from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey, page, serving
@@ -149,14 +149,19 @@ def test_a_record_does_not_wait_for_batches(survey_cases, place):
     store.close()
 
 
+async def status_of(collector, path):
+    transport = httpx.ASGITransport(collector)
+    async with httpx.AsyncClient(transport=transport, base_url="http://survey") as client:
+        return (await client.get(path)).status_code
+
+
 def test_results_are_shown_only_if_they_are_public(survey_cases, tmp_path):
     survey = Survey.from_facts(survey_cases.facts())
     for public, status in ((True, 200), (False, 404)):
         store, _ = SurveyStore.create(tmp_path / f"{public}.db", survey)
         collector = Collector(store.place, public=public)
-        client = TestClient(collector)
-        answers = [client.get(path) for path in ("/results", "/results.json")]
-        assert [answer.status_code for answer in answers] == [status] * 2
+        paths = "/results", "/results.json"
+        assert [asyncio.run(status_of(collector, path)) for path in paths] == [status] * 2
         collector.stop()
         store.close()
 

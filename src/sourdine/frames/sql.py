@@ -132,7 +132,7 @@ def integer(v: int, kind: str = "HUGEINT") -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class SqlText:
     """The back end of `sourdine.frames.expressions` for DuckDB; its integers have one type."""
 
     kind: str = "BIGINT"
@@ -186,12 +186,12 @@ class Text:
 
 def slot_of_float(cell: Ticks | Edges, x: str) -> str:
     """Return the slot of a float."""
-    return f"CAST({expressions.slot(cell, x, Text(), whole=False)} AS BIGINT)"
+    return f"CAST({expressions.slot(cell, x, SqlText(), whole=False)} AS BIGINT)"
 
 
 def slot_of_integer(cell: Ticks | Edges, v: str, kind: str = "HUGEINT") -> str:
     """Return the slot of an integer or a time, computed with integers of a type."""
-    return f"CAST({expressions.slot(cell, v, Text(kind), whole=True)} AS BIGINT)"
+    return f"CAST({expressions.slot(cell, v, SqlText(kind), whole=True)} AS BIGINT)"
 
 
 def narrow(grid: Grid) -> bool:

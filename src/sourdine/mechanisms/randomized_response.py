@@ -17,7 +17,7 @@ from sourdine.exact import Real, exp_neg, given, integer, one_of, positive, prob
 from sourdine.laws import Law
 from sourdine.mechanisms import inputs as read
 from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register
-from sourdine.noise.selection import uniform_codes
+from sourdine.noise.source import uniform_codes
 from sourdine.privacy import LOCAL, Guarantee, Part
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ its time independent of the noise.
 ``coins``      coins of any probability, rational or not, exactly
 ``gaussian``   discrete Gaussian noise: :math:`P(x) \propto e^{-x^2/(2\sigma^2)}` on the integers
 ``laplace``    discrete Laplace and geometric noise
-``selection``  uniform whole numbers, weighted draws, and one of many candidates
+``selection``  weighted draws, and one of many candidates
 ``source``     random bytes, integers from them, and uniform reals whose bits are drawn when needed
 ``steps``      draws from a law given by its cumulative steps: 16 random bits per lane, more where
                needed
@@ -28,9 +28,8 @@ from sourdine.noise.selection import (
     choose,
     choose_run,
     permute_and_flip,
-    uniform_below,
 )
-from sourdine.noise.source import SYSTEM, SeededSource, Source, SystemSource
+from sourdine.noise.source import SYSTEM, SeededSource, Source, SystemSource, uniform_below
 
 __all__ = [
     "SYSTEM",

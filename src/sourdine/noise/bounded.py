@@ -11,7 +11,6 @@ from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import Real, exp_neg, given, integer, positive
 from sourdine.noise.coins import bernoulli, float_rate, unit_floats
 from sourdine.noise.laplace import geometric
-from sourdine.noise.selection import uniform_below
 from sourdine.noise.source import (
     HIGHEST,
     SYSTEM,
@@ -22,6 +21,7 @@ from sourdine.noise.source import (
     draw_words,
     int64_array,
     lanes,
+    uniform_below,
 )
 
 if TYPE_CHECKING:
