@@ -26,7 +26,8 @@ from psycopg import ProgrammingError
 from psycopg.conninfo import conninfo_to_dict
 
 from sourdine.errors import ParameterError
-from sourdine.storage.postgres import PATIENCE, REACHED, PostgresDialect
+from sourdine.storage.database import PATIENCE
+from sourdine.storage.postgres import REACHED, PostgresDialect
 from sourdine.survey.database import APPLICATION, VERSION
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class PostgresTables(PostgresDialect):
 
     lock = f"{APPLICATION}, hashtext(coalesce(current_schema(), ''))"
     timeout = REACHED
-    settling = (  # while nobody writes: else VACUUM waits for them in vain
+    settling: tuple[str, ...] = (  # while nobody writes: else VACUUM waits for them in vain
         f"SELECT pg_advisory_lock({lock})",
         "VACUUM (INDEX_CLEANUP ON) inbox, tickets, tallies, survey, ids",
         f"SELECT pg_advisory_unlock({lock})",
