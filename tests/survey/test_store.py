@@ -229,13 +229,13 @@ def test_a_file_forgets_whatever_the_defaults_are(survey_cases, tmp_path, monkey
     """Builds of SQLite differ: here what is deleted stays, and nothing waits for the disk."""
     connect = sqlite3.connect
 
-    def forgetful(*args, **options):
+    def other_defaults(*args, **options):
         db = connect(*args, **options)
         for setting in ("secure_delete", "synchronous", "temp_store"):
             db.execute(f"PRAGMA {setting} = 0")
         return db
 
-    monkeypatch.setattr(sqlite3, "connect", forgetful)
+    monkeypatch.setattr(sqlite3, "connect", other_defaults)
     store, _ = SurveyStore.create(tmp_path / "s.db", Survey.from_facts(survey_cases.facts()))
     assert found_in(store, f"PRAGMA {name}") == [(value,)]
     assert store._db.write(lambda rows: rows.one(f"PRAGMA {name}")) == (value,)
