@@ -9,7 +9,7 @@ import pytest
 
 import sourdine as sd
 
-LATE = ("scipy", "duckdb", "narwhals", "matplotlib", "typer", "rich", "pandas", "pywt")
+LATE = ("scipy", "duckdb", "narwhals", "matplotlib", "typer", "rich", "pandas", "pywt", "jinja2")
 
 
 def _loaded(code):

@@ -230,6 +230,27 @@ def test_a_file_has_no_row_numbers(survey_cases, tmp_path):
     assert not columns & {"time", "address", "number", "ip"}
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("secure_delete", 1), ("synchronous", 2), ("temp_store", 2), ("journal_mode", "truncate")],
+)
+def test_a_file_forgets_whatever_the_defaults_are(survey_cases, tmp_path, monkeypatch, name, value):
+    """Builds of SQLite differ: here what is deleted stays, and nothing waits for the disk."""
+    connect = sqlite3.connect
+
+    def other_defaults(*args, **options):
+        db = connect(*args, **options)
+        for setting in ("secure_delete", "synchronous", "temp_store"):
+            db.execute(f"PRAGMA {setting} = 0")
+        return db
+
+    monkeypatch.setattr(sqlite3, "connect", other_defaults)
+    store, _ = SurveyStore.create(tmp_path / "s.db", Survey.from_facts(survey_cases.facts()))
+    assert found_in(store, f"PRAGMA {name}") == [(value,)]
+    assert store._db.write(lambda rows: rows.one(f"PRAGMA {name}")) == (value,)
+    store.close()
+
+
 @pytest.mark.quick_cases(1)
 def test_results_are_hidden_below_fifty_answers(make):
     store, _ = make(epsilon=4)

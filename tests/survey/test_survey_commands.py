@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import json
+import sys
 from hashlib import sha256
+from importlib import import_module
 
 import pytest
 from typer.testing import CliRunner
 
 from sourdine.cli.app import app
+from sourdine.results.charts import MissingExtraError
 
 
 @pytest.fixture
@@ -95,3 +98,12 @@ def test_a_store_in_postgresql(run, postgres):
     assert "Closed commute: 0 people are counted" in run("close", postgres).stderr
     failed = run("open", "survey.toml", "--store", postgres, status=1)
     assert "--store must have no survey yet" in str(failed.exception)
+
+
+@pytest.mark.parametrize("module", ["serving", "demo"])
+def test_serving_without_its_extra_says_what_to_install(monkeypatch, module):
+    for name in ("collector", "serving", "demo"):
+        monkeypatch.delitem(sys.modules, f"sourdine.survey.{name}", raising=False)
+    monkeypatch.setitem(sys.modules, "starlette.requests", None)
+    with pytest.raises(MissingExtraError, match=r"pip install '\.\[server\]'"):
+        import_module(f"sourdine.survey.{module}")

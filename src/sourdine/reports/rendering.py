@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from html import escape
+from functools import cache
+from importlib.resources import files
 from io import StringIO
 from typing import TYPE_CHECKING, assert_never
+
+from markupsafe import Markup, escape
 
 from sourdine.errors import SourdineError
 from sourdine.results import charts
 from sourdine.results.formatting import printable
+from sourdine.results.templates import environment
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
+
+    from jinja2 import Environment
 
     from sourdine.results.release import Release
 
@@ -207,18 +213,13 @@ def page(title: str, sections: Sequence[Section]) -> str:
     light, dark = (
         "".join(f"--{word}:{both[i]};" for word, both in COLOURS.items()) for i in (0, 1)
     )
-    style = STYLE.replace("LIGHT", light).replace("DARK", dark)
-    return (
-        '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
-        "style-src 'unsafe-inline'; img-src data:\">\n"
-        f"<title>{_text(title)}</title>\n<style>{style}</style>\n</head>\n<body>\n"
-        f"{article(title, sections)}\n</body>\n</html>\n"
-    )
+    style = files("sourdine.reports").joinpath("web", "report.css").read_text("utf-8")
+    style = style.replace("LIGHT", light).replace("DARK", dark)
+    facts = {"title": title, "style": style, "article": article(title, sections)}
+    return f"{_rendered('page.html', **facts)}\n"
 
 
-def article(title: str, sections: Sequence[Section]) -> str:
+def article(title: str, sections: Sequence[Section]) -> Markup:
     """Return the report as a part of a page.
 
     Examples
@@ -229,125 +230,34 @@ def article(title: str, sections: Sequence[Section]) -> str:
     <nav><ol><li><a href="#s1">Unit</a></li></ol></nav>
     <section id="s1"><h2><span>1</span> Unit</h2><p>a &lt;b&gt; record</p></section></article>
     """
-    links = "".join(
-        f'<li><a href="#s{i}">{_text(section.title)}</a></li>'
-        for i, section in enumerate(sections, 1)
-    )
-    parts = "\n".join(
-        f'<section id="s{i}"><h2><span>{i}</span> {_text(section.title)}</h2>'
-        f"{''.join(map(_html_block, section.blocks))}</section>"
-        for i, section in enumerate(sections, 1)
-    )
-    return (
-        f"<article><header><h1>{_text(title)}</h1></header>\n"
-        f"<nav><ol>{links}</ol></nav>\n{parts}</article>"
-    )
+    return _rendered("article.html", title=title, sections=sections)
 
 
-def _html_block(block: Block) -> str:
-    match block:
-        case Text(text):
-            return f"<p>{_html_lines(text)}</p>"
-        case Facts(pairs):
-            facts = "".join(
-                f"<div><dt>{_text(word)}</dt>{_stated(text)}</div>" for word, text in pairs
-            )
-            return f"<dl>{facts}</dl>" if pairs else ""
-        case TextTable(heads, rows):
-            return _table(heads, rows)
-        case Picture(svg, alt):
-            return f'<figure role="img" aria-label="{_text(alt)}">{svg}</figure>'
-        case Subsection(title, blocks, aside):
-            beside = f"<b>{_text(aside)}</b>" if aside else ""
-            inner = "".join(map(_html_block, blocks))
-            return f"<section class=part><h3>{_text(title)}{beside}</h3>{inner}</section>"
-        case _:
-            assert_never(block)
+def _rendered(template: str, **facts: object) -> Markup:
+    return Markup(_templates().get_template(template).render(facts))  # noqa: S704 - it escapes
 
 
-def _table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+@cache
+def _templates() -> Environment:
+    made = environment("sourdine.reports")
+    made.filters |= {"text": _text, "lines": _html_lines, "sides": _sides}
+    made.filters["kind"] = lambda block: type(block).__name__
+    made.globals |= {"SMALL": SMALL, "WIDE": WIDE}
+    return made
+
+
+def _sides(table: TextTable) -> list[str]:
+    """Return the class of each column: numbers stand to the right, short texts in one line."""
+    heads, rows = table.heads, table.rows
     right = [bool(rows) and all(map(NUMBER.match, cells)) for cells in zip(*rows, strict=True)]
     right += [False] * (len(heads) - len(right))
     brief = [max(map(len, cells)) <= SHORT for cells in zip(heads, *rows, strict=True)]
-    sides = [
-        " class=n" if side else " class=short" * short
-        for side, short in zip(right, brief, strict=True)
-    ]
-    head = "".join(f"<th{m}>{_text(t)}</th>" for m, t in zip(sides, heads, strict=True))
-    body = "".join(
-        "<tr>"
-        + "".join(f"<td{m}>{_text(t)}</td>" for m, t in zip(sides, row, strict=True))
-        + "</tr>"
-        for row in rows
-    )
-    marks = " whole" * (len(rows) <= SMALL) + " wide" * (len(heads) >= WIDE)
-    return (
-        f'<div class="table{marks}"><table><thead><tr>{head}</tr></thead>'
-        f"<tbody>{body}</tbody></table></div>"
-    )
+    return ["n" if side else "short" * short for side, short in zip(right, brief, strict=True)]
 
 
-def _stated(text: str) -> str:
-    return f"<dd{' class=none' if text == 'not stated' else ''}>{_html_lines(text)}</dd>"
+def _html_lines(text: str) -> Markup:
+    return Markup("<br>").join(plain_lines(text))
 
 
-def _html_lines(text: str) -> str:
-    return "<br>".join(map(escape, plain_lines(text)))
-
-
-def _text(text: str) -> str:
-    return escape(printable(text))
-
-
-STYLE = """
-:root{color-scheme:light dark;LIGHT--page:#fff;--card:#f7f9fa}
-@media(prefers-color-scheme:dark){:root{DARK--page:#14191e;--card:#1b2229}}
-*{box-sizing:border-box}
-body{margin:0;background:var(--page);color:var(--ink);
- font:16px/1.55 system-ui,-apple-system,"Segoe UI",Roboto,"Noto Sans",sans-serif}
-article{max-width:54rem;margin:0 auto;padding:2.5rem 1.25rem 4rem}
-h1{font-size:1.9em;line-height:1.2;margin:0 0 1.2rem;overflow-wrap:anywhere}
-h2{font-size:1.3em;line-height:1.3;margin:2.8rem 0 .8rem;padding-top:1rem;
- border-top:1px solid var(--rule)}
-h2 span{color:var(--blue);margin-right:.35em;font-variant-numeric:tabular-nums}
-h3{display:flex;justify-content:space-between;gap:1rem;font-size:1.02em;margin:0 0 .7rem;
- overflow-wrap:anywhere}
-h3 b{color:var(--blue);font-variant-numeric:tabular-nums;white-space:nowrap}
-p{margin:.6rem 0;max-width:44rem;overflow-wrap:anywhere}
-a{color:var(--blue)}
-nav ol{columns:2;column-gap:2rem;margin:0;padding:0 0 0 1.6rem;font-size:.92rem}
-nav li{break-inside:avoid;padding:.08rem 0}
-nav a{text-decoration:none}
-dl{margin:.8rem 0}
-dl>div{display:grid;grid-template-columns:13rem 1fr;gap:1rem;padding:.38rem 0;
- border-bottom:1px solid var(--rule)}
-dl>div:last-child{border-bottom:0}
-dt{color:var(--note)}
-dd{margin:0;overflow-wrap:anywhere}
-dd.none{color:var(--note);font-style:italic}
-.table{overflow-x:auto;margin:.8rem 0}
-table{border-collapse:collapse;font-size:.92em;font-variant-numeric:tabular-nums}
-th,td{text-align:left;vertical-align:top;padding:.3rem 1.4rem .3rem 0;
- border-bottom:1px solid var(--rule)}
-th{color:var(--note);font-weight:600;white-space:nowrap}
-th.n,td.n{text-align:right}
-.n,.short{white-space:nowrap}
-.part{background:var(--card);border:1px solid var(--rule);border-radius:.5rem;
- padding:1rem 1.2rem .8rem;margin:1rem 0}
-.part p{color:var(--note);font-size:.88em;margin:.35rem 0}
-.part dl{font-size:.88em}
-.part dl>div{grid-template-columns:7rem 1fr;padding:.2rem 0;border:0}
-figure{margin:.6rem 0}
-svg{display:block;width:100%;max-width:40rem;height:auto}
-@media(max-width:40rem){article{padding:1.5rem 1rem 3rem}nav ol{columns:1}
- dl>div,.part dl>div{grid-template-columns:1fr;gap:0}.part{padding:.8rem .8rem .6rem}
- .wide table{min-width:32rem}h1{font-size:1.5rem}}
-@page{size:A4;margin:18mm 16mm}
-@media print{:root{LIGHT--page:#fff;--card:#fff}
- body{font-size:9.5pt;line-height:1.45}article{max-width:none;padding:0}nav{display:none}
- h2{margin:1.6rem 0 .5rem;padding-top:.7rem}h2,h3{break-after:avoid}
- .part,.whole,figure,dl>div{break-inside:avoid}th,td{padding:.14rem 1.2rem .14rem 0}
- dl>div{padding:.2rem 0}.part{padding:.6rem .9rem .4rem;margin:.6rem 0}
- .table{overflow:visible}thead{display:table-header-group}tr{break-inside:avoid}
- svg{max-width:13cm}a{color:inherit}}
-"""
+def _text(text: str) -> Markup:
+    return Markup(escape(printable(text)))  # noqa: S704 - escaped

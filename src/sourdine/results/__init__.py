@@ -6,5 +6,6 @@
 ``formatting``  numbers, dates and texts as they are printed
 ``release``     `Release`: a published value with its cost, its mechanism and its caveats
 ``tables``      tables with notes, and columns of numbers with intervals
+``templates``   pages made from Jinja templates: all texts are escaped
 ==============  ====================================================================================
 """

@@ -27,6 +27,7 @@ from sourdine.results.formatting import (
     shown,
     shown_date,
 )
+from sourdine.results.templates import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -169,36 +170,14 @@ def write_page(figure: Any, path: str, *, what: Any = None, title: str | None = 
     svg = drawing.getvalue()
     svg = svg[svg.index("<svg") :]
     table = "" if what is None else what._repr_html_()
-    page = PAGE.format(title=escape(title or _above(figure)), svg=svg, table=table)
-    Path(path).write_text(page, encoding="utf-8")
+    page = environment("sourdine.results").get_template("chart.html")
+    text = page.render(title=title or _above(figure), svg=svg, table=table)
+    Path(path).write_text(f"{text}\n", encoding="utf-8")
 
 
 def _above(figure: Any) -> str:
     titles = [figure.get_suptitle(), *(axes.get_title(loc="left") for axes in figure.axes)]
     return next(filter(None, titles), "Sourdine")
-
-
-PAGE = """<!doctype html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{title}</title>
-<style>
-body {{ font: 16px/1.5 system-ui, sans-serif; color: #1f2933; max-width: 56rem; margin: 2rem auto;
-       padding: 0 1rem; }}
-svg {{ width: 100%; height: auto; }}
-table {{ border-collapse: collapse; margin: 1.5rem 0; font-variant-numeric: tabular-nums; }}
-th, td {{ text-align: right; padding: .25rem .9rem; border-bottom: 1px solid #e4e7eb; }}
-caption {{ color: #52606d; font-size: .85rem; padding-top: .6rem; }}
-</style>
-</head>
-<body>
-{svg}
-{table}
-</body>
-</html>
-"""
 
 
 # ---- Charts with matplotlib, which is imported when first used -----------------------------------

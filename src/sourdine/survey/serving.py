@@ -11,7 +11,7 @@ import signal
 import socket
 from contextlib import contextmanager, suppress
 from http import HTTPStatus
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import h11
 import uvicorn
@@ -47,7 +47,7 @@ class TimedProtocol(H11Protocol):
     _deadline: asyncio.TimerHandle | None = None
     _awaited: object = None
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request."""
         super().connection_made(transport)
         self._hurry(h11.IDLE)
@@ -109,7 +109,7 @@ class SurveyProtocol(TimedProtocol):
     body_seconds = 15.0
     _refused = False
 
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+    def connection_made(self, transport: Any) -> None:
         """Begin to wait for a request, unless there are too many connections."""
         super().connection_made(transport)
         if len(self.connections) > MOST:
@@ -121,7 +121,7 @@ class SurveyProtocol(TimedProtocol):
         if not self._refused:
             super().data_received(data)
 
-    def eof_received(self) -> bool:  # type: ignore[override]
+    def eof_received(self) -> Any:
         """Return whether to stay open: a client may close its side and wait for the answer."""
         cycle = self.cycle
         if self._refused or cycle is None or cycle.more_body or cycle.response_complete:

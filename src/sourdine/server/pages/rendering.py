@@ -13,7 +13,6 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from starlette.concurrency import run_in_threadpool
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
@@ -21,6 +20,7 @@ from sourdine.errors import SourdineError
 from sourdine.privacy.guarantee import shown
 from sourdine.reports.rendering import COLOURS
 from sourdine.results.formatting import grouped
+from sourdine.results.templates import environment
 from sourdine.server.auth import visitor
 from sourdine.server.pages.fields import FORM
 from sourdine.server.requests import Incoming, problem, read_body
@@ -28,6 +28,7 @@ from sourdine.server.requests import Incoming, problem, read_body
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
+    from jinja2 import Environment
     from starlette.requests import Request
 
     from sourdine.server.store.base import Dataset
@@ -86,13 +87,7 @@ def minute(time: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    made = Environment(
-        loader=PackageLoader("sourdine.server.pages", "web"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    made = environment("sourdine.server.pages")
     made.filters |= {
         "exact": exact,
         "upward": upward,
