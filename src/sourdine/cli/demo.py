@@ -88,7 +88,7 @@ def _lines(answers: Answers, data: NDArray[np.int64]) -> Iterator[DemoRow]:
 
 
 def _table(answers: Answers, data: NDArray[np.int64]) -> Table:
-    table = Table(title="Wages, dollars a year", title_justify="left")
+    table = Table(title="Wages, dollars per year", title_justify="left")
     for name in ("", "released", interval_head(0.95), "truth", "error"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     for line in _lines(answers, data):
@@ -117,7 +117,7 @@ def _draw(answers: Answers, data: NDArray[np.int64], path: Path) -> None:
     axes.set_ylim(0, released.max() * 1.22)
     for axis in (axes.xaxis, axes.yaxis):
         charts.gaps(axis)
-    axes.set_xlabel("dollars a year", color=charts.INK)
+    axes.set_xlabel("dollars per year", color=charts.INK)
     axes.set_ylabel("people", color=charts.INK)
     axes.set_title(
         "247,696 wages: histogram, deciles and mean, all for epsilon 1",
@@ -158,6 +158,6 @@ def _differences(inset: Any, answers: Answers, truth: NDArray[np.int64]) -> None
     for side in ("top", "right", "bottom"):
         inset.spines[side].set_visible(False)
     inset.set_title(
-        f"released minus true counts: all within ±{half:.0f} with 95% confidence",
+        f"released minus true counts (95% CI for all: ±{half:.0f})",
         loc="left", fontsize=8, color=charts.INK,
     )  # fmt: skip
