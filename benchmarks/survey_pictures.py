@@ -104,7 +104,7 @@ def owner(tab: Page, url: str, to: Path) -> None:
         one = one.replace(old, new)
     tab.get_by_label("or paste it here").fill(one)
     tab.get_by_role("button", name="Fill in the form").click()
-    tab.get_by_label("approximate number of people").fill("2000")
+    tab.get_by_label("people (approx.)").fill("2000")
     tab.get_by_text("Accuracy with 2000 people").wait_for()
     tab.evaluate("scrollTo({ top: 0, behavior: 'instant' }); document.activeElement.blur()")
     drawn(tab, to / "server_survey_draft.png", whole=False)
