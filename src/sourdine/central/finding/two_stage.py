@@ -86,7 +86,7 @@ class TwoStage(Estimator):
     @property
     @abstractmethod
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know: a function of the call alone."""
+        """The caveats: a function of the call alone."""
 
     @cached_property
     def _estimator(self) -> Estimator:
