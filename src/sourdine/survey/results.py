@@ -158,8 +158,8 @@ class Results(Displayable):
                 lines.append((one.name, of, *_cells(*numbers, share=one.what == "share"), *among))
             if one.no_answer and one.what == "mean":
                 lines.append((one.name, NO_ANSWER, *_cells(*one.no_answer, share=True)))
-        heads = ("question", "answer", "estimate", interval_head(SHOWN))
-        heads = (*heads, "of answered", interval_head(SHOWN))
+        interval = interval_head(SHOWN)
+        heads = ("question", "answer", "estimate", interval, "of answered", interval)
         lines = [(*line, *[""] * (len(heads) - len(line))) for line in lines]
         notes = [
             ("people", f"{self.people}; the survey is {self.state}"),

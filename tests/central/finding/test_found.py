@@ -201,10 +201,10 @@ def test_a_release_says_what_was_found(call, tmp_path):
     assert str(back) == text
     assert json.loads(release.to_json())["question"]["bounds"] == "find"
     if release.mechanism.head == "quantile":
-        assert "a public lattice" in text
+        assert "a public grid" in text
     else:
         assert "\nbounds  " in text
-        assert "some 20 records may lie beyond each of them" in " ".join(text.split())
+        assert "about 20 records may lie beyond each of them" in " ".join(text.split())
         assert "\nspent   epsilon:" in text
         assert "Bounds were found privately." in text
         assert "bounds" in release._repr_html_()
