@@ -6,7 +6,7 @@ WORKERS ?= auto
 
 .PHONY: demo test test-slow test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate mutants clean
 
-demo: .venv-demo/.ready ## the main job on real data: a picture and a table; installs what it imports, no more
+demo: .venv-demo/.ready ## release statistics of real wages: a table and a plot; installs only what it needs
 	PYTHONPATH=src .venv-demo/bin/python -m sourdine demo --out demo
 
 # Bytecode is kept, whatever the shell says: else every process that a test starts compiles all anew.
@@ -15,22 +15,22 @@ PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytes
 # Tests without a mark are quick; tests/tiers.py says what the marks are.
 TESTS := $(PYTEST) -n $(WORKERS) --dist worksteal tests
 
-test: $(VENV)/.ready ## the quick tests of every package, doctests included: before every commit
+test: $(VENV)/.ready ## quick tests of every package, including doctests; run before every commit
 	$(TESTS) -m "not slow and not simulation"
 
-test-slow: $(VENV)/.ready ## the tests of the library that take longer
+test-slow: $(VENV)/.ready ## slow tests of the library
 	$(TESTS) -m "slow and not simulation"
 
-test-all: test lint test-slow test-lab test-docs test-dist test-spark ## all but simulations: what .ci/run checks
+test-all: test lint test-slow test-lab test-docs test-dist test-spark ## everything except simulations; what CI runs
 
-test-lab: $(VENV)/.ready ## the lab: every claim judged, every experiment run
+test-lab: $(VENV)/.ready ## tests of the lab: all claims and experiments
 	$(PYTEST) -n $(WORKERS) lab/tests
 
-test-docs: $(VENV)/.ready ## the manual: built once, its links followed, every block of README and docs run
+test-docs: $(VENV)/.ready ## tests of the manual: build, links, and every code block of README and docs
 	$(PYTEST) -n $(WORKERS) --dist loadfile docs/tests
 
 # Java is looked for, never downloaded. SOURDINE_SPARK=required makes a failure of a skip.
-test-spark: ## Spark, classic and Connect; it takes Java 17, on the path or in JAVA_HOME
+test-spark: ## tests with Spark, classic and Connect; needs Java 17 on the path or in JAVA_HOME
 	@if command -v "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" > /dev/null; then \
 	  $(MAKE) --no-print-directory .venv-spark/.ready && \
 	  OPENBLAS_NUM_THREADS=1 .venv-spark/bin/python -m pytest -q tests_spark; \
@@ -39,10 +39,10 @@ test-spark: ## Spark, classic and Connect; it takes Java 17, on the path or in J
 	  test "$$SOURDINE_SPARK" != required; \
 	fi
 
-test-dist: dist ## the built wheels, installed where nothing else is
+test-dist: dist ## tests of the built wheels in a clean environment
 	$(BIN)/python -m pytest -q tests_dist
 
-lint: $(VENV)/.ready ## style, types and the layers of packages
+lint: $(VENV)/.ready ## style, types and import layers
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -52,39 +52,39 @@ format: $(VENV)/.ready
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-examples: $(VENV)/.ready ## three small stories with a picture each, in examples/out
+examples: $(VENV)/.ready ## three examples with a plot each, in examples/out
 	$(BIN)/python examples/agent_loop.py
 	$(BIN)/python examples/ten_thousand_queries.py
 	$(BIN)/python examples/fooled_sketch.py
 
-audit: $(VENV)/.ready ## exact worst case and sampling of the registered mechanisms
+audit: $(VENV)/.ready ## exact worst case and sampling of all registered mechanisms
 	$(BIN)/sourdine audit
 
 BENCHMARKS := startup noise quantiles local accuracy accounting
 
-bench: .venv-bench/.ready $(VENV)/.ready ## one table and one picture: Sourdine beside NumPy, OpenDP, diffprivlib, pure-ldp, multi-freq-ldpy
+bench: .venv-bench/.ready $(VENV)/.ready ## compare with NumPy, OpenDP, diffprivlib, pure-ldp and multi-freq-ldpy: a table and a plot
 	@for name in $(BENCHMARKS); do .venv-bench/bin/python benchmarks/$$name.py || echo "$$name: a promise was missed"; done
 	$(BIN)/python benchmarks/table.py
 
-lab: $(VENV)/.ready ## the figures of the sources redrawn, their claims judged: lab-report/lab.html
+lab: $(VENV)/.ready ## reproduce the figures and check the claims of the papers: lab-report/lab.html
 	$(BIN)/sourdine lab all
 
-figures: lab ## the same, and its figures, numbers and verdicts into the manual
+figures: lab ## run the lab and copy its figures, numbers and verdicts into the manual
 	mkdir -p docs/lab/figures docs/lab/numbers
 	cp lab-report/figures/*.png docs/lab/figures
 	cp lab-report/numbers/*.csv docs/lab/numbers
 	cp lab-report/claims.json docs/lab
 
-dist: $(VENV)/.ready ## wheel and source of the library and of the lab, in dist
+dist: $(VENV)/.ready ## wheels and source distributions of the library and the lab, in dist
 	rm -rf dist
 	$(BIN)/python -m build --outdir dist .
 	$(BIN)/python -m build --outdir dist lab
 
-docs: $(VENV)/.ready ## the manual, in docs/_build/html
+docs: $(VENV)/.ready ## build the manual in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-simulate: $(VENV)/.ready ## two hours: whole grids of calls, coverage of intervals, surveys, densities, large tables, adversaries, fuzzed calls, kills
+simulate: $(VENV)/.ready ## simulations (two hours): call grids, interval coverage, surveys, densities, large tables, adversaries, fuzzing, kills
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/populations.py
 	$(BIN)/python benchmarks/many_quantiles.py

@@ -26,7 +26,7 @@ SIZE = {"width": 1000, "height": 700}
 DESK, PHONE = {"width": 1120, "height": 1190}, {"width": 390, "height": 1480}
 MASK = """for (const one of document.querySelectorAll(".hint code"))
   if (one.textContent.startsWith("/")) one.textContent = "/srv/sourdine";"""
-"""The folder of a demo has a name that nobody need see."""
+"""The temporary folder of the demo is replaced by a plain one."""
 PEOPLE = "age,sex\n" + "".join(f"{20 + i % 60},{'fm'[i % 2]}\n" for i in range(600))
 
 
@@ -54,7 +54,7 @@ def owner(page: Page, url: str, to: Path) -> None:
     page.get_by_label("path on the server").fill("people.csv")
     page.get_by_label("name", exact=True).fill("people")
     page.get_by_label("title").fill("People of the town")
-    page.get_by_label("records, about").fill("600")
+    page.get_by_label("approximate number of records").fill("600")
     page.locator("#epsilon").fill("3")
     page.get_by_role("checkbox", name="age").check()
     column = page.get_by_role("group", name="age")
@@ -99,7 +99,7 @@ def auditor(page: Page, url: str, to: Path) -> None:
     """Check the ledger."""
     page.goto(f"{url}/data/people/ledger")
     page.get_by_role("button", name="Check").click()
-    page.get_by_text("sound").first.wait_for()
+    page.get_by_text("Valid.").first.wait_for()
     drawn(page, to / "task_check.png")
     shutil.copy(to / "task_check.png", to / "server_ledger.png")
 

@@ -98,14 +98,14 @@ def owner(tab: Page, url: str, to: Path) -> None:
     """Write a survey on a server, and look at one that is open."""
     tab.set_viewport_size(SERVER)
     tab.goto(f"{url}/draft")
-    tab.get_by_text("I have a survey.toml").click()
+    tab.get_by_text("Import a survey.toml").click()
     one = SKELETON
     for old, new in EDITED.items():
         one = one.replace(old, new)
     tab.get_by_label("or paste it here").fill(one)
     tab.get_by_role("button", name="Fill in the form").click()
-    tab.get_by_label("people, about").fill("2000")
-    tab.get_by_text("What 2000 people will tell you").wait_for()
+    tab.get_by_label("people (approx.)").fill("2000")
+    tab.get_by_text("Accuracy with 2000 people").wait_for()
     tab.evaluate("scrollTo({ top: 0, behavior: 'instant' }); document.activeElement.blur()")
     drawn(tab, to / "server_survey_draft.png", whole=False)
     tab.goto(f"{url}/surveys/commute")

@@ -50,7 +50,7 @@ def test_a_column_is_counted_without_what_is_missing():
     assert abs(every.value - 2000) < 50
     assert abs(some.value - 1000) < 50
     assert abs(texts.value - 1000) < 50  # an empty text is missing
-    assert "All records are counted, those with missing values too." in every.caveats
+    assert "All records are counted, including those with missing values." in every.caveats
     assert "Records whose value is empty are not counted; any other text counts." in some.caveats
 
 

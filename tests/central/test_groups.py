@@ -81,21 +81,21 @@ def test_what_is_kept_of_a_person_is_said():
     x = {"who": [1, 1, 2], "value": [5, 6, 7]}
     once = count(x, epsilon=1, unit="who").caveats
     assert (
-        "The promise is for each who, not for each row: of each one row was kept. "
-        "Intervals do not cover what that leaves out." in once
+        "The guarantee is for each who, not each row: one row was kept of each. "
+        "Intervals do not cover the rows that were dropped." in once
     )
     twice = mean(x, epsilon=1, column="value", unit="who", rows=2, **B)
     kept = (
-        "The promise is for each who, not for each row: of each at most 2 rows were kept. "
-        "Intervals do not cover what that leaves out."
+        "The guarantee is for each who, not each row: at most 2 rows were kept of each. "
+        "Intervals do not cover the rows that were dropped."
     )
     assert kept in twice.caveats
     trusted = mean([5, 6], epsilon=1, rows=2, **B)
     assert (
-        "The promise is for a person, with at most 2 records; that nobody owns more is taken on "
-        "trust, for no unit was named."
+        "The guarantee is for persons with at most 2 records; this limit is not enforced, because "
+        "no unit was given."
     ) in trusted.caveats
-    assert not any("promise is for" in caveat for caveat in mean([5, 6], epsilon=1, **B).caveats)
+    assert not any("guarantee is for" in caveat for caveat in mean([5, 6], epsilon=1, **B).caveats)
 
 
 def test_rows_of_one_person_are_bounded_across_groups():
@@ -252,8 +252,7 @@ def test_of_very_many_groups_the_first_are_printed(finds):
     assert any("The first 200 of 1000 groups are shown" in line for line in lines)
     whole = release.columns()
     assert len(whole.values) == 1000
-    low, high = lines[1].split()[-2:]
-    assert [int(low), int(high)] == [whole.lower[0], whole.upper[0]]
+    assert lines[1].endswith(f"[{whole.lower[0]}, {whole.upper[0]}]")
     assert "are shown" not in str(count({"town": keys}, by="town", keys=keys[:200], epsilon=1))
 
 

@@ -91,7 +91,7 @@ def test_the_cost_names_the_persons(run, people, tmp_path):
 def test_a_large_epsilon_says_so(run, people):
     for epsilon, told in (("20", False), ("1e9", True)):
         _, out, _ = run("count", people, "--epsilon", epsilon)
-        assert ("protects next to nothing" in out) == told
+        assert ("provides almost no protection" in out) == told
 
 
 def test_unknown_keys_need_a_delta(run, people):

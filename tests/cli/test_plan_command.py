@@ -56,7 +56,7 @@ def test_a_plan_says_what_a_ledger_has_left(sourdine, ledger):
     done = sourdine("plan", "count", "--epsilon", "0.5", "--ledger", ledger)
     assert done.returncode == 0, done.stderr
     assert "remaining  epsilon 2, one record added or removed" in done.stdout
-    assert "after  epsilon 1.5, one record added or removed" in done.stdout
+    assert "after      epsilon 1.5, one record added or removed" in done.stdout
     done = sourdine("plan", "count", "--epsilon", "0.5", "--ledger", ledger, "--json")
     facts = json.loads(done.stdout)
     assert facts["ledger"]["fits"] is True
@@ -106,7 +106,7 @@ def test_a_plan_of_a_ledger_with_delta(sourdine, ledger, tmp_path):
     said = sourdine("plan", "count", "--epsilon", "0.1", "--rows", "1", "--ledger", where)
     assert said.returncode == 0, said.stderr
     assert "remaining  97.58% of epsilon 3, delta 1e-06" in said.stdout
-    assert "after  9" in said.stdout
+    assert "after      9" in said.stdout
     facts = json.loads(sourdine("plan", "count", "--epsilon", "9", "--ledger", where,
                                 "--json").stdout)["ledger"]  # fmt: skip
     assert facts["fits"] is False

@@ -180,7 +180,7 @@ def test_all_intervals_together_by_bonferroni():
     every = frequencies(oracle, tally, 200, together=True)
     each = frequencies(oracle, tally, 200)
     assert np.array_equal(every.interval(0.94), each.interval(0.99))
-    assert "all categories together" in str(every)
+    assert "simultaneously for all categories." in str(every)
     assert np.array_equal(Release.from_json(every.to_json()).interval(0.94), each.interval(0.99))
 
 

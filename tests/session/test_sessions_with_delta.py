@@ -309,7 +309,7 @@ def test_could_says_whether_and_what_would_be_left():
     assert not pure
     assert "what is left of 1" in str(pure)
     told = str(Session(AGES, epsilon=1).can_release("count", epsilon=0.5))
-    assert " ".join(told.split()).endswith("would be left")
+    assert " ".join(told.split()).endswith("would remain")
 
 
 @pytest.mark.parametrize("kind", ["pure", "laplace", "range"])
@@ -363,7 +363,7 @@ def test_spent_is_a_share_and_promises_no_epsilon_so_far():
     s.count(epsilon=0.5)
     assert s.spent.epsilon == s.spent.exact_epsilon() == 1
     assert s.spent.share == 1 - s.remaining.share
-    assert "no smaller epsilon is promised" in str(s.spent)
+    assert "no smaller epsilon is guaranteed" in str(s.spent)
     assert json.loads(json.dumps(s.spent.to_dict()))["epsilons"] == "1"
     assert json.loads(json.dumps(s.remaining.to_dict()))["relation"] == "add_remove"
     assert "the epsilons add up to 1" in " ".join(str(s).split())

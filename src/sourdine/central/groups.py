@@ -420,7 +420,7 @@ class ByGroup(Estimator):
         if few is release:
             return texts
         many = self.together(release.drawn)
-        rest = f"The first {PRINTED} of {many} groups are shown; to_frame() and the JSON have all."
+        rest = f"The first {PRINTED} of {many} groups are shown; to_frame() and JSON contain all."
         return (rest, *texts)
 
     def _excerpt(self, release: Release) -> Release:

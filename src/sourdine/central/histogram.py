@@ -515,7 +515,7 @@ class Histogram(Statistic):
         if not none:
             return ()
         listed = ", ".join(none[:SHOWN_NAMES]) + (" and others" if len(none) > SHOWN_NAMES else "")
-        return (f"None or next to none: {listed}. If there should be some, {CHECK}.",)
+        return (f"No or almost no records: {listed}. If this is unexpected, {CHECK}.",)
 
     def prefetch(self, data: Frame) -> None:
         """Say what will be read."""

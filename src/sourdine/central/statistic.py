@@ -340,7 +340,7 @@ class Statistic(CommonParameters):
     @property
     @abstractmethod
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know: a function of the call alone."""
+        """The caveats: a function of the call alone."""
 
     @property
     def display(self) -> Display:
@@ -533,7 +533,7 @@ class Statistic(CommonParameters):
 
     @property
     def how(self) -> str:
-        """What draws it, in a few words."""
+        """The mechanism, in a few words."""
         return "discrete Laplace noise"
 
     def __str__(self) -> str:

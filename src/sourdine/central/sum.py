@@ -64,7 +64,7 @@ class Sum(Numeric):
 
     @cached_property
     def mechanism(self) -> Laplace:
-        """What draws it, in units."""
+        """The mechanism, in units."""
         p, q = self._whole()
         ends = [abs(p), abs(p + q * self.last)]
         span = max(*ends, q * self.last) if self.substitutes else max(ends)

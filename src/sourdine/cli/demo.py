@@ -50,16 +50,15 @@ class DemoRow(NamedTuple):
 
 
 def run(out: Path) -> None:
-    """Release, print the table, draw the picture."""
+    """Release, print the table and draw the plot."""
     console = Terminal()
     data = wages()
     answers = _ask(data)
     console.print(_table(answers, data))
     console.print(
-        f"{shown(len(data), 1.0)} wages (Current Population Survey). Everything "
-        f"above and in the picture cost {answers.spent} together: one person's wage, there or not, "
-        f"changes the odds of all of it by a factor of e at most. The truth is shown only because "
-        f"these data are public."
+        f"{shown(len(data), 1.0)} wages (Current Population Survey). The table and the plot cost "
+        f"{answers.spent} in total: adding or removing one person changes the odds of any output "
+        f"by a factor of at most e. The true values are shown only because these data are public."
     )
     picture = out / "wages.png"
     try:
@@ -67,7 +66,7 @@ def run(out: Path) -> None:
         _draw(answers, data, picture)
     except OSError as error:
         raise SourdineError(f"{picture} could not be written: {error.strerror}.") from None
-    console.print(f"Picture: [bold]{picture}[/]")
+    console.print(f"Plot: [bold]{picture}[/]")
 
 
 def _ask(data: NDArray[np.int64]) -> Answers:
@@ -89,8 +88,8 @@ def _lines(answers: Answers, data: NDArray[np.int64]) -> Iterator[DemoRow]:
 
 
 def _table(answers: Answers, data: NDArray[np.int64]) -> Table:
-    table = Table(title="Wages, dollars a year", title_justify="left")
-    for name in ("", "released", interval_head(0.95), "truth", "off by"):
+    table = Table(title="Wages, dollars per year", title_justify="left")
+    for name in ("", "released", interval_head(0.95), "truth", "error"):
         table.add_column(name, justify="right" if name else "left", no_wrap=True)
     for line in _lines(answers, data):
         value, low, high = row(line.released, line.ends)
@@ -118,7 +117,7 @@ def _draw(answers: Answers, data: NDArray[np.int64], path: Path) -> None:
     axes.set_ylim(0, released.max() * 1.22)
     for axis in (axes.xaxis, axes.yaxis):
         charts.gaps(axis)
-    axes.set_xlabel("dollars a year", color=charts.INK)
+    axes.set_xlabel("dollars per year", color=charts.INK)
     axes.set_ylabel("people", color=charts.INK)
     axes.set_title(
         "247,696 wages: histogram, deciles and mean, all for epsilon 1",
@@ -159,6 +158,6 @@ def _differences(inset: Any, answers: Answers, truth: NDArray[np.int64]) -> None
     for side in ("top", "right", "bottom"):
         inset.spines[side].set_visible(False)
     inset.set_title(
-        f"released minus true counts: all within ±{half:.0f} with 95% confidence",
+        f"released minus true counts (95% CI for all: ±{half:.0f})",
         loc="left", fontsize=8, color=charts.INK,
     )  # fmt: skip

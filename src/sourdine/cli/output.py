@@ -174,7 +174,7 @@ def run(file: Path, out: Path) -> None:
     check(str(out), "--out")
     found, title = _saved(file)
     draw(found, str(out), **({"title": title} if title else {}))
-    Terminal(stderr=True).print(f"Picture: {out}", highlight=False, markup=False)
+    Terminal(stderr=True).print(f"Plot: {out}", highlight=False, markup=False)
 
 
 def _saved(file: Path) -> tuple[Any, str | None]:

@@ -154,14 +154,15 @@ def explain(
     releases  epsilon  odds times  found  1/2 becomes       1/1000 becomes
            1      0.5        1.65  8.25%  37.7 to 62.3%     0.0606 to 0.165%
           10        5         149  46.8%  0.669 to 99.331%  0.0006 to 13%
-    odds   Whoever sees one release can change the odds that a person is in the data
-           by a factor of 1.65 at most, up or down. Even odds become a chance of
-           37.7 to 62.3%.
-    found  The best test that is wrong about 5% of the people who are not in the
-           data finds 8.25% of those who are in the data. A blind guess finds 5%.
-    worst  These are worst cases, against somebody who knows all other records;
-           mostly less is learnt. Epsilon counts once for each record that a person
-           has.
+    odds       Seeing one release changes the odds that a person is in the data by a
+               factor of at most 1.65, up or down. A prior probability of 1/2
+               becomes 37.7 to 62.3%.
+    detection  The best test with a false positive rate of 5% for people who are not
+               in the data detects 8.25% of those who are in the data. Guessing
+               detects 5%.
+    note       These are worst cases, for an adversary who knows all other records;
+               usually less is learned. Epsilon counts once for each record of a
+               person.
     """
     promise = epsilon if isinstance(epsilon, Guarantee) else Guarantee(epsilon, delta)
     if promise is epsilon and delta:

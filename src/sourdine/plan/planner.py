@@ -52,8 +52,8 @@ class Planner(Statistics[Plan]):
     >>> print(Planner(2, relation="substitute").count())
     statistic  epsilon  error (95%)
     count            2            1
-    method  count, discrete Laplace noise
-    left    epsilon 2
+    method     count, discrete Laplace noise
+    remaining  epsilon 2
     """
 
     __slots__ = ("_fixed", "_remaining", "_room")

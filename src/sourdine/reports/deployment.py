@@ -132,12 +132,12 @@ def _model(report: FiledReport) -> dict[str, Any]:
     days = {charge.when[:10] for charge in report.charges}
     return {
         "model_name": "Central",
-        "model_name_details": "Whoever holds the data runs the library; noise is added in its "
-        "process, to exact counts.",
+        "model_name_details": "The data holder runs the library; noise is added to exact counts "
+        "in its process.",
         "actors": about.actors,
         "release_type": about.release_type or ("Many releases" if len(days) > 1 else "One release"),
-        "release_type_details": "A ledger charges every release before it is drawn, and refuses "
-        "what would pass the total. The total is never reset.",
+        "release_type_details": "A ledger charges every release before it is drawn and refuses "
+        "releases that would exceed the total. The total is never reset.",
         "data_source_type": about.data_source,
         "access_type": about.access_type,
         "access_type_details": about.access,

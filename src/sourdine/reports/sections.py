@@ -31,8 +31,8 @@ TOTAL = (
     "means."
 )
 HOUSEHOLDS = (
-    "Records that say the same about somebody, such as those of a household, are protected "
-    "together only where they are one unit."
+    "Records that carry the same information, such as those of a household, are protected "
+    "jointly only if they belong to one unit."
 )
 _CHARGED = (
     "Each call is charged before anything is drawn, and refused if the total would be passed; that "
@@ -49,47 +49,45 @@ COMPOSED = {
     f"rounded up (Bun and Steinke 2016). {_CHARGED}",
 }
 DECLARED = (
-    "Here the charges were declared as one batch before the first answer, and admitted together "
-    "by the certified curve of all their losses (Zhu, Dong and Wang 2022), not by the filter: they "
-    "are the whole of the total, and nothing is left."
+    "The charges were declared as one batch before the first release and admitted by the "
+    "certified curve of all their losses (Zhu, Dong and Wang 2022) instead of the filter. They "
+    "use the whole total."
 )
 VARIANTS = {
     "pure": "Pure differential privacy: delta is 0.",
-    "approximate": "Approximate differential privacy: delta is the chance that is not covered by "
-    "epsilon.",
-    "concentrated": "Zero-concentrated differential privacy: epsilon and delta are what its rho "
-    "implies.",
+    "approximate": "Approximate differential privacy: delta is the probability that is not "
+    "covered by epsilon.",
+    "concentrated": "Zero-concentrated differential privacy: epsilon and delta follow from rho.",
 }
 UNANSWERED = (
-    "A charge without an answer counts in full: the process ended between the two, or the session "
-    "was told not to keep answers."
+    "A charge without an answer counts in full: the process ended before the release, or the "
+    "session does not keep answers."
 )
 CLAMPED = (
-    "Values outside the bounds count as the nearest bound and are rounded to the step; that biases "
-    "sums and means where much lies beyond, and intervals do not cover it. Bounds, steps, "
-    "categories and groups that were given are taken to have been chosen without looking at the "
-    "data; the library cannot check that."
+    "Values are clamped to the bounds and rounded to the step. This biases sums and means if "
+    "many values lie outside, which intervals do not cover. Bounds, steps, categories and groups "
+    "are assumed to have been chosen without looking at the data; the library cannot verify this."
 )
 READING = (
-    "Each release is given with the interval in which the statistic of the records at hand lies "
-    "with the probability stated, so noise alone is covered; where several numbers stand in one "
-    "table, it holds for all of them together unless a note says otherwise."
+    "Each release has a confidence interval for the statistic of the given records, so it "
+    "accounts for noise only. The intervals of a table hold simultaneously unless a note says "
+    "otherwise."
 )
 TRUSTED = (
-    "Central model: whoever runs the session holds the raw data and is trusted with them. Those "
-    "who see the releases need not be trusted, whatever else they know and however much they "
-    "compute; what they learn about one unit is bounded as above. Everything that several of them "
-    "see is charged to the one total, so they may share it."
+    "Central model: the party that runs the session holds the raw data and is trusted. "
+    "Recipients of the releases need not be trusted, regardless of their prior knowledge and "
+    "computing power; what they learn about one unit is bounded as above. All releases are "
+    "charged to one total, so recipients may share them."
 )
 FLOATS = (
-    "Inputs are whole multiples of a public step and sums are whole numbers; noise is drawn "
-    "exactly from its law, and what is published lies on the public grid. Where weights of "
-    "candidates are floats, their rounding error is bounded and paid for within epsilon."
+    "Inputs are multiples of a public step and sums are integers. Noise is drawn exactly from "
+    "its distribution, and released values lie on the public grid. If the weights of candidates "
+    "are floats, their rounding error is bounded and included in epsilon."
 )
 TIME = (
-    "Drawing noise takes a time that does not depend on the noise, up to 20,000 draws at a time. "
-    "How long it takes to read data, or to select among candidates, does depend on the data: let "
-    "nobody untrusted time it."
+    "The time to draw noise does not depend on the noise, for up to 20,000 draws at a time. The "
+    "time to read data, or to select among candidates, does depend on the data: do not let "
+    "untrusted parties measure it."
 )
 UNCOVERED = "Memory, swap files, other users of the machine, and copies of the data elsewhere."
 IMPLEMENTED = {
@@ -100,13 +98,12 @@ IMPLEMENTED = {
     "Not covered": UNCOVERED,
 }
 KEPT = (
-    "The ledger only grows, and each of its lines carries a check of all before it. That guards "
-    "against accidents, not against whoever may write the file. It holds questions, costs and "
-    "released answers, and nothing else of the data."
+    "The ledger is append-only, and each line carries a hash of all lines before it. This "
+    "protects against accidents, not against a party that can write the file. The ledger holds "
+    "questions, costs and released answers, but no other data."
 )
 COLLECTED = (
-    "What was exposed when the data were collected, moved and stored is outside the promise of any "
-    "release."
+    "Exposure of the data during collection, transfer and storage is not covered by the guarantee."
 )
 NIST = (
     "J. Near, D. Darais, N. Lefkovitz, G. Howarth, Guidelines for Evaluating Differential Privacy "

@@ -347,7 +347,7 @@ def file_columns(call: Incoming) -> Response:
 
 
 def close(call: Incoming) -> Response:
-    """Close a data set for good."""
+    """Close a data set permanently."""
     name = call.dataset.name
     call.state.store.datasets.close(name)
     return reply(_summary(call, call.dataset), headers=call.heads(name))
@@ -360,7 +360,7 @@ def grants(call: Incoming) -> Response:
 
 
 def grant(call: Incoming) -> Response:
-    """Say how much an analyst may spend."""
+    """Set how much an analyst may spend."""
     said: Granting = call.body(Granting)
     epsilon = positive(spelled(said.epsilon), "epsilon")
     return reply(_grant(call.state.store.grants.give(call.dataset.name, said.analyst, epsilon)))
@@ -371,14 +371,14 @@ OPERATIONS = (
         method="GET",
         path="/datasets",
         does=listing,
-        text="The data sets that you may see.",
+        text="List the data sets you have access to.",
         gives="Datasets",
     ),
     Operation(
         method="POST",
         path="/datasets",
         does=register,
-        text="Register a data set that lies on the server; rows are never uploaded.",
+        text="Register a data set on the server. Rows are never uploaded.",
         roles=OWNER,
         takes=Registering,
         gives="Dataset",
@@ -387,7 +387,7 @@ OPERATIONS = (
         method="POST",
         path="/columns",
         does=file_columns,
-        text="The columns of data that lie on the server, to register them.",
+        text="List the columns of data on the server, before registering them.",
         roles=OWNER,
         takes=Looking,
         gives="FileColumns",
@@ -396,14 +396,14 @@ OPERATIONS = (
         method="GET",
         path="/datasets/{dataset}",
         does=reading,
-        text="What is public of a data set, and what was spent of it.",
+        text="Return the public facts of a data set and its spent budget.",
         gives="Dataset",
     ),
     Operation(
         method="POST",
         path="/datasets/{dataset}/close",
         does=close,
-        text="Close a data set for good.",
+        text="Close a data set permanently.",
         roles=OWNER,
         gives="Dataset",
     ),
@@ -411,7 +411,7 @@ OPERATIONS = (
         method="GET",
         path="/datasets/{dataset}/grants",
         does=grants,
-        text="What analysts may spend of a data set.",
+        text="List the grants of a data set.",
         roles=("owner", "auditor"),
         gives="Grants",
     ),
@@ -419,7 +419,7 @@ OPERATIONS = (
         method="POST",
         path="/datasets/{dataset}/grants",
         does=grant,
-        text="Say how much an analyst may spend.",
+        text="Set how much an analyst may spend.",
         roles=OWNER,
         takes=Granting,
         gives="Grant",

@@ -192,7 +192,7 @@ def register_guard(call: Incoming) -> Response:
 
 
 def close_guard(call: Incoming) -> Response:
-    """Close a guard for good."""
+    """Close a guard permanently."""
     call.state.store.guards.close(call.guard.name)
     return guard(call)
 
@@ -204,7 +204,7 @@ def team_grants(call: Incoming) -> Response:
 
 
 def grant_team(call: Incoming) -> Response:
-    """Say how often a team may submit."""
+    """Set how often a team may submit."""
     said: GrantingTeam = call.body(GrantingTeam)
     made = call.state.store.guards.give(call.guard.name, said.team, said.submissions)
     return reply(_grant(made))
@@ -324,14 +324,14 @@ OPERATIONS = (
         method="GET",
         path="/guards",
         does=guards,
-        text="The guards that you may see.",
+        text="List the guards you have access to.",
         gives="Guards",
     ),
     Operation(
         method="POST",
         path="/guards",
         does=register_guard,
-        text="Put labels that lie on the server under guard; they are never uploaded.",
+        text="Create a guard for labels on the server. Labels are never uploaded.",
         roles=OWNER,
         takes=RegisteringGuard,
         gives="Guard",
@@ -340,14 +340,14 @@ OPERATIONS = (
         method="GET",
         path="/guards/{guard}",
         does=guard,
-        text="What is public of a guard, what it told, and what is left.",
+        text="Return the public facts, the spent and the remaining budget of a guard.",
         gives="Guard",
     ),
     Operation(
         method="POST",
         path="/guards/{guard}/close",
         does=close_guard,
-        text="Close a guard for good.",
+        text="Close a guard permanently.",
         roles=OWNER,
         gives="Guard",
     ),
@@ -355,7 +355,7 @@ OPERATIONS = (
         method="GET",
         path="/guards/{guard}/grants",
         does=team_grants,
-        text="How often teams may submit.",
+        text="List how often teams may submit.",
         roles=OVERSEERS,
         gives="TeamGrants",
     ),
@@ -363,7 +363,7 @@ OPERATIONS = (
         method="POST",
         path="/guards/{guard}/grants",
         does=grant_team,
-        text="Say how often a team may submit.",
+        text="Set how often a team may submit.",
         roles=OWNER,
         takes=GrantingTeam,
         gives="TeamGrant",
@@ -372,7 +372,7 @@ OPERATIONS = (
         method="POST",
         path="/guards/{guard}/submissions",
         does=submit,
-        text="Submit predictions once under a key: whether they lead now.",
+        text="Submit predictions under an idempotency key, and return whether they lead.",
         takes=Submitting,
         gives="Submission",
         keyed=True,
@@ -382,21 +382,21 @@ OPERATIONS = (
         method="GET",
         path="/guards/{guard}/submissions",
         does=submissions,
-        text="What you were told; owners and auditors see what everybody was.",
+        text="List your submissions; owners and auditors see all of them.",
         gives="Submissions",
     ),
     Operation(
         method="GET",
         path="/guards/{guard}/leaderboard",
         does=leaderboard,
-        text="All teams, with the best scores that they were shown and their intervals.",
+        text="List all teams with their best scores and intervals.",
         gives="Leaderboard",
     ),
     Operation(
         method="GET",
         path="/guards/{guard}/ledger",
         does=guard_ledger,
-        text="Every line of a guard's ledger with its head; no label is there.",
+        text="Return every line of a guard's ledger with its hash. It contains no labels.",
         roles=OVERSEERS,
         gives="application/x-ndjson",
     ),
@@ -404,7 +404,7 @@ OPERATIONS = (
         method="GET",
         path="/guards/{guard}/check",
         does=check_guard,
-        text="Whether every bit, every head and every answer of a guard is right.",
+        text="Verify all bits, hashes and answers of a guard.",
         roles=OVERSEERS,
         gives="Check",
     ),

@@ -28,21 +28,21 @@ if TYPE_CHECKING:
 PREFIX = "/api/v1"
 COMPONENT = "#/components/schemas/{name}"
 WORDS = {"text/html", "text/plain", "application/x-ndjson", "application/octet-stream"}
-EXACT = {"type": "string", "description": "A number or a quotient, exactly."}
+EXACT = {"type": "string", "description": "An exact number or fraction."}
 TEXT = {"type": "string"}
 WHOLE = {"type": "integer"}
 MAKES = ("register", "register_guard", "make_token", "draft_survey", "add_person")
 """What answers with 201."""
 REFUSALS = {
-    "400": "no key",
-    "401": "nobody who is known",
-    "403": "not this role, too little left, or another site",
-    "404": "none, or none of yours",
-    "409": "the data are not where they were",
-    "413": "too long",
+    "400": "missing key",
+    "401": "not authenticated",
+    "403": "wrong role, insufficient budget, or another origin",
+    "404": "not found, or no access",
+    "409": "the data source is unavailable",
+    "413": "request too long",
     "415": "compressed, or not JSON",
-    "422": "a parameter, or a key that stands for another request",
-    "429": "tried too often",
+    "422": "invalid parameter, or a key used for another request",
+    "429": "too many attempts",
 }
 
 
@@ -60,7 +60,7 @@ def document(operations: tuple[Operation, ...]) -> dict[str, Any]:
         "info": {
             "title": "Sourdine",
             "version": __version__,
-            "description": "Private statistics of data that stay on the server.",
+            "description": "Differentially private statistics of data that stay on the server.",
         },
         "paths": paths,
         "components": {
@@ -226,7 +226,8 @@ def _answers() -> dict[str, Any]:
         },
         "Answer": {
             "type": "object",
-            "description": "What was released; the interval is left out of what is not a number.",
+            "description": "The released value; the interval is omitted for values that are not "
+            "numbers.",
             "required": list(answer),
             "properties": {**answer, "interval": _ref("Interval")},
         },

@@ -422,7 +422,7 @@ def read_survey(call: Incoming) -> Response:
 
 
 def change_survey(call: Incoming) -> Response:
-    """Write a draft anew."""
+    """Update a draft."""
     entry, draft = entry_of(call), drafted(call.body(Drafting))
     if required_name(draft) != entry.name:
         raise ParameterError("name", "stay as it is", "another one", "Write another survey.")
@@ -438,7 +438,7 @@ def _drafted(call: Incoming, entry: SurveyEntry, draft: Draft) -> dict[str, Any]
 
 
 def discard_survey(call: Incoming) -> Response:
-    """Throw a draft away."""
+    """Delete a draft."""
     entry = entry_of(call)
     call.state.store.surveys.discard(entry.name)
     return reply({"name": entry.name, "discarded": True})
@@ -482,7 +482,7 @@ def _origin(address: str) -> str:
 
 
 def close_survey(call: Incoming) -> Response:
-    """Close a survey for good."""
+    """Close a survey permanently."""
     return reply(_facts(call, call.state.surveys.close(entry_of(call))))
 
 
@@ -514,14 +514,14 @@ OPERATIONS = (
         method="GET",
         path="/surveys",
         does=surveys,
-        text="The surveys; drafts are shown to owners.",
+        text="List the surveys. Drafts are visible to owners only.",
         gives="Surveys",
     ),
     Operation(
         method="POST",
         path="/surveys",
         does=draft_survey,
-        text="Write a draft; what is wrong with it is in the answer.",
+        text="Create a draft, and return its problems.",
         roles=OWNER,
         takes=Drafting,
         gives="Survey",
@@ -530,17 +530,17 @@ OPERATIONS = (
         method="POST",
         path="/survey-check",
         does=check_survey,
-        text="What is wrong with a survey, what it costs, and what so many people will tell.",
+        text="Return the problems, the cost and the expected accuracy of a survey.",
         roles=OWNER,
         takes=SurveyChecking,
         gives="SurveyCheck",
     ),
-    Operation(method="GET", path=ONE, does=read_survey, text="A survey.", gives="Survey"),
+    Operation(method="GET", path=ONE, does=read_survey, text="Return a survey.", gives="Survey"),
     Operation(
         method="PUT",
         path=ONE,
         does=change_survey,
-        text="Write a draft anew.",
+        text="Update a draft.",
         roles=OWNER,
         takes=Drafting,
         gives="Survey",
@@ -549,14 +549,14 @@ OPERATIONS = (
         method="DELETE",
         path=ONE,
         does=discard_survey,
-        text="Throw a draft away.",
+        text="Delete a draft.",
         roles=OWNER,
     ),
     Operation(
         method="POST",
         path=f"{ONE}/open",
         does=open_survey,
-        text="Freeze a draft, and let people answer. Tickets, if any, are in this answer alone.",
+        text="Open a draft for answers. Tickets, if any, are returned only once.",
         roles=OWNER,
         takes=Opening,
         gives="Survey",
@@ -565,7 +565,7 @@ OPERATIONS = (
         method="POST",
         path=f"{ONE}/close",
         does=close_survey,
-        text="Close a survey for good.",
+        text="Close a survey permanently.",
         roles=OWNER,
         gives="Survey",
     ),
@@ -573,14 +573,14 @@ OPERATIONS = (
         method="GET",
         path=f"{ONE}/results",
         does=survey_results,
-        text="What the answers say so far; nothing of a question with fewer than 50.",
+        text="Return the results of questions with at least 50 answers.",
         gives="SurveyResults",
     ),
     Operation(
         method="GET",
         path=f"{ONE}/aggregator",
         does=survey_aggregator,
-        text="Everything counted, as a file that can be added to others.",
+        text="Return all counts as an aggregate file.",
         roles=READERS,
         gives=BINARY,
     ),

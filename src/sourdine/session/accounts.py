@@ -116,7 +116,7 @@ class RemainingBudget(Displayable):
     pure            0.956175  anything
     laplace         0.993855  a sum or a mean
     range            1.25924  a quantile
-    left  53.39% of epsilon 3, delta 1e-06, one record added or removed
+    remaining  53.39% of epsilon 3, delta 1e-06, one record added or removed
     """
 
     filter: Filter

@@ -596,7 +596,7 @@ class Session(Spending):
         --------
         >>> session = Session([20, 30, 40] * 100, epsilon=3, delta=1e-6)
         >>> print(session.can_release.count(epsilon=0.1))
-        yes  count at epsilon 0.1: 97.58% of epsilon 3, delta 1e-06 would be left
+        yes  count at epsilon 0.1: 97.58% of epsilon 3, delta 1e-06 would remain
         >>> bool(session.can_release("count", epsilon=4)), len(session.history)
         (False, 0)
         """

@@ -50,6 +50,6 @@ def test_values_that_no_type_calls_dates_are_missing_and_what_to_type_is_said(da
         return " ".join(str(call(x, bounds="find", epsilon=1)).split())
 
     text = said(sd.mean, data)
-    assert "Of dates type bounds=('2020-01-01', '2024-12-31')" in text
-    assert "Of dates type" not in said(sd.mean, list(range(900)))
+    assert "For dates type bounds=('2020-01-01', '2024-12-31')" in text
+    assert "For dates type" not in said(sd.mean, list(range(900)))
     assert "such as a date" in said(sd.median, data)

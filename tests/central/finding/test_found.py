@@ -186,7 +186,7 @@ def test_one_search_serves_all_groups():
     x = {"wage": WAGES, "sex": np.where(WAGES > 2e4, "f", "m")}
     release = sd.mean(x, column="wage", by="sex", keys=["f", "m"], bounds="find", epsilon=1)
     assert set(release.value) == {"f", "m"}
-    assert "One search was made, over all rows of all groups." in release.caveats
+    assert "The bounds are the same for all groups." in release.caveats
     assert sd.Release.from_json(release.to_json()) == release
     true = {key: float(WAGES[x["sex"] == key].mean()) for key in "fm"}
     assert all(abs(release.value[key] - true[key]) < 0.1 * true["f"] for key in "fm")
@@ -201,10 +201,10 @@ def test_a_release_says_what_was_found(call, tmp_path):
     assert str(back) == text
     assert json.loads(release.to_json())["question"]["bounds"] == "find"
     if release.mechanism.display.head == "quantile":
-        assert "a public lattice" in text
+        assert "a public grid" in text
     else:
         assert "\nbounds  " in text
-        assert "some 20 records may lie beyond each of them" in " ".join(text.split())
+        assert "about 20 records may lie beyond each of them" in " ".join(text.split())
         assert "\nspent   epsilon:" in text
         assert "Bounds were found privately." in text
         assert "bounds" in release._repr_html_()

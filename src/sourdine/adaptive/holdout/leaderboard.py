@@ -277,8 +277,8 @@ class Leaderboard(Displayable):
     one cat in four   0.74  [0.67, 0.83]      1
     all cats          0.50  [0.45, 0.57]      1
     all dogs             -             -      1
-    told  3 submissions of 3 teams, 2 led; 15.7 bits
-    next  0.76 or more leads
+    spent  3 submissions of 3 teams, 2 led; 15.7 bits
+    next   a score of 0.76 or more takes the lead
     """
 
     __slots__ = ("guard", "ladder")

@@ -538,7 +538,7 @@ class QueryServer:
         --------
         >>> server = QueryServer([0] * 5000 + [1] * 5000, universe=2)
         >>> print(server.remaining)
-        left  any number of surprises, or any number of nods
+        remaining  any number of surprises, or any number of nods
         >>> left = server.until(0.05)
         >>> left.surprises, left.nods > 80_000
         (6, True)

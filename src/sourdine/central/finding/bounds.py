@@ -426,7 +426,7 @@ class BoundsFirst(TwoStage):
         centre = shown(float(Fraction(drawn["centre"])), width)
         return (
             "bounds",
-            f"{ends}, found outward from {centre}; some {self.outside(drawn)} {self.beyond}",
+            f"{ends}, found outward from {centre}; about {self.outside(drawn)} {self.beyond}",
         )
 
     def outside(self, drawn: Mapping[str, Any]) -> int:
@@ -450,7 +450,7 @@ class BoundsFirst(TwoStage):
         count, enough = release.drawn.get("count"), self._counting.error(Fraction(1, 20))
         few = count is not None and count <= enough
         dates = words.typed("bounds", EXAMPLES[DATES])
-        text = f"Values were read as numbers too seldom to tell from never. Of dates type {dates}."
+        text = f"Few or no values could be read as numbers. For dates type {dates}."
         return (*([text] if few else ()), *super().remarks(release, words))
 
     @property
@@ -484,11 +484,11 @@ class BoundsFirst(TwoStage):
 def moved(question: Statistic) -> tuple[str, ...]:
     """Return the caveats on bounds that are found."""
     text = (
-        "Bounds were found privately. Records beyond them were moved in to them, and all were "
-        "rounded to the lattice between them; intervals do not cover what that changes."
+        "Bounds were found privately. Values are clamped to them and rounded to the grid between "
+        "them; intervals do not cover the resulting error."
     )
-    all_groups = "One search was made, over all rows of all groups."
-    fixed = "Intervals of the population hold as if the bounds had been fixed in advance."
+    all_groups = "The bounds are the same for all groups."
+    fixed = "Population intervals treat the bounds as if they had been fixed in advance."
     also = [
         *([all_groups] if question.by else ()),
         *([fixed] if question.display.populations else ()),

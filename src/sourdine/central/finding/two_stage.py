@@ -85,7 +85,7 @@ class TwoStage(Estimator):
     @property
     @abstractmethod
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know: a function of the call alone."""
+        """The caveats: a function of the call alone."""
 
     @cached_property
     def _estimator(self) -> Estimator:
@@ -265,15 +265,15 @@ class RowsFirst(TwoStage):
     def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
         """Return how many rows of each person were kept."""
         kept = f"at most {drawn['rows']} of each {self.question.unit}"
-        return "rows", f"{kept}; some {self.search.target} may own more"
+        return "rows", f"{kept}; about {self.search.target} may have more"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         """The caveats of a release."""
         whom = self.question.unit
         kept = (
-            f"The promise is for each {whom}, not for each row. How many rows of each are used was "
-            "found privately; intervals do not cover what that leaves out."
+            f"The guarantee is for each {whom}, not each row. The number of rows kept of each was "
+            "found privately; intervals do not cover the rows that were dropped."
         )
         rest = tuple(getattr(self._estimator, "caveats", ()))
         return (*(text for text in rest if text not in self.like.person), kept)

@@ -487,7 +487,7 @@ class Frequencies(Estimate):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know: a function of public facts."""
+        """The caveats: a function of public facts."""
         nobody = () if self.reports else ("Nobody reported: nothing is known.",)
         several = (SEVERAL,) if self.several else ()
         return (*nobody, MADE[self.consistent], *several, ALL if self.together else EACH)

@@ -44,7 +44,7 @@ class Estimate(Estimator):
     @property
     @abstractmethod
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know: a function of public facts."""
+        """The caveats: a function of public facts."""
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the estimate: a number, or an array of them."""
@@ -94,7 +94,7 @@ class NumericEstimate(Estimate):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know: a function of the parameters alone."""
+        """The caveats: a function of the parameters alone."""
         if isinstance(self.report, (BoundedLaplace, BoundedStaircase)):
             name = type(self.report).__name__
             return (f"{name} tells little of a number: ask with HybridReport or square_wave.",)

@@ -403,7 +403,7 @@ class WithinTable(Crossed):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know: a function of the number of reports."""
+        """The caveats: a function of the number of reports."""
         each = "Ratios of estimates, clipped to [0, 1]. Each interval holds individually."
         return (each,) if self.reports else ("Nobody reported: nothing is known.",)
 
@@ -513,7 +513,7 @@ class PairTable(Crossed):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """What a reader must know: a function of the number of reports."""
+        """The caveats: a function of the number of reports."""
         each = "Each interval holds individually (normal approximation); shares may be negative."
         return (each,) if self.reports else ("Nobody reported: nothing is known.",)
 
