@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - Sphinx reads these files one by one
 """How Sphinx builds the manual: ``make docs``, no network, every warning an error."""
 
 from __future__ import annotations

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - Sphinx reads these files one by one
 """The five documents of the lab: what each is, and the letter that its rows begin with."""
 
 from __future__ import annotations

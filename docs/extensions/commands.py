@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - Sphinx reads these files one by one
 """The reference of the command line: ``.. commands::`` shows every command and every option.
 
 All is read from the commands themselves, in the words that ``--help`` prints.

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - Sphinx reads these files one by one
 """The pages of the lab: a gallery of experiments, a page a document, tables of all claims.
 
 Nothing is computed when the manual is built: figures stand in ``lab/figures``, verdicts in

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - Sphinx reads these files one by one
 """Formulas as MathML, made when the manual is built: pages need no script and no network.
 
 A browser draws MathML well if it has a font for mathematics; STIX Two is put beside the pages for

@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - Sphinx reads these files one by one
 """The API reference: ``.. package:: sourdine.local`` documents every public name of a package.
 
 Public are the names in ``__all__``; of a package without it, the classes and functions of its

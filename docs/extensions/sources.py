@@ -1,4 +1,3 @@
-# ruff: noqa: INP001 - Sphinx reads these files one by one
 """Source code on pages of the manual: links to files lead there, and from there to the API.
 
 In Markdown a link such as ``../../src/sourdine/noise/coins.py`` works in a folder of files. In the

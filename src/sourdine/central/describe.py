@@ -736,7 +736,7 @@ class Describe(Statistic):
         """What it is."""
         return "describe"
 
-    def planned(self, beta: float, n: int | None) -> float:  # noqa: ARG002
+    def planned(self, beta: float, n: int | None) -> float:
         """Refuse: a description has many errors, in the units of its columns."""
         raise ParameterTypeError(
             "the error",

@@ -333,7 +333,7 @@ class Statistic(CommonParameters):
         """Return the statistic for rows whose number is private."""
         return self
 
-    def one_of(self, m: int) -> Self:  # noqa: ARG002
+    def one_of(self, m: int) -> Self:
         """Return the statistic as one of m answers whose intervals hold together."""
         return self
 
@@ -456,7 +456,7 @@ class Statistic(CommonParameters):
         yield
         return self.draw_all(frames)
 
-    def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:  # noqa: ARG002
+    def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         """Return what was drawn of a law on [0, 1], where the statistic is its mean."""
         return None
 

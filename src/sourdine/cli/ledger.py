@@ -59,7 +59,7 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
         )  # fmt: skip
     history, account = ledger.history, ledger.account
     if as_json:
-        print(json.dumps(_facts(ledger, history), ensure_ascii=False))  # noqa: T201 - the answer
+        print(json.dumps(_facts(ledger, history), ensure_ascii=False))
         return
     console = Terminal()
     adds = isinstance(account, SumAccount)
@@ -168,7 +168,7 @@ def _checked(path: Path) -> bool:
     for fault in faults:
         complain(fault)
     if not faults:
-        print(f"{printable(str(path))}: the registry's fields are as they must be.")  # noqa: T201
+        print(f"{printable(str(path))}: the registry's fields are as they must be.")
     return not faults
 
 
@@ -176,7 +176,7 @@ def _write(report: FiledReport, out: Path | None, *, overwrite: bool) -> None:
     filled = entry(report)
     text = to_yaml(filled)
     if out is None:
-        print(text, end="")  # noqa: T201 - the answer
+        print(text, end="")
     else:
         _save(text, out, overwrite=overwrite)
     if empty := lacking(filled, 3):

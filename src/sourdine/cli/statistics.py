@@ -83,7 +83,7 @@ def run(cls: type[Statistic], options: dict[str, Any]) -> None:
             )
         with printing():
             if as_json:
-                print(json_text(_facts(release, session)))  # noqa: T201
+                print(json_text(_facts(release, session)))
             else:
                 print_sheet(Terminal(), _sheet(release, session))
     if plot is not None:  # last: what was paid for is shown, whatever becomes of the picture
@@ -236,7 +236,7 @@ def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
     could = None if ledger is None else Admission(planned.question, ledger.account)
     if as_json:
         facts = planned.to_dict() | ({} if could is None else {"ledger": _facts_plan(could)})
-        print(json.dumps(facts, ensure_ascii=False))  # noqa: T201 - the answer
+        print(json.dumps(facts, ensure_ascii=False))
     else:
         sheet = _sheet_plan(planned)
         if ledger is not None and could is not None:
@@ -337,7 +337,7 @@ def run_explain(
         releases=releases,
     )
     if as_json:
-        print(said.to_json())  # noqa: T201 - the answer
+        print(said.to_json())
     else:
         print_sheet(Terminal(), said.sheet())
     if plot is not None:

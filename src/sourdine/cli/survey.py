@@ -80,7 +80,7 @@ def _open(
     made, codes = SurveyStore.create(place, found, tickets=whole(tickets, "tickets", 500))
     made.close()
     for code in codes:
-        print(f"{_place(found)}#ticket={code}")  # noqa: T201 - the answer
+        print(f"{_place(found)}#ticket={code}")
     say(f"Opened {found.name}, survey {found.fingerprint}")
     if urlsplit(found.send_to).hostname in LOOPBACK:
         say("The page sends answers to this machine, so it can only be used on this machine.")
@@ -169,7 +169,7 @@ def _estimate(store: Kept, *, json: Json = False) -> None:
     for kept in _opened(store):
         found = kept.estimates()
         if json:
-            print(found.to_json())  # noqa: T201 - the answer
+            print(found.to_json())
         else:
             for sheet in found.sheets():
                 print_sheet(Terminal(), sheet)
@@ -195,7 +195,7 @@ def _results(
         if out is not None:
             _written(out, results_page(found, paused=True))
         if json:
-            print(found.to_json())  # noqa: T201 - the answer
+            print(found.to_json())
         elif out is None:
             print_sheet(Terminal(), found.sheet())
 
@@ -329,7 +329,7 @@ def plan(
         confidence=read_number(confidence, "confidence", example=0.95),
     )
     if json:
-        print(found.to_json())  # noqa: T201 - the answer
+        print(found.to_json())
     else:
         print_sheet(Terminal(), found.sheet())
 
@@ -357,7 +357,7 @@ def page(
     found, name = of_round(_read(path), round)
     file, html = out or Path(f"{name}.html"), built(found)
     _write(file, html, "out", overwrite=overwrite)
-    print(f"{sha256(html).hexdigest()}  {file}")  # noqa: T201 - the answer, as sha256sum prints it
+    print(f"{sha256(html).hexdigest()}  {file}")
     _say(f"{len(html) / 1000:.1f} kB; survey {found.fingerprint[:16]}")
 
 

@@ -44,7 +44,7 @@ def schema(given: dict[str, Any]) -> None:
     file, out = given["file"], given["out"]
     text = skeleton(file, read=read_options(given))
     if out is None:
-        print(text, end="")  # noqa: T201 - the answer
+        print(text, end="")
         return
     if Path(out).exists():
         raise ParameterError(
@@ -112,7 +112,7 @@ def estimate(given: dict[str, Any]) -> None:
     with in_pairs():
         found = estimated(typed["file"], schema=plan, pairs=pairs, unmarked=unmarked)
     if typed.get("json"):
-        print(found.to_json())  # noqa: T201 - the answer
+        print(found.to_json())
     else:
         for sheet in found.sheets():
             print_sheet(Terminal(), sheet)
@@ -137,7 +137,7 @@ def density(given: dict[str, Any]) -> None:
     asked = {name: read.get(name, str)(x) for name, x in typed.items()}
     found = estimated(file, **asked, read=declared)
     if as_json:
-        print(found.to_json())  # noqa: T201 - the answer
+        print(found.to_json())
     else:
         print_sheet(Terminal(), found.sheet())
     if plot is not None:
@@ -179,7 +179,7 @@ def report_with_memory(
     line = device.answer(people[0], round=number)
     _keep(Path(path), device.to_json())
     with printing():
-        print(line)  # noqa: T201 - the answer
+        print(line)
     note = (
         f"round {device.answered} of {schema.rounds}: {schema.costs().one}; all rounds: "
         f"{schema.guarantee}. {path} is a secret: keep it on this device, and do not lose it"
@@ -252,7 +252,7 @@ def report(given: dict[str, Any]) -> None:
         for sent in chain.from_iterable(
             records(schema, one) for one in (rows if schema.undeclared else [table])
         ):
-            print("\n".join(to_lines(sent)))  # noqa: T201 - the answer
+            print("\n".join(to_lines(sent)))
     each = "" if alone else " each"
     note = f"{schema.guarantee}{each}; to report the same answers again costs it again"
     Terminal(stderr=True).print(note, highlight=False, markup=False, soft_wrap=True)
@@ -394,7 +394,7 @@ def collect(given: dict[str, Any]) -> None:
     found = total.estimate()
     with printing():
         if as_json:
-            print(found.to_json())  # noqa: T201 - the answer
+            print(found.to_json())
         else:
             for sheet in found.sheets():
                 print_sheet(Terminal(), sheet)

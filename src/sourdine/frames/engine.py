@@ -247,11 +247,11 @@ class Engine(ABC):
     def columns(self) -> tuple[str, ...]:
         """The names of the columns."""
 
-    def kind(self, name: str) -> str | None:  # noqa: ARG002
+    def kind(self, name: str) -> str | None:
         """Return the type that the data itself states, in a word; None if it states none."""
         return None
 
-    def declared(self, name: str) -> Declared | None:  # noqa: ARG002
+    def declared(self, name: str) -> Declared | None:
         """Return the declared type of a column; None if it has none, or one without a meaning.
 
         Values are not read: a type is refused regardless of the rows.
@@ -315,7 +315,7 @@ class Engine(ABC):
         kept is defined in `sourdine.frames.units`.
         """
 
-    def array(self, name: str) -> NDArray[Any] | None:  # noqa: ARG002
+    def array(self, name: str) -> NDArray[Any] | None:
         """Return the numbers of a column, if they are in memory."""
         return None
 
@@ -335,9 +335,9 @@ class Engine(ABC):
 
     def sums(
         self,
-        axes: Sequence[tuple[str, Codes]],  # noqa: ARG002
-        of: tuple[str, Ticks] | None,  # noqa: ARG002
-        most: int,  # noqa: ARG002
+        axes: Sequence[tuple[str, Codes]],
+        of: tuple[str, Ticks] | None,
+        most: int,
     ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
         """Return codes along axes, and for each the number of rows and the sums of powers.
 

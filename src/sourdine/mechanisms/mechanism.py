@@ -201,7 +201,7 @@ class Mechanism(Estimator, Generic[X]):
         """Return the outcomes of releases in terms of `law`."""
         return np.array([self.outcome(release) for release in releases])
 
-    def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:  # noqa: ARG002
+    def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:
         """Return a confidence interval for the truth."""
         raise ParameterTypeError(
             "an interval",

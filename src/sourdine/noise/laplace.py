@@ -381,12 +381,12 @@ class _LaplaceLaw:
             high.append(-(power_low - one >> spare))
         return low, high
 
-    def loss(self, nearest: int, further: int) -> Fraction:  # noqa: ARG002
+    def loss(self, nearest: int, further: int) -> Fraction:
         return further / self.scale
 
     def float_loss(
         self,
-        nearest: NDArray[np.float64],  # noqa: ARG002
+        nearest: NDArray[np.float64],
         further: NDArray[np.float64],
     ) -> NDArray[np.float64]:
         return further / float(self.scale)

@@ -123,11 +123,11 @@ class Estimator(ABC):
         """
         return holding(release.value, self.limits(release, beta, of))
 
-    def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
+    def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:
         """Return the labels that distinguish the numbers of a release, by name."""
         return {}
 
-    def further(self, release: Release) -> Mapping[str, Sequence[Any]]:  # noqa: ARG002
+    def further(self, release: Release) -> Mapping[str, Sequence[Any]]:
         """Return further columns of a frame, as long as the labels."""
         return {}
 
@@ -149,7 +149,7 @@ class Estimator(ABC):
             printed=self.printed_rows(release),
         )
 
-    def printed_rows(self, release: Release) -> Sequence[int] | None:  # noqa: ARG002
+    def printed_rows(self, release: Release) -> Sequence[int] | None:
         """Return which rows are printed, if not all."""
         return None
 
@@ -160,7 +160,7 @@ class Estimator(ABC):
             x for _, high in pairs for x in flat(high)
         ]
 
-    def difference(self, release: Release, first: object, second: object) -> Release:  # noqa: ARG002
+    def difference(self, release: Release, first: object, second: object) -> Release:
         """Return how far one group is above another, if there are groups."""
         raise ParameterTypeError(
             "the release",
@@ -175,11 +175,11 @@ class Estimator(ABC):
         """Return the heads and lines of the table that is printed."""
         return release.columns().cells()
 
-    def findings(self, release: Release) -> list[tuple[str, str]]:  # noqa: ARG002
+    def findings(self, release: Release) -> list[tuple[str, str]]:
         """Return further lines below the table, such as bounds found before the answer."""
         return []
 
-    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:  # noqa: ARG002
+    def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Return suggestions based on the released numbers, in an interface's wording."""
         return ()
 

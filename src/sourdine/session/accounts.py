@@ -322,7 +322,7 @@ class SumAccount:
         """How much of epsilon is spent."""
         return self.spent.exact_epsilon() / self.total.exact_epsilon()
 
-    def after(self, cost: Guarantee, parts: tuple[Part, ...]) -> SumAccount:  # noqa: ARG002
+    def after(self, cost: Guarantee, parts: tuple[Part, ...]) -> SumAccount:
         """Return the account after a charge, or raise `BudgetExceededError`."""
         return replace(self, spent=afterwards(self.total, self.spent, cost))
 

@@ -80,7 +80,7 @@ class Scored:
             self._held, self.heard = new, value
         return self._held is new
 
-    def confirm(self, new: Bits, old: Bits) -> bool:  # noqa: ARG002 - a judge's
+    def confirm(self, new: Bits, old: Bits) -> bool:
         """Return True: nobody asks twice."""
         return True
 
@@ -125,7 +125,7 @@ class Ladder:
         self.heard = float(right.mean())
         return True
 
-    def confirm(self, new: Bits, old: Bits) -> bool:  # noqa: ARG002 - a judge's
+    def confirm(self, new: Bits, old: Bits) -> bool:
         """Return True: nobody asks twice."""
         return True
 
@@ -203,7 +203,7 @@ class Direct:
         """Return the guard's verdict."""
         return bool(self.guard.confirm(new, old))
 
-    def confirm(self, new: Bits, old: Bits) -> bool:  # noqa: ARG002 - a judge's
+    def confirm(self, new: Bits, old: Bits) -> bool:
         """Return True: the guard has said so before."""
         return True
 
@@ -240,7 +240,7 @@ class Posted:
             self._submit(old)
         return self._submit(new)
 
-    def confirm(self, new: Bits, old: Bits) -> bool:  # noqa: ARG002 - a judge's
+    def confirm(self, new: Bits, old: Bits) -> bool:
         """Return True: nobody asks twice."""
         return True
 

@@ -220,7 +220,7 @@ class PlainLook:
     def demand(self) -> None:
         """Demand nothing: looks are counted by the ledger alone."""
 
-    def nats(self, answer: int) -> float:  # noqa: ARG002 - the ledger's account is the only one
+    def nats(self, answer: int) -> float:
         """Return inf."""
         return inf
 
