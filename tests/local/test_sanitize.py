@@ -381,6 +381,14 @@ def test_workers_give_the_same_law(monkeypatch):
     assert np.ptp(near) < 8
 
 
+@pytest.mark.slow
+def test_a_worker_answers_itself():
+    slots = [np.zeros(10, np.int64) for _ in SCHEMA.columns]
+    with crews.Worker(SCHEMA) as worker:
+        assert len(worker.run(slots)) == 7
+        assert worker._process is not None, "the work was done here"
+
+
 def test_a_dead_worker_is_replaced(monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     slots = [np.zeros(10, np.int64) for _ in SCHEMA.columns]

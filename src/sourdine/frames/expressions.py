@@ -38,8 +38,11 @@ class BackEnd(Protocol):
     def arithmetic(self, x: Any, operator: str, v: float) -> Any:
         """Write a number ``+``, ``-`` or ``*`` a constant; of a float, also ``/``."""
 
-    def clamp(self, x: Any, lower: float, upper: float) -> Any:
-        """Write a number moved to the nearest of two bounds; it may have more than 64 bits."""
+    def clamp(self, x: Any, lower: float | None, upper: float) -> Any:
+        """Write a number moved to the nearest of two bounds; it may have more than 64 bits.
+
+        None for a bound that it cannot pass.
+        """
 
     def floor(self, x: Any) -> Any:
         """Write a float rounded down, as an integer of 64 bits."""
@@ -77,7 +80,7 @@ def _float_tick(grid: Grid, x: Any, to: BackEnd) -> Any:
     lower, upper, step = (float(v) for v in (grid.lower, grid.upper, grid.step))
     near = to.arithmetic(to.clamp(x, lower, upper), "-", lower)
     t = to.floor(to.arithmetic(to.arithmetic(near, "/", step), "+", 0.5))
-    return to.clamp(t, 0, grid.last)
+    return to.clamp(t, None, grid.last)
 
 
 def _integer_tick(grid: Grid, v: Any, to: BackEnd) -> Any:

@@ -8,6 +8,7 @@ computes the slots of the distinct ones.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from operator import add, mul, sub
 from typing import TYPE_CHECKING, Any
 
@@ -269,11 +270,11 @@ def _key(cell: Cell, name: str, dtype: Any, polars: bool) -> tuple[Any, bool]:  
     number = whole or dtype.is_float() or dtype == nw.Boolean
     if number and whole and exactness(cell) is not False:
         if polars and isinstance(cell, Ticks) and dtype != nw.UInt64 and not _wide(cell.grid):
-            return _slot(cell, c.cast(nw.Int64), c.is_null(), whole=True), True
+            return _slot(cell, c.cast(nw.Int64), c.is_null(), whole=True, polars=polars), True
     elif number and (isinstance(cell, Ticks) or len(cell.inner) <= _MANY_EDGES):
         x = c.cast(nw.Int8).cast(nw.Float64) if dtype == nw.Boolean else c.cast(nw.Float64)
         none = x.is_null() | x.is_nan() if dtype.is_float() else x.is_null()
-        return _slot(cell, x, none, whole=False), True
+        return _slot(cell, x, none, whole=False, polars=polars), True
     return c, False
 
 
@@ -296,7 +297,7 @@ def _dated(cell: Ticks | Edges, c: Any, dtype: Any, polars: bool) -> tuple[Any, 
         none |= ~x.is_between(-(-FIRST // size), LAST // size)
     safe = nw.when(none).then(nw.lit(0)).otherwise(x)
     instant = safe * size if parts == 1 else safe // parts
-    return _slot(cell, instant, none, whole=True), True
+    return _slot(cell, instant, none, whole=True, polars=polars), True
 
 
 def _slot_if(there: Any) -> Any:
@@ -328,17 +329,20 @@ def _there(c: Any, dtype: Any) -> Any:
     return ~c.is_null() if dtype == nw.Boolean or dtype.is_integer() else None
 
 
-def _slot(cell: Ticks | Edges, x: Any, none: Any, *, whole: bool) -> Any:
+def _slot(cell: Ticks | Edges, x: Any, none: Any, *, whole: bool, polars: bool) -> Any:
     """Return the slot of a number; one that is missing is computed as 0, which no cast refuses."""
     import narwhals as nw
 
     present = nw.when(none).then(nw.lit(0 if whole else 0.0)).otherwise(x)
-    found = slot(cell, present, _Narwhals(), whole=whole)
+    found = slot(cell, present, _Narwhals(polars), whole=whole)
     return nw.when(none).then(nw.lit(-1)).otherwise(found).cast(nw.Int64)
 
 
+@dataclass(frozen=True, slots=True)
 class _Narwhals:
     """The back end of `sourdine.frames.expressions` for narwhals."""
+
+    polars: bool
 
     def constant(self, v: float) -> float:
         return v
@@ -348,7 +352,7 @@ class _Narwhals:
             return x / (x * 0.0 + v)
         return {"+": add, "-": sub, "*": mul}[operator](x, v)
 
-    def clamp(self, x: Any, lower: float, upper: float) -> Any:
+    def clamp(self, x: Any, lower: float | None, upper: float) -> Any:
         return x.clip(lower, upper)
 
     def floor(self, x: Any) -> Any:
@@ -359,6 +363,8 @@ class _Narwhals:
     def quotient(self, v: Any, by: int) -> Any:
         import narwhals as nw
 
+        if self.polars:
+            return v // by
         return ((v - v % by) // by).cast(nw.Int64)  # exact even where engines divide as floats
 
     def below(self, x: Any, edge: float, then: Any, otherwise: Any) -> Any:

@@ -145,9 +145,12 @@ class SqlText:
         """Write an operation with a constant."""
         return f"({x} {operator} {self.constant(v)})"
 
-    def clamp(self, x: str, lower: float, upper: float) -> str:
+    def clamp(self, x: str, lower: float | None, upper: float) -> str:
         """Write a number between bounds; an integer is narrowed only after that."""
-        near = f"greatest(least({x}, {self.constant(upper)}), {self.constant(lower)})"
+        near = f"least({x}, {self.constant(upper)})"
+        if lower is None:
+            return near
+        near = f"greatest({near}, {self.constant(lower)})"
         return near if isinstance(lower, float) else f"CAST({near} AS {self.kind})"
 
     def floor(self, x: str) -> str:

@@ -68,10 +68,10 @@ class Expressions:
         """Write an operation with a constant."""
         return {"+": add, "-": sub, "*": mul, "/": truediv}[operator](x, self.constant(v))
 
-    def clamp(self, x: Any, lower: float, upper: float) -> Any:
+    def clamp(self, x: Any, lower: float | None, upper: float) -> Any:
         """Write a number between bounds."""
-        f = self.functions
-        return f.greatest(f.least(x, self.constant(upper)), self.constant(lower))
+        near = self.functions.least(x, self.constant(upper))
+        return near if lower is None else self.functions.greatest(near, self.constant(lower))
 
     def floor(self, x: Any) -> Any:
         """Write a rounded float."""
