@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import pytest
 
 from sourdine.central import Count, Histogram, Mean, Proportion, Sum, Variance
+from sourdine.central.statistic import rounded
 
 QUESTIONS = [
     (Count, {}, 7),
@@ -32,3 +35,10 @@ def test_a_target_is_reached_and_not_by_less(cls, asked, error, confidence):
 
 def test_a_target_that_any_epsilon_reaches_costs_the_least_one():
     assert Count(error=1e9).epsilon == Count(error=1e8).epsilon
+
+
+@pytest.mark.parametrize("epsilon", ["0.12341", "0.12349", "1/3", "2/3", "12345.6", "0.5"])
+def test_an_epsilon_is_rounded_up_to_four_digits(epsilon):
+    exact = Fraction(epsilon)
+    assert exact <= rounded(exact) < exact * Fraction(1001, 1000)
+    assert Fraction(f"{float(rounded(exact)):.4g}") == rounded(exact)

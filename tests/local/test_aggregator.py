@@ -566,6 +566,19 @@ def test_forged_files_are_refused(tmp_path):
             Aggregator.load(tmp_path / "forged", form)
 
 
+def test_a_saved_total_whose_check_does_not_fit_is_refused(tmp_path):
+    form, path = FORMS["split"], tmp_path / "total"
+    total = Aggregator(form)
+    total.add(make_records(form))
+    total.save(path)
+    whole = path.read_bytes()
+    check = whole.index(b"\n") + 1
+    other = b"1" if whole[check : check + 1] == b"0" else b"0"
+    path.write_bytes(whole[:check] + other + whole[check + 1 :])
+    with pytest.raises(ParameterError, match="a damaged file"):
+        Aggregator.load(path, form)
+
+
 def test_a_cell_of_any_length_is_not_read(tmp_path, monkeypatch):
     """A Parquet file of some kilobytes may hold an id of 300 megabytes."""
     form = FORMS["split"]

@@ -161,9 +161,10 @@ def test_results_are_shown_only_if_they_are_public(survey_cases, tmp_path):
         store, _ = SurveyStore.create(tmp_path / f"{public}.db", survey)
         collector = Collector(store.place, public=public)
         paths = "/results", "/results.json"
-        assert [asyncio.run(status_of(collector, path)) for path in paths] == [status] * 2
+        found = [asyncio.run(status_of(collector, path)) for path in paths]
         collector.stop()
         store.close()
+        assert found == [status] * 2
 
 
 def test_what_is_no_record_is_refused_with_a_public_reason(running):

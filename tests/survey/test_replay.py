@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import subprocess
+from fractions import Fraction
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import quickjs
@@ -122,3 +124,17 @@ def test_a_kiosk_needs_the_form_alone(node, tmp_path, survey_cases):
         check=True,
     )
     assert Aggregator(schema).add(done.stdout.splitlines()).accepted == 20
+
+
+@pytest.mark.parametrize("first", [0, 2, 5])
+def test_far_reports_fall_everywhere_but_into_the_window(first):
+    width, others = 3, 5
+
+    def cell(far, near, *, is_far):
+        drawn = iter([far, near])
+        by = SimpleNamespace(below=lambda _: next(drawn), coin=lambda _: is_far)
+        return device._near_or_far(first, width, others, Fraction(1), by)
+
+    window = set(range(first, first + width))
+    assert {cell(0, near, is_far=False) for near in range(width)} == window
+    assert {cell(far, 0, is_far=True) for far in range(others)} == set(range(8)) - window
