@@ -267,7 +267,7 @@ def test_bad_submissions():
 
 def test_an_empty_leaderboard_prints_and_is_drawn():
     board = Leaderboard(GuardedHoldout(LABELS))
-    assert str(board).splitlines()[0].split() == ["team", "score", "from", "to", "tries"]
+    assert str(board).splitlines()[0].split() == ["team", "score", "interval", "tries"]
     assert "0 submissions of 0 teams, 0 led" in str(board)
     assert board.plot() is not None
 
