@@ -187,7 +187,7 @@ def test_plans_print_and_travel():
     assert questions.read(facts["question"]) == one.question
     assert one._repr_html_().startswith("<table>")
     several = plan.together([one, plan.count(error=5)], epsilon=1)
-    assert "in all  epsilon" in str(several)
+    assert "total  epsilon" in str(several)
     assert len(json.loads(several.to_json())["plans"]) == 2
     assert several._repr_html_().count("<tr>") == 3
 

@@ -128,7 +128,7 @@ def test_a_robust_sample_has_the_size_of_its_bound():
 def test_advice_reads_as_a_table():
     text = str(advise("f2", "turnstile", steps=1000, universe=10**6))
     lines = text.splitlines()
-    assert lines[0].startswith("f2, turnstile: 1000 adaptive steps, 1 000 000 items")
+    assert lines[0].startswith("f2, turnstile: 1000 adaptive steps, 1,000,000 items")
     assert [line[0] for line in lines[2:]].count(">") == 1
     assert any("survived attacks" in line for line in lines)
     assert any("broken" in line for line in lines)

@@ -121,7 +121,7 @@ def test_all_teams_are_listed():
     assert teams == [("b", 0.75, 2), ("a", 0.5, 2), ("never", None, 1), ("z", None, 1)]
     text = str(board)
     assert all(name in text for name in ("never", "z", "6 submissions of 4 teams, 3 led"))
-    assert "0.80 or more leads" in text
+    assert "a score of 0.80 or more takes the lead" in text
     facts = board.to_dict()
     assert [team["name"] for team in facts["teams"]] == ["b", "a", "never", "z"]
     assert facts["teams"][2]["value"] is None
@@ -146,7 +146,7 @@ def test_nothing_leads_above_the_highest_rung():
     assert not board.submit("all right too", LABELS)
     assert board.guard.bits == bits
     assert board.bar is None
-    assert "nothing leads any more" in str(board)
+    assert "no score can take the lead any more" in str(board)
 
 
 def test_refusal_does_not_depend_on_the_answer():
@@ -267,7 +267,7 @@ def test_bad_submissions():
 
 def test_an_empty_leaderboard_prints_and_is_drawn():
     board = Leaderboard(GuardedHoldout(LABELS))
-    assert str(board).splitlines()[0].split() == ["team", "score", "from", "to", "tries"]
+    assert str(board).splitlines()[0].split() == ["team", "score", "interval", "tries"]
     assert "0 submissions of 0 teams, 0 led" in str(board)
     assert board.plot() is not None
 

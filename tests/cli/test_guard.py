@@ -363,7 +363,7 @@ def test_what_is_left_does_not_contradict_itself(guard):
     said = [guard("confirm", "eval.guard", "new.txt").stdout for _ in range(12)]
     told = [text.splitlines()[1] for text in said if text]
     assert any(", or one score of up to " in line for line in told)
-    assert told[-1].startswith("left: only ")
+    assert told[-1].startswith("remaining: only ")
     assert "the final answer; next answer within" in told[-1]
     assert all(" 0 yes-or-no" not in line for line in told)
     made = guard("init", "labels.csv", "-o", "full.guard", "--error", "0.0605")

@@ -127,7 +127,7 @@ def test_a_wide_table_is_a_list():
     found = schema.estimate(
         schema.sanitize({"a": ["x"] * 70, "b": names * 10}), pairs=[("a", "b")]
     ).pair("a", "b")
-    assert str(found).split()[:4] == ["a", "b", "share", "from"]
+    assert str(found).split()[:4] == ["a", "b", "share", "95%"]
 
 
 def test_json_gives_back_the_shares_within():

@@ -83,7 +83,7 @@ class Explanation(Displayable):
             if one.factor is None
             else f"by a factor of at most {_times(one.factor)}"
         )
-        rare = f", but for a chance of {shown(one.passed)}" if 0 < one.passed < 1 else ""
+        rare = f", except with probability {shown(one.passed)}" if 0 < one.passed < 1 else ""
         found, alarms = percent(one.power(ALARMS), up=True), percent(ALARMS, up=True)
         odds = (
             f"Seeing {often} changes the odds {what} {most}, up or down{rare}. A prior probability "
