@@ -40,7 +40,7 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 RESULTS = HERE / "results.json"
 QUICK, SLOW = "not slow and not simulation", "slow and not simulation"
-LIMITS = {QUICK: 1200, SLOW: 7200}
+LIMITS = {QUICK: 3600, SLOW: 14_400}
 """Seconds after which a run counts as a failure: a mutant may loop for ever."""
 NEAR = {
     "answers": ("tests/results",),
