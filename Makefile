@@ -107,7 +107,7 @@ simulate: $(VENV)/.ready ## simulations (two hours): call grids, interval covera
 	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
 	$(TESTS) -m simulation
 
-mutants: $(VENV)/.ready ## hours: about 170 deliberate bugs, and which tests find each; MUTANTS="--resume" goes on after a stop
+mutants: $(VENV)/.ready ## hours: about 180 deliberate bugs, and which tests find each; MUTANTS="--resume" goes on after a stop
 	$(BIN)/python tests/mutants/run.py $(MUTANTS)
 
 $(VENV)/.ready: pyproject.toml lab/pyproject.toml constraints.txt
