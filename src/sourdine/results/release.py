@@ -162,9 +162,9 @@ class Estimator(ABC):
     def difference(self, release: Release, first: object, second: object) -> Release:  # noqa: ARG002
         """Return how far one group is above another, if there are groups."""
         raise ParameterTypeError(
-            "the release",
-            "be of groups",
-            str(self),
+            "difference",
+            "difference() is only available for a release by group.",
+            "",
             "Ask with {by} and {keys}, then for the difference of two of them.",
             by="sex",
             keys=["f", "m"],
@@ -271,21 +271,21 @@ class Release(Answer):
         """
         if of not in ("sample", "population"):
             raise ParameterError(
-                "of", "be 'sample' or 'population'", repr(of), "Type {of}.", of="sample"
+                "of", "be 'sample' or 'population'", repr(of), "Use {of}.", of="sample"
             )
         if not self.mechanism.intervals:
             raise ParameterTypeError(
-                "an interval",
-                "be of a number",
+                "interval",
+                f"interval() is not available for a {self.mechanism.head}.",
                 f"a {self.mechanism.head}",
-                "Look at its error(beta).",
+                "Use its error(beta).",
             )
         if of == "population" and not self.mechanism.populations:
             raise ParameterError(
                 "of",
-                f"be 'sample' for a {self.mechanism.head}, which depends on how many were asked",
+                f"be 'sample' for a {self.mechanism.head}, which depends on the number of records",
                 repr(of),
-                "Type {of}, or ask for a mean or a share.",
+                "Use {of}, or ask for a mean or a proportion.",
                 of="sample",
             )
         if assume is not None:
@@ -297,18 +297,18 @@ class Release(Answer):
         if assume != "normal" or of != "population":
             raise ParameterError(
                 "assume",
-                "be 'normal', with {of}, or left out",
+                "be 'normal', with {of}, or omitted",
                 given(assume),
-                "Type {assume} and {of}.",
+                "Use {assume} and {of}.",
                 assume="normal",
                 of="population",
             )
         if "normal" not in self.mechanism.beside:
             raise ParameterError(
                 "assume",
-                f"be left out for this {self.mechanism.head}",
+                f"be omitted for this {self.mechanism.head}",
                 given(assume),
-                "Leave it out; a mean has such intervals where {population} is asked.",
+                "Omit it; a mean has such intervals with {population}.",
                 population=True,
             )
 
@@ -413,7 +413,7 @@ def read_drawer(facts: Mapping[str, Any]) -> Estimator:
             "the JSON",
             "hold the release of a statistic",
             f"the kind {kind!r}",
-            "Only what sourdine's statistics released can be read back.",
+            "Only releases of sourdine's statistics can be read.",
         )
     return Estimator.kinds[kind].from_dict(facts)
 
@@ -437,7 +437,7 @@ def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
             "confidence",
             "be above 0 and below 1",
             given(confidence),
-            "Type a probability, such as {confidence}.",
+            "Use a probability, such as {confidence}.",
             confidence=0.95,
         )
     return 1 - value
