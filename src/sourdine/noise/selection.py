@@ -78,7 +78,7 @@ def uniform_below(
             "k",
             "be at most 2**63 for an array of draws",
             given(most),
-            "Leave {size} out, and draw one by one.",
+            "Omit {size}, and draw one value at a time.",
             size=LEFT_OUT,
         )
     count, shape = lanes(size)
@@ -134,7 +134,7 @@ def _multiplied(
 def _below_each(k: NDArray[np.int64], size: Size, source: Source) -> NDArray[np.int64]:
     if size is not None and lanes(size)[1] != k.shape:
         raise ParameterError(
-            "size", "be the shape of k", str(size), "Leave {size} out.", size=LEFT_OUT
+            "size", "equal the shape of k", str(size), "Omit {size}.", size=LEFT_OUT
         )
     bound = k.ravel().astype(np.uint64)
     refused_below = (np.uint64(0) - bound) % bound
@@ -293,7 +293,7 @@ def categorical(
     given = listed(weights, "weights", weights=[1, 1])
     if not given:
         raise ParameterError(
-            "weights", "hold at least one number", "none", "Type {weights}.", weights=[1, 1]
+            "weights", "hold at least one number", "", "Use {weights}.", weights=[1, 1]
         )
     count, shape = lanes(1 if size is None else size)
     rationals = [
@@ -314,7 +314,7 @@ def _from_integers(weights: list[Fraction], count: int, source: Source) -> NDArr
     sums = list(accumulate(w.numerator * (denominator // w.denominator) for w in weights))
     if sums[-1] == 0:
         raise ParameterError(
-            "weights", "hold one above 0", "only zeros", "Type {weights}.", weights=[1, 1]
+            "weights", "hold at least one above 0", "only zeros", "Use {weights}.", weights=[1, 1]
         )
     if sums[-1] <= 1 << 63:
         steps = np.array(sums, np.uint64)
@@ -344,9 +344,9 @@ class _RealLadder:
             if precision > _FINEST + bits:
                 raise ParameterError(
                     "weights",
-                    "hold one that can be told from 0",
-                    "none",
-                    "Type {weights}.",
+                    "hold at least one distinguishable from 0",
+                    "",
+                    "Use {weights}.",
                     weights=[1, 1],
                 )
             precision *= 2
@@ -439,12 +439,12 @@ def choose_run(
         raise ParameterError(
             "cells",
             "be a list as long as distances",
-            f"the shapes {counts.shape} and {whole.shape}",
-            "Give each run its number of cells and its distance.",
+            f"arrays of shapes {counts.shape} and {whole.shape}",
+            "Pass the number of cells and the distance of each run.",
         )
     filled = counts > 0
     if not filled.any():
-        raise ParameterError("cells", "hold at least one above 0", "none", "Add a candidate.")
+        raise ParameterError("cells", "hold at least one above 0", "", "Add a candidate.")
     least = whole[filled].min()
     offsets = np.where(filled, whole.view(np.uint64) - least.view(np.uint64), np.uint64(0))
     return _Runs(counts, offsets, at_least(decay, "decay", 0)).choose(size, source)
@@ -544,8 +544,8 @@ def _below_best(scores: object) -> Offsets:
         raise ParameterError(
             "scores",
             "be a list of at least one",
-            f"the shape {whole.shape}",
-            "Type {scores}.",
+            f"an array of shape {whole.shape}",
+            "Use {scores}.",
             scores=[0, 1],
         )
     best: Offsets = whole.max().view(np.uint64) - np.ascontiguousarray(whole).view(np.uint64)
