@@ -54,7 +54,7 @@ def estimate(
     100
     >>> estimate(clean, schema=Schema(vote=vote, epsilon=4))
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: schema must be the one that the table was sanitised by, got one with epsilon 4 in place of 2. The table carries its own: leave schema= out of estimate.
+    sourdine.errors.ParameterError: schema must be the schema that the table was sanitised with, got one with epsilon 4 in place of 2. The table contains its schema: omit schema= in estimate.
     """  # noqa: E501
     data = Frame(clean)
     if schema is None:
@@ -146,9 +146,9 @@ def _carried(clean: object) -> Schema:
     if found is None:
         raise ParameterError(
             "schema",
-            "be given: the table carries no schema",
-            "none",
-            "Estimate from what sanitize wrote, or name the schema that it was sanitised by.",
+            "be given, as the table contains no schema",
+            "",
+            "Estimate from the output of sanitize, or pass the schema that it was sanitised with.",
         )
     return found
 
@@ -158,14 +158,14 @@ def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[
         if len(names) != 2 or names[0] == names[1] or not set(names) <= schema.columns.keys():
             listed = ", ".join(map(repr, schema.columns))
             raise ParameterError(
-                "pairs", "be of two different columns", repr(names), f"The columns are: {listed}."
+                "pairs", "hold two different columns", repr(names), f"The columns are: {listed}."
             )
     if pairs and schema.method == "sample":
         raise ParameterError(
             "pairs",
-            "be left out under the method 'sample', where nobody answers for two columns",
-            f"{len(pairs)}",
-            "Leave {pairs} out, or make the schema with the method 'split'.",
+            "be omitted for the method 'sample', as each person answers for one column",
+            f"{len(pairs)} pairs",
+            "Omit {pairs}, or create the schema with the method 'split'.",
             pairs=LEFT_OUT,
         )
     return [(a, b) for a, b in pairs]
