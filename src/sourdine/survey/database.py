@@ -7,7 +7,7 @@ from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, MissingFileError, SourdineError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -46,9 +46,7 @@ class SqliteFile:
         if new:
             _begin(path)
         elif not path.is_file():
-            raise ParameterError(
-                "store", "name a file that exists", repr(place), "Type: sourdine survey open."
-            )
+            raise MissingFileError("store", "exist", place, "Create it with sourdine survey open.")
         self._db = _connected(path)
 
     def make(self, tables: Sequence[str]) -> None:
@@ -112,8 +110,8 @@ def _begin(path: Path) -> None:
     try:
         path.touch(mode=0o600, exist_ok=False)
     except FileExistsError:
-        raise ParameterError(
-            "store", "be a new file", f"{str(path)!r}, which exists", "Type another name."
+        raise ExistingFileError(
+            "store", "be a new file", str(path), "Choose another name."
         ) from None
     except OSError as error:
         raise SourdineError(f"{path} could not be written: {error.strerror}.") from None

@@ -24,8 +24,7 @@ import re
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import ParameterError, SourdineError
-from sourdine.results.charts import MissingExtraError
+from sourdine.errors import MissingExtraError, ParameterError, SourdineError
 from sourdine.survey.database import APPLICATION, PATIENCE, VERSION
 
 try:
@@ -33,10 +32,10 @@ try:
     from psycopg import sql
 except ModuleNotFoundError:
     raise MissingExtraError(
-        "psycopg",
-        "be installed for PostgreSQL",
-        "none",
-        "In the checkout, type pip install '.[postgres]'.",
+        "postgres",
+        "be installed",
+        "",
+        "In the checkout, run pip install '.[postgres]'.",
     ) from None
 
 if TYPE_CHECKING:
@@ -78,9 +77,9 @@ class PostgresDatabase:
         except psycopg.ProgrammingError:
             raise ParameterError(
                 "store",
-                "be an address that PostgreSQL knows",
+                "be a valid PostgreSQL address",
                 repr(self.shown),
-                "Type {store}.",
+                "Use {store}.",
                 store="postgresql://localhost/commute",
             ) from None
         except psycopg.OperationalError as error:
@@ -90,9 +89,9 @@ class PostgresDatabase:
             self.close()
             raise ParameterError(
                 "store",
-                "have no survey yet",
-                f"{self.shown!r}, which has one",
-                "Type another database.",
+                "be a database without a survey",
+                repr(self.shown),
+                "Use another database.",
             )
 
     def _connected(self) -> psycopg.Connection[tuple[Any, ...]]:

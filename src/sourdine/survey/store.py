@@ -122,9 +122,9 @@ class SurveyStore:
             self.close()
             raise ParameterError(
                 "store",
-                "be what sourdine survey open made",
+                "be a store created by sourdine survey open",
                 repr(self._db.shown),
-                "Check the name, or restore it from a copy.",
+                "Check the path, or restore it from a copy.",
             )
         document = self._one("SELECT document FROM survey")[0]
         self.survey = Survey.from_facts(json.loads(document), frozen=True)
@@ -150,7 +150,7 @@ class SurveyStore:
         count = integer(tickets, "tickets", least=0)
         if count > MOST_TICKETS:
             raise ParameterError(
-                "tickets", f"be at most {MOST_TICKETS}", str(count), "Type {tickets}.", tickets=500
+                "tickets", f"be at most {MOST_TICKETS}", str(count), "Use {tickets}.", tickets=500
             )
         form_for_device(survey.schema)  # of several rounds it is one
         codes = [secrets.token_urlsafe(CODE) for _ in range(count)]
