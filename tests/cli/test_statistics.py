@@ -215,7 +215,7 @@ def test_a_picture_of_deciles(run, csv):
         (("mean", *AGE, "-e", "1", "--ledger", "new"), "--total must be given for a new ledger"),
         (
             ("mean", "-c", "age", "--bounds", "9", "0", "-e", "1"),
-            "--bounds must lower must be below upper",
+            "--bounds: lower must be below upper",
         ),
     ],
 )
