@@ -182,15 +182,15 @@ def test_a_picture_of_deciles(run, csv):
         (("histogram", "-c", "age", "-e", "1"), "--bins must be given, or --categories instead"),
         (
             ("quantiles", *AGE, "-e", "1"),
-            "--q must be an order, or several. Use --q 0.25,0.5,0.75;",
+            "missing a required argument: 'q'. Use --q 0.25,0.5,0.75;",
         ),
         (
             ("quantiles", *AGE, "--q", "0.5", "--deciles", "-e", "1"),
-            "--deciles must be omitted beside --q: orders are said once, got both. Leave",
+            "--deciles must not be combined with --q. Omit",
         ),
         (
             ("quantiles", *AGE, "--deciles", "--quartiles", "-e", "1"),
-            "--quartiles must be omitted beside --deciles: orders are said once",
+            "--quartiles must not be combined with --deciles",
         ),
         (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Use --q 0.25,0.5,0.75; 50% is 0.5."),
         (("mean", *AGE), "Use --epsilon 1, or --error with the largest acceptable error."),
@@ -249,7 +249,7 @@ def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
     assert "requested epsilon=0.5, 0.4 of 1 remaining. Use --epsilon 0.4" in err
     status, _, err = run("count", csv, "--error", "1", *ledger)
     assert status == 3
-    assert "what the --error needs: ask for a larger one, or omit it and type --ep" in err
+    assert "what the --error needs: ask for a larger one, or omit it and use --ep" in err
     status, _, err = run("count", csv, "-e", "0.1", *ledger, "--total", "2")
     assert (status, "--total must be 1, as the ledger people.ledger" in err) == (2, True)
     status, _, err = run("count", csv, "-e", "0.1", *ledger, "--relation", "substitute")
@@ -272,7 +272,7 @@ def test_a_ledger_may_call_the_data_otherwise(run, csv, tmp_path):
     assert run("count", csv, "-e", "0.1", *ledger, "--total", "1")[0] == 0
     moved = csv.rename(tmp_path / "2020.csv")
     status, _, err = run("count", moved, "-e", "0.1", *ledger)
-    assert (status, "moved or renamed, type --name people.csv, or open" in err) == (2, True)
+    assert (status, "moved or renamed, use --name people.csv, or open" in err) == (2, True)
     assert run("count", moved, "-e", "0.1", *ledger, "--name", "people.csv")[0] == 0
 
 
@@ -465,4 +465,4 @@ def test_folders_of_files(csv, run):
     assert all(abs(count - 1000) < 20 for count in found.values())
     status, _, err = run("count", ".", "--epsilon", "1")
     assert status == 2
-    assert "the folder must hold Parquet files" in " ".join(err.split())
+    assert "the folder must hold only Parquet files" in " ".join(err.split())
