@@ -325,7 +325,7 @@ def helps(
 def test_a_hint_that_does_not_help_is_found():
     def double(x: int) -> int:
         if x != 2:
-            raise ParameterError("x", "be 2", f"{x}", "Type {x}.", x=3)
+            raise ParameterError("x", "be 2", f"{x}", "Use {x}.", x=3)
         return 2 * x
 
     with pytest.raises(ParameterError) as refused:

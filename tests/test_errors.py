@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import ast
 import copy
+import errno
 import gc
 import json
+import os
 import pickle
 import re
+import sys
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -21,23 +24,44 @@ from sourdine.cli.options import Option
 from sourdine.errors import (
     LEFT_OUT,
     BudgetExceededError,
+    ExistingFileError,
+    MissingExtraError,
+    MissingFileError,
     ParameterError,
     ParameterTypeError,
     PythonWording,
     SourdineError,
+    close_matches,
+    did_you_mean,
 )
-from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CLASSES = {"ParameterError", "ParameterTypeError", "BudgetExceededError", "MissingExtraError"}
+KINDS = [
+    BudgetExceededError,
+    ExistingFileError,
+    MissingExtraError,
+    MissingFileError,
+    ParameterError,
+    ParameterTypeError,
+]
+CLASSES = {kind.__name__ for kind in KINDS}
 
 VERBS = re.compile(
-    "(add|be|begin|carry|come|differ|divide|end|export|give|go|have|hold|include|join|leave|list|"
-    "look|make|name|promise|return|share|stay|tell) "
+    "(add|be|begin|belong|contain|come|depend|differ|distinguish|divide|end|equal|exist|export|"
+    "give|have|hold|identify|include|join|leave|list|map|name|not (be|change)|return|satisfy|"
+    r"specify|use)\b"
 )
-"""What must hold begins with one of these."""
+"""A requirement begins with one of these, unless it is a clause or a sentence of its own."""
+
+MANNERED = re.compile(
+    r"\b([Tt]ype (?!\w+ has\b)|be one that|be there|so many|whoever|nobody|everybody|anew|"
+    r"[Ll]eave \S+ out\b|left out)"
+)
+"""Phrases that plain English has shorter words for."""
+VACUOUS = {"none", "another", "another one", "others", "something else", "one", "some", "more"}
+"""Descriptions of a given value that say nothing."""
 
 COMPUTED = {
     ("adaptive/robust/wrapper.py", "must"),
@@ -48,10 +72,14 @@ COMPUTED = {
     ("cli/guard.py", "hint"),
     ("local/table/blocks.py", "hint"),
     ("frames/frame.py", "hint"),
+    ("local/table/schema_files.py", "hint"),
+    ("parameters/question.py", "hint"),
+    ("reports/about.py", "hint"),
+    ("survey/document.py", "hint"),
 }
 """Parts that are put together elsewhere, and are not read here."""
 
-THINGS = {"aggregators", "estimates", "pieces", "shares"}
+THINGS = {"aggregators", "description", "estimates", "format", "pieces", "randomiser"}
 """Plain words that an error may be about, beside parameters."""
 
 LIBRARY = Path(sourdine.__file__).parent
@@ -143,6 +171,7 @@ def library() -> Library:
         for node in nodes
         if isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name)
     }
+    parameters |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
     parameters |= {option.name for option in vars(options).values() if isinstance(option, Option)}
     errors = [one for path, tree in trees.items() for one in spelled(tree, path)]
     return Library(errors, parameters)
@@ -165,11 +194,19 @@ def test_an_error_has_its_parts(package, library):
             if name.isidentifier() and one.call.func.id != "MissingExtraError":
                 assert name in library.parameters | THINGS, one
         for must in one.part(1):
-            assert VERBS.match(must), one
-            assert not must.endswith("."), one
+            assert VERBS.match(must) or " must " in must or must.endswith("."), one
+            assert not (VERBS.match(must) and must.endswith(".")), one
         for hint in one.part(3):
-            assert re.match(r"[A-Z·]", hint), one
-            assert hint.endswith("."), one
+            assert re.match(r"[A-Z·]", hint) or hint.startswith("guess(query)"), one
+            assert hint.endswith((".", "?", "·")), one
+
+
+@pytest.mark.parametrize("package", PACKAGES)
+def test_an_error_is_in_plain_english(package, library):
+    for one in library.of(package):
+        for text in one.part(1) + one.part(3):
+            assert not MANNERED.search(text), one
+        assert not VACUOUS & set(one.part(2)), one
 
 
 @pytest.mark.parametrize("package", PACKAGES)
@@ -185,7 +222,8 @@ def test_what_is_typed_stands_in_a_sentence(package, library):
             elif isinstance(keyword.value, ast.Dict):
                 assert any("·" in text for text in one.part(3)), one
         for text in texts:
-            assert not re.search(r"[\w·]=(?!=)", _outside(text)), one
+            if not text.startswith("Budget exceeded"):  # it quotes what was requested
+                assert not re.search(r"[\w·]=(?!=)", _outside(text)), one
 
 
 def _outside(text: str) -> str:
@@ -193,6 +231,152 @@ def _outside(text: str) -> str:
     text = re.sub(r"\{[\w·]+\}", "", text)
     inner = re.sub(r"\([^()]*\)|\[[^\[\]]*\]", "", text)
     return text if inner == text else _outside(inner)
+
+
+# ---- the class and the sentence that a Python user expects
+
+
+def plotted_without_matplotlib():
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(sys.modules, "matplotlib.figure", None)
+        sourdine.mean([1], bounds=(0, 1), epsilon=1).plot()
+
+
+def session_spent():
+    sourdine.Session([1], epsilon=1).count(epsilon=2)
+
+
+@pytest.mark.parametrize(
+    ("call", "kind", "base", "text"),
+    [
+        (
+            lambda: sourdine.mean("nofile.csv", bounds=(0, 1), epsilon=1),
+            MissingFileError,
+            FileNotFoundError,
+            "No such file: 'nofile.csv'. Check the path; the current folder is ",
+        ),
+        (
+            lambda: sourdine.mean([1], bounds=(0, 1), eps=1),
+            ParameterTypeError,
+            TypeError,
+            "mean() got an unexpected keyword argument 'eps'. Did you mean 'epsilon'?",
+        ),
+        (
+            lambda: sourdine.mean([1], bound=(0, 1), epsilon=1),
+            ParameterTypeError,
+            TypeError,
+            "mean() got an unexpected keyword argument 'bound'. Did you mean 'bounds'?",
+        ),
+        (
+            lambda: sourdine.mean([1], bounds=(0, 1), wobble=1, epsilon=1),
+            ParameterTypeError,
+            TypeError,
+            "mean() got an unexpected keyword argument 'wobble'. Known names: 'bounds', 'by', ",
+        ),
+        (
+            lambda: sourdine.mean([1], epsilon=1),
+            ParameterTypeError,
+            TypeError,
+            "mean() missing a required argument: 'bounds'. ",
+        ),
+        (
+            lambda: sourdine.mean([1], bounds=(0, 1)),
+            ParameterTypeError,
+            TypeError,
+            "mean() missing a required argument: 'epsilon' or 'error'. Use epsilon=1, or ",
+        ),
+        (
+            lambda: sourdine.mean([1], (0, 1), epsilon=1),
+            ParameterTypeError,
+            TypeError,
+            "mean() got an unexpected positional argument: a value of type tuple. Use bounds",
+        ),
+        (
+            lambda: sourdine.Session([1]),
+            ParameterTypeError,
+            TypeError,
+            "Session() missing a required argument: 'epsilon'. ",
+        ),
+        (
+            session_spent,
+            BudgetExceededError,
+            SourdineError,
+            "Budget exceeded: requested epsilon=2, 1 of 1 remaining. Use epsilon=1 or less.",
+        ),
+        (
+            lambda: sourdine.mode(["a"], categories=["a", "b"], epsilon=1).interval(),
+            ParameterTypeError,
+            TypeError,
+            "interval() is not available for a mode. Use its error(beta).",
+        ),
+        (
+            plotted_without_matplotlib,
+            MissingExtraError,
+            ImportError,
+            "This needs the 'plot' extra. In the checkout, run pip install '.[plot]'.",
+        ),
+        (
+            lambda: sourdine.mean([1], bounds=(10, 0), epsilon=1),
+            ParameterError,
+            ValueError,
+            "bounds: lower must be below upper, got (10, 0). Use the lower bound first, such as ",
+        ),
+        (
+            lambda: sourdine.mean([1], bounds=(0, 1), epsilon=0),
+            ParameterError,
+            ValueError,
+            "epsilon must be above 0, got 0. Use ",
+        ),
+    ],
+)
+def test_the_class_and_the_sentence(call, kind, base, text):
+    with pytest.raises(base) as caught:
+        call()
+    assert type(caught.value) is kind
+    assert isinstance(caught.value, SourdineError)
+    assert str(caught.value).startswith(text)
+
+
+def test_a_file_is_not_overwritten(tmp_path):
+    table, clean = tmp_path / "table.csv", tmp_path / "clean.csv"
+    table.write_text("smokes\nyes\n", "utf-8")
+    clean.write_text("", "utf-8")
+    schema = sourdine.local.Schema(smokes=sourdine.local.Flag(), epsilon=1, missing="random")
+    with pytest.raises(FileExistsError) as caught:
+        schema.sanitize(table, to=clean)
+    assert isinstance(caught.value, SourdineError)
+    assert str(caught.value).startswith(f"File already exists: {str(clean)!r}. ")
+    assert caught.value.filename == str(clean)
+
+
+@pytest.mark.parametrize(
+    ("kind", "number"), [(MissingFileError, errno.ENOENT), (ExistingFileError, errno.EEXIST)]
+)
+def test_a_file_error_is_that_of_the_system(kind, number):
+    error = pickle.loads(pickle.dumps(kind("path", "exist", "a.csv", "Check it.")))  # noqa: S301
+    assert (error.errno, error.strerror, error.filename) == (number, os.strerror(number), "a.csv")
+    assert error.renamed(path="schema").filename == "a.csv"
+
+
+@pytest.mark.parametrize(
+    ("must", "got", "text"),
+    [
+        ("be above 0", "-1", "x must be above 0, got -1. Do so."),
+        ("be above 0", "", "x must be above 0. Do so."),
+        ("lower must be below upper", "(1, 0)", "x: lower must be below upper, got (1, 0). Do so."),
+        ("lower must be below upper", "", "x: lower must be below upper. Do so."),
+        ("x is not available.", "3", "x is not available. Do so."),
+    ],
+)
+def test_a_requirement_is_a_phrase_a_clause_or_a_sentence(must, got, text):
+    assert str(ParameterError("x", must, got, "Do so.")) == text
+
+
+def test_names_that_resemble_another():
+    assert close_matches(" AGE", ["age", "wage", "sex"]) == ["age", "wage"]
+    assert close_matches("height", ["age", "sex"]) == []
+    assert did_you_mean("Steps", ["step", "bounds"]) == "Did you mean 'step'?"
+    assert did_you_mean("size", ["step", "bounds"]) == "Known names: 'bounds', 'step'."
 
 
 # ---- said, stored, sent
@@ -217,7 +401,7 @@ def example(kind: type[SourdineError] = ParameterError) -> SourdineError:
         "bounds",
         "be two numbers with {step}",
         "None",
-        "Type {bounds}, and leave {unit} out.",
+        "Use {bounds}, and leave {unit} out.",
         bounds=(0, 120),
         unit=LEFT_OUT,
     )
@@ -225,10 +409,8 @@ def example(kind: type[SourdineError] = ParameterError) -> SourdineError:
 
 def test_each_face_says_an_error_in_its_own_words():
     error = example()
-    python = "bounds must be two numbers with step=, got None. Type bounds=(0, 120), and leave unit"
-    shell = (
-        "--bounds must be two numbers with --step, got None. Type --bounds 0 120, and leave --un"
-    )
+    python = "bounds must be two numbers with step=, got None. Use bounds=(0, 120), and leave unit"
+    shell = "--bounds must be two numbers with --step, got None. Use --bounds 0 120, and leave --un"
     assert str(error) == error.said() == f"{python} out."
     assert error.said(Shell()).startswith(shell)
     error.wording = Shell()
@@ -260,13 +442,11 @@ def test_one_more_sentence():
     ],
 )
 def test_values_are_spelled_as_they_are_typed(value, typed):
-    assert str(ParameterError("x", "be", "y", "Type {x}.", x=value)).endswith(f"Type x={typed}.")
+    assert str(ParameterError("x", "be", "y", "Use {x}.", x=value)).endswith(f"Use x={typed}.")
     assert ast.literal_eval(typed) == value
 
 
-@pytest.mark.parametrize(
-    "kind", [ParameterError, ParameterTypeError, BudgetExceededError, MissingExtraError]
-)
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("again", [lambda e: pickle.loads(pickle.dumps(e)), copy.deepcopy])  # noqa: S301
 def test_errors_survive_the_way_to_another_process(kind, again):
     error = example(kind)
@@ -284,7 +464,7 @@ def test_errors_are_json():
         "name": "bounds",
         "must": "be two numbers with {step}",
         "got": "None",
-        "hint": "Type {bounds}, and leave {unit} out.",
+        "hint": "Use {bounds}, and leave {unit} out.",
         "tries": {"bounds": [0, 120], "unit": None},
         "text": str(example()),
     }

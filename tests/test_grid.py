@@ -109,23 +109,27 @@ def test_the_default_step_is_a_power_of_two():
 @pytest.mark.parametrize(
     ("arguments", "kind", "text"),
     [
-        ((1, 1), ParameterError, "lower must be below upper, got 1 and 1. Type"),
-        ((5, 2), ParameterError, "lower must be below upper, got 5 and 2. Type"),
+        ((1, 1), ParameterError, "lower must be below upper, got 1 and 1. Use"),
+        ((5, 2), ParameterError, "lower must be below upper, got 5 and 2. Use"),
         (
             (0, 10, 3),
             ParameterError,
             "step must divide upper - lower, got 3 for 0 to 10. "
-            "Type a step that fits, such as step=5, or move a bound.",
+            "Use a step that divides the range, such as step=5, or move a bound.",
         ),
-        ((0, 10, 0), ParameterError, "step must be above 0, got 0. Type"),
-        ((0, 10, -1), ParameterError, "step must be above 0, got -1. Type"),
+        ((0, 10, 0), ParameterError, "step must be above 0, got 0. Use"),
+        ((0, 10, -1), ParameterError, "step must be above 0, got -1. Use"),
         ((0, 10, Fraction(1, 2**70)), ParameterError, "step must leave fewer than 2"),
-        ((-1e308, 1e308), ParameterError, "lower must be within 1e300 of 0, got -1e+308. Type"),
-        ((0, Fraction(1, 10**400)), ParameterError, "upper must be further above lower, got"),
-        ((float("nan"), 1), ParameterError, "lower must be finite, got nan. Type"),
-        ((0, float("inf")), ParameterError, "upper must be finite, got inf. Type"),
-        (("0", 1), ParameterTypeError, "lower must be a number, got '0'. Type"),
-        ((0, None), ParameterTypeError, "upper must be a number, got None. Type"),
+        ((-1e308, 1e308), ParameterError, "lower must be within 1e300 of 0, got -1e+308. Use"),
+        (
+            (0, Fraction(1, 10**400)),
+            ParameterError,
+            "upper must be larger, compared with lower, got",
+        ),
+        ((float("nan"), 1), ParameterError, "lower must be finite, got nan. Use"),
+        ((0, float("inf")), ParameterError, "upper must be finite, got inf. Use"),
+        (("0", 1), ParameterTypeError, "lower must be a number, got '0'. Use"),
+        ((0, None), ParameterTypeError, "upper must be a number, got None. Use"),
     ],
 )
 def test_bad_grids_say_what_to_type(arguments, kind, text):

@@ -57,7 +57,7 @@ def test_a_sanitised_frame_carries_its_schema_and_estimates_as_on_one_machine(ea
     assert same(tallies(there), tallies(here))
     assert (there.counts, there.dropped, there.notes) == (here.counts, here.dropped, here.notes)
     assert there.counts["age"] == 3000
-    with pytest.raises(ParameterError, match="sanitised by, got one with epsilon 4"):
+    with pytest.raises(ParameterError, match="sanitised with, got one with epsilon 4"):
         estimate(clean, schema=Schema(age=Flag(), epsilon=4, missing="random"))
 
 
@@ -190,7 +190,7 @@ def test_names_and_texts_of_any_kind(each_spark, settings, tmp_path):
     assert schema.estimate(clean).counts == dict.fromkeys(names, 2)
     twice = Schema(a=Flag(), A=Flag(), epsilon=1, missing="random")
     both = each_spark.range(3).selectExpr("true as a", "true as b").toDF("a", "A")
-    with pytest.raises(ParameterError, match="differ by more than capital letters"):
+    with pytest.raises(ParameterError, match="differ in more than upper and lower case"):
         twice.sanitize(both, to=tmp_path / "twice")
     settings(each_spark, {"spark.sql.caseSensitive": "true"})
     assert twice.sanitize(both, to=tmp_path / "twice").count() == 3
@@ -258,7 +258,7 @@ def test_no_rows_are_sanitised_too(each_spark, tmp_path):
 
 def test_what_is_refused(each_spark, tmp_path):
     rows = people(each_spark, 10)
-    with pytest.raises(ParameterError, match=r"to must name the folder .* Type to='clean'"):
+    with pytest.raises(ParameterError, match=r"to must name the output folder .* Use to='clean'"):
         SCHEMA.sanitize(rows)
     with pytest.raises(ParameterError, match="overwrite must be False"):
         SCHEMA.sanitize(rows, to=tmp_path / "clean", overwrite=True)
@@ -272,7 +272,7 @@ def test_what_is_refused(each_spark, tmp_path):
         SCHEMA.sanitize(rows.selectExpr("*", "1 as id"), to=tmp_path / "clean")
     with pytest.raises(ParameterError, match="remember='frame'"):
         Aggregator(SCHEMA).add(rows)
-    with pytest.raises(ParameterError, match="be one column of a Spark frame"):
+    with pytest.raises(ParameterError, match="be a single column of a Spark frame"):
         Aggregator(SCHEMA, remember="frame").add(rows)
     with pytest.raises(ParameterTypeError, match="remember='ids'"):
         Aggregator(SCHEMA, remember="frame").add(["{}"])

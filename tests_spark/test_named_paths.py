@@ -31,25 +31,25 @@ def test_a_value_that_fails_is_not_blamed_on_the_folder(each_spark, tmp_path):
 @pytest.mark.parametrize(
     ("path", "told"),
     [
-        ("/nowhere/at/all.parquet", "the file must be there, got '/nowhere/at/all.parquet'"),
-        ("/nowhere/at/all.csv", "the file must be there, got '/nowhere/at/all.csv'"),
-        ("nowhere/*.parquet", "the file must be there, got"),
-        ("a:b.parquet", "the file must be one that Spark can open, got 'a:b.parquet'"),
-        ("nofs://host/x", "the file must be one that Spark can open, got 'nofs://host/x'"),
-        ("spark:nowhere", "the table must be there, got 'nowhere'"),
-        ("spark:no where;", "the table must be one that Spark can open, got 'no where;'"),
+        ("/nowhere/at/all.parquet", "No such file: '/nowhere/at/all.parquet'"),
+        ("/nowhere/at/all.csv", "No such file: '/nowhere/at/all.csv'"),
+        ("nowhere/*.parquet", "No such file: "),
+        ("a:b.parquet", "the file must be readable by Spark, got 'a:b.parquet'"),
+        ("nofs://host/x", "the file must be readable by Spark, got 'nofs://host/x'"),
+        ("spark:nowhere", "the table must exist, got 'nowhere'"),
+        ("spark:no where;", "the table must be readable by Spark, got 'no where;'"),
     ],
 )
 def test_what_is_not_there_is_named(path, told, sparks):
     assert sparks.classic is not None
-    with pytest.raises(sd.ParameterError, match="^" + told.replace("*", r"\*")):
+    with pytest.raises(sd.SourdineError, match="^" + told.replace("*", r"\*")):
         open_stored(path)
 
 
 def test_an_encoding_that_spark_does_not_read(sparks, tmp_path):
     assert sparks.classic is not None
     (tmp_path / "a.csv").write_text("a\n1\n")
-    with pytest.raises(sd.ParameterError, match=r"^encoding must be one that Spark reads"):
+    with pytest.raises(sd.ParameterError, match=r"^encoding must be an encoding that Spark reads"):
         open_stored(str(tmp_path / "a.csv"), reading=Reading(encoding="cp1252"))
 
 

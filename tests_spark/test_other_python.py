@@ -83,8 +83,8 @@ def test_an_interpreter_without_numpy_is_named(remote, pythons):
         f"got {pythons['bare']} without numpy and pyarrow. "
     )
     typed = (
-        f"On every executor, type {pythons['bare']} -m pip install numpy pyarrow."
+        f"On every executor, run {pythons['bare']} -m pip install numpy pyarrow."
         if remote
-        else f"Before Spark starts, type os.environ['PYSPARK_PYTHON'] = {sys.executable!r}."
+        else f"Before Spark starts, set os.environ['PYSPARK_PYTHON'] = {sys.executable!r}."
     )
     assert found["unit"][0] == found["sanitised"][0] == told + typed

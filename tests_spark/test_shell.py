@@ -62,11 +62,11 @@ def test_a_folder_is_sanitised_to_another(folders, sparks):
     assert estimate(str(folders / "clean" / "*.parquet")).reports("age") == 100
     again = CliRunner().invoke(app, [*map(str, words)])
     assert again.exit_code == 1
-    assert "--out must be a new folder" in str(again.exception)
+    assert "File already exists: " in str(again.exception)
 
 
 def test_a_master_without_spark_is_refused(folders):
     words = ["count", str(folders / "texts" / "a.csv"), "--epsilon", "1", "--master", "local"]
     refused = CliRunner().invoke(app, words)
     assert refused.exit_code == 1
-    assert "--master must be left out without --engine" in str(refused.exception)
+    assert "--master must be omitted without --engine" in str(refused.exception)

@@ -212,7 +212,7 @@ def test_elements_outside_the_universe_are_refused(make):
 
 
 def test_a_seed_is_no_generator():
-    with pytest.raises(ParameterTypeError, match="rng must be a generator"):
+    with pytest.raises(ParameterTypeError, match="rng must be a NumPy generator"):
         one_from_many(Bitset(100), 100, rng=1)
-    with pytest.raises(ParameterTypeError, match="rng must be a generator"):
+    with pytest.raises(ParameterTypeError, match="rng must be a NumPy generator"):
         contests(100, rng=1)

@@ -209,7 +209,7 @@ def test_the_pair_is_what_the_lecture_says():
         (lambda rng: samples.repeated([1.0], 5, times=0, rng=rng), "times must be at least 1"),
         (lambda rng: samples.lazy_walk([1.0], 5, rng=rng, stay=2), "stay must be from 0 to 1"),
         (lambda rng: samples.markov_chain([[0.5, 0.4], [0, 1]], 5, rng=rng), "matrix must be"),
-        (lambda rng: samples.markov_chain(np.eye(2), 5, rng=rng), "one stationary law"),
+        (lambda rng: samples.markov_chain(np.eye(2), 5, rng=rng), "a single stationary"),
         (lambda _: samples.failures({0.5: 0.5}, 0), "answers must have probabilities"),
         (lambda _: samples.failures({0.5: 1}, -1), "alpha must be at least 0"),
     ],

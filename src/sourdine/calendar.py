@@ -195,7 +195,7 @@ class DateFormat:
     (0, None)
     >>> DateFormat("%m/%Y")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: date_format must name a year, a month and a day, each once, got '%m/%Y'. Type date_format='%d.%m.%Y'.
+    sourdine.errors.ParameterError: date_format must contain a year, a month and a day, each once, got '%m/%Y'. Use date_format='%d.%m.%Y'.
     """  # noqa: E501
 
     text: str | None = None
@@ -242,7 +242,7 @@ def _translated(text: object) -> str:
     """Return the regular expression of a format."""
     if not isinstance(text, str):
         raise ParameterTypeError(
-            "date_format", "be a text", given(text), "Type {date_format}.", date_format=_EXAMPLE
+            "date_format", "be a string", given(text), "Use {date_format}.", date_format=_EXAMPLE
         )
     letters = iter(re.sub("%([FT])", lambda found: _SHORTHAND[found[1]], text))
     found: list[str] = []
@@ -255,9 +255,10 @@ def _translated(text: object) -> str:
         if sign not in _FORMAT_PARTS:
             raise ParameterError(
                 "date_format",
-                f"hold the signs {', '.join(f'%{s}' for s in (*_FORMAT_PARTS, *_SHORTHAND))} alone",
-                f"%{sign}" if sign.isprintable() else "another",
-                "Type {date_format}.",
+                "contain no directives other than "
+                f"{', '.join(f'%{s}' for s in (*_FORMAT_PARTS, *_SHORTHAND))}",
+                f"%{sign}" if sign.isprintable() else "",
+                "Use {date_format}.",
                 date_format=_EXAMPLE,
             )
         name, pattern = _FORMAT_PARTS[sign]
@@ -266,9 +267,9 @@ def _translated(text: object) -> str:
     if len(set(names)) < len(names) or not _is_whole(set(names)):
         raise ParameterError(
             "date_format",
-            "name a year, a month and a day, each once",
+            "contain a year, a month and a day, each once",
             given(text),
-            "Type {date_format}.",
+            "Use {date_format}.",
             date_format=_EXAMPLE,
         )
     return "".join(found)
@@ -499,7 +500,7 @@ def read_lattice(lower: object, upper: object, step: object) -> tuple[int, int, 
     --------
     >>> low, high, step, points = read_lattice("2024-01-01", "2024-12-31", "7 days")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: step must divide upper - lower, got '7 days' for 2024-01-01 to 2024-12-31. Type a step that fits, such as step='5 days', or move a bound.
+    sourdine.errors.ParameterError: step must divide upper - lower, got '7 days' for 2024-01-01 to 2024-12-31. Use a step that divides the range, such as step='5 days', or move a bound.
     >>> read_lattice("1970-01-01", "1970-01-11", "5 days")
     (0, 864000000000, 432000000000, 'dates')
     """  # noqa: E501
@@ -509,9 +510,9 @@ def read_lattice(lower: object, upper: object, step: object) -> tuple[int, int, 
     if low is None or high is None:
         raise ParameterError(
             "upper" if high is None else "lower",
-            "be a date where the other bound is one",
+            "be a date if the other bound is one",
             given(upper if high is None else lower),
-            "Type two dates, or two numbers.",
+            "Use two dates, or two numbers.",
         )
     a, b = (_instant(x) for x in (low, high))
     dates = not (isinstance(low, dt.datetime) or isinstance(high, dt.datetime))
@@ -520,7 +521,7 @@ def read_lattice(lower: object, upper: object, step: object) -> tuple[int, int, 
             "lower",
             "be before upper",
             f"{written(low)} and {written(high)}",
-            "Type the public bounds in order.",
+            "Use the earlier date first.",
         )
     if step is None:
         return a, b, DAY if dates else _unit(b - a, ENOUGH), DATES if dates else TIMES
@@ -544,9 +545,9 @@ def _step(typed: object, width: int, bounds: str) -> int:
     if lasting is None or lasting <= dt.timedelta(0):
         raise ParameterError(
             "step",
-            "be a duration above 0 where bounds are dates",
+            "be a positive duration if bounds are dates",
             given(typed),
-            "Type {step}, or another in days, h, min, s, ms or us.",
+            "Use {step}, or another duration in days, h, min, s, ms or us.",
             step=spelled(_unit(width, 1)),
         )
     size = micros(lasting)
@@ -555,7 +556,7 @@ def _step(typed: object, width: int, bounds: str) -> int:
             "step",
             "divide upper - lower",
             f"{spelled(size)!r} for {bounds}",
-            "Type a step that fits, such as {step}, or move a bound.",
+            "Use a step that divides the range, such as {step}, or move a bound.",
             step=spelled(_fitting(width, size)),
         )
     return size
@@ -584,7 +585,7 @@ def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:
             "bins",
             f"be at most {(high - low) // unit}, one for each {'day' if dates else 'microsecond'}",
             str(bins),
-            "Type {bins}.",
+            "Use {bins}.",
             bins=(high - low) // unit,
         )
     inner = [(low + (high - low) * i // bins - low) // unit * unit for i in range(1, bins)]

@@ -3,23 +3,29 @@
 ::
 
     SourdineError
-        ├── ParameterError      (also a ValueError)   a parameter has an invalid value
-        ├── ParameterTypeError  (also a TypeError)    a parameter has an invalid type
-        └── BudgetExceededError                       a request would spend more than is left
+        ├── ParameterError       (also a ValueError)         a parameter has an invalid value
+        ├── ParameterTypeError   (also a TypeError)          an argument has an invalid type, is
+        │                                                    unknown or is missing
+        ├── MissingFileError     (also a FileNotFoundError)  a file does not exist
+        ├── ExistingFileError    (also a FileExistsError)    a file would be overwritten
+        ├── MissingExtraError    (also an ImportError)       an optional library is not installed
+        └── BudgetExceededError                              more is requested than remains
 
-An error holds the parameter's name, the requirement, the given value, and what to type instead; in
-Python it reads "X must C, got V. Hint". Errors are about parameters only: no message ever holds a
-value of the private data, and no condition of the data raises.
+An error holds the parameter's name, the requirement, the given value, and a hint. Errors are about
+parameters only: no message ever holds a value of the private data, and no condition of the data
+raises.
 """
 
 from __future__ import annotations
 
+import errno
+import os
 import re
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Final, Self
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 
 class _LeftOut:
@@ -66,30 +72,37 @@ PLACE = re.compile(r"\{(\w+)(?::(\w+))?\}")
 
 
 class SourdineError(Exception):
-    """The base class: the requirement, the given value, and what to type instead.
+    """The base class: the requirement, the given value, and what to use instead.
 
     Parameters
     ----------
     name
         The parameter, as Python calls it, or another subject of the sentence.
     must
-        The requirement, beginning with a verb: ``"be above 0"``.
+        The requirement, in one of three forms. A phrase that begins with a verb, such as
+        ``"be above 0"``, is printed after "epsilon must". A clause with a subject of its own,
+        such as ``"lower must be below upper"``, is printed after "bounds:". A sentence that ends
+        with a full stop is printed as it is.
     got
-        The given value, as a text; nothing longer than a word or a number is quoted.
+        The given value, as a text, or nothing; a sentence of its own does not print it.
     hint
         Sentences that say what to do. In ``must`` and ``hint``, ``{epsilon}`` stands for a
-        parameter: with the value in ``tries`` to type, or else its bare name.
+        parameter: with the value in ``tries`` to use, or else its bare name.
         ``{bounds:find}`` stands for it with that word.
     tries
-        Values to type instead, by parameter; `LEFT_OUT` for one that should be left out.
+        Values to use instead, by parameter; `LEFT_OUT` for one that should be omitted.
 
     Examples
     --------
-    >>> error = ParameterError("epsilon", "be above 0", "0", "Type {epsilon}.", epsilon=1)
+    >>> error = ParameterError("epsilon", "be above 0", "0", "Use {epsilon}.", epsilon=1)
     >>> print(error)
-    epsilon must be above 0, got 0. Type epsilon=1.
+    epsilon must be above 0, got 0. Use epsilon=1.
     >>> error.tries
     {'epsilon': 1}
+    >>> print(ParameterError("bounds", "lower must be below upper", "(10, 0)"))
+    bounds: lower must be below upper, got (10, 0).
+    >>> print(ParameterTypeError("interval", "interval() is not available for a mode."))
+    interval() is not available for a mode.
     """
 
     def __init__(
@@ -117,7 +130,14 @@ class SourdineError(Exception):
             return words.typed(name, self.tries[name])
 
         must, hint = (PLACE.sub(spelled, text) for text in (self.must, self.hint))
-        return f"{words.subject(self.name)} must {must}, got {self.got}. {hint}".rstrip()
+        return f"{self.sentence(words.subject(self.name), must)} {hint}".rstrip()
+
+    def sentence(self, subject: str, must: str) -> str:
+        """Return the first sentence, of the subject and the requirement as they are spelled."""
+        if must.endswith("."):
+            return must
+        clause = f"{subject}: {must}" if " must " in must else f"{subject} must {must}"
+        return f"{clause}, got {self.got}." if self.got else f"{clause}."
 
     def also(self, sentence: str) -> Self:
         """Return the error with one more sentence in its hint.
@@ -143,9 +163,9 @@ class SourdineError(Exception):
 
         Examples
         --------
-        >>> error = ParameterError("epsilon", "be above 0", "0", "Type {epsilon}.", epsilon=1)
+        >>> error = ParameterError("epsilon", "be above 0", "0", "Use {epsilon}.", epsilon=1)
         >>> print(error.renamed(epsilon="total"))
-        total must be above 0, got 0. Type total=1.
+        total must be above 0, got 0. Use total=1.
         """
 
         def again(text: str) -> str:
@@ -168,7 +188,7 @@ class SourdineError(Exception):
         return self.said()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), self.args, {"tries": self.tries}
+        return type(self), (self.name, self.must, self.got, self.hint), {"tries": self.tries}
 
 
 class ParameterError(SourdineError, ValueError):
@@ -176,11 +196,103 @@ class ParameterError(SourdineError, ValueError):
 
 
 class ParameterTypeError(SourdineError, TypeError):
-    """A parameter has an invalid type."""
+    """An argument has an invalid type, is unknown, or is missing."""
 
 
 class BudgetExceededError(SourdineError):
-    """A request would spend more than the budget has left; nothing was spent."""
+    """A request would spend more than remains of the budget; nothing was spent."""
+
+
+class MissingFileError(SourdineError, FileNotFoundError):
+    """A file does not exist; ``got`` is its path.
+
+    Examples
+    --------
+    >>> print(MissingFileError("path", "exist", "nofile.csv", "Check the path."))
+    No such file: 'nofile.csv'. Check the path.
+    """
+
+    def __init__(
+        self, name: str, must: str = "exist", got: str = "", hint: str = "", /, **tries: object
+    ) -> None:
+        super().__init__(name, must, got, hint, **tries)
+        self.errno, self.strerror = errno.ENOENT, os.strerror(errno.ENOENT)
+        self.filename = got
+
+    def sentence(self, subject: str, must: str) -> str:
+        """Return the first sentence."""
+        return f"No such file: {self.got!r}."
+
+
+class ExistingFileError(SourdineError, FileExistsError):
+    """A file that would be overwritten exists; ``got`` is its path.
+
+    Examples
+    --------
+    >>> print(ExistingFileError("out", "be a new file", "out.csv", "Choose another name."))
+    File already exists: 'out.csv'. Choose another name.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        must: str = "be a new file",
+        got: str = "",
+        hint: str = "",
+        /,
+        **tries: object,
+    ) -> None:
+        super().__init__(name, must, got, hint, **tries)
+        self.errno, self.strerror = errno.EEXIST, os.strerror(errno.EEXIST)
+        self.filename = got
+
+    def sentence(self, subject: str, must: str) -> str:
+        """Return the first sentence."""
+        return f"File already exists: {self.got!r}."
+
+
+class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
+    """An optional library is not installed; ``name`` is the extra that installs it.
+
+    Examples
+    --------
+    >>> install = "In the checkout, run pip install '.[plot]'."
+    >>> print(MissingExtraError("plot", "be installed", "", install))
+    This needs the 'plot' extra. In the checkout, run pip install '.[plot]'.
+    """
+
+    def sentence(self, subject: str, must: str) -> str:
+        """Return the first sentence."""
+        return f"This needs the {self.name!r} extra."
+
+
+def close_matches(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.6) -> list[str]:
+    """Return the known names that resemble another, ignoring case and surrounding blanks.
+
+    Examples
+    --------
+    >>> close_matches("Epsilom", ["delta", "epsilon"])
+    ['epsilon']
+    """
+    from difflib import get_close_matches  # imported here: few calls are misspelt
+
+    plain = {each.strip().casefold(): each for each in reversed([*known])}
+    near = get_close_matches(name.strip().casefold(), plain, most, cutoff)
+    return [plain[each] for each in near]
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """Return the question whether the closest known name is meant, or else a list of them all.
+
+    Examples
+    --------
+    >>> did_you_mean("epsilom", ["epsilon", "delta"]), did_you_mean("x", ["epsilon", "delta"])
+    ("Did you mean 'epsilon'?", "Known names: 'delta', 'epsilon'.")
+    """
+    listed = sorted(known)
+    if near := close_matches(name, listed, 1, 0.7):
+        return f"Did you mean {near[0]!r}?"
+    return f"Known names: {', '.join(map(repr, listed))}."
 
 
 def _plain(value: object) -> Any:

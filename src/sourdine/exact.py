@@ -272,14 +272,14 @@ def rational(x: object, name: str, *, example: Number = 1) -> Fraction:
     Fraction(1, 1)
     >>> rational(float("nan"), "epsilon")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: epsilon must be finite, got nan. Type a number, such as epsilon=1.
+    sourdine.errors.ParameterError: epsilon must be finite, got nan. Use a number, such as epsilon=1.
     """  # noqa: E501
     if type(x) is int:
         return Fraction(x)
     if isinstance(x, Fraction) and type(x.numerator) is type(x.denominator) is int:
         return x
     what, tries = _typed(name, example)
-    hint = f"Type a number, such as {what}."
+    hint = f"Use a number, such as {what}."
     if isinstance(x, (float, np.floating, Decimal)):
         if not (x.is_finite() if isinstance(x, Decimal) else math.isfinite(x)):
             raise ParameterError(name, "be finite", given(x), hint, **tries)
@@ -335,7 +335,7 @@ def number(
         what, tries = _typed(name, middle)
         must, hint = (
             f"be above {above} and at most {most}",
-            f"Type a number in between, such as {what}.",
+            f"Use a number in between, such as {what}.",
         )
         raise ParameterError(name, must, given(x), hint, **tries)
     return value
@@ -348,12 +348,12 @@ def positive(x: object, name: str, *, example: Number = 1) -> Fraction:
     --------
     >>> positive(0, "epsilon")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: epsilon must be above 0, got 0. Type a positive number, such as epsilon=1.
+    sourdine.errors.ParameterError: epsilon must be above 0, got 0. Use a positive number, such as epsilon=1.
     """  # noqa: E501
     value = rational(x, name, example=example)
     if value <= 0:
         what, tries = _typed(name, example)
-        hint = f"Type a positive number, such as {what}."
+        hint = f"Use a positive number, such as {what}."
         raise ParameterError(name, "be above 0", given(x), hint, **tries)
     return value
 
@@ -364,7 +364,7 @@ def at_least(x: object, name: str, least: Fraction | int) -> Fraction:
     if value < least:
         what, tries = _typed(name, least)
         raise ParameterError(
-            name, f"be at least {least}", given(x), f"Type {what} or more.", **tries
+            name, f"be at least {least}", given(x), f"Use {what} or more.", **tries
         )
     return value
 
@@ -374,7 +374,7 @@ def probability(x: object, name: str, *, example: Number = 0.5) -> Fraction:
     value = rational(x, name, example=example)
     if not 0 <= value <= 1:
         what, tries = _typed(name, example)
-        hint = f"Type a probability, such as {what}."
+        hint = f"Use a probability, such as {what}."
         raise ParameterError(name, "be from 0 to 1", given(x), hint, **tries)
     return value
 
@@ -393,14 +393,14 @@ def integer(
     --------
     >>> integer(9, "size", least=1, most=8)
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: size must be at most 8, got 9. Type a whole number, such as size=1.
+    sourdine.errors.ParameterError: size must be at most 8, got 9. Use a whole number, such as size=1.
     """  # noqa: E501
     if type(x) is int and (least is None or x >= least) and (most is None or x <= most):
         return x
     what, tries = _typed(
         name, max(1 if least is None else least, 1) if example is None else example
     )
-    hint = f"Type a whole number, such as {what}."
+    hint = f"Use a whole number, such as {what}."
     if isinstance(x, (bool, np.bool_, type)) or not isinstance(x, SupportsIndex):
         got = repr(x) if given(x).removeprefix("-").isdigit() else given(x)  # a Fraction(3, 1)
         raise ParameterTypeError(name, "be a whole number", got, hint, **tries)
@@ -417,7 +417,7 @@ def flag(x: object, name: str) -> bool:
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
     what, tries = _typed(name, True)  # noqa: FBT003 - the value to type
-    hint = f"Type {what}, or leave it out."
+    hint = f"Use {what}, or omit it."
     raise ParameterTypeError(name, "be True or False", given(x), hint, **tries)
 
 
@@ -428,13 +428,13 @@ def one_of(x: object, name: str, *allowed: _Word) -> _Word:
     --------
     >>> one_of("l3", "loss", "l1", "l2")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: loss must be 'l1' or 'l2', got 'l3'. Type loss='l1'.
+    sourdine.errors.ParameterError: loss must be 'l1' or 'l2', got 'l3'. Use loss='l1'.
     """
     if isinstance(x, str) and x in allowed:
         return allowed[allowed.index(x)]
     *most, last = map(repr, allowed)
     must = f"be {', '.join(most)} or {last}"
-    raise ParameterError(name, must, given(x), f"Type {{{name}}}.", **{name: allowed[0]})
+    raise ParameterError(name, must, given(x), f"Use {{{name}}}.", **{name: allowed[0]})
 
 
 def listed(x: object, name: str, **tries: Sequence[object]) -> list[Any]:
@@ -444,11 +444,11 @@ def listed(x: object, name: str, **tries: Sequence[object]) -> list[Any]:
     --------
     >>> listed(3, "weights", weights=[1, 2])
     Traceback (most recent call last):
-    sourdine.errors.ParameterTypeError: weights must be a list, got 3. Type weights=[1, 2].
+    sourdine.errors.ParameterTypeError: weights must be a list, got 3. Use weights=[1, 2].
     """
     if isinstance(x, Iterable) and not isinstance(x, (str, bytes, Mapping, type)):
         return list(x)
-    hint = f"Type {' and '.join(f'{{{each}}}' for each in tries)}."
+    hint = f"Use {' and '.join(f'{{{each}}}' for each in tries)}."
     raise ParameterTypeError(name, "be a list", given(x), hint, **tries)
 
 

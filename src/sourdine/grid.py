@@ -127,9 +127,9 @@ class Grid:
             if fits * WIDEST < 1:
                 raise ParameterError(
                     "upper",
-                    "be further above lower",
+                    "be larger, compared with lower",
                     given(upper),
-                    "Type what is public, such as {upper}.",
+                    "Use a public bound, such as {upper}.",
                     upper=low + 1,
                 )
         else:
@@ -265,7 +265,7 @@ def _bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
             "lower",
             "be below upper",
             f"{given(lower)} and {given(upper)}",
-            "Type the public bounds in order, such as {lower} and {upper}.",
+            "Use the public bounds in order, such as {lower} and {upper}.",
             lower=0,
             upper=100,
         )
@@ -275,7 +275,7 @@ def _bounds(lower: object, upper: object) -> tuple[Fraction, Fraction]:
                 name,
                 "be within 1e300 of 0",
                 given(typed),
-                f"Type what is public, such as {{{name}}}.",
+                f"Use a public bound, such as {{{name}}}.",
                 **{name: -100 if bound < 0 else 100},
             )
     return low, high
@@ -286,9 +286,9 @@ def _step(typed: object, width: Fraction, bounds: str) -> Fraction:
     if not isinstance(typed, _NUMBERS) and read_duration(typed) is not None:
         raise ParameterError(
             "step",
-            "be a number where bounds are numbers",
+            "be a number if bounds are numbers",
             "a duration",
-            "Type {step}, or leave it out.",
+            "Use {step}, or omit it.",
             step=_fitting(width, Fraction(1)),
         )
     step = positive(typed, "step")
@@ -297,7 +297,7 @@ def _step(typed: object, width: Fraction, bounds: str) -> Fraction:
             "step",
             "divide upper - lower",
             f"{given(typed)} for {bounds}",
-            "Type a step that fits, such as {step}, or move a bound.",
+            "Use a step that divides the range, such as {step}, or move a bound.",
             step=_fitting(width, step),
         )
     if width / step >= 1 << 62 or step * WIDEST < 1:
@@ -305,7 +305,7 @@ def _step(typed: object, width: Fraction, bounds: str) -> Fraction:
             "step",
             "leave fewer than 2**62 points",
             given(typed),
-            "Type a larger step, or leave {step} out for about a million points.",
+            "Use a larger step, or omit {step} for about a million points.",
             step=LEFT_OUT,
         )
     return step

@@ -116,9 +116,7 @@ def read(asked: Mapping[str, Any] | str) -> Statistic:
         try:
             asked = json.loads(asked)
         except ValueError:
-            raise ParameterError(
-                "the question", "be JSON", "a text that is none", "Write an object."
-            ) from None
+            raise ParameterError("the question", "be valid JSON", "", "Write an object.") from None
     name, typed = apart(asked)
     return question.read(named(name), typed)
 
@@ -150,7 +148,7 @@ def apart(asked: object) -> tuple[object, dict[str, Any]]:
     """Return the name and the parameters of a question that JSON holds."""
     if not isinstance(asked, Mapping):
         raise ParameterTypeError(
-            "the question", "be an object of parameters", given(asked), "Write an object."
+            "the question", "be a JSON object", given(asked), "Write an object."
         )
     return asked.get("statistic"), {k: v for k, v in asked.items() if k != "statistic"}
 
@@ -168,7 +166,7 @@ def named(name: object) -> type[Statistic]:
             "statistic",
             f"be one of {', '.join(STATISTICS)}",
             given(name),
-            "Type {statistic}.",
+            "Use {statistic}.",
             statistic="count",
         )
     return STATISTICS[name]

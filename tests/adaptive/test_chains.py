@@ -71,7 +71,7 @@ def test_variance_is_within_the_inflation(matrix):
     [
         ([[0.5, 0.5]], "matrix must be square"),
         ([[0.5, 0.4], [0, 1]], "matrix must be square"),
-        (np.eye(2), "one stationary law"),
+        (np.eye(2), "a single stationary distribution"),
     ],
 )
 def test_bad_matrices(matrix, text):

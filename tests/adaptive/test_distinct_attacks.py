@@ -88,7 +88,7 @@ def test_subset_queries_find_what_a_sketch_overlooks(rounds, low, high):
 
 
 def test_a_seed_is_no_generator():
-    with pytest.raises(ParameterTypeError, match="rng must be a generator"):
+    with pytest.raises(ParameterTypeError, match="rng must be a NumPy generator"):
         subset_queries(len, np.arange(10), 3, rng=1)
 
 

@@ -100,7 +100,7 @@ class TestPlain:
 
     def test_weights_must_be_as_many_as_items(self):
         sketch = AmsSketch(50, seed=2)
-        with pytest.raises(ParameterError, match=r"as many as the items \(3\), got 2"):
+        with pytest.raises(ParameterError, match=r"hold one weight for each of the 3 items, got 2"):
             sketch.update_many("abc", [1, 2])
         assert sketch.query() == 0, "nothing was added"
 

@@ -53,7 +53,7 @@ def test_the_attacker_knows_the_truth(attack, steps):
 
 @pytest.mark.parametrize("attack", [probe, insertion])
 def test_a_seed_is_no_generator(attack):
-    with pytest.raises(ParameterTypeError, match=r"rng must be .* type int. Type np.random"):
+    with pytest.raises(ParameterTypeError, match=r"rng must be .* type int. Use np.random"):
         attack(Exact(), 5, rng=3)
 
 
@@ -161,7 +161,7 @@ def test_the_picture_shows_every_sketch(tmp_path):
     texts = {text.get_text() for text in figure.axes[0].texts}
     assert {"plain", "robust", "declared: 15"} <= texts
     assert (tmp_path / "f2.png").stat().st_size > 5000
-    with pytest.raises(ParameterError, match="curves must hold from 1 to 4"):
+    with pytest.raises(ParameterError, match="curves must hold 1 to 4"):
         draw({})
 
 

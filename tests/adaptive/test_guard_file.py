@@ -72,7 +72,7 @@ def test_only_its_owner_may_read_it(path):
 def test_a_file_that_is_there_stays(path):
     GuardedHoldout.create(path, SECRET)
     kept = path.read_bytes()
-    with pytest.raises(ParameterError, match="must name a new file"):
+    with pytest.raises(FileExistsError, match="File already exists: "):
         GuardedHoldout.create(path, SECRET)
     assert path.read_bytes() == kept
     with pytest.raises(SourdineError, match="no such folder"):
@@ -90,7 +90,7 @@ def test_a_file_that_is_there_stays(path):
     ],
 )
 def test_bad_terms_leave_no_file(path, terms):
-    with pytest.raises(SourdineError, match="must be"):
+    with pytest.raises(SourdineError, match=r"must (be|hold)"):
         GuardedHoldout.create(path, SECRET, **terms)
     assert not path.exists()
 
@@ -103,7 +103,9 @@ def test_a_failure_while_it_is_made_leaves_no_file(path, monkeypatch):
 
 
 def test_files_of_other_kinds_are_refused(path):
-    with pytest.raises(ParameterError, match=r"no such file.* guard init labels.csv --out eval.gu"):
+    with pytest.raises(
+        FileNotFoundError, match=r"No such file: .* guard init labels.csv --out eval.gu"
+    ):
         GuardedHoldout.open(path)
     TranscriptLedger(10, path=path)
     with pytest.raises(ParameterError, match="a file of something else"):
@@ -134,7 +136,7 @@ def test_no_flipped_bit_is_accepted(path):
         damaged, place = bytearray(whole), chance.randrange(8 * len(whole))
         damaged[place // 8] ^= 1 << place % 8
         path.write_bytes(damaged)
-        with pytest.raises(ParameterError, match="guard must be a file that Sourdine wrote"):
+        with pytest.raises(ParameterError, match="guard must be a file written by Sourdine"):
             GuardedHoldout.open(path)
     path.write_bytes(whole)
     assert GuardedHoldout.open(path).bits == guard.bits
@@ -248,6 +250,6 @@ print(GuardedHoldout.open(path).ledger.spent.answers)
 def test_half_a_pair_of_surrogates_is_refused_before_anything_is_charged(path):
     guard = GuardedHoldout.create(path, SECRET, baseline=["x"] * 200)
     for told in (SECRET, ["x"] * 200):
-        with pytest.raises(ParameterError, match="must be texts that UTF-8 can write"):
+        with pytest.raises(ParameterError, match="must be valid Unicode strings"):
             guard.confirm([*told[:-1], "\ud800"])
     assert guard.bits == pytest.approx(0, abs=1e-9)

@@ -204,7 +204,7 @@ def test_history_is_what_was_asked_and_its_price():
 
 def test_final_without_predictions():
     guard = GuardedHoldout(LABELS)
-    with pytest.raises(ParameterError, match=r"Name the predictions to score"):
+    with pytest.raises(ParameterError, match=r"Pass the predictions to score"):
         guard.final()
     assert not guard.closed
 
@@ -239,16 +239,16 @@ def test_a_ledger_of_others():
     guard = GuardedHoldout(LABELS, ledger=ledger)
     ledger.charge_bit(answer=True)
     assert guard.bits == pytest.approx(1)
-    with pytest.raises(ParameterError, match="confidence must be left out"):
+    with pytest.raises(ParameterError, match="confidence must be omitted"):
         GuardedHoldout(LABELS, ledger=ledger, confidence=0.95)
     with pytest.raises(ParameterTypeError, match="ledger must be a TranscriptLedger"):
         GuardedHoldout(LABELS, ledger="eval.ledger")
-    with pytest.raises(ParameterError, match=f"ledger must be of {N} rows"):
+    with pytest.raises(ParameterError, match=f"ledger must have {N} rows"):
         GuardedHoldout(LABELS, ledger=TranscriptLedger(N + 1))
 
 
 def test_a_guard_in_memory_is_not_copied():
-    with pytest.raises(ParameterTypeError, match="must stay in its process"):
+    with pytest.raises(ParameterTypeError, match="cannot be copied or sent to another process"):
         pickle.dumps(GuardedHoldout(LABELS))
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import warnings
 from fractions import Fraction
 
@@ -49,12 +50,12 @@ def test_labels_and_predictions_of_many_kinds(labels, right, hits):
     "labels", [["a", 1], [b"a"], [[1, 2], [3, 4]], "abc", np.ones((2, 2)), [1j], [10**30], [], {1}]
 )
 def test_labels_of_no_kind_are_refused(labels):
-    with pytest.raises(SourdineError, match="must be"):
+    with pytest.raises(SourdineError, match=r"must (be|hold)"):
         GuardedHoldout(labels)
 
 
 def test_no_labels_are_named_as_such():
-    with pytest.raises(ParameterError, match=r"labels must be one for each row .* got none"):
+    with pytest.raises(ParameterError, match=r"labels must hold a label for each row"):
         GuardedHoldout([])
 
 
@@ -66,7 +67,7 @@ def test_probabilities_for_whole_labels_are_refused_before_anything_is_charged(l
     p = np.random.default_rng(1).random(N)
     p[:5] = np.round(p[:5])
     for ask in (guard.confirm, guard.score, guard.final):
-        with pytest.raises(ParameterError, match=r"as 0 or 1, got fractions. Type \(p > 0.5\)"):
+        with pytest.raises(ParameterError, match=r"as 0 or 1, got fractions. Use \(p > 0.5\)"):
             ask(p)
     assert guard.history == []
     assert guard.score((p > 0.5).astype(float)).bits > 0
@@ -109,10 +110,10 @@ def test_what_is_said_of_bad_predictions_is_the_same_for_all_labels(bad):
         for ask in asked if bad is not None else asked[:1]:
             with pytest.raises((ParameterError, ParameterTypeError)) as caught:
                 ask(bad)
-            said.append(str(caught.value).replace("old", "predictions"))
+            said.append(str(caught.value).replace("old must", "predictions must"))
         assert guard.ledger.history == []
     assert len(set(said)) == 1
-    assert "must be" in said[0]
+    assert re.search("must (be|hold)", said[0])
 
 
 def test_nothing_but_answers_depends_on_the_labels():
@@ -134,7 +135,7 @@ def test_absolute_loss():
         GuardedHoldout([1], loss="absolute")
     with pytest.raises(ParameterTypeError, match="labels must be numbers"):
         GuardedHoldout(["a"], loss="absolute", scale=1)
-    with pytest.raises(ParameterError, match="scale must be left out"):
+    with pytest.raises(ParameterError, match="scale must be omitted"):
         GuardedHoldout([1], scale=1)
     with pytest.raises(ParameterError, match="scale must be above 0"):
         GuardedHoldout([1], loss="absolute", scale=0)
@@ -238,11 +239,13 @@ def test_one_column_is_wanted_and_no_dates(tmp_path):
     wide = pl.DataFrame({"y": [1, 2], "day": ["2026-05-01"] * 2})
     wide.write_csv(tmp_path / "wide.csv")
     for data in (wide, wide.lazy(), tmp_path / "wide.csv", {"a": [1], "b": [2]}):
-        with pytest.raises(ParameterError, match="labels must be one column, got 2"):
+        with pytest.raises(ParameterError, match="labels must be a single column, got 2"):
             GuardedHoldout(data)
     days = wide["day"].str.to_date()
     for data in (days, days.to_numpy(), duckdb.sql("SELECT DATE '2026-05-01' AS day")):
-        with pytest.raises(ParameterTypeError, match="labels must be numbers or texts, got dates"):
+        with pytest.raises(
+            ParameterTypeError, match="labels must be numbers or strings, got dates"
+        ):
             GuardedHoldout(data)
     assert GuardedHoldout(Frame(tmp_path / "wide.csv")["day"]).kind == "text"
     assert GuardedHoldout(duckdb.sql("SELECT 1.50 AS price")).kind == "number"
@@ -255,5 +258,5 @@ def test_predictions_of_a_text_file_are_read_as_the_labels_are(tmp_path):
     assert texts.score(tmp_path / "digits.txt").value == 0.5
     assert numbers.score(str(tmp_path / "digits.txt")).value == 0.5
     assert texts.score(tmp_path / "words.txt").value == 0.5
-    with pytest.raises(ParameterError, match="got something else in row 2"):
+    with pytest.raises(ParameterError, match="got another value in row 2"):
         numbers.score(tmp_path / "words.txt")

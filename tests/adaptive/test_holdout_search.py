@@ -65,7 +65,7 @@ def test_scorer_in_a_search_with_one_fixed_split():
         for c in (0.001, 1.0)
     ]
     assert np.abs(told - truth).max() <= 0.01 + 1e-9
-    with pytest.raises(ParameterError, match="one for each of 100 labels"):
+    with pytest.raises(ParameterError, match="a prediction for each of the 100 labels"):
         cross_val_score(model, x[held], hidden[held], scoring=scorer, cv=2, error_score="raise")
 
 

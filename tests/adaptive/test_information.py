@@ -61,8 +61,8 @@ def test_privacy_to_validity_of_each_kind():
     pure = privacy_to_validity(Guarantee(0.05, 0, SUBSTITUTE), n, 0.001)
     assert pure < privacy_to_validity(0.05**2 / 2, n, 0.001), "a bounded loss has light tails"
     assert pure > hoeffding(n, 0.001)
-    with pytest.raises(ParameterTypeError, match="delta 0, got one of delta above 0"):
+    with pytest.raises(ParameterTypeError, match="delta 0, got a Guarantee with delta above 0"):
         privacy_to_validity(Guarantee(1, 1e-6, SUBSTITUTE), n)
     for wrong in (Guarantee(1, relation=ADD_REMOVE), Concentrated(1, ADD_REMOVE)):
-        with pytest.raises(ParameterError, match="one record replaced"):
+        with pytest.raises(ParameterError, match="the replacement of one record"):
             privacy_to_validity(wrong, n)

@@ -59,7 +59,7 @@ def test_lazy_is_exact_at_zero_and_where_others_change_the_input():
 def test_lazy_refuses_what_is_no_function():
     with pytest.raises(ParameterTypeError, match="exact must be a function"):
         Lazy(3)
-    with pytest.raises(ParameterTypeError, match="state must have update"):
+    with pytest.raises(ParameterTypeError, match="state must have a method update"):
         Lazy(lambda: 1, object())
 
 

@@ -60,11 +60,11 @@ def test_a_file_remembers(tmp_path):
 @pytest.mark.parametrize(
     ("change", "text"),
     [
-        ({"n": 501}, "n must be 500, as the ledger eval.ledger says since it was opened, got 501"),
+        ({"n": 501}, "n must be 500, which the ledger eval.ledger was opened with, got 501"),
         ({"confidence": 0.9}, "confidence must be 19/20, as"),
         ({"dependence": Blocks(2)}, "dependence must be {'name': 'iid'}, as"),
         ({"error": 0.2}, "error must be None, as"),
-        ({"name": "other"}, "name must be clinic, as"),
+        ({"name": "other"}, "name must be clinic, which"),
     ],
 )
 def test_other_terms_are_refused(tmp_path, change, text):
@@ -101,7 +101,7 @@ def test_no_flipped_bit_is_accepted(tmp_path):
         damaged, place = bytearray(whole), chance.randrange(8 * len(whole))
         damaged[place // 8] ^= 1 << place % 8
         path.write_bytes(damaged)
-        with pytest.raises(ParameterError, match="ledger must be a file that Sourdine wrote"):
+        with pytest.raises(ParameterError, match="ledger must be a file written by Sourdine"):
             TranscriptLedger.open(path)
     path.write_bytes(whole)
     assert TranscriptLedger.open(path).spent == ledger.spent
@@ -113,7 +113,7 @@ def test_an_older_copy_is_noticed(tmp_path):
     older = path.read_bytes()
     ledger.charge_bit(answer=True)
     path.write_bytes(older)
-    with pytest.raises(ParameterError, match="an older or another copy"):
+    with pytest.raises(ParameterError, match="an older or a different copy"):
         ledger.charge_bit(answer=True)
 
 
@@ -189,7 +189,7 @@ def test_a_damaged_file_is_refused(tmp_path):
         with pytest.raises(SourdineError, match=r"x\.ledger"):
             TranscriptLedger.open(path)
     path.write_bytes(whole[:8192] + b"\xa7" * 8192 + whole[16384:])
-    with pytest.raises(SourdineError, match="Sourdine wrote"):
+    with pytest.raises(SourdineError, match="written by Sourdine"):
         TranscriptLedger.open(path)
 
 
@@ -229,7 +229,7 @@ def test_a_larger_book_holds_a_ledger(tmp_path):
 
 
 def test_a_ledger_in_memory_has_no_page():
-    with pytest.raises(ParameterTypeError, match="in memory"):
+    with pytest.raises(ParameterTypeError, match="this needs a ledger in a file"):
         TranscriptLedger(4).turn(lambda turn: turn.transaction)
 
 

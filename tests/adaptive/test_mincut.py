@@ -11,9 +11,8 @@ import pytest
 from sourdine.adaptive.attacks import toggle, weak_vertex
 from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut, mincut
 from sourdine.adaptive.robust.proof import ENDLESS, cost
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import MissingExtraError, ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
-from sourdine.results.charts import MissingExtraError
 
 igraph = pytest.importorskip("igraph")
 
@@ -224,7 +223,7 @@ def test_graphs_of_igraph_are_taken(make):
     for other in (igraph.Graph.Ring(9, directed=True), igraph.Graph([(0, 1), (0, 1)]), weighted):
         with pytest.raises(ParameterError, match="undirected, without loops"):
             make(other)
-    with pytest.raises(ParameterTypeError, match="edges must be left out"):
+    with pytest.raises(ParameterTypeError, match="edges must be omitted"):
         make(ring, [(0, 1)])
 
 
@@ -262,7 +261,5 @@ def test_texts_tell_what_is_public():
 
 def test_without_the_extra_a_person_learns_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "igraph", None)
-    with pytest.raises(
-        MissingExtraError, match=r"In the checkout, type pip install '\.\[graphs\]'"
-    ):
+    with pytest.raises(MissingExtraError, match=r"In the checkout, run pip install '\.\[graphs\]'"):
         mincut(2, [(0, 1)])

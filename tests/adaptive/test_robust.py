@@ -263,7 +263,7 @@ def test_honest_error_of_the_private_median_is_within_its_accuracy():
         ({"sample": 61}, r"sample must be at most the number of copies \(60\), got 61"),
         ({"sample": 0}, "sample must be at least 1"),
         ({"epsilon0": 0}, "epsilon0 must be above 0"),
-        ({"epsilon0": 0.3}, r"epsilon0 must be above 0.318 .* Type epsilon0=1"),
+        ({"epsilon0": 0.3}, r"epsilon0 must be above 0.318 .* Use epsilon0=1"),
         ({"steps": 0}, "steps must be at least 1"),
         ({"error": 1.5}, "error must be above 0 and at most 1"),
         ({"start": -1}, "start must be at least 0"),
@@ -284,7 +284,7 @@ def test_bad_parameters(changed, text):
         ({"steps": None}, "steps must be given"),
         ({"factory": 3}, "factory must be a function, got a value of type int"),
         ({"current": 3}, "current must be a function, got a value of type int"),
-        ({"method": "switching"}, "epsilon0 must be left out"),
+        ({"method": "switching"}, "epsilon0 must be omitted"),
         (
             {"factory": str},
             "copies with update.* and query.*got a value of type str without update",

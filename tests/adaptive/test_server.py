@@ -290,9 +290,9 @@ def test_bad_parameters():
         QueryServer({"a": [0]}, universe={})
     with pytest.raises(ParameterError, match="guess must be"):
         QueryServer([0], universe=2, guess="best")
-    with pytest.raises(ParameterError, match="prior must be left out"):
+    with pytest.raises(ParameterError, match="prior must be omitted"):
         QueryServer([0, 1], guess="split", prior=[1, 2])
-    with pytest.raises(ParameterError, match="training must be left out"):
+    with pytest.raises(ParameterError, match="training must be omitted"):
         QueryServer([0], universe=2, training=[1])
     with pytest.raises(ParameterError, match="error must be above 0"):
         QueryServer([0], universe=2, error=0)
@@ -305,13 +305,14 @@ def test_bad_parameters():
         QueryServer([0], universe=2, guess=lambda query: 40).ask([1.0, 0.0])  # noqa: ARG005
     with pytest.raises(ParameterTypeError, match="guess must be a number"):
         QueryServer([0], universe=2).ask([1.0, 0.0], guess="much")
-    with pytest.raises(ParameterError, match="columns of one length"):
+    with pytest.raises(ParameterError, match="columns of equal length"):
         QueryServer({"a": [1], "b": [1, 2]}, universe={"a": [1], "b": [1]})
     with pytest.raises(ParameterError, match="guess must be 'weights'"):
         _ = QueryServer([0, 1], guess="split").hypothesis
     for privacy in (None, Guarantee(1, 0, SUBSTITUTE)):
         with pytest.raises(
-            ParameterTypeError, match="source must give random bytes, got a value of type int"
+            ParameterTypeError,
+            match="source must be a source of random bytes, got a value of type int",
         ):
             QueryServer([0] * 9999, universe=2, error=0.1, privacy=privacy, source=3)
 
@@ -343,7 +344,9 @@ def test_certificate_names_its_grounds():
 def test_report_demands_a_server_and_errors_by_name():
     server = QueryServer([0, 1], universe=2)
     for tried in (0.02, [0.02], {"overfitting": "much"}):
-        with pytest.raises(ParameterTypeError, match="attacks must be the largest error by name"):
+        with pytest.raises(
+            ParameterTypeError, match="attacks must be a dict of the largest error by name"
+        ):
             report(server, tried)
     with pytest.raises(
         ParameterTypeError, match="server must be a QueryServer, got a value of type dict"

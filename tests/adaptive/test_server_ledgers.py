@@ -25,11 +25,11 @@ def test_a_ledger_in_a_file_is_shared(tmp_path):
 
 
 def test_a_ledger_must_be_of_these_rows():
-    with pytest.raises(ParameterError, match="ledger must be of the 2 rows"):
+    with pytest.raises(ParameterError, match="ledger must have the 2 rows"):
         QueryServer([0, 1], universe=2, ledger=TranscriptLedger(3))
-    with pytest.raises(ParameterError, match="confidence must be the ledger's"):
+    with pytest.raises(ParameterError, match="confidence must be that of the ledger"):
         QueryServer([0, 1], universe=2, ledger=TranscriptLedger(2), confidence=0.9)
-    with pytest.raises(ParameterError, match="dependence must be the ledger's"):
+    with pytest.raises(ParameterError, match="dependence must be that of the ledger"):
         QueryServer([0, 1], universe=2, ledger=TranscriptLedger(2), dependence=Blocks(2))
 
 
@@ -53,7 +53,7 @@ def test_a_refusal_does_not_depend_on_the_rows(share):
     before = ledger.spent
     assert server.hard == 0
     assert ledger.halfwidth() <= 0.06
-    with pytest.raises(BudgetExceededError, match=r"must stay at most 0\.06"):
+    with pytest.raises(BudgetExceededError, match=r"above the limit of 0\.06"):
         server.ask([0.0, 1.0], guess=0.2)
     assert ledger.spent == before
 

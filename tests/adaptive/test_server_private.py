@@ -265,7 +265,7 @@ def test_rows_are_not_touched_after_the_last_surprise():
     assert server.ask([1.0, 0.0, 0.0, 0.0]).source == "data"
     server._look._evidence = None
     hypothesis = server.hypothesis
-    with pytest.raises(BudgetExceededError, match="surprises must be at most 1"):
+    with pytest.raises(BudgetExceededError, match="Budget exceeded: all surprises"):
         server.ask([0.0, 1.0, 0.0, 0.0])
     assert server.guess([1.0, 0.0, 0.0, 0.0]) == pytest.approx(hypothesis[0])
     assert server.hard == 1
@@ -306,11 +306,11 @@ def test_bad_private_terms():
         QueryServer([0], universe=2, privacy=Guarantee(1, 0, ADD_REMOVE))
     with pytest.raises(ParameterError, match="finite and above 0"):
         QueryServer([0], universe=2, privacy=budget_of(0))
-    with pytest.raises(ParameterError, match="privacy must go with the guess 'weights'"):
+    with pytest.raises(ParameterError, match="privacy must be used with the guess 'weights'"):
         QueryServer([0, 1], guess="split", privacy=budget_of(1))
     with pytest.raises(ParameterError, match="dependence must be Iid"):
         QueryServer([0], universe=2, privacy=budget_of(1), dependence=Blocks(2))
-    with pytest.raises(ParameterError, match="ledger must be left out"):
+    with pytest.raises(ParameterError, match="ledger must be omitted"):
         QueryServer([0], universe=2, privacy=budget_of(1), ledger=TranscriptLedger(1))
     with pytest.raises(ParameterTypeError, match="privacy must be a Guarantee"):
         QueryServer([0], universe=2, hard=3)

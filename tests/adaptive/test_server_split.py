@@ -126,9 +126,9 @@ def test_values_beyond_0_and_1_are_refused_on_public_rows_and_clipped_on_private
     trained = QueryServer(rows, guess="split", training=[0.0, 1.0], error=0.001)
     assert trained.ask(lambda x: x).value == pytest.approx(0.375, abs=0.001 + 1e-9)
     for guess in (None, 0.5):
-        with pytest.raises(ParameterError, match="must be between 0 and 1, got values beyond"):
+        with pytest.raises(ParameterError, match="must be between 0 and 1, got values outside"):
             trained.ask(lambda x: x + 40, guess=guess)
-        with pytest.raises(ParameterError, match="must be between 0 and 1, got values that are no"):
+        with pytest.raises(ParameterError, match="must be between 0 and 1, got NaN"):
             trained.ask(lambda x: np.where(x > 0, np.nan, 1.0), guess=guess)
     assert trained.answers == 1
     told = QueryServer(rows, guess=lambda query: 0.5, error=0.001)  # noqa: ARG005
@@ -191,7 +191,7 @@ def test_groups_are_blocks():
     server = QueryServer(np.zeros(4000), guess="split", groups=houses, source=SeededSource(1))
     assert server.ledger.dependence == Blocks(50)
     for declared in (Iid(), Blocks(2)):
-        with pytest.raises(ParameterError, match="Blocks of the largest group at least, 50 rows"):
+        with pytest.raises(ParameterError, match="Blocks of at least the largest group, 50 rows"):
             QueryServer(np.zeros(4000), guess="split", groups=houses, dependence=declared)
     wider = QueryServer(np.zeros(4000), guess="split", groups=houses, dependence=Blocks(100))
     assert wider.ledger.dependence == Blocks(100)
@@ -210,7 +210,7 @@ def test_households_hold_their_ends():
 def test_halves_are_not_drawn_anew_under_an_old_ledger(tmp_path):
     ledger = TranscriptLedger(500, path=tmp_path / "a.ledger")
     with pytest.raises(
-        ParameterError, match="ledger must be left out where the guess is 'split', unless"
+        ParameterError, match="ledger must be omitted for the guess 'split', unless"
     ):
         QueryServer(np.zeros(1000), guess="split", ledger=ledger)
     QueryServer(np.zeros(500), guess="split", training=np.zeros(500), ledger=ledger)
@@ -218,9 +218,9 @@ def test_halves_are_not_drawn_anew_under_an_old_ledger(tmp_path):
 
 def test_a_query_looks_at_one_row_at_a_time():
     server = QueryServer(np.arange(100), guess="split", source=SeededSource(2))
-    with pytest.raises(ParameterError, match="must look at one row at a time"):
+    with pytest.raises(ParameterError, match="must depend on one row at a time"):
         server.ask(lambda rows: np.full(len(rows), rows.sum() % 2 == 0))
-    with pytest.raises(ParameterError, match="must look at one row at a time"):
+    with pytest.raises(ParameterError, match="must depend on one row at a time"):
         server.ask(lambda rows: rows > rows.mean())
     server.ask(lambda rows: rows > 50)
 

@@ -224,11 +224,11 @@ AGES = {"age": [38, 41, 65]}
 @pytest.mark.parametrize(
     ("query", "text"),
     [
-        (lambda d: d["age"], "got values beyond"),
-        (lambda d: d["age"] - 1000, "got values beyond"),
-        (lambda d: np.where(d["age"] > 40, np.nan, 1.0), "no numbers"),
-        (lambda d: np.where(d["age"] > 40, np.inf, 1.0), "got values beyond"),
-        (np.linspace(0, 1.001, 100), "got values beyond"),
+        (lambda d: d["age"], "got values outside"),
+        (lambda d: d["age"] - 1000, "got values outside"),
+        (lambda d: np.where(d["age"] > 40, np.nan, 1.0), "got NaN"),
+        (lambda d: np.where(d["age"] > 40, np.inf, 1.0), "got values outside"),
+        (np.linspace(0, 1.001, 100), "got values outside"),
     ],
 )
 def test_values_beyond_0_and_1_are_refused(query, text):
@@ -279,18 +279,18 @@ def test_queries_see_the_universe_only():
         (2**16 + 1, ParameterError, "from 1 to 65536 cells"),
         ({"a": range(300), "b": range(300)}, ParameterError, "from 1 to 65536 cells"),
         ({"a": []}, ParameterError, "at least one"),
-        ({"a": [1, 1]}, ParameterError, "must be different"),
+        ({"a": [1, 1]}, ParameterError, "must be distinct"),
         ({"a": "words"}, ParameterTypeError, "must list the categories"),
         ({"a": {1, 2}}, ParameterTypeError, "must list the categories"),
         ({"a": np.eye(2)}, ParameterTypeError, "must list the categories"),
-        ({"a": [[1], [2]]}, ParameterTypeError, "words, numbers or dates"),
+        ({"a": [[1], [2]]}, ParameterTypeError, "strings, numbers or dates"),
         ({"a": [1, np.nan]}, ParameterError, "must be finite"),
         ({"a": [1, None]}, ParameterError, "must be finite"),
         ({"a": [1, np.inf]}, ParameterError, "must be finite"),
         (0, ParameterError, "universe must be at least 1"),
         ("all", ParameterTypeError, "universe must be a whole number"),
         (None, ParameterError, "universe must be given"),
-        ({"b": [1]}, ParameterError, "must have the universe's column 'b'"),
+        ({"b": [1]}, ParameterError, "must have a column 'b', which the universe names"),
     ],
 )
 def test_bad_universes(universe, error, text):

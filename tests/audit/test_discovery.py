@@ -164,7 +164,7 @@ def test_a_beginning_means_all_below_it():
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
-        ("hybrid", "Do you mean quantiles.hybrid or number.hybrid?"),
+        ("hybrid", "Did you mean quantiles.hybrid or number.hybrid?"),
         ("quantiles.hybird", "quantiles.hybrid"),
         ("quantil.tree", "quantiles.tree"),
         ("quantil", "quantiles"),
@@ -180,7 +180,7 @@ def test_an_unknown_name_is_told_what_may_be_meant(typed, meant):
 
 @pytest.mark.parametrize("name", ["laplace", "elsewhere.laplace", "noise.", "noise.Laplace"])
 def test_a_specimen_without_an_address_is_refused(name):
-    with pytest.raises(ParameterError, match="name must be an address"):
+    with pytest.raises(ParameterError, match=r"name must be of the form family\.method"):
         register(Specimen(name=name, make=Laplace, inputs=(0,), tight=True))
     with pytest.raises(ParameterError, match="name must be new"):
         register(registered()[0])

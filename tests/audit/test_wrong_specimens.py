@@ -309,7 +309,7 @@ def test_a_vector_s_noise_half_as_large_is_rejected():
 
 
 def test_an_audit_of_nothing_is_refused():
-    with pytest.raises(ParameterError, match="inputs must have neighbours to compare, got none"):
+    with pytest.raises(ParameterError, match="inputs must have neighbours to compare"):
         worst_case(Laplace(epsilon=1), [])
 
 
@@ -321,5 +321,5 @@ def test_a_wrong_tail_is_rejected():
 
 
 def test_no_draws_are_no_evidence():
-    with pytest.raises(ParameterError, match="draws must hold at least one, got none"):
+    with pytest.raises(ParameterError, match="draws must hold at least one"):
         p_value([], Law.finite([0.0]))

@@ -98,6 +98,5 @@ def refused():
         with pytest.raises((ParameterError, ParameterTypeError)) as caught:
             call()
         assert text in str(caught.value)
-        assert ", got " in str(caught.value)
 
     return check

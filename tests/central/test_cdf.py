@@ -51,9 +51,9 @@ def test_values_between_ticks_are_read_off_as_they_lie(release):
 
 
 def test_what_cannot_be_read_off_is_refused(release):
-    with pytest.raises(ParameterError, match="q must be ascending orders"):
+    with pytest.raises(ParameterError, match="q must be increasing orders"):
         release.quantile(1.5)
-    with pytest.raises(ParameterError, match="b must be no smaller than a"):
+    with pytest.raises(ParameterError, match="b must be at least a"):
         release.probability(5, 3)
     with pytest.raises(ParameterError, match="of must be 'sample' or 'population'"):
         release.quantile(0.5).interval(of="both")
@@ -213,9 +213,9 @@ def test_dates_are_typed_as_the_data_are_written():
 @pytest.mark.parametrize(
     ("a", "b", "text"),
     [
-        (5, None, "a must be a date, as the bounds are"),
-        (None, "soon", "b must be a date, as the bounds are"),
-        ("2021-01-01", "2020-01-01", "b must be no smaller than a"),
+        (5, None, "a must be a date, like the bounds"),
+        (None, "soon", "b must be a date, like the bounds"),
+        ("2021-01-01", "2020-01-01", "b must be at least a"),
     ],
 )
 def test_what_is_no_date_is_refused(a, b, text, refused):

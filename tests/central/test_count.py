@@ -57,24 +57,24 @@ def test_a_column_is_counted_without_what_is_missing():
 WRONG = [
     (
         lambda: count([1]),
-        "epsilon must be given, or error= instead, but not both, got neither. Type epsilon=1",
+        "count() missing a required argument: 'epsilon' or 'error'. Use epsilon=1",
     ),
     (
         lambda: count([1], epsilon=1, error=1),
-        "epsilon must be given, or error instead, but not both, got both",
+        "epsilon must not be combined with error",
     ),
-    (lambda: count([1], epsilon=0), "epsilon must be above 0, got 0. Type"),
+    (lambda: count([1], epsilon=0), "epsilon must be above 0, got 0. Use"),
     (lambda: count([1], epsilon="much"), "epsilon must be a number, got 'much'"),
-    (lambda: count([1], epsilon=1, rows=0), "rows must be at least 1, got 0. Type"),
+    (lambda: count([1], epsilon=1, rows=0), "rows must be at least 1, got 0. Use"),
     (lambda: count([1], epsilon=1, n="nonsense"), "n must be a whole number, got 'nonsense'"),
     (lambda: count([1], epsilon=1, n=-5), "n must be at least 1, got -5"),
-    (lambda: count([1], epsilon=1, delta=0.05), "delta must be left out where nothing needs it"),
+    (lambda: count([1], epsilon=1, delta=0.05), "delta must be omitted where nothing needs it"),
     (lambda: count([1], epsilon=1, relation="local"), "must be 'add_remove' or 'substitute'"),
     (lambda: count([1], epsilon=1, relation="x"), "relation must be"),
     (lambda: count([1], error=-1), "error must be above 0"),
     (lambda: count([1], epsilon=1, confidence=1), "confidence must be above 0 and below 1"),
     (lambda: count([1], epsilon=1).interval(of="law"), "of must be 'sample' or 'population'"),
-    (lambda: count([1], epsilon=1).interval(of="population"), "or ask for a mean or a share."),
+    (lambda: count([1], epsilon=1).interval(of="population"), "or ask for a mean or a proportion."),
     (lambda: count([1], epsilon=1).interval(1.2), "confidence must be above 0 and below 1"),
 ]
 

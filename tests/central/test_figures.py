@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from sourdine import cdf, count, histogram, mean, quantiles
-from sourdine.results.charts import MissingExtraError
+from sourdine.errors import MissingExtraError
 
 TABLE = {"v": [1, 2, 3, 4] * 50, "g": ["a", "b"] * 100}
 CASES = {
@@ -185,5 +185,5 @@ def test_where_no_group_was_found_the_picture_says_so():
 
 def test_without_matplotlib_the_error_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib.figure", None)
-    with pytest.raises(MissingExtraError, match=r"In the checkout, type pip install '\.\[plot\]'"):
+    with pytest.raises(MissingExtraError, match=r"In the checkout, run pip install '\.\[plot\]'"):
         CASES["mean"][0]().plot()

@@ -171,7 +171,7 @@ def test_a_key_called_other_is_never_found_beside_the_rest():
     found = count(x, by="g", keys="unknown", delta=1e-6, epsilon=4, other=True)
     assert list(found.value) == ["a", "other"]
     assert abs(found.value["other"] - 500) < 20
-    with pytest.raises(sd.ParameterError, match="other must be left out where a key is called"):
+    with pytest.raises(sd.ParameterError, match="other must be omitted if a key is named"):
         count(x, by="g", keys=["other", "a"], epsilon=4, other=True)
 
 
@@ -239,31 +239,31 @@ def test_answers_of_several_columns():
 
 def test_delta_is_refused_where_nothing_needs_it(refused):
     refused(
-        lambda: count([1], epsilon=1, delta=0.1), "delta must be left out where nothing needs it"
+        lambda: count([1], epsilon=1, delta=0.1), "delta must be omitted where nothing needs it"
     )
     refused(
         lambda: count(TABLE, epsilon=1, by="sex", keys="unknown"),
-        "delta must be above 0 where keys are unknown",
+        "delta must be above 0 if keys are unknown",
     )
     refused(
-        lambda: count(TABLE, epsilon=1, other=True), "by must be the column that holds the keys"
+        lambda: count(TABLE, epsilon=1, other=True), "by must name the column that holds the keys"
     )
 
 
 WRONG = [
-    ({"by": ["sex", "sex"], "keys": [("f", "f")]}, "by must be columns' names, each once"),
-    ({"by": ["sex", 3], "keys": [("f", "f")]}, "by must be a column's name"),
+    ({"by": ["sex", "sex"], "keys": [("f", "f")]}, "by must be distinct column names"),
+    ({"by": ["sex", 3], "keys": [("f", "f")]}, "by must be a column name"),
     ({"by": [], "keys": ["f"]}, "by must"),
-    ({"by": "sex", "keys": [("f",)]}, "keys must hold single values for one column"),
-    ({"by": ["sex", "town"], "keys": ["f", "m"]}, "keys must hold a value of each of 2 columns"),
-    ({"by": ["sex", "town"], "keys": [("f",)]}, "keys must hold a value of each of 2 columns"),
-    ({"by": ["sex", "town"], "keys": [("f", 1), ("f", "1")]}, "each combination once"),
-    ({"by": ["sex", "town"], "keys": [("f", None)]}, "each combination once"),
-    ({"by": ["sex", "town"], "keys": {"sex": ["f"]}}, "keys must have values of 'sex', 'town'"),
+    ({"by": "sex", "keys": [("f",)]}, "keys must hold single values for a single column"),
+    ({"by": ["sex", "town"], "keys": ["f", "m"]}, "keys must hold a value for each"),
+    ({"by": ["sex", "town"], "keys": [("f",)]}, "keys must hold a value for each"),
+    ({"by": ["sex", "town"], "keys": [("f", 1), ("f", "1")]}, "distinct combinations"),
+    ({"by": ["sex", "town"], "keys": [("f", None)]}, "distinct combinations"),
+    ({"by": ["sex", "town"], "keys": {"sex": ["f"]}}, "keys must hold values of 'sex', 'town'"),
     ({"by": ["sex", "town"], "keys": {"sex": ["f"], "town": 3}}, "keys must be a list"),
     ({"by": ["sex", "town"], "keys": {"sex": list(range(2000)), "town": list(range(2000))}},
      "keys must be at most 1000000 combinations"),
-    ({"by": ["sex", "town"]}, "keys must be a list of the groups"),
+    ({"by": ["sex", "town"]}, "keys must list the groups"),
     ({"by": ["sex", "gone"], "keys": [("f", "x")]}, "The columns are"),
     ({"by": "sex", "keys": ["f"], "other": "yes"}, "other must be True or False"),
 ]  # fmt: skip

@@ -153,13 +153,13 @@ def test_group_answers():
 
 
 WRONG = [
-    (lambda: count([1], epsilon=1, keys=["a"]), "by must be the column that holds the keys"),
-    (lambda: count({"a": [1]}, epsilon=1, by="a"), "keys must be a list of the groups, got none"),
+    (lambda: count([1], epsilon=1, keys=["a"]), "by must name the column that holds the keys"),
+    (lambda: count({"a": [1]}, epsilon=1, by="a"), "keys must list the groups"),
     (lambda: count({"a": [1]}, epsilon=1, by="a", keys=[]), "keys must hold at least one"),
     (lambda: count({"a": [1]}, epsilon=1, by="a", keys=5), "keys must be a list"),
     (lambda: count({"a": [1]}, epsilon=1, by="b", keys=["x"]), "The columns are: 'a'"),
     (lambda: count({"a": [1]}, epsilon=1, unit="b"), "The columns are: 'a'"),
-    (lambda: count({"a": [1]}, epsilon=1, unit=3), "unit must be a column's name"),
+    (lambda: count({"a": [1]}, epsilon=1, unit=3), "unit must be a column name"),
 ]
 
 

@@ -63,23 +63,23 @@ WRONG = [
     (lambda: histogram([1], epsilon=1, bins=["a", "b"]), "bins must be finite numbers, got 'a'"),
     (lambda: histogram([1], epsilon=1, bins=0, bounds=(0, 1)), "bins must be at least 1"),
     (lambda: histogram([1], epsilon=1, bins=10**7, bounds=(0, 1)), "bins must be below"),
-    (lambda: histogram([1], epsilon=1, bins=[0, 1], bounds=(0, 1)), "bounds must be left out"),
-    (lambda: histogram([1], epsilon=1, bins=[3, 1]), "bins must be at least two edges in rising"),
+    (lambda: histogram([1], epsilon=1, bins=[0, 1], bounds=(0, 1)), "bounds must be omitted"),
+    (lambda: histogram([1], epsilon=1, bins=[3, 1]), "bins must be at least two edges"),
     (lambda: histogram([1], epsilon=1, categories=3), "categories must be a list"),
     (lambda: histogram([1], epsilon=1, categories=[]), "categories must hold at least one"),
-    (lambda: histogram([1], epsilon=1, keys=["a"], categories=["b"]), "by must be the column"),
+    (lambda: histogram([1], epsilon=1, keys=["a"], categories=["b"]), "by must name the column"),
     (
         lambda: histogram([1], epsilon=1, categories=[1], missing=1),
         "missing must be 'exclude' or 'count'",
     ),
     (
         lambda: histogram([1], epsilon=1, categories=[1], delta=0.1),
-        "delta must be left out where categories are known",
+        "delta must be omitted where categories are known",
     ),
-    (lambda: histogram([1], epsilon=1, categories="unknown"), "would give that person away"),
+    (lambda: histogram([1], epsilon=1, categories="unknown"), "would reveal that person"),
     (
         lambda: histogram([1], epsilon=1, categories="unknown", delta=0.1, missing="count"),
-        "must be left out where categories are unknown",
+        "must be omitted where categories are unknown",
     ),
     (
         lambda: histogram(

@@ -89,15 +89,15 @@ def test_a_mode_is_read_back_and_shown():
 
 
 WRONG = [
-    (lambda: mode(WAYS, epsilon=1), "categories must be listed: which of them occur is private"),
+    (lambda: mode(WAYS, epsilon=1), "mode() missing a required argument: 'categories'"),
     (lambda: mode(WAYS, epsilon=1, categories=[]), "categories must hold at least one"),
     (
         lambda: mode(WAYS, epsilon=1, categories=["a", "a"]),
-        "categories must hold texts, numbers or dates, each once",
+        "categories must hold distinct strings, numbers or dates",
     ),
     (
         lambda: mode(WAYS, epsilon=1, categories=TRAVEL).interval(),
-        "an interval must be of a number",
+        "interval() is not available for a mode",
     ),
 ]
 

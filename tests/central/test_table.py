@@ -202,13 +202,16 @@ def test_in_a_shell(tmp_path):
 
 
 WRONG = [
-    ({"of": None}, "of must tell what is asked of each column"),
-    ({"of": {"v": ["modus"]}}, "of must hold words of count, sum"),
-    ({"of": {"*": ["mean"]}}, "of must name the count alone"),
-    ({"of": {"v": ["mean", "mean"]}}, "of must hold each once"),
+    ({"of": None}, "table() missing a required argument: 'of'"),
+    ({"of": {"v": ["modus"]}}, "of must hold only count, sum"),
+    ({"of": {"*": ["mean"]}}, "of must name only the count"),
+    ({"of": {"v": ["mean", "mean"]}}, "of must list each statistic once"),
     ({"bounds": None}, "bounds must be given for 'v', 'w'"),
-    ({"bounds": {**BOUNDS, "z": (0, 1)}}, "bounds must be of columns whose numbers are asked"),
-    ({"steps": {"z": 1}}, "steps must be of columns whose numbers are asked"),
+    (
+        {"bounds": {**BOUNDS, "z": (0, 1)}},
+        "bounds must hold only columns whose numbers are requested",
+    ),
+    ({"steps": {"z": 1}}, "steps must hold only columns whose numbers are requested"),
     ({"steps": {"v": 0.7}}, "steps must"),
     ({"of": {"gone": ["count"]}, "bounds": None, "steps": None}, "of must be one of the columns"),
 ]

@@ -63,7 +63,7 @@ def test_a_description_says_which_epsilon_is_enough():
     """Of one column before the columns are known, then of all of them."""
     epsilon = "0.001"
     for columns in (1, 6):
-        refused = f"epsilon must be larger for a description of {columns} column"
+        refused = f"epsilon must be larger to describe {columns} column"
         with pytest.raises(ParameterError, match=refused) as no:
             sd.describe(PEOPLE, epsilon=epsilon)
         epsilon = no.value.tries["epsilon"]

@@ -7,10 +7,10 @@ from fractions import Fraction
 import pytest
 
 from sourdine.cli import audit as audit_command
+from sourdine.errors import MissingExtraError
 from sourdine.mechanisms import Laplace, Specimen
 from sourdine.mechanisms.mechanism import settle
 from sourdine.privacy import Guarantee
-from sourdine.results.charts import MissingExtraError
 
 
 @pytest.mark.slow
@@ -26,13 +26,13 @@ def test_audit_prints_a_row_and_succeeds(sourdine):
 def test_audit_finds_the_hybrid_of_quantiles(sourdine):
     done = sourdine("audit", "hybrid")
     assert done.returncode == 2
-    assert "Do you mean quantiles.hybrid or number.hybrid?" in " ".join(done.stderr.split())
+    assert "Did you mean quantiles.hybrid or number.hybrid?" in " ".join(done.stderr.split())
     assert "Traceback" not in done.stderr
 
 
 def test_audit_says_what_it_could_not_do(monkeypatch, capsys):
     def without(_):
-        raise MissingExtraError("got none. In the checkout, type pip install '.[density]'.")
+        raise MissingExtraError("got none. In the checkout, run pip install '.[density]'.")
 
     laplace = next(s for s in audit_command.chosen(["noise.laplace"]) if s.name == "noise.laplace")
     lost = Specimen(name="density.lost", make=without, inputs=(0,), tight=True)
@@ -40,7 +40,7 @@ def test_audit_says_what_it_could_not_do(monkeypatch, capsys):
     assert audit_command.run([]) is True
     out = " ".join(capsys.readouterr().out.split())
     assert "All 1 keep their promise" in out
-    assert "density.lost. got none. In the checkout, type pip install '.[density]'." in out
+    assert "density.lost. got none. In the checkout, run pip install '.[density]'." in out
 
 
 @pytest.mark.slow

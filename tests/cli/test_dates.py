@@ -80,9 +80,9 @@ def test_what_is_refused_in_a_shell(run, people):
     _, _, err = run(*ask, "--bounds", "2020-01-01", "2024-12-31", "--step", 1)
     assert "--step '1 day'" in err
     _, _, err = run("sum", *ask[1:], "--bounds", "2020-01-01", "2024-12-31")
-    assert "dates have no sum" in err
+    assert "a sum is not available for dates" in err
     _, _, err = run(*ask, "--bounds", "2020-01-01", "2024-12-31", "--date-format", "%m.%Y")
-    assert "--date-format must name a year, a month and a day" in err
+    assert "--date-format must contain a year, a month and a day" in err
 
 
 @pytest.mark.slow

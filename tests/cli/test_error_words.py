@@ -83,6 +83,9 @@ plan mean {AGE}
 plan histogram -e 1
 """
 SUBJECT = re.compile(r"sourdine: (.+?) must ")
+QUOTED = re.compile(
+    r"sourdine: (?:No such file|File already exists|\w+\(\) missing a required argument): '([^']+)'"
+)
 PYTHON = re.compile(r"(?<![\w-])[a-z_]+=(?!\.\.\.)")
 """A parameter as Python spells it."""
 
@@ -105,9 +108,12 @@ def test_every_error_names_what_was_typed(run):
         status, _, err = run(*shlex.split(line))
         assert status == 2, line
         said = err.splitlines()[-1]
-        found = SUBJECT.match(said)
-        assert found, (line, said)
-        subject = found[1]
-        named = subject.startswith("--") or subject.isupper() or " " in subject or "." in subject
-        assert named, (line, said)
+        if found := QUOTED.match(said):
+            assert found[1] in line or f"--{found[1]} " in said, (line, said)
+        else:
+            found = SUBJECT.match(said)
+            assert found, (line, said)
+            subject = found[1]
+            proper = subject.startswith("--") or subject.isupper()
+            assert proper or " " in subject or "." in subject, (line, said)
         assert not PYTHON.search(said), (line, said)

@@ -83,9 +83,9 @@ def test_html_says_the_same():
 
 
 def test_wrong_parameters_are_refused():
-    with pytest.raises(ParameterError, match=r"delta must be left out where a whole guarantee"):
+    with pytest.raises(ParameterError, match=r"delta must be omitted if a guarantee is given"):
         sd.explain(sd.Guarantee(1), 0.1)
-    with pytest.raises(ParameterError, match=r"releases must be one number or more, got none"):
+    with pytest.raises(ParameterError, match=r"releases must hold at least one number"):
         sd.explain(1, releases=[])
     with pytest.raises(ParameterError, match=r"releases must be at most 1000"):
         sd.explain(1, releases=[2000])
@@ -103,7 +103,7 @@ def test_the_command_says_the_same(run, tmp_path):
     assert "37.7 to 62.3%" in out
     assert run("explain", "much")[::2] == (
         2,
-        "sourdine: EPSILON must be a number, got much. Type 0.5.\n",
+        "sourdine: EPSILON must be a number, got much. Use 0.5.\n",
     )
 
 

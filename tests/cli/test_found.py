@@ -47,7 +47,7 @@ def test_the_file_may_stand_behind_find(run, people):
 def test_leaving_bounds_out_is_answered_with_both_ways(run, people):
     code, _, err = run("mean", people, "-c", "wage", "-e", "1")
     assert code == 2
-    assert "Type --bounds 0 120; where nobody knows them, --bounds find" in " ".join(err.split())
+    assert "Use --bounds 0 120; if they are not known, --bounds find" in " ".join(err.split())
 
 
 @pytest.mark.slow

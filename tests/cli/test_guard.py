@@ -77,7 +77,9 @@ def test_a_lone_column_of_predictions_may_have_any_name(guard, folder):
     made = guard("init", "labels.csv", "-c", "y", "--baseline", "named.csv", "-o", "eval.guard")
     assert made.returncode == 0, made.stderr
     other = guard("init", "named.csv", "-c", "y", "-o", "other.guard")
-    assert "--column must be one that the first line of named.csv names, got y." in other.stderr
+    assert (
+        "--column must be a column that the first line of named.csv names, got y." in other.stderr
+    )
     assert "pred" not in other.stderr
     other = guard("init", "named.csv", "-c", "prod", "-o", "other.guard")
     assert "got prod. Did you mean 'pred'?" in other.stderr
@@ -113,7 +115,7 @@ def test_a_guard_from_its_labels_to_its_end(guard, folder):
 
     out = guard("score", "eval.guard", "newer.npy", "--step", "0.00001")
     assert (out.returncode, out.stdout) == (3, "")
-    assert "must stay at most 0.11" in out.stderr
+    assert "above the limit of 0.11" in out.stderr
     assert "A final answer is still given" in out.stderr
 
     status = json.loads(guard("status", "eval.guard", "--json").stdout)
@@ -145,15 +147,15 @@ def test_terms(guard):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--blocks", "2", "--markov", "0.5"), "blocks must be left out"),
+        (("--blocks", "2", "--markov", "0.5"), "blocks must not be combined with --markov"),
         (("--blocks", "2.5"), "blocks must be a whole number"),
         (("--confidence", "x"), "confidence must be a number"),
         (("--error", "0.0001"), "error must be at least"),
-        (("--column", "z"), "column must be one that the first line of labels.csv names"),
+        (("--column", "z"), "column must be a column that the first line of labels.csv names"),
         (("--loss", "mse"), "got 'mse'"),
         (("--loss", "absolute"), "scale must be given"),
-        (("--baseline", "none.csv"), "the file must be there"),
-        (("--baseline", "none.parquet"), "the file must be there"),
+        (("--baseline", "none.csv"), "No such file: "),
+        (("--baseline", "none.parquet"), "No such file: "),
         (("--baseline", "labels.xlsx"), "must end in .csv"),
     ],
 )
@@ -187,9 +189,9 @@ def test_bad_predictions(guard, folder):
     (folder / "words.txt").write_text("1\n" * (N - 1) + "cat\n")
     (folder / "short.csv").write_text("y\n" + "1\n" * (N - 1))
     for file, said in [
-        ("words.txt", f"got something else in row {N}"),
-        ("short.csv", f"one for each of {N} labels, got {N - 1}"),
-        ("new.txt", "old must be given the first time, got none. Type --old"),
+        ("words.txt", f"got another value in row {N}"),
+        ("short.csv", f"a prediction for each of the {N} labels, got {N - 1}"),
+        ("new.txt", "old must be given the first time. Use --old"),
     ]:
         done = guard("confirm", "eval.guard", file)
         assert (done.returncode, done.stdout) == (2, "")
@@ -237,7 +239,7 @@ def test_files_of_all_kinds_hold_the_same_labels(guard, folder):
         made = guard("init", name, "-c", "y", "--out", f"{name}.guard", "--json")
         assert json.loads(made.stdout)["whole"] is True, name
         other = guard("score", "eval.guard", name, "-c", "z")
-        assert "--column must be one that" in other.stderr
+        assert "--column must be a column that" in other.stderr
         if not name.endswith(("parquet", "pq")):
             assert "sourdine inspect" in other.stderr
         else:
@@ -323,14 +325,14 @@ def test_a_crash_is_not_a_no_and_shows_no_value(guard, monkeypatch):
 @pytest.mark.slow
 def test_a_file_without_a_header_loses_no_label(guard, folder):
     for text, said in [
-        ("1\n0\n1\n", "got values there. Add a header, such as y; or write"),
-        ("-0.5\n1\n", "got values there"),
-        ("NA\n1\n", "got values there"),
-        ("0,1\n1,1\n", "got values there"),
+        ("1\n0\n1\n", "got values. Add a header, such as y; or use"),
+        ("-0.5\n1\n", "got values. "),
+        ("NA\n1\n", "got values. "),
+        ("0,1\n1,1\n", "got values. "),
         ("", "got an empty one"),
         ("\n1\n", "got an empty one"),
-        ("y\n", "LABELS must be one for each row"),
-        ("row,y\n1,1\n", "be one that the first line of a.csv names, got none. Look at the"),
+        ("y\n", "LABELS must hold a label for each row"),
+        ("row,y\n1,1\n", "be a column that the first line of a.csv names. Look at the"),
     ]:
         (folder / "a.csv").write_text(text)
         done = guard("init", "a.csv", "--out", "a.guard")
@@ -339,7 +341,7 @@ def test_a_file_without_a_header_loses_no_label(guard, folder):
     (folder / "years.csv").write_text("2019,2020\n1,0\n0,1\n")
     assert guard("init", "years.csv", "-c", "2020", "-o", "years.guard").returncode == 0
     (folder / "a.txt").write_text("\n")
-    assert "LABELS must be one for each row" in guard("init", "a.txt", "-o", "a.guard").stderr
+    assert "LABELS must hold a label for each row" in guard("init", "a.txt", "-o", "a.guard").stderr
 
 
 @pytest.mark.slow
@@ -353,7 +355,10 @@ def test_a_column_is_refused_where_no_file_has_any(guard):
     ):
         done = guard(*words, "-c", "y")
         assert (done.returncode, done.stdout) == (2, ""), words
-        assert "column must be that of a .csv or .parquet file, got y" in done.stderr
+        assert (
+            "column must be omitted unless the file is a .csv or .parquet file, got y"
+            in done.stderr
+        )
     assert guard("confirm", "eval.guard", "new.txt", "--old", "old.csv", "-c", "y").returncode == 0
 
 
@@ -437,7 +442,7 @@ def test_plans_from_the_shell(guard):
     both = guard("plan", "--n", "5000", "--submissions", "300", "--answers", "3")
     assert both.returncode == 2
     none = guard("plan", "--n", "5000")
-    assert "--answers must be given, or --submissions, got none. Type --answers 300." in none.stderr
+    assert "--answers must be given, or --submissions. Use --answers 300." in none.stderr
 
 
 @pytest.mark.slow
@@ -475,13 +480,13 @@ def test_rows_are_added(guard, folder):
     assert [(g["added"], g["n"], g["answers"]) for g in facts["growth"]] == [(600, 1200, 0)]
     done = guard("confirm", "eval.guard", "old.csv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "one for each of 1200 labels, got 600" in done.stderr
+    assert "a prediction for each of the 1200 labels, got 600" in done.stderr
     write(folder / "more.csv", [f"{y};x" for y in LABELS], header="y;z")
     done = guard("extend", "eval.guard", "more.csv", "-c", "y", "--separator", ";")
     assert (done.returncode, done.stdout.count("added")) == (0, 2)
     done = guard("extend", "eval.guard", "labels.csv", "--confirmed", "continued.csv")
     assert (done.returncode, done.stdout) == (2, "")
-    assert "--confirmed must be left out where no predictions hold" in done.stderr
+    assert "--confirmed must be omitted when no predictions are confirmed" in done.stderr
 
 
 @pytest.mark.slow

@@ -52,13 +52,13 @@ def test_rounds_are_answered_from_a_file(run, folder):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("report", "--schema", "s.toml", "-a", "vote=yes"), "Type --memory memory.json."),
+        (("report", "--schema", "s.toml", "-a", "vote=yes"), "Use --memory memory.json."),
         (("report", "--schema", "once.toml", "--memory", "m", "-a", "vote=yes"), "--memory must"),
         (("report", "--schema", "once.toml", "--round", "1", "-a", "vote=yes"), "--round must"),
-        (("collect", "s.toml", "--schema", "s.toml"), "Type --round 1."),
+        (("collect", "s.toml", "--schema", "s.toml"), "Use --round 1."),
         (("collect", "s.toml", "--schema", "s.toml", "--round", "4"), "be from 1 to 3, got 4"),
         (("collect", "s.toml", "--schema", "once.toml", "--round", "1"), "--round must be left"),
-        (("report", "--schema", "s.toml", "--memory", "s.toml", "-a", "vote=no"), "a damaged one"),
+        (("report", "--schema", "s.toml", "--memory", "s.toml", "-a", "vote=no"), "damaged data"),
     ],
 )
 def test_refusals(run, folder, words, said):
@@ -73,5 +73,5 @@ def test_a_memory_is_of_one_person(run, folder, monkeypatch):
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(two)))
     status, _, told = run("report", "--schema", "s.toml", "--memory", "me.json")
     assert status == 2
-    assert "be of one person, got 2 people" in told
+    assert "belong to one respondent, got 2 people" in told
     assert not (folder / "me.json").exists()

@@ -35,7 +35,7 @@ def test_every_statistic_can_be_planned(sourdine, tmp_path):
 def test_wrong_plans_are_explained(sourdine):
     done = sourdine("plan", "mean", "--epsilon", "1", "--n", "10")
     assert done.returncode == 2
-    assert "Choose them from what everybody knows, before looking" in done.stderr
+    assert "Choose them from public knowledge, before looking" in done.stderr
     done = sourdine("plan", "mean", "--epsilon", "1", "--bounds", "0", "1")
     assert (done.returncode, done.stdout) == (2, "")
     assert "such as --n 1000" in done.stderr
@@ -70,8 +70,11 @@ def test_a_plan_says_that_a_ledger_would_refuse_it(sourdine, ledger):
     done = sourdine("plan", "count", "--epsilon", "2.5", "--ledger", ledger)
     assert done.returncode == 0, done.stderr
     said = " ".join(done.stdout.split())
-    assert "The ledger would refuse this release: --epsilon must be at most 2" in said
-    assert "Type --epsilon 2 or less." in said
+    assert (
+        "The ledger would refuse this release: Budget exceeded: requested epsilon=2.5, 2 of 3"
+        in said
+    )
+    assert "Use --epsilon 2 or less." in said
     facts = json.loads(
         sourdine("plan", "count", "--epsilon", "2.5", "--ledger", ledger, "--json").stdout
     )["ledger"]
@@ -94,7 +97,7 @@ def test_a_plan_goes_by_the_terms_of_its_ledger(sourdine, ledger, tmp_path):
     assert "--relation must be add_remove" in done.stderr
     done = sourdine("plan", "count", "--epsilon", "1", "--ledger", tmp_path / "none.ledger")
     assert done.returncode == 2
-    assert "no such file" in done.stderr
+    assert "No such file" in done.stderr
     assert not (tmp_path / "none.ledger").exists()
 
 

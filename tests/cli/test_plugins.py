@@ -103,6 +103,6 @@ def test_the_lab_says_what_to_install(monkeypatch, words):
     assert isinstance(told.exception, SourdineError)
     assert (
         str(told.exception)
-        == "sourdine lab comes with sourdine-lab: in the checkout, type pip install . ./lab."
+        == "sourdine lab comes with sourdine-lab: in the checkout, run pip install . ./lab."
     )
     assert "lab" not in CliRunner().invoke(app, ["--help"]).output

@@ -72,9 +72,9 @@ def test_lists_of_choices_are_the_choices_listed(sourdine, folder):
 @pytest.mark.parametrize(
     ("words", "piped", "said"),
     [
-        (("-a", "agee=3"), None, "--answer must be to a question of the schema, got 'agee'"),
-        (("-a", "31"), None, "Type --answer age=31."),
-        ((), "", "--answer must be given, got none"),
+        (("-a", "agee=3"), None, "--answer must name questions of the schema, got 'agee'"),
+        (("-a", "31"), None, "Use --answer age=31."),
+        ((), "", "--answer must be given"),
         ((), "[1]", "must be a JSON object"),
         ((), '{"age": 4711', "must be a JSON object"),
         ((), "[" * 100_000, "must be a JSON object"),
@@ -140,7 +140,7 @@ def test_aggregates_are_added_but_not_twice(sourdine, folder):
     assert (folder / "a.aggregate").read_bytes() == before
     done = sourdine("collect", "b.jsonl", "-s", "s.toml", "--aggregate", "a.aggregate",
                     "--pair", "media,vote")  # fmt: skip
-    assert "Leave --pair out" in done.stderr
+    assert "Omit --pair" in done.stderr
 
 
 @pytest.mark.usefixtures("folder")
@@ -156,7 +156,5 @@ def test_nothing_is_estimated_from_no_reports(sourdine, tmp_path):
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
 def test_nothing_to_collect_is_said(sourdine):
-    assert "type - to read standard input" in sourdine("collect", "-s", "s.toml").stderr
-    assert "FILES must be files that exist, got 'no.jsonl'" in (
-        sourdine("collect", "no.jsonl", "-s", "s.toml").stderr
-    )
+    assert "use - for standard input" in sourdine("collect", "-s", "s.toml").stderr
+    assert "No such file: 'no.jsonl'" in (sourdine("collect", "no.jsonl", "-s", "s.toml").stderr)

@@ -174,45 +174,48 @@ def test_a_picture_of_deciles(run, csv):
     ("words", "text"),
     [
         (("mean", "-c", "agge", "--bounds", "0", "9", "-e", "1"), "Did you mean 'age'?"),
-        (("mean", "-c", "age", "-e", "1"), "before looking: an age is within 0 and 120"),
+        (
+            ("mean", "-c", "age", "-e", "1"),
+            "at the data: an age is within 0 and 120",
+        ),
         (("histogram", "-c", "age", "--bins", "5", "-e", "1"), "--bounds must be two public"),
         (("histogram", "-c", "age", "-e", "1"), "--bins must be given, or --categories instead"),
         (
             ("quantiles", *AGE, "-e", "1"),
-            "--q must be an order, or several, got none. Type --q 0.25,0.5,0.75;",
+            "missing a required argument: 'q'. Use --q 0.25,0.5,0.75;",
         ),
         (
             ("quantiles", *AGE, "--q", "0.5", "--deciles", "-e", "1"),
-            "--deciles must be left out beside --q: orders are said once, got both. Leave",
+            "--deciles must not be combined with --q. Omit",
         ),
         (
             ("quantiles", *AGE, "--deciles", "--quartiles", "-e", "1"),
-            "--quartiles must be left out beside --deciles: orders are said once",
+            "--quartiles must not be combined with --deciles",
         ),
-        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Type --q 0.25,0.5,0.75; 50% is 0.5."),
-        (("mean", *AGE), "Type --epsilon 1, or --error with the error that you can live with."),
+        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Use --q 0.25,0.5,0.75; 50% is 0.5."),
+        (("mean", *AGE), "Use --epsilon 1, or --error with the largest acceptable error."),
         (
             ("mean", *AGE, "-e", "0"),
-            "--epsilon must be above 0, got 0. Type a positive number, such as --epsilon 1.",
+            "--epsilon must be above 0, got 0. Use a positive number, such as --epsilon 1.",
         ),
         (("mean", *AGE, "-e", "much"), "--epsilon must be a number, got 'much'"),
         (("mean", *AGE, "-e", "inf"), "--epsilon must be finite"),
         (
             ("mean", *AGE, "-e", "1", "--error", "1"),
-            "--epsilon must be given, or --error instead, but not both, got both. Type --epsilon",
+            "--epsilon must not be combined with --error. Use --epsilon",
         ),
         (("mean", *AGE, "--error", "1"), "such as --n 1000."),
         (("mean", *AGE, "--error", "1", "--n", "10.5"), "--n must be a whole number"),
-        (("mean", *AGE, "-e", "1", "--relation", "swap"), "Type --relation add_remove."),
+        (("mean", *AGE, "-e", "1", "--relation", "swap"), "Use --relation add_remove."),
         (("mean", *AGE, "-e", "1", "--unit", "who"), "sourdine inspect"),
-        (("count", "-e", "1", "--by", "sex"), "Type --keys a,b;"),
+        (("count", "-e", "1", "--by", "sex"), "Use --keys a,b;"),
         (("count", "-e", "1", "--by", "sxe", "--keys", "f"), "Did you mean 'sex'?"),
-        (("mean", *AGE, "-e", "1", "--plot", "x.gif"), "--plot must end in png, svg or html"),
-        (("mean", *AGE, "-e", "1", "--plot", "no/where/x.png"), "folder that exists"),
+        (("mean", *AGE, "-e", "1", "--plot", "x.gif"), "--plot must end in .png, .svg or .html"),
+        (("mean", *AGE, "-e", "1", "--plot", "no/where/x.png"), "existing folder"),
         (("mean", *AGE, "-e", "1", "--ledger", "new"), "--total must be given for a new ledger"),
         (
             ("mean", "-c", "age", "--bounds", "9", "0", "-e", "1"),
-            "--bounds must be two numbers in order",
+            "--bounds: lower must be below upper",
         ),
     ],
 )
@@ -243,10 +246,10 @@ def test_a_ledger_is_charged_and_refuses(run, csv, tmp_path):
     assert "remaining  epsilon 0.4" in out
     status, out, err = run("count", csv, "-e", "0.5", *ledger)
     assert (status, out) == (3, "")
-    assert "epsilon must be at most 0.4, what is left of 1, got 0.5. Type --epsilon 0.4" in err
+    assert "requested epsilon=0.5, 0.4 of 1 remaining. Use --epsilon 0.4" in err
     status, _, err = run("count", csv, "--error", "1", *ledger)
     assert status == 3
-    assert "what the --error needs: ask for a larger one, or leave it out and type --ep" in err
+    assert "what the --error needs: ask for a larger one, or omit it and use --ep" in err
     status, _, err = run("count", csv, "-e", "0.1", *ledger, "--total", "2")
     assert (status, "--total must be 1, as the ledger people.ledger" in err) == (2, True)
     status, _, err = run("count", csv, "-e", "0.1", *ledger, "--relation", "substitute")
@@ -260,7 +263,7 @@ def test_what_is_said_of_a_ledger_needs_one(run, csv):
     for words in (("--total", "3"), ("--total-delta", "0.1"), ("--name", "people")):
         status, out, err = run("count", csv, "-e", "1", *words)
         assert (status, out) == (2, "")
-        assert f"{words[0]} must be left out without --ledger" in err
+        assert f"{words[0]} must be omitted without --ledger" in err
 
 
 @pytest.mark.slow
@@ -269,7 +272,7 @@ def test_a_ledger_may_call_the_data_otherwise(run, csv, tmp_path):
     assert run("count", csv, "-e", "0.1", *ledger, "--total", "1")[0] == 0
     moved = csv.rename(tmp_path / "2020.csv")
     status, _, err = run("count", moved, "-e", "0.1", *ledger)
-    assert (status, "moved or renamed, type --name people.csv, or open" in err) == (2, True)
+    assert (status, "moved or renamed, use --name people.csv, or open" in err) == (2, True)
     assert run("count", moved, "-e", "0.1", *ledger, "--name", "people.csv")[0] == 0
 
 
@@ -303,10 +306,10 @@ def test_a_ledger_is_shown(run, csv):
     }
     assert [charge["spent"]["epsilon"] for charge in facts["charges"]] == [0.6, 0.7]
     status, _, err = run("ledger", csv)
-    assert (status, "LEDGER must be a file that Sourdine wrote" in err) == (2, True)
+    assert (status, "LEDGER must be a file written by Sourdine" in err) == (2, True)
     status, _, err = run("ledger", "none.ledger")
     assert status == 2
-    assert "none.ledger (no such file). Type the path that --ledger named." in err
+    assert "none.ledger'. Use the path given to --ledger." in err
     assert "--epsilon" not in err
 
 
@@ -372,20 +375,20 @@ def test_help_loads_nothing_large(sourdine):
 @pytest.mark.parametrize(
     ("tries", "typed"),
     [
-        ({"epsilon": 0.4}, "Type --epsilon 0.4."),
-        ({"bounds": (0, 120)}, "Type --bounds 0 120."),
-        ({"bounds": (-5, 120)}, "Type --bounds -5 120."),
-        ({"keys": ["a", "b c"]}, "Type --keys 'a,b c'."),
-        ({"relation": "add_remove"}, "Type --relation add_remove."),
-        ({"step": Fraction(1, 3)}, "Type --step 1/3."),
-        ({"column": LEFT_OUT}, "Type --column."),
-        ({"source": 3}, "Type source=3."),
+        ({"epsilon": 0.4}, "Use --epsilon 0.4."),
+        ({"bounds": (0, 120)}, "Use --bounds 0 120."),
+        ({"bounds": (-5, 120)}, "Use --bounds -5 120."),
+        ({"keys": ["a", "b c"]}, "Use --keys 'a,b c'."),
+        ({"relation": "add_remove"}, "Use --relation add_remove."),
+        ({"step": Fraction(1, 3)}, "Use --step 1/3."),
+        ({"column": LEFT_OUT}, "Use --column."),
+        ({"source": 3}, "Use source=3."),
     ],
 )
 def test_hints_are_in_the_words_of_the_command_line(tries, typed):
     command = get_command(app).commands["mean"]
     (name,) = tries
-    error = ParameterError(name, "be so", "not so", f"Type {{{name}}}.", **tries)
+    error = ParameterError(name, "be so", "not so", f"Use {{{name}}}.", **tries)
     assert error.said(ShellWording(command.params)).endswith(typed)
 
 
@@ -393,8 +396,8 @@ def test_hints_are_in_the_words_of_the_command_line(tries, typed):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["describe"], "--epsilon must be given, got none. Type --epsilon 1."),
-        (["describe", "-e", "1", "--kinds", "age:integer"], "got 'integer'. Type --kinds"),
+        (["describe"], "describe() missing a required argument: 'epsilon'. Use --epsilon 1."),
+        (["describe", "-e", "1", "--kinds", "age:integer"], "got 'integer'. Use --kinds"),
         (
             ["mean", "-c", "age", "--bounds", "fnd", "-e", "1"],
             "or find, got 'fnd'",
@@ -403,7 +406,7 @@ def test_hints_are_in_the_words_of_the_command_line(tries, typed):
             ["median", "-c", "age", "--bounds", "01.02.2020", "31.12.2024"],
             "the date format",
         ),
-        (["table", "--of", "mean"], "name the count alone where no column is named, got 'mean'"),
+        (["table", "--of", "mean"], "name only the count if no column is named, got 'mean'"),
         (["histogram", "-c", "age", "--bins", "month"], "edges may be dates"),
         (
             [
@@ -415,7 +418,7 @@ def test_hints_are_in_the_words_of_the_command_line(tries, typed):
                 "--bounds",
                 "age:2020-01-01,2024-12-31",
             ],
-            "Type --bounds age:2020-01-01,2024-12-31 --bounds cold:0,120; or find,",
+            "Use --bounds age:2020-01-01,2024-12-31 --bounds cold:0,120; or find,",
         ),
     ],
 )
@@ -462,4 +465,4 @@ def test_folders_of_files(csv, run):
     assert all(abs(count - 1000) < 20 for count in found.values())
     status, _, err = run("count", ".", "--epsilon", "1")
     assert status == 2
-    assert "the folder must hold Parquet files" in " ".join(err.split())
+    assert "the folder must hold only Parquet files" in " ".join(err.split())

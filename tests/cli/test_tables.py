@@ -101,7 +101,7 @@ def test_a_file_is_estimated_by_the_schema_it_carries(sourdine, survey):
         assert "leave --schema out of estimate" in done.stderr
     done = sourdine("estimate", "survey.csv", "--schema", "schema.toml")
     assert done.returncode == 2
-    assert "a raw file would give nonsense" in done.stderr
+    assert "a raw file gives meaningless results" in done.stderr
     assert "type --unmarked" in done.stderr
     done = sourdine("estimate", "survey.csv", "--schema", "schema.toml", "--unmarked")
     assert done.returncode == 0
@@ -111,7 +111,7 @@ def test_a_file_is_estimated_by_the_schema_it_carries(sourdine, survey):
 def test_a_column_nobody_declared_is_refused(sourdine, survey):
     done = sourdine("sanitize", "survey.csv", "--schema", "schema.toml", "-o", "clean.csv")
     assert done.returncode == 2
-    assert "Type --drop id" in done.stderr
+    assert "Use --drop id" in done.stderr
     assert not (survey / "clean.csv").exists()
 
 
@@ -189,7 +189,7 @@ def test_what_is_declared_holds_for_every_command(sourdine, german, tmp_path):
     assert len((tmp_path / "clean.csv").read_text().splitlines()) == 501
     again = sourdine(*clean)
     assert again.returncode == 2
-    assert "--out must be a new file" in again.stderr
+    assert "File already exists: " in again.stderr
     assert "--overwrite if nobody has the old one" in again.stderr
     assert sourdine(*clean, "--overwrite").returncode == 0
     begun = sourdine("schema", "pay.csv", *german)
@@ -207,8 +207,8 @@ def test_what_is_declared_holds_for_every_command(sourdine, german, tmp_path):
 def test_what_cannot_be_declared_is_said_in_words_of_the_shell(sourdine):
     words = ("count", "pay.csv", "--epsilon", "1", "--header", "a,b")
     for option, value, text in (
-        ("--decimal", "x", "--decimal must be '.' or ',', got 'x'. Type --decimal ','."),
-        ("--encoding", "utf-7", "--encoding must be one that Python knows"),
+        ("--decimal", "x", "--decimal must be '.' or ',', got 'x'. Use --decimal ','."),
+        ("--encoding", "utf-7", "--encoding must be a Python encoding"),
         ("--separator", "x", "--separator must be"),
     ):
         done = sourdine(*words, option, value)

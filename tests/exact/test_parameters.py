@@ -72,7 +72,7 @@ def test_three_however_typed(x):
 )
 @pytest.mark.parametrize(("read", "example"), [(rational, 1), (positive, 1), (probability, 0.5)])
 def test_not_finite(read, example, x, got):
-    text = f"epsilon must be finite, got {got}. Type a number, such as epsilon={example}."
+    text = f"epsilon must be finite, got {got}. Use a number, such as epsilon={example}."
     with pytest.raises(ParameterError, match=f"^{re.escape(text)}$"):
         read(x, "epsilon")
 
@@ -92,7 +92,7 @@ def test_not_finite(read, example, x, got):
 )
 @pytest.mark.parametrize(("read", "example"), [(rational, 1), (positive, 1), (probability, 0.5)])
 def test_not_a_number(read, example, x, got):
-    text = f"epsilon must be a number, got {got}. Type a number, such as epsilon={example}."
+    text = f"epsilon must be a number, got {got}. Use a number, such as epsilon={example}."
     with pytest.raises(ParameterTypeError, match=f"^{re.escape(text)}$"):
         read(x, "epsilon")
 
@@ -102,37 +102,36 @@ def test_not_a_number(read, example, x, got):
     [
         (
             lambda: positive(0, "epsilon"),
-            "epsilon must be above 0, got 0. Type a positive number, such as epsilon=1.",
+            "epsilon must be above 0, got 0. Use a positive number, such as epsilon=1.",
         ),
         (
             lambda: positive(-0.0, "epsilon"),
-            "epsilon must be above 0, got -0.0. Type a positive number, such as epsilon=1.",
+            "epsilon must be above 0, got -0.0. Use a positive number, such as epsilon=1.",
         ),
         (
             lambda: positive(Fraction(-1, 3), "epsilon"),
-            "epsilon must be above 0, got -1/3. Type a positive number, such as epsilon=1.",
+            "epsilon must be above 0, got -1/3. Use a positive number, such as epsilon=1.",
         ),
-        (lambda: at_least(1.5, "k", 2), "k must be at least 2, got 1.5. Type k=2 or more."),
+        (lambda: at_least(1.5, "k", 2), "k must be at least 2, got 1.5. Use k=2 or more."),
         (
             lambda: probability(1.5, "delta"),
-            "delta must be from 0 to 1, got 1.5. Type a probability, such as delta=0.5.",
+            "delta must be from 0 to 1, got 1.5. Use a probability, such as delta=0.5.",
         ),
         (
             lambda: probability(-1e-9, "delta"),
-            "delta must be from 0 to 1, got -1e-09. Type a probability, such as delta=0.5.",
+            "delta must be from 0 to 1, got -1e-09. Use a probability, such as delta=0.5.",
         ),
         (
             lambda: number(0, "rate", above=0, most=1),
-            "rate must be above 0 and at most 1, got 0. "
-            "Type a number in between, such as rate=0.5.",
+            "rate must be above 0 and at most 1, got 0. Use a number in between, such as rate=0.5.",
         ),
         (
             lambda: integer(0, "size", least=1),
-            "size must be at least 1, got 0. Type a whole number, such as size=1.",
+            "size must be at least 1, got 0. Use a whole number, such as size=1.",
         ),
         (
             lambda: integer(-3, "size", least=0),
-            "size must be at least 0, got -3. Type a whole number, such as size=1.",
+            "size must be at least 0, got -3. Use a whole number, such as size=1.",
         ),
     ],
 )
@@ -144,7 +143,7 @@ def test_values_refused(call, text):
 @pytest.mark.parametrize("x", [3.0, "3", None, True, np.bool_(1), Fraction(3), Decimal(3)])
 def test_not_a_whole_number(x):
     got = str(x) if isinstance(x, np.bool_) else repr(x)
-    text = f"size must be a whole number, got {got}. Type a whole number, such as size=2."
+    text = f"size must be a whole number, got {got}. Use a whole number, such as size=2."
     with pytest.raises(ParameterTypeError, match=f"^{re.escape(text)}$"):
         integer(x, "size", least=2)
 
@@ -168,7 +167,7 @@ def test_numbers_too_long_to_print_are_told_by_their_kind(digits):
 def test_an_example_lies_in_the_range():
     with pytest.raises(ParameterTypeError) as refused:
         number("x", "rate", above=0, most=Fraction(1, 2))
-    assert str(refused.value).endswith("Type a number, such as rate=0.25.")
+    assert str(refused.value).endswith("Use a number, such as rate=0.25.")
 
 
 def test_ends_of_the_ranges_are_read():
@@ -210,5 +209,5 @@ def test_a_parameter_of_thousands_of_digits_is_refused_in_a_sentence():
         with pytest.raises(SourdineError, match="got a") as caught:
             sd.mean([1, 2], **{"bounds": (0, 9), **paid, **wrong})
         assert len(str(caught.value)) < 300
-    with pytest.raises(SourdineError, match="q must be ascending orders"):
+    with pytest.raises(SourdineError, match="q must be increasing orders above 0 and below 1"):
         sd.quantiles([1, 2], [10**5000], bounds=(0, 9), epsilon=1)

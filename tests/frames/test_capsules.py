@@ -101,7 +101,7 @@ def test_a_failing_exporter_says_nothing_of_the_data():
         def __arrow_c_stream__(self, requested_schema=None):
             raise ValueError("salary 12345")
 
-    with pytest.raises(ParameterError, match="data must export Arrow data") as caught:
+    with pytest.raises(ParameterError, match="data must export valid Arrow data") as caught:
         Frame(Failing())
     assert "12345" not in str(caught.value)
     assert caught.value.__cause__ is None
@@ -152,5 +152,5 @@ def test_without_pyarrow_duckdb_reads_it():
     assert engine == "Duck ('age', 'vote', 'x') 3"
     assert rows == "[['31', None, '17'], ['yes', None, 'no'], ['0.5', None, '1']] [2, 2, 2]"
     assert series == "['31', None, '17'] 2"
-    assert error.endswith("In the checkout, type pip install '.[arrow]', which reads more of them.")
+    assert error.endswith("In the checkout, run pip install '.[arrow]', which reads more of them.")
     assert "secret" not in error

@@ -224,14 +224,14 @@ def test_declared_dates_by_hand():
 
 @pytest.mark.parametrize("form", BROKEN)
 def test_formats_that_name_no_day(form):
-    with pytest.raises(ParameterError, match=r"date_format must .* Type date_format='%d\.%m\.%Y'"):
+    with pytest.raises(ParameterError, match=r"date_format must .* Use date_format='%d\.%m\.%Y'"):
         Reading(date_format=form)
 
 
 def test_a_format_is_a_text():
-    with pytest.raises(ParameterTypeError, match="date_format must be a text, got 3"):
+    with pytest.raises(ParameterTypeError, match="date_format must be a string"):
         Reading(date_format=3)
-    with pytest.raises(ParameterError, match="read must hold date_format"):
+    with pytest.raises(ParameterError, match="read: date_format must"):
         Frame(["x"], read={"date_format": "%m"})
 
 

@@ -89,19 +89,21 @@ def test_folders_of_text(tmp_path):
 
 
 def test_what_folders_must_hold(tmp_path):
-    with pytest.raises(ParameterError, match="the folder must hold Parquet files, or CSV files"):
+    with pytest.raises(
+        ParameterError, match="the folder must hold only Parquet files or only CSV files"
+    ):
         Frame(tmp_path)
     (tmp_path / "a.csv").write_text("x\n1\n")
     pq.write_table(pa.table({"x": [1]}), tmp_path / "b.parquet")
-    with pytest.raises(ParameterError, match="with files of several kinds"):
+    with pytest.raises(ParameterError, match="with files of several types"):
         Frame(tmp_path)
     (tmp_path / "b.parquet").unlink()
     (tmp_path / "year=1").mkdir()
     (tmp_path / "year=1" / "c.csv").write_text("x\n1\n")
-    with pytest.raises(ParameterError, match="the folders must name the same columns"):
+    with pytest.raises(ParameterError, match="the folders must give the same columns"):
         Frame(tmp_path)
     (tmp_path / "a.csv").unlink()
-    with pytest.raises(ParameterError, match="hold Parquet files where the names of folders"):
+    with pytest.raises(ParameterError, match="hold Parquet files if folder names"):
         Frame(tmp_path)
 
 

@@ -97,7 +97,11 @@ def test_an_order_of_bytes_that_nothing_states_is_asked_for(encoding, tmp_path):
     path = tmp_path / "x.csv"
     for order in ("le", "be"):
         path.write_bytes("x\n1\n2\n".encode(f"{encoding}-{order}"))
-        with pytest.raises(ParameterError, match="encoding must tell the order of bytes") as error:
+        with pytest.raises(
+            ParameterError,
+            match="encoding must specify the byte order, as the file begins without a byte "
+            "order mark",
+        ) as error:
             len(Frame(path, read={"encoding": encoding}))
         assert error.value.tries == {"encoding": f"{encoding}-le"}
         assert len(Frame(path, read={"encoding": f"{encoding}-{order}"})) == 2
@@ -111,7 +115,7 @@ def test_an_encoding_reads_each_line_alone():
             text = (bytes(junk) + b"\nab,1\n").decode(encoding, "replace")
             assert text.endswith("\nab,1\n"), (encoding, junk)
     for stateful in ("iso2022_jp", "hz", "utf-7", "unicode_escape", "rot13", "no such", 3):
-        with pytest.raises(ParameterError, match="encoding must be one that Python knows"):
+        with pytest.raises(ParameterError, match="encoding must be a Python encoding"):
             Reading(encoding=stateful)
 
 
@@ -176,7 +180,9 @@ def test_of_a_first_line_without_numbers_only_what_was_typed_is_shown(tmp_path):
 
 def test_a_frame_has_one_reading():
     frame = Frame(["1,5"], read=GERMAN)
-    with pytest.raises(ParameterError, match="be left to the frame"):
+    with pytest.raises(
+        ParameterError, match="be omitted for a frame, which was opened with its own"
+    ):
         Frame(frame, read=FRENCH)
     assert Frame(frame, read=GERMAN).reading is Frame(frame).reading is GERMAN
 
@@ -191,7 +197,9 @@ def test_a_session_reads_as_it_was_opened():
     asked = sd.questions.read({"statistic": "count", "epsilon": 1})
     assert session.ask(asked).to_dict()["question"]["read"] == {"decimal": ","}
     spent = session.spent
-    with pytest.raises(ParameterError, match="read must be left to the session"):
+    with pytest.raises(
+        ParameterError, match="read must be omitted: the session was opened with its own"
+    ):
         session.count(epsilon=1, read={"decimal": "."})
     assert session.spent == spent
     assert session.plan.count(epsilon=1).error > 0
@@ -200,13 +208,17 @@ def test_a_session_reads_as_it_was_opened():
 @pytest.mark.parametrize(
     ("bad", "text"),
     [
-        ({"decimal": "x"}, r"read must hold decimal, which must be '\.' or ','"),
-        ({"thousands": ",", "decimal": ","}, "differ from the decimal mark"),
+        ({"decimal": "x"}, r"read: decimal must be '\.' or ','"),
+        ({"thousands": ",", "decimal": ","}, "differ from the decimal separator"),
         ({"separator": "x"}, "separator"),
-        ({"symbols": ["1"]}, "nothing that numbers hold"),
-        ({"header": ["a", "a"]}, "be texts that differ"),
+        ({"symbols": ["1"]}, "contain no characters of numbers and no leading or trailing blanks"),
+        ({"header": ["a", "a"]}, "be different strings"),
         ({"quotes": 1}, "quotes"),
-        ({"dec": ","}, "read must hold encoding"),
+        (
+            {"dec": ","},
+            "read must hold only encoding, separator, header, quotes, decimal, thousands,"
+            " symbols, date_format",
+        ),
         (3, "read must be a dict or a Reading"),
     ],
 )

@@ -220,16 +220,25 @@ def test_undescribed_mass_of_p_makes_every_divergence_infinite():
     [
         (
             lambda: Law.of([5, 0], [1, 1], [0.0, 0.0], [0.0, 0.0]),
-            "pieces must have length 1 or more",
+            "pieces must be in order and have length 1 or more",
         ),
         (
             lambda: Law.of([0, 2], [3, 1], [0.0, 0.0], [0.0, 0.0]),
-            "pieces must have length 1 or more",
+            "pieces must be in order and have length 1 or more",
         ),
-        (lambda: Law.of([0], [0], [0.0], [0.0]), "pieces must have length 1"),
+        (
+            lambda: Law.of([0], [0], [0.0], [0.0]),
+            "pieces must be in order and have length 1 or more",
+        ),
         (lambda: Law.finite([0.0, float("nan")]), "log_weights must be numbers, got NaN"),
-        (lambda: Law.mixture([], []), "weights must be one number, 0 or more, for each of the 0"),
-        (lambda: Law.mixture([0.5, -0.2], [laplace(0, 1)] * 2), "weights must be one number"),
+        (
+            lambda: Law.mixture([], []),
+            "weights must hold one number, 0 or more, for each of the 0 laws",
+        ),
+        (
+            lambda: Law.mixture([0.5, -0.2], [laplace(0, 1)] * 2),
+            "weights must hold one number, 0 or more, for each of the 2 laws",
+        ),
     ],
 )
 def test_what_is_no_law_is_refused(make, text):
@@ -250,7 +259,7 @@ def test_mixture():
     by_cells = 0.25 * parts[0].pmf(CELLS) + 0.75 * parts[1].pmf(CELLS)
     assert mixed.pmf(CELLS) == pytest.approx(by_cells, rel=1e-12)
     assert mixed.divergence(parts[0]).value == pytest.approx(log(0.25 + 0.75 * exp(3.5)), rel=1e-12)
-    with pytest.raises(ParameterError, match="laws must have geometric tails of one decay"):
+    with pytest.raises(ParameterError, match="laws must have geometric tails of the same decay"):
         Law.mixture([0.5, 0.5], [laplace(0, 2), laplace(0, 3)])
 
 
@@ -262,7 +271,7 @@ def test_finite_drops_cells_without_weight():
 
 
 def test_a_law_without_cells_is_refused():
-    with pytest.raises(ParameterError, match="a law must have at least one piece, got none"):
+    with pytest.raises(ParameterError, match="a law must have at least one piece"):
         Law.finite([-inf, -inf])
 
 

@@ -393,7 +393,7 @@ def test_damage_is_noticed(data, tmp_path_factory):
 
 def test_a_file_of_another_schema_is_refused(tmp_path):
     Aggregator(FORMS["split"]).save(tmp_path / "total")
-    with pytest.raises(ParameterError, match="the one that the file is for"):
+    with pytest.raises(ParameterError, match="the schema that the file was written for"):
         Aggregator.load(tmp_path / "total", make_form(fingerprint="f" * 16))
     vote = RandomizedResponse(epsilon=1, categories=4)
     other = Form(
@@ -402,7 +402,7 @@ def test_a_file_of_another_schema_is_refused(tmp_path):
         method="split",
         guarantee=vote.guarantee,
     )
-    with pytest.raises(ParameterError, match="another randomiser"):
+    with pytest.raises(ParameterError, match="a different randomiser"):
         Aggregator.load(tmp_path / "total", other)
     with pytest.raises(FileNotFoundError):
         Aggregator.load(tmp_path / "none", other)
@@ -440,9 +440,9 @@ def test_bad_parameters_are_refused():
         {"pairs": [("age", "hat")]},
         {"pairs": [("age",)]},
     ):
-        with pytest.raises(ParameterError, match="must be"):
+        with pytest.raises(ParameterError, match=r"must (be|hold)"):
             Aggregator(form, **options)
-    with pytest.raises(ParameterError, match="left out under the method 'sample'"):
+    with pytest.raises(ParameterError, match="omitted for the method 'sample'"):
         Aggregator(FORMS["sample"], pairs=PAIRS[:1])
     total = Aggregator(form)
     for ask in (lambda: total.tally("hat"), lambda: total.pair("age", "vote")):
@@ -450,7 +450,7 @@ def test_bad_parameters_are_refused():
             ask()
     with pytest.raises(ParameterTypeError, match="reports must be"):
         total.add(5)
-    with pytest.raises(ParameterTypeError, match="estimates must be"):
+    with pytest.raises(ParameterTypeError, match="Estimates need a schema"):
         total.estimate()
     with pytest.raises(ParameterError, match="as a list of lines"):
         total.add("there is no such file")

@@ -57,7 +57,7 @@ def test_a_file_is_estimated_by_its_own_schema(tmp_path, name):
 def test_another_schema_is_refused(tmp_path, name, what):
     clean = SCHEMA.sanitize(RAW, to=tmp_path / name)
     for unmarked in (False, True):
-        with pytest.raises(ParameterError, match=f"sanitised by, got one .*{what}"):
+        with pytest.raises(ParameterError, match=f"sanitised with, got one .*{what}"):
             OTHERS[what].estimate(clean, unmarked=unmarked)
 
 
@@ -74,7 +74,9 @@ def test_frames_carry_their_schema(frame):
 def test_what_has_no_place_for_a_schema_is_estimated_by_the_one_given(frame):
     clean = SCHEMA.sanitize(frame(RAW))
     assert SCHEMA.estimate(clean).reports("age") == 150
-    with pytest.raises(ParameterError, match="schema must be given: the table carries no schema"):
+    with pytest.raises(
+        ParameterError, match="schema must be given, as the table contains no schema"
+    ):
         estimate(clean)
 
 
@@ -94,7 +96,7 @@ def test_a_raw_file_is_refused(tmp_path):
     pd.DataFrame(RAW).to_parquet(tmp_path / "raw.parquet")
     with pytest.raises(ParameterError, match="without a schema in its metadata"):
         SCHEMA.estimate(tmp_path / "raw.parquet")
-    with pytest.raises(ParameterError, match="type unmarked=True"):
+    with pytest.raises(ParameterError, match="use unmarked=True"):
         SCHEMA.estimate(raw)
     assert SCHEMA.estimate(raw, unmarked=True).reports("vote") == 150
 
@@ -121,7 +123,7 @@ def test_the_raw_file_under_the_name_of_the_clean_one_is_refused(tmp_path):
 def test_files_of_different_schemas_are_not_mixed(tmp_path):
     SCHEMA.sanitize(RAW, to=tmp_path / "a.csv")
     OTHERS["epsilon 6 in place of 3"].sanitize(RAW, to=tmp_path / "b.csv")
-    with pytest.raises(ParameterError, match="the files must carry one schema"):
+    with pytest.raises(ParameterError, match="the files must contain the same schema"):
         SCHEMA.estimate(tmp_path / "*.csv")
 
 
@@ -139,7 +141,7 @@ def test_a_damaged_schema_file_is_said_to_be(tmp_path, text):
 @pytest.mark.parametrize("text", ["", "7", "[]", '{"epsilon": "1e999999999", "columns": {}}'])
 def test_a_damaged_mark_is_said_to_be(text):
     clean = SCHEMA.sanitize(pa.table(RAW)).replace_schema_metadata({KEY: text})
-    with pytest.raises(ParameterError, match="got a damaged one"):
+    with pytest.raises(ParameterError, match="got damaged data"):
         estimate(clean)
 
 

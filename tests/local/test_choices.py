@@ -176,7 +176,7 @@ def test_shares_and_pairs_hold_the_truth():
         assert (low <= joint).all()
         assert (high >= joint).all()
         assert (high - low).max() < 0.1
-        with pytest.raises(ParameterError, match="Leave consistent out"):
+        with pytest.raises(ParameterError, match="Omit consistent"):
             found.shares("media", consistent="norm-sub")
 
 
@@ -211,15 +211,15 @@ def test_schema_files_hold_choices(ending, tmp_path):
     [
         (lambda: Choices("tv"), "choices must be from 2 to 16, got 1"),
         (lambda: Choices(*map(str, range(17))), "got 17"),
-        (lambda: Choices(["tv", "web"]), r"Type Choices\(\*choices\)"),
-        (lambda: Choices("tv", "tv"), "choices must be different"),
-        (lambda: Choices("tv", " web"), "without blanks at their ends"),
-        (lambda: Choices("tv", 3), "be texts"),
+        (lambda: Choices(["tv", "web"]), r"Use Choices\(\*choices\)"),
+        (lambda: Choices("tv", "tv"), "choices must be distinct"),
+        (lambda: Choices("tv", " web"), "without leading or trailing blanks"),
+        (lambda: Choices("tv", 3), "be strings"),
         (
             lambda: Choices("tv", "a;b"),
-            r"be without the letters of the separator ';'.*Type separator='\|'",
+            r"contain neither the separator ';'.*Use separator='\|'",
         ),
-        (lambda: Choices("tv", "web", separator=" "), "Type separator=';'"),
+        (lambda: Choices("tv", "web", separator=" "), "Use separator=';'"),
         (lambda: FlippedSet(epsilon=1, categories=3, flips=3), "flips must be below"),
     ],
 )

@@ -86,7 +86,7 @@ def test_values_are_snapped_to_cells():
 
 
 BAD = [
-    ({"bounds": (1, 0)}, "bounds must be in order"),
+    ({"bounds": (1, 0)}, "bounds: lower must be below upper"),
     ({"bounds": 3}, "bounds must be two numbers"),
     ({"epsilon": 0}, "epsilon must be above 0"),
     ({"method": "magic"}, "method must be 'auto', 'shrinkage', "),
@@ -98,7 +98,7 @@ BAD_TERMS = [
     (Dubois, {"rule": "soft"}, "rule must be"),
     (Dubois, {"wavelet": "bior2.2"}, "wavelet must be"),
     (Bins, {"reading": "shrinkage", "wavelet": "no"}, "wavelet must be"),
-    (Bins, {"bins": (10,)}, "bins must be falling powers of two"),
+    (Bins, {"bins": (10,)}, "bins must be decreasing powers of two"),
     (Wave, {"cells": 100}, "cells must be a power of two"),
     (Wave, {"reading": "ml"}, "reading must be"),
     (OneBit, {"first": 5, "last": 2}, "first must be at most last, and last below"),
@@ -152,7 +152,7 @@ def test_a_density_prints_and_travels():
     assert np.array_equal(again.mass, found.mass)
     assert again.cost == found.cost
     assert again.pdf(0.9) == found.pdf(0.9) == 1.6
-    wrong = r"the JSON must be what Density.to_json\(\) wrote, got something else"
+    wrong = r"the JSON must be the output of Density.to_json\(\)"
     with pytest.raises(ParameterError, match=wrong):
         Density.from_json("[1, 2]")
     low, high = found.band()
@@ -306,7 +306,7 @@ WITHOUT_PYWAVELETS = """
 import sys
 sys.modules["pywt"] = None
 import sourdine as sd
-from sourdine.results.charts import MissingExtraError
+from sourdine.errors import MissingExtraError
 for method in ("histogram", "square-wave"):
     found = sd.local.density([0.2, 0.4], bounds=(0, 1), epsilon=1, method=method)
     assert found.integral(0, 1) > 0.99
@@ -326,6 +326,6 @@ def test_without_pywavelets_the_error_says_what_to_install():
     told = subprocess.check_output(command, text=True).splitlines()  # noqa: S603
     assert len(told) == 4
     assert set(told) == {
-        "PyWavelets must be installed for densities by wavelets, got none. "
-        "In the checkout, type pip install '.[density]', or method='square-wave'."
+        "This needs the 'density' extra. "
+        "In the checkout, run pip install '.[density]', or use method='square-wave'."
     }

@@ -67,7 +67,7 @@ def test_reach_is_the_maximum_over_all_cells(name):
 
 @pytest.mark.parametrize("bad", ["dmey", "bior2.2", "nothing", "db30", 4, None])
 def test_other_wavelets_are_refused(bad):
-    with pytest.raises(ParameterError, match="wavelet must be an orthogonal one"):
+    with pytest.raises(ParameterError, match="wavelet must be an orthogonal wavelet"):
         Wavelet(bad)
 
 

@@ -202,10 +202,10 @@ def test_frames_are_read_by_name():
     ("options", "says"),
     [
         ({"label": "z"}, "label must be a column"),
-        ({"label": "x0"}, "must be a Number, as all but the label are"),
+        ({"label": "x0"}, "must be a Number, like all columns but the label"),
         ({"label": "y", "predicts": "dirty"}, "predicts must be"),
         ({"label": "y", "priors": [0.5, 0.6]}, "priors must be 2 shares"),
-        ({}, "must be a Number, as all but the label are"),
+        ({}, "must be a Number, like all columns but the label"),
     ],
 )
 def test_bad_parameters_say_what_to_type(options, says):
@@ -219,7 +219,7 @@ def test_bad_rows_say_what_to_type():
     schema = schema_of("laplace", 1)
     with pytest.raises(ParameterError, match="without the label"):
         NoisyGaussianNB(schema=schema, label="y").fit(x[:, :3], y)
-    with pytest.raises(ParameterError, match="y must hold the classes"):
+    with pytest.raises(ParameterError, match="y must hold only the classes"):
         NoisyGaussianNB(schema=schema, label="y").fit(x, y + 1)
     sampled = Schema.of(schema.columns, epsilon=1, method="sample", missing="random")
     with pytest.raises(ParameterError, match="method must be 'split'"):
@@ -322,7 +322,7 @@ def test_scikit_learn_is_loaded_for_learning_only():
 def test_without_scikit_learn_the_error_says_what_to_install(monkeypatch):
     learn = importlib.import_module("sourdine.local.learn")
     monkeypatch.setitem(sys.modules, "sklearn", None)
-    with pytest.raises(ImportError, match="scikit-learn must be installed"):
+    with pytest.raises(ImportError, match="This needs the 'learn' extra"):
         importlib.reload(learn)
 
 

@@ -94,7 +94,7 @@ def test_no_reports_tell_nothing():
 @pytest.mark.parametrize("pairs", [[("age", "age")], [("age", "sex")], [("age",)]])
 def test_bad_pairs_are_refused(pairs):
     schema, table = clean(10)
-    with pytest.raises(ParameterError, match="pairs must be of two different columns"):
+    with pytest.raises(ParameterError, match="pairs must hold two different columns"):
         schema.estimate(table, pairs=pairs)
 
 

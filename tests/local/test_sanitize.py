@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sourdine.audit import ALPHA, p_value, replay
-from sourdine.errors import ParameterError
+from sourdine.errors import ExistingFileError, MissingExtraError, ParameterError
 from sourdine.frames.cells import Ticks
 from sourdine.frames.frame import Frame
 from sourdine.grid import Grid
@@ -333,12 +333,12 @@ def test_a_failure_leaves_no_file(tmp_path):
     ("call", "said"),
     [
         (lambda s: s.sanitize({"a": [1], "b": [2], "c": [3]}), "or dropped, got 'c'"),
-        (lambda s: s.sanitize({"a": [1]}), "got no 'b'"),
+        (lambda s: s.sanitize({"a": [1]}), "got no column 'b'"),
         (lambda s: s.sanitize({"a": [1], "b": [2]}, drop=["c"]), "drop must name columns"),
         (lambda s: s.sanitize({"a": [1], "b": [2]}, drop=["a"]), "drop must name columns"),
-        (lambda s: s.sanitize("x.csv"), "to must name the file to write"),
+        (lambda s: s.sanitize("x.csv"), "to must name the output file"),
         (lambda s: s.sanitize({"a": [1], "b": [2]}, to="x.xls"), "to must end in .csv"),
-        (lambda s: s.sanitize({"a": [1], "b": [2]}, to="no/where/x.csv"), "a folder that exists"),
+        (lambda s: s.sanitize({"a": [1], "b": [2]}, to="no/where/x.csv"), "an existing folder"),
         (lambda s: s.sanitize({"a": [1], "b": [2]}, to=3), "to must be a path"),
         (lambda s: s.sanitize({"a": [1], "b": [2]}, progress="yes"), "progress must be True or"),
     ],
@@ -351,14 +351,14 @@ def test_bad_calls_are_refused(call, said):
 
 def test_tables_refuse_what_they_cannot_show(tmp_path):
     both = Schema(a=Flag(missing=True), epsilon=1, method="sample", missing="random")
-    with pytest.raises(ParameterError, match="A blank would mean two things"):
+    with pytest.raises(ParameterError, match="A blank would be ambiguous"):
         both.sanitize({"a": [True]})
     bits = Schema(a=Choice("x", "y", method="unary"), epsilon=1, missing="random")
     with pytest.raises(ParameterError, match="method must be 'response' in a table"):
         bits.sanitize({"a": ["x"]})
     path = tmp_path / "a.csv"
     path.write_text("a\ntrue\n")
-    with pytest.raises(ParameterError, match="another file than the one read"):
+    with pytest.raises(ParameterError, match="differ from the file that is read"):
         Schema(a=Flag(), epsilon=1, missing="random").sanitize(path, to=path)
 
 
@@ -405,7 +405,7 @@ def test_without_arrow(monkeypatch, tmp_path):
     relation = duckdb.sql("SELECT true AS a FROM range(7)")
     monkeypatch.setattr("sourdine.local.table.blocks.find_spec", lambda _: None)
     assert len(schema.sanitize(relation)["a"]) == 7
-    with pytest.raises(ParameterError, match=r"to must end in .csv where pyarrow is not"):
+    with pytest.raises(MissingExtraError, match="This needs the 'arrow' extra"):
         schema.sanitize({"a": [True]}, to=tmp_path / "clean.parquet")
 
 
@@ -515,7 +515,7 @@ def test_a_clean_file_is_not_overwritten_by_mistake(tmp_path):
     schema.sanitize(raw, to=clean)
     first = clean.read_bytes()
     for data in (raw, {"age": [3]}):
-        with pytest.raises(ParameterError, match="to must be a new file") as caught:
+        with pytest.raises(ExistingFileError, match="File already exists: ") as caught:
             schema.sanitize(data, to=clean)
         assert clean.read_bytes() == first
         schema.sanitize(data, to=caught.value.tries["to"])
@@ -535,7 +535,7 @@ def test_an_unfinished_file_has_a_name_that_nobody_knows(ending, tmp_path, monke
     assert precious.read_text() == "precious"
     monkeypatch.setattr("sourdine.local.table.blocks.token_hex", lambda _: "known")
     (tmp_path / f".2.{ending}.known.part").symlink_to(precious)
-    with pytest.raises(ParameterError, match="where files can be written"):
+    with pytest.raises(ParameterError, match="a writable folder"):
         schema.sanitize({"age": [3]}, to=tmp_path / f"2.{ending}")
     assert precious.read_text() == "precious"
 
@@ -559,7 +559,7 @@ def test_what_is_read_is_not_overwritten(tmp_path):
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_text("age\n3\n")
     schema = Schema(age=Number(0, 120, 1), epsilon=1, missing="random")
-    with pytest.raises(ParameterError, match="another file"):
+    with pytest.raises(ParameterError, match="must differ from the file"):
         schema.sanitize(str(tmp_path / "*.csv"), to=tmp_path / "a.csv")
     assert (tmp_path / "a.csv").read_text() == "age\n3\n"
 
@@ -601,7 +601,7 @@ def test_a_column_is_refused_by_its_declared_type(tmp_path):
 
 def test_texts_are_numbers_where_it_is_declared_how_they_are_written(tmp_path):
     frame = pl.DataFrame({"age": ["31", "?", None] * 40})
-    with pytest.raises(ParameterError, match=r"type read=.*decimal") as refusal:
+    with pytest.raises(ParameterError, match=r"use read=.*decimal") as refusal:
         AGES.sanitize(frame)
     assert len(AGES.sanitize(frame, **refusal.value.tries)) == 120
     (tmp_path / "ages.csv").write_text("age\n31\n?\n")  # declares no type

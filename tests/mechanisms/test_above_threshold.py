@@ -82,7 +82,7 @@ def test_above_threshold_finds_what_is_far_above():
         (
             lambda: AboveThreshold(epsilon=1, queries=2, threshold=0.5),
             ParameterTypeError,
-            "threshold must be a whole number, got 0.5. Type",
+            "threshold must be a whole number, got 0.5. Use",
         ),
     ],
 )

@@ -43,7 +43,7 @@ def test_truncated_staircase_is_built_at_any_epsilon():
         (
             lambda: BoundedStaircase(epsilon=1, last=9, method="clip"),
             ParameterError,
-            "method must be 'window' or 'truncated', got 'clip'. Type",
+            "method must be 'window' or 'truncated', got 'clip'. Use",
         ),
     ],
 )

@@ -29,7 +29,7 @@ def test_error_bounds_are_useful():
 
 
 def test_a_choice_has_no_interval():
-    with pytest.raises(ParameterTypeError, match="an interval must be of a number"):
+    with pytest.raises(ParameterTypeError, match=r"interval\(\) is not available for Exponential"):
         Exponential(epsilon=1, candidates=2).release([1, 2]).interval()
 
 
@@ -39,12 +39,12 @@ def test_a_choice_has_no_interval():
         (
             lambda: Exponential(epsilon=1, candidates=0),
             ParameterError,
-            "candidates must be at least 1, got 0. Type",
+            "candidates must be at least 1, got 0. Use",
         ),
         (
             lambda: Exponential(epsilon=1, candidates=3).release([1, 2]),
             ParameterTypeError,
-            "scores must be a vector of 3 whole numbers, got the shape (2,). Its length is public",
+            "scores must be a vector of 3 whole numbers, got an array of shape (2,). Its",
         ),
     ],
 )

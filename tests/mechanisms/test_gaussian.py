@@ -98,7 +98,7 @@ def test_classic_gaussian_is_refused_where_it_fails():
         ParameterError, match=r"got 'classic' at epsilon 10 and delta 1e-05"
     ) as caught:
         Gaussian(epsilon=10, delta=1e-5, method="classic")
-    assert "Type method='tight'" in str(caught.value)
+    assert "Use method='tight'" in str(caught.value)
 
 
 @pytest.mark.quick_cases(2)
@@ -159,7 +159,7 @@ def test_gaussian_knows_neighbouring_numbers():
 
 
 def test_vectors_need_the_calibration_that_covers_them():
-    with pytest.raises(ParameterTypeError, match=r"Type method='zcdp'"):
+    with pytest.raises(ParameterTypeError, match=r"Use method='zcdp'"):
         Gaussian(epsilon=1, delta=1e-6).release([1, 2])
     vector = Gaussian(epsilon=1, delta=1e-6, method="zcdp").release([1, 2]).value
     assert vector.shape == (2,)
@@ -171,22 +171,22 @@ def test_vectors_need_the_calibration_that_covers_them():
         (
             lambda: Gaussian(epsilon=1, delta=0),
             ParameterError,
-            "delta must be above 0, got 0. Type",
+            "delta must be above 0, got 0. Use",
         ),
         (
             lambda: Gaussian(epsilon=1, delta=1),
             ParameterError,
-            "delta must be below 1, got 1. Type",
+            "delta must be below 1, got 1. Use",
         ),
         (
             lambda: Gaussian(epsilon=1, delta=0.1, sensitivity=1.5),
             ParameterTypeError,
-            "sensitivity must be a whole number, got 1.5. Type",
+            "sensitivity must be a whole number, got 1.5. Use",
         ),
         (
             lambda: Gaussian(epsilon=1, delta=0.1, method="best"),
             ParameterError,
-            "method must be 'tight', 'classic' or 'zcdp', got 'best'. Type",
+            "method must be 'tight', 'classic' or 'zcdp', got 'best'. Use",
         ),
     ],
 )

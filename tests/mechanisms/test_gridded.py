@@ -97,5 +97,5 @@ def test_smoothing_and_odd_data():
     assert made.lengths([0, 0, 0]).tolist() == [0, 0, 1, 1]
     assert made.read([]).tolist() == made.read(["?", None, 0, 3]).tolist() == [0, 0, -1, -1]
     assert made.release([0, 3, 3], source=SeededSource(1)).value in range(4)
-    with pytest.raises(ParameterError, match="universe must make at most"):
+    with pytest.raises(ParameterError, match="universe must give at most"):
         InverseLength(epsilon=1, f=sum, n=100, universe=range(100), answers=[0])

@@ -52,12 +52,12 @@ def test_intervals_of_arrays_stop_at_the_ends():
         (
             lambda: Laplace(epsilon=1, relation="add"),
             ParameterError,
-            "relation must be 'substitute', 'add_remove' or 'local', got 'add'. Type",
+            "relation must be 'substitute', 'add_remove' or 'local', got 'add'. Use",
         ),
         (
             lambda: Laplace(epsilon=1).error(0),
             ParameterError,
-            "beta must be from 1e-15 to 1, got 0. Type",
+            "beta must be from 1e-15 to 1, got 0. Use",
         ),
     ],
 )

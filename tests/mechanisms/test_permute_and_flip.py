@@ -55,7 +55,7 @@ def test_a_single_candidate_is_always_chosen():
         (
             lambda: PermuteAndFlip(epsilon=1, candidates=2.0),
             ParameterTypeError,
-            "candidates must be a whole number, got 2.0. Type",
+            "candidates must be a whole number, got 2.0. Use",
         ),
     ],
 )

@@ -48,7 +48,7 @@ def test_many_categories_cost_no_memory():
         (
             lambda: RandomizedResponse(epsilon=1, categories=1),
             ParameterError,
-            "categories must be at least 2, got 1. Type",
+            "categories must be at least 2, got 1. Use",
         ),
         (
             lambda: RandomizedResponse(epsilon=1, categories=3).release([1, 2]),

@@ -87,12 +87,12 @@ def test_staircase_is_built_at_once_at_any_epsilon():
         (
             lambda: Staircase(epsilon=1, sensitivity=4, width=5),
             ParameterError,
-            "width must be at most the sensitivity (4), got 5. Leave width out",
+            "width must be at most the sensitivity (4), got 5. Omit width",
         ),
         (
             lambda: Staircase(epsilon=1, minimise="l3"),
             ParameterError,
-            "minimise must be 'l1' or 'l2', got 'l3'. Type",
+            "minimise must be 'l1' or 'l2', got 'l3'. Use",
         ),
     ],
 )

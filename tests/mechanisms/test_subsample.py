@@ -31,9 +31,9 @@ def test_subsample_of_a_fixed_size_takes_each_record_equally_often():
 
 
 def test_subsample_relation_must_fit_the_sampling():
-    with pytest.raises(ParameterError, match="must be for one record added or removed, got SUBS"):
+    with pytest.raises(ParameterError, match="must hold for one record added or removed, got SUBS"):
         Subsample(mechanism=Laplace(epsilon=1, relation=SUBSTITUTE), values=(0, 1), rate=0.5)
-    with pytest.raises(ParameterError, match="must be for one record replaced, got ADD_REMOVE"):
+    with pytest.raises(ParameterError, match="must hold for one record replaced, got ADD_REMOVE"):
         Subsample(mechanism=Laplace(epsilon=1, relation=ADD_REMOVE), values=(0, 1), sample=1, n=2)
 
 
@@ -80,7 +80,7 @@ def test_any_mechanism_can_be_sampled():
         (
             lambda: Subsample(mechanism=COUNT, values=(), rate=0.5),
             ParameterError,
-            "values must be a list of at least one whole number, got none. Type",
+            "values must be a list of at least one whole number, got an empty list. Use",
         ),
         (
             lambda: Subsample(mechanism=COUNT, values=(0, 1)),
@@ -100,7 +100,7 @@ def test_any_mechanism_can_be_sampled():
                 n=3,
             ).release([1, 0]),
             ParameterTypeError,
-            "the input must have the public number of 3 records, got 2",
+            "the input must hold the public number of 3 records, got 2",
         ),
     ],
 )

@@ -71,19 +71,19 @@ def test_warner_optimum_beats_other_coins(epsilon):
         (
             lambda: Warner(truth=1),
             ParameterError,
-            "truth must be above 0 and below 1, got 1. A sure",
+            "truth must be above 0 and below 1, got 1. A certain",
         ),
         (
             lambda: Warner(truth=0.5, yes=0),
             ParameterError,
             "yes must be above 0 and below 1, got 0",
         ),
-        (lambda: Warner(truth=1.5), ParameterError, "truth must be from 0 to 1, got 1.5. Type"),
+        (lambda: Warner(truth=1.5), ParameterError, "truth must be from 0 to 1, got 1.5. Use"),
         (lambda: Warner(truth=0.5).variance(0.5, 0), ParameterError, "n must be at least 1"),
         (
             lambda: Warner(truth=0.5).variance(0.5, 9, of="all"),
             ParameterError,
-            "of must be 'sample' or 'population', got 'all'. Type",
+            "of must be 'sample' or 'population', got 'all'. Use",
         ),
     ],
 )

@@ -132,13 +132,17 @@ def test_sizes():
 @pytest.mark.parametrize(
     ("call", "error", "text"),
     [
-        (lambda: bounded_laplace(11, 10, 1), ParameterError, "x must be from 0 to 10, got a value"),
+        (lambda: bounded_laplace(11, 10, 1), ParameterError, "x must be from 0 to 10"),
         (lambda: bounded_laplace(-1, 10, 1), ParameterError, "x must be from 0 to 10"),
         (lambda: bounded_laplace(1, -1, 1), ParameterError, "top must be at least 0, got -1"),
         (lambda: bounded_laplace(1, 2**53, 1), ParameterError, r"top must be at most 2\*\*52"),
         (lambda: bounded_laplace(1, 10, 0), ParameterError, "decay must be above 0, got 0"),
         (lambda: bounded_laplace(0.5, 10, 1), ParameterTypeError, "x must be whole numbers"),
-        (lambda: bounded_laplace(np.ones(3, int), 5, 1, 4), ParameterError, "size must be the sha"),
+        (
+            lambda: bounded_laplace(np.ones(3, int), 5, 1, 4),
+            ParameterError,
+            "size must equal the shape of x",
+        ),
         (lambda: truncated_geometric(-1, 5), ParameterError, "r must be above 0, got -1"),
     ],
 )

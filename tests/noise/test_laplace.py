@@ -240,7 +240,7 @@ def test_sizes():
         (
             0,
             ParameterError,
-            "scale must be above 0, got 0. Type a positive number, such as scale=1.",
+            "scale must be above 0, got 0. Use a positive number, such as scale=1.",
         ),
         (-2, ParameterError, "scale must be above 0, got -2"),
         (float("nan"), ParameterError, "scale must be finite, got nan"),

@@ -205,7 +205,7 @@ def test_sizes():
         (
             lambda: choose_run([1], [1, 2], 1),
             ParameterError,
-            "a list as long as distances, got the shapes",
+            "be a list as long as distances",
         ),
         (lambda: choose_run([-1], [1], 1), ParameterError, "cells must be at least 0"),
         (lambda: choose_run([1], [1], -1), ParameterError, "decay must be at least 0, got -1"),

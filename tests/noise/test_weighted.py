@@ -61,9 +61,9 @@ def test_sizes():
 @pytest.mark.parametrize(
     ("weights", "error", "text"),
     [
-        ([], ParameterError, "weights must hold at least one number, got none"),
-        ([0, 0], ParameterError, "weights must hold one above 0"),
-        ([Real.of(0), 0], ParameterError, "weights must hold one that can be told from 0"),
+        ([], ParameterError, "weights must hold at least one number"),
+        ([0, 0], ParameterError, "weights must hold at least one above 0"),
+        ([Real.of(0), 0], ParameterError, "weights must hold at least one distinguishable from 0"),
         ([-1, 2], ParameterError, r"weights\[0\] must be at least 0, got -1"),
         (["a"], ParameterTypeError, r"weights\[0\] must be a number, got 'a'"),
         ([float("nan")], ParameterError, r"weights\[0\] must be finite, got nan"),

@@ -82,7 +82,7 @@ def test_a_session_refuses_what_it_was_opened_with(name):
     """The one difference between a function and a session's method."""
     session = sd.Session(DATA, epsilon=10)
     for statistic in STATISTICS:
-        with pytest.raises(sd.ParameterError, match=f"{name} must be left to the session"):
+        with pytest.raises(sd.ParameterError, match=f"{name} must be omitted: (the|a) session"):
             getattr(session, statistic)(**{name: "x"})
 
 
@@ -115,13 +115,13 @@ def test_a_question_is_asked_as_an_answer_holds_it():
 
 
 def test_a_parameter_is_said_once():
-    with pytest.raises(TypeError, match="several values for q"):
+    with pytest.raises(TypeError, match=r"quantiles\(\) got multiple values for argument 'q'"):
         sd.quantiles(DATA, [0.5], q=[0.9], column="age", bounds=(0, 120), epsilon=1)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS)
 def test_a_parameter_called_self_is_one_that_is_not_known(statistic):
-    with pytest.raises(sd.ParameterTypeError, match="self must be a parameter"):
+    with pytest.raises(sd.ParameterTypeError, match="got an unexpected keyword argument 'self'"):
         getattr(sd.Session(DATA, epsilon=1), statistic)(self=1, epsilon=1)
 
 

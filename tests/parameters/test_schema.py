@@ -190,10 +190,10 @@ def test_wrong_kinds_and_unknown_parameters_are_not_valid(name):
 @pytest.mark.parametrize(
     ("asked", "text"),
     [
-        ("{", "the question must be JSON"),
-        ("[]", "the question must be an object"),
-        ("3", "the question must be an object"),
-        (3, "the question must be an object"),
+        ("{", "the question must be valid JSON"),
+        ("[]", "the question must be a JSON object"),
+        ("3", "the question must be a JSON object"),
+        (3, "the question must be a JSON object"),
         ({}, "statistic must be one of count, sum"),
         ({"statistic": "modus"}, "statistic must be one of count, sum"),
         ({"statistic": ["mean"]}, "statistic must be one of count, sum"),

@@ -129,34 +129,33 @@ def test_infinite_stays_infinite():
     [
         (
             lambda: poisson(Guarantee(1, 0, SUBSTITUTE), 0.5),
-            "guarantee must be for one record added or removed, got SUBSTITUTE. The size of a "
-            "Poisson sample is random, so poisson speaks of ADD_REMOVE alone. "
-            "Type without_replacement(...).",
+            "guarantee must hold for one record added or removed, got SUBSTITUTE. The size of a "
+            "Poisson sample is random, so poisson needs a guarantee under ADD_REMOVE. "
+            "Use without_replacement(...).",
         ),
         (
             lambda: without_replacement_allowance(Guarantee(1, 0, ADD_REMOVE), 1, 2),
-            "guarantee must be for one record replaced, got ADD_REMOVE. The size of such a sample "
-            "is fixed, so without_replacement_allowance speaks of SUBSTITUTE alone. "
-            "Type poisson_allowance(...).",
+            "guarantee must hold for one record replaced, got ADD_REMOVE. The size of such a "
+            "sample is fixed, so without_replacement_allowance needs a guarantee under SUBSTITUTE. "
+            "Use poisson_allowance(...).",
         ),
         (
             lambda: poisson(Guarantee(1, 0, LOCAL), 0.5),
-            "guarantee must be for one record added or removed, got LOCAL. The size of a "
-            "Poisson sample is random, so poisson speaks of ADD_REMOVE alone. "
-            "A local promise needs no curator's sample.",
+            "guarantee must hold for one record added or removed, got LOCAL. The size of a "
+            "Poisson sample is random, so poisson needs a guarantee under ADD_REMOVE. "
+            "A local guarantee needs no sample of a curator.",
         ),
         (
             lambda: poisson(Guarantee(1, 0, ADD_REMOVE), 0),
-            "rate must be above 0 and at most 1, got 0. "
-            "Type a number in between, such as rate=0.5.",
+            "rate must be above 0 and at most 1, got 0. Use a number in between, such as rate=0.5.",
         ),
         (
             lambda: without_replacement(Guarantee(1, 0, SUBSTITUTE), 3, 2),
-            "sample must be at most n (2), got 3. Type sample=2 or less.",
+            "sample must be at most n (2), got 3. Use sample=2 or less.",
         ),
         (
             lambda: without_replacement(Guarantee(1, 0, SUBSTITUTE), 0, 2),
-            "sample must be at least 1, got 0. Type a whole number, such as sample=1.",
+            "sample must be at least 1, got 0. Use a whole number, such as sample=1.",
         ),
     ],
 )

@@ -80,7 +80,7 @@ def test_other_relations_are_refused():
         guarantee = Guarantee(1, 0, g)
         budget = Budget(9, relation=relation)
         assert not budget.can_spend(guarantee)
-        with pytest.raises(ParameterError, match="says nothing of"):
+        with pytest.raises(ParameterError, match="does not bound"):
             budget.spend(guarantee)
         assert budget.spent.epsilon == 0
     assert Budget(1, relation=LOCAL).spend(Guarantee(1, 0, LOCAL)) == Guarantee(1, 0, LOCAL)
@@ -144,7 +144,7 @@ def test_rounding_never_passes_the_total():
 
 
 def test_budget_cannot_be_copied():
-    text = "a budget must be one object, got a request to copy it. Pass the budget itself"
+    text = "A budget cannot be copied. Pass the budget itself"
     for copier in (copy.copy, copy.deepcopy, pickle.dumps):
         with pytest.raises(ParameterTypeError, match=text):
             copier(Budget(1))
@@ -176,48 +176,48 @@ THIRD = Guarantee(Fraction(1, 3))
             Guarantee(1),
             "",
             BudgetExceededError,
-            "epsilon must be at most 0.666666, what is left of 1, got 1. "
-            "Type epsilon=0.666666 or less.",
+            "Budget exceeded: requested epsilon=1, 0.666666 of 1 remaining. "
+            "Use epsilon=0.666666 or less.",
         ),
         (
             spent(Budget(1, relation=SUBSTITUTE), Guarantee(THIRD.epsilon, 0, SUBSTITUTE)),
             Guarantee(1, 0, ADD_REMOVE),
             "count",
             BudgetExceededError,
-            "epsilon of 'count' must be at most 0.666666, what is left of 1, got 2. "
-            "Type epsilon=0.333333 or less.",
+            "Budget exceeded by 'count': requested epsilon=2, 0.666666 of 1 remaining. "
+            "Use epsilon=0.333333 or less.",
         ),
         (
             Budget(2, 1e-6),
             Guarantee(2, 1e-5),
             "",
             BudgetExceededError,
-            "delta must be at most 1e-06, what is left of 1e-06, got 1e-05. "
-            "Type delta=1e-6 or less.",
+            "Budget exceeded: requested delta=1e-05, 1e-06 of 1e-06 remaining. "
+            "Use delta=1e-6 or less.",
         ),
         (
             Budget(4, 1e-6, SUBSTITUTE),
             Guarantee(1, 1e-6, ADD_REMOVE),
             "",
             BudgetExceededError,
-            "delta must be at most 1e-06, what is left of 1e-06, got 3.71829e-06. "
-            "Type delta=2.68941e-7 or less.",
+            "Budget exceeded: requested delta=3.71829e-06, 1e-06 of 1e-06 remaining. "
+            "Use delta=2.68941e-7 or less.",
         ),
         (
             spent(Budget(1), Guarantee(1)),
             Guarantee(1),
             "",
             BudgetExceededError,
-            "epsilon must be at most 0, what is left of 1, got 1. Nothing is left: another total "
-            "would come on top of this one.",
+            "Budget exceeded: requested epsilon=1, 0 of 1 remaining. Nothing remains; another "
+            "total would add to this one.",
         ),
         (
             Budget(1),
             Guarantee(0.5, 1e-6),
             "",
             BudgetExceededError,
-            "delta must be at most 0, what is left of 0, got 1e-06. The total holds no delta: "
-            "begin a total with delta=1e-06 and reserve=1e-06, or ask what needs none.",
+            "Budget exceeded: requested delta=1e-06, 0 of 0 remaining. The total holds no delta: "
+            "create a total with delta=1e-06 and reserve=1e-06, or use a method without it.",
         ),
         (
             Budget(1),
@@ -232,7 +232,7 @@ THIRD = Guarantee(Fraction(1, 3))
             0.5,
             "",
             ParameterTypeError,
-            "guarantee must be a Guarantee, got 0.5. Type guarantee=Guarantee(1).",
+            "guarantee must be a Guarantee, got 0.5. Use guarantee=Guarantee(1).",
         ),
     ],
 )
@@ -258,11 +258,11 @@ def test_what_the_refusal_says_to_type_is_accepted():
     [
         (
             lambda: Budget(0),
-            "epsilon must be above 0, got 0. Type a positive number, such as epsilon=1.",
+            "epsilon must be above 0, got 0. Use a positive number, such as epsilon=1.",
         ),
         (
             lambda: Budget(1, 1),
-            "delta must be below 1, got 1. Type delta=0, or less than one over the number of "
+            "delta must be below 1, got 1. Use delta=0, or less than one over the number of "
             "records.",
         ),
     ],
@@ -290,5 +290,5 @@ def test_a_fork_cannot_spend():
     with os.fdopen(reader) as pipe:
         said = pipe.read()
     os.waitpid(child, 0)
-    assert said.startswith("a budget must be spent in the process that made it, got a forked one.")
+    assert said.startswith("A budget cannot be spent in a forked process.")
     budget.spend(Guarantee(1))

@@ -144,35 +144,35 @@ def test_advanced_beats_basic_for_many():
     [
         (
             compose,
-            "guarantees must include at least one, got none. Type compose(Guarantee(1)).",
+            "guarantees must hold at least one. Use compose(Guarantee(1)).",
         ),
         (
             lambda: compose(Guarantee(1, 0, SUBSTITUTE), Guarantee(1, 0, ADD_REMOVE)),
-            "guarantees must share one relation, got ADD_REMOVE and SUBSTITUTE. "
-            "Type guarantee.under(SUBSTITUTE) for those under ADD_REMOVE.",
+            "guarantees must have the same relation, got ADD_REMOVE and SUBSTITUTE. "
+            "Use guarantee.under(SUBSTITUTE) for those under ADD_REMOVE.",
         ),
         (
             lambda: compose(Guarantee(1, 0, SUBSTITUTE), Guarantee(1, 0, LOCAL)),
-            "guarantees must share one relation, got LOCAL and SUBSTITUTE. "
-            "Account for local and central promises apart.",
+            "guarantees must have the same relation, got LOCAL and SUBSTITUTE. "
+            "Account for local and central guarantees separately.",
         ),
         (
             lambda: parallel(Guarantee(1, 0, SUBSTITUTE), Guarantee(1, 0, SUBSTITUTE)),
-            "guarantees must be for one record added or removed, got SUBSTITUTE. "
-            "A replaced record may change group, and so the size of two groups. "
-            "Type Guarantee(1, relation=ADD_REMOVE) for each group, then parallel(..., "
+            "guarantees must hold for one record added or removed, got SUBSTITUTE. "
+            "A replaced record may change its group, and so the sizes of two groups. "
+            "Use Guarantee(1, relation=ADD_REMOVE) for each group, then parallel(..., "
             "relation=SUBSTITUTE).",
         ),
         (
             lambda: parallel(Guarantee(1, 0, LOCAL), relation=SUBSTITUTE),
-            "relation must be LOCAL, got SUBSTITUTE. A promise for any two inputs of one person "
-            "says nothing of one record replaced. "
+            "relation must be LOCAL, got SUBSTITUTE. A guarantee for any two inputs of one person "
+            "does not bound one record replaced. "
             "Ask the mechanism for its guarantee under SUBSTITUTE.",
         ),
         (
             lambda: compose_advanced(Guarantee(1), 10_001, 0),
             "times must be at most 10000, got 10001. "
-            "Type times=10000, or Concentrated.from_pure(guarantee).times(k).at(delta) for more.",
+            "Use times=10000, or Concentrated.from_pure(guarantee).times(k).at(delta) for more.",
         ),
     ],
 )

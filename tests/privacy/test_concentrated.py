@@ -157,13 +157,13 @@ def test_extremes(rho):
         (
             lambda: Concentrated(-1),
             ParameterError,
-            "rho must be at least 0, got -1. Type rho=0 or more.",
+            "rho must be at least 0, got -1. Use rho=0 or more.",
         ),
         (
             lambda: Concentrated.from_pure(Guarantee(1, 0.1)),
             ParameterError,
             "guarantee must have delta 0, got delta 0.1. "
-            "Type compose_advanced(guarantee, times, slack) to compose such promises.",
+            "Use compose_advanced(guarantee, times, slack) to compose such guarantees.",
         ),
         (
             lambda: Concentrated.from_pure(Guarantee.none()),
@@ -174,31 +174,31 @@ def test_extremes(rho):
         (
             lambda: Concentrated.gaussian(0, 1),
             ParameterError,
-            "sensitivity must be above 0, got 0. Type a positive number, such as sensitivity=1.",
+            "sensitivity must be above 0, got 0. Use a positive number, such as sensitivity=1.",
         ),
         (
             lambda: Concentrated(1).at(0),
             ParameterError,
             "delta must be above 0 and below 1, got 0. "
-            "Type delta=1e-6, or less than one over the number of records.",
+            "Use delta=1e-6, or less than one over the number of records.",
         ),
         (
             lambda: Concentrated(1) + Guarantee(1),
             ParameterTypeError,
             "other must be a Concentrated, got a value of type Guarantee. "
-            "Type Concentrated.from_pure(guarantee) for a pure promise.",
+            "Use Concentrated.from_pure(guarantee) for a pure guarantee.",
         ),
         (
             lambda: Concentrated(1, SUBSTITUTE) + Concentrated(1, ADD_REMOVE),
             ParameterError,
             "relation must be SUBSTITUTE, got ADD_REMOVE. "
-            "Type other.under(SUBSTITUTE) for a promise under ADD_REMOVE.",
+            "Use other.under(SUBSTITUTE) for a guarantee under ADD_REMOVE.",
         ),
         (
             lambda: Concentrated(1, SUBSTITUTE).under(LOCAL),
             ParameterError,
-            "relation must be SUBSTITUTE, got LOCAL. A promise for one record replaced says "
-            "nothing of any two inputs of one person. "
+            "relation must be SUBSTITUTE, got LOCAL. A guarantee for one record replaced does "
+            "not bound any two inputs of one person. "
             "Ask the mechanism for its guarantee under LOCAL.",
         ),
     ],

@@ -155,51 +155,51 @@ def test_under_is_tight():
         (
             lambda: Guarantee(-1),
             ParameterError,
-            "epsilon must be at least 0, got -1. Type epsilon=0 or more.",
+            "epsilon must be at least 0, got -1. Use epsilon=0 or more.",
         ),
         (
             lambda: Guarantee(math.inf),
             ParameterError,
-            "epsilon must be finite, got inf. Type a number, such as epsilon=1.",
+            "epsilon must be finite, got inf. Use a number, such as epsilon=1.",
         ),
         (
             lambda: Guarantee(1, 2),
             ParameterError,
-            "delta must be from 0 to 1, got 2. Type a probability, such as delta=1e-6.",
+            "delta must be from 0 to 1, got 2. Use a probability, such as delta=1e-6.",
         ),
         (
             lambda: Guarantee(1, 0, "removed"),
             ParameterError,
             "relation must be 'substitute', 'add_remove' or 'local', got 'removed'. "
-            "Type relation='add_remove'.",
+            "Use relation='add_remove'.",
         ),
         (
             lambda: Guarantee(1, 0, 3),
             ParameterTypeError,
-            "relation must be a Relation or its name, got 3. Type relation='add_remove'.",
+            "relation must be a Relation or its name, got 3. Use relation='add_remove'.",
         ),
         (
             lambda: Guarantee.read(1.0),
             ParameterTypeError,
-            "guarantee must be a Guarantee, got 1.0. Type guarantee=Guarantee(1).",
+            "guarantee must be a Guarantee, got 1.0. Use guarantee=Guarantee(1).",
         ),
         (
             lambda: Guarantee(1).group(0),
             ParameterError,
-            "size must be at least 1, got 0. Type a whole number, such as size=1.",
+            "size must be at least 1, got 0. Use a whole number, such as size=1.",
         ),
         (
             lambda: Guarantee(1, 0, SUBSTITUTE).under(ADD_REMOVE),
             ParameterError,
-            "relation must be SUBSTITUTE, got ADD_REMOVE. A promise for one record replaced says "
-            "nothing of one record added or removed. "
+            "relation must be SUBSTITUTE, got ADD_REMOVE. A guarantee for one record replaced does "
+            "not bound one record added or removed. "
             "Ask the mechanism for its guarantee under ADD_REMOVE.",
         ),
         (
             lambda: Guarantee(1, 0, ADD_REMOVE).under(LOCAL),
             ParameterError,
-            "relation must be ADD_REMOVE or SUBSTITUTE, got LOCAL. A promise for one record added "
-            "or removed says nothing of any two inputs of one person. "
+            "relation must be ADD_REMOVE or SUBSTITUTE, got LOCAL. A guarantee for one record "
+            "added or removed does not bound any two inputs of one person. "
             "Ask the mechanism for its guarantee under LOCAL.",
         ),
         (

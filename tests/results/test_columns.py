@@ -90,7 +90,7 @@ def test_a_missing_library_is_named():
     told = subprocess.run(  # noqa: S603 - our own code
         [sys.executable, "-c", ABSENT], capture_output=True, text=True, check=False
     )
-    assert "ParameterError: library must be one that is installed" in told.stderr
+    assert "ParameterError: library must be an installed library" in told.stderr
     assert "pip install polars" in told.stderr
 
 

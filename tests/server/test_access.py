@@ -126,7 +126,7 @@ def test_a_token_makes_no_further_tokens(place):
     before = {name: len(store.tokens.of(name)) for name in tokens}
     for token in tokens.values():
         facts = problem(Api(url, token).post("/tokens", {"days": 366}), 403, "forbidden")
-        assert facts["hint"] == "Log in with your password to make a token."
+        assert facts["hint"] == "Log in with your password to create a token."
     assert {name: len(store.tokens.of(name)) for name in tokens} == before
 
 

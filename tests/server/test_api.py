@@ -178,7 +178,7 @@ def test_a_refusal_is_in_the_words_of_json(anna):
     facts = problem(anna.release({"statistic": "mean", "column": "age"}), 422, "parameter")
     assert facts["tries"] == {"epsilon": 1}
     assert facts["detail"].endswith(
-        'Type "epsilon": 1, or "error" with the error that you can live with.'
+        'Use "epsilon": 1, or "error" with the largest acceptable error.'
     )
 
 

@@ -189,7 +189,7 @@ def test_what_was_granted_is_not_passed(site):
     for right in (0.6, 0.55):
         assert submit(site.anna, "few", model(right)).status_code == 200
     refused = problem(submit(site.anna, "few", model(0.7)), 403, "budget")
-    assert "be at most 2, as anna was granted" in refused["detail"]
+    assert "Budget exceeded: anna has used all submissions" in refused["detail"]
     assert submit(site.ben, "few", model(0.7)).status_code == 200
 
 
@@ -253,7 +253,7 @@ def test_labels_that_were_changed_are_refused(site):
     label_file(site.folder, [*LABELS[:-1], 1 - LABELS[-1]], "moving.csv")
     assert submit(site.anna, "moving", model(0.6)).status_code == 200  # it holds the first ones
     guard = site.store.guards.get("moving")
-    with pytest.raises(RefusedError, match="as they were, got others"):
+    with pytest.raises(RefusedError, match="the labels must be unchanged and readable"):
         HeldLabels(site.store).of(guard)
     path.unlink()
     with served(site.address) as url:
@@ -267,7 +267,7 @@ def test_labels_that_were_changed_are_refused(site):
 
 @pytest.mark.parametrize("source", ["spark:labels", "postgresql://host/db#labels"])
 def test_labels_have_an_order(source):
-    with pytest.raises(ParameterError, match="be a file, whose rows have an order"):
+    with pytest.raises(ParameterError, match="be a file, as the order of rows matters"):
         labels_at(source, None)
 
 
@@ -349,11 +349,11 @@ def test_from_afar_a_board_is_what_it_is_here(site):
         assert str(board) == str(here)
         assert [bool(one) for one in board.history] == [True, True]
         assert "client" in [one["name"] for one in anna.guards]
-        with pytest.raises(ParameterError, match="be one for each of 2000 labels, got 2"):
+        with pytest.raises(ParameterError, match="a prediction for each of the 2000 labels, got 2"):
             board.submit([1, 0])
         guarded(site.store, site.path, "scarce", submissions=1)
         assert anna.guard("scarce").submit(model(0.7))
-        with pytest.raises(BudgetExceededError, match="as anna was granted"):
+        with pytest.raises(BudgetExceededError, match="anna has used all submissions"):
             anna.guard("scarce").submit(model(0.8))
 
 

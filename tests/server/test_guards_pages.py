@@ -162,9 +162,9 @@ def test_what_is_wrong_is_said_and_costs_nothing(tab, site):
     page.get_by_role("button", name="Submit").click()
     page.get_by_text("Choose a file, or paste the predictions.").wait_for()
     for text, said in {
-        "1\n0": "predictions must be one for each of 2000 labels, got 2",
+        "1\n0": "predictions must hold a prediction for each of the 2000 labels, got 2",
         "\n".join(["0.5"] * 2000): "predictions must be labels, such as 0 or 1, got fractions",
-        "\n".join(["0,1"] * 2000): "predictions must be one a row, got 2 in row 1",
+        "\n".join(["0,1"] * 2000): "predictions must hold one value per row, got 2 in row 1",
     }.items():
         paste(page, text)
         page.get_by_role("button", name="Submit").click()
@@ -202,7 +202,7 @@ def test_an_owner_registers_lets_a_team_and_closes(tab, site):
     page.get_by_label("column of the labels").fill("y")
     page.get_by_label("maximum error").fill("0.01")
     page.get_by_role("button", name="Create the guard").click()
-    page.get_by_text("be data on the server that can be read").wait_for()
+    page.get_by_text("name readable data on the server").wait_for()
     page.get_by_label("path on the server").fill(str(site.path))
     page.get_by_role("button", name="Create the guard").click()
     page.get_by_text("error must be at least").wait_for()

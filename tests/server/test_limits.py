@@ -114,7 +114,7 @@ def test_sizes_are_multiplied():
     ],
 )
 def test_numbers_that_nobody_means_are_refused_as_texts(text):
-    with pytest.raises(ParameterError, match="a usual number"):
+    with pytest.raises(ParameterError, match="an ordinary number"):
         require_small({"epsilon": text})
 
 

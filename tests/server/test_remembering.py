@@ -56,7 +56,7 @@ def test_a_forged_head_is_refused(stores):
     url, tokens, _, _ = stores
     with Remote(url, tokens["anna"]) as remote:
         remote._connection._seen.put("people", 2, "f" * 32)
-        with pytest.raises(SourdineError, match="an older or another copy"):
+        with pytest.raises(SourdineError, match="an older or a different copy"):
             remote.session("people")
 
 

@@ -146,7 +146,7 @@ def test_drafts_are_for_owners(polls):
 def test_a_draft_changes_and_what_is_open_does_not(polls):
     drafted(polls, "frozen", title="")
     facts = problem(polls.olga.post("/surveys/frozen/open", {}), 422, "parameter")
-    assert (facts["name"], facts["must"]) == ("title", "be a text of 1 to 4000 letters")
+    assert (facts["name"], facts["must"]) == ("title", "be a string of 1 to 4000 characters")
     right = {"document": {"name": "frozen", **FLAG}}
     put = polls.olga.client.put
     assert put("/surveys/frozen", json=right).json()["problems"] == []
@@ -167,7 +167,7 @@ def test_a_survey_that_two_open_at_once_is_opened_once(polls):
     survey = Draft(document=json.loads(draft.document)).examined(polls.url).survey
     surveys = OpenSurveys(polls.store)
     first, _ = surveys.open(draft, survey)
-    with pytest.raises(ParameterError, match="stay as it was opened"):
+    with pytest.raises(ParameterError, match="unchanged since it was opened"):
         surveys.open(draft, survey)
     assert polls.store.surveys.get("twice") == first
 

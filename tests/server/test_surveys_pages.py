@@ -125,8 +125,8 @@ def test_what_is_wrong_stands_beside_its_field(tab, site):
     title = page.get_by_label("title")
     assert title.get_attribute("aria-invalid") == "true"
     said = page.locator(f"#{title.get_attribute('aria-describedby')}").inner_text()
-    assert said == "Must be a text of 1 to 4000 letters, got ''."
-    page.get_by_role("button", name="title must be a text").click()
+    assert said == "Must be a string of 1 to 4000 characters, got ''."
+    page.get_by_role("button", name="title must be a string").click()
     assert title.evaluate("node => node === document.activeElement")
     pressed(page, "Open the survey", 2)
     assert "not opened" in page.locator("#progress").inner_text()
@@ -145,7 +145,7 @@ def test_a_file_becomes_the_form_and_the_form_the_same_survey(tab, site):
     page = tab()
     editor(page, site)
     pasted(page, "title = ")
-    page.locator("#paste-trouble", has_text="be a file of TOML").wait_for()
+    page.locator("#paste-trouble", has_text="be a valid TOML").wait_for()
     page.get_by_label("or paste it here").fill(SKELETON.replace('"commute"', '"filed"'))
     page.get_by_role("button", name="Fill in the form").click()
     page.get_by_text("Accuracy with 1000 people").wait_for()

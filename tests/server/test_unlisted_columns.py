@@ -140,5 +140,5 @@ def test_the_column_that_names_a_person_is_not_asked_about(ask):
         {"statistic": "count", "by": "who", "keys": [1, 2]},
     ):
         for operation in (releases.release, releases.can_release):
-            with pytest.raises(SourdineError, match="columns that may be asked"):
+            with pytest.raises(SourdineError, match="must be one of the columns: "):
                 ask(operation, {**body, "epsilon": 1})

@@ -65,7 +65,7 @@ def test_ten_tenths_exhaust_exactly(ledger):
     for _ in range(10):
         spend(ledger, 0.1)
     assert ledger.spent == Guarantee(1, 0, ADD_REMOVE)
-    with pytest.raises(BudgetExceededError, match=r"Nothing is left|at most 0% of the total"):
+    with pytest.raises(BudgetExceededError, match=r"Nothing remains|, 0% remaining"):
         spend(ledger, Fraction(1, 10**30))
     assert [charge.number for charge in ledger.history] == list(range(1, 11))
 
@@ -80,12 +80,12 @@ def test_thirds_are_exact(ledger):
 def test_refusal_says_what_is_left_and_what_fits(ledger):
     spend(ledger, 0.6)
     text = {
-        "sum": "epsilon must be at most 0.4, what is left of 1, got 0.5. Type epsilon=0.4 or less.",
-        "renyi": "a charge must be at most 40% of the total, what is left, got 50%.",
+        "sum": "requested epsilon=0.5, 0.4 of 1 remaining. Use epsilon=0.4 or less.",
+        "renyi": "Budget exceeded: requested 50% of the total, 40% remaining.",
     }[ledger.terms.account]
     with pytest.raises(BudgetExceededError, match=re.escape(text)):
         spend(ledger, 0.5)
-    with pytest.raises(BudgetExceededError, match=r"delta must be at most (1e-06|9e-07)"):
+    with pytest.raises(BudgetExceededError, match=r"requested delta=1e-05, (1e-06|9e-07) of"):
         spend(ledger, 0.1, 1e-5)
     assert ledger.spent == Guarantee(0.6, 0, ADD_REMOVE)
     assert len(ledger.history) == 1
@@ -193,7 +193,7 @@ def test_a_file_remembers(tmp_path, terms):
         ({"total": Guarantee(2, 1e-6, ADD_REMOVE)}, "epsilon must be 1, as the ledger p.ledger"),
         ({"total": Guarantee(1, 0, ADD_REMOVE)}, "delta must be 1/1000000, as"),
         ({"total": Guarantee(1, 1e-6, SUBSTITUTE)}, "relation must be add_remove, as"),
-        ({"unit": "person"}, "unit must be none, as"),
+        ({"unit": "person"}, "unit must be omitted, as"),
         ({"rows": 2}, "rows must be 1, as"),
         ({"name": "others.csv"}, "name must be people.csv, as"),
     ],
@@ -225,7 +225,7 @@ def test_no_flipped_bit_is_accepted(tmp_path, terms):
         damaged[place // 8] ^= 1 << place % 8
         path.write_bytes(damaged)
         for given in (terms, None):
-            with pytest.raises(ParameterError, match="ledger must be a file that Sourdine wrote"):
+            with pytest.raises(ParameterError, match="ledger must be a file written by Sourdine"):
                 FileLedger(path, given)
     path.write_bytes(whole)
     assert FileLedger(path, None).spent.epsilon == Fraction(4, 5)
@@ -237,7 +237,7 @@ def test_an_emptied_ledger_gives_nothing_back(tmp_path):
     spend(ledger, 0.9)
     path.write_bytes(b"")
     for terms in (TERMS, None):
-        with pytest.raises(ParameterError, match=r"\(0 bytes: emptied, .* from a copy"):
+        with pytest.raises(ParameterError, match=r"\(0 bytes: .* from a copy"):
             FileLedger(path, terms)
     with pytest.raises(ParameterError, match="0 bytes"):
         spend(ledger, 0.05)
@@ -251,7 +251,7 @@ def test_an_older_copy_under_a_running_session_is_noticed(tmp_path):
     newer = path.read_bytes()
     path.write_bytes(older)
     for look in (lambda: spend(ledger, 0.9), lambda: ledger.spent, lambda: ledger.history):
-        with pytest.raises(ParameterError, match="an older or another copy"):
+        with pytest.raises(ParameterError, match="an older or a different copy"):
             look()
     path.write_bytes(newer)
     assert spend(ledger, 0.1).number == 2
@@ -263,7 +263,7 @@ def test_a_foreign_file_is_refused_and_left_alone(tmp_path):
     database.write_bytes(b"SQLite format 3\0" + b"\0" * 9000)
     for path in (text, database):
         before = path.read_bytes()
-        with pytest.raises(ParameterError, match="ledger must be a file that Sourdine wrote"):
+        with pytest.raises(ParameterError, match="ledger must be a file written by Sourdine"):
             FileLedger(path, TERMS)
         assert path.read_bytes() == before
 
@@ -279,7 +279,7 @@ def test_a_damaged_file_is_refused(tmp_path):
         with pytest.raises(SourdineError, match=r"p\.ledger"):
             FileLedger(path, TERMS)
     path.write_bytes(whole[:8192] + b"\xa7" * 8192 + whole[16384:])
-    with pytest.raises(SourdineError, match="Sourdine wrote"):
+    with pytest.raises(SourdineError, match="written by Sourdine"):
         FileLedger(path, TERMS)
 
 
@@ -294,7 +294,7 @@ def test_lines_that_do_not_add_up_are_refused(tmp_path, numbers):
     row = {"number": 2, "time": "t", "what": "w", "mechanism": "m", "parameters": "{}", "parts": []}
     row |= dict(zip(names, numbers, strict=True))
     ledger.journal.turn(lambda page: page.write("charges", row))
-    with pytest.raises(ParameterError, match="Sourdine wrote"):
+    with pytest.raises(ParameterError, match="written by Sourdine"):
         FileLedger(path, TERMS)
 
 
@@ -313,7 +313,7 @@ def test_a_deleted_ledger_does_not_begin_anew(tmp_path):
     with pytest.raises(SourdineError, match="no such file"):
         spend(ledger, 0.9)
     FileLedger(path, TERMS)
-    with pytest.raises(ParameterError, match="must stay the file that was opened"):
+    with pytest.raises(ParameterError, match="must be the file that was opened"):
         spend(ledger, 0.9)
     path.write_bytes(b"")
     with pytest.raises(SourdineError, match=r"p\.ledger"):
@@ -344,7 +344,7 @@ def test_a_held_ledger_is_named(tmp_path, monkeypatch):
 def test_paths_that_cannot_be(tmp_path):
     with pytest.raises(SourdineError, match="no such folder"):
         FileLedger(tmp_path / "nowhere" / "p.ledger", TERMS)
-    with pytest.raises(ParameterError, match=r"ledger must be a file that exists.*no such file"):
+    with pytest.raises(FileNotFoundError, match="No such file: "):
         FileLedger(tmp_path / "p.ledger", None)
     assert not (tmp_path / "p.ledger").exists()
 

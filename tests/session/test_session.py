@@ -61,7 +61,7 @@ def test_refusal_says_what_is_left_and_draws_nothing(monkeypatch):
     s = session(epsilon=3)
     s.count(epsilon=2.6)
     monkeypatch.setattr(central.Mean, "release", _unreachable)
-    text = "epsilon must be at most 0.4, what is left of 3, got 0.5. Type epsilon=0.4 or less."
+    text = "Budget exceeded: requested epsilon=0.5, 0.4 of 3 remaining. Use epsilon=0.4 or less."
     with pytest.raises(BudgetExceededError, match=re.escape(text)):
         s.mean(**AGE, epsilon=0.5)
     assert len(s.history) == 1
@@ -110,7 +110,7 @@ def test_a_wrong_parameter_costs_nothing():
 @pytest.mark.parametrize("name", ["relation", "unit", "rows", "source"])
 def test_what_the_session_fixes_is_refused_in_a_call(name):
     given = {"relation": SUBSTITUTE, "unit": "who", "rows": 2, "source": SeededSource(1)}
-    with pytest.raises(ParameterError, match=f"{name} must be left to the session"):
+    with pytest.raises(ParameterError, match=f"{name} must be omitted: (the|a) session"):
         session().count(epsilon=0.1, **{name: given[name]})
 
 
@@ -122,9 +122,9 @@ def test_a_question_may_be_read_from_json_and_asked():
     assert release.mechanism == asked
     assert json.loads(s.history[0].parameters) == asked.to_dict()
     for name, other in {"relation": "substitute", "unit": "who", "rows": 2}.items():
-        with pytest.raises(ParameterError, match=f"{name} must be left to the session"):
+        with pytest.raises(ParameterError, match=f"{name} must be omitted: (the|a) session"):
             s.ask(central.Count(epsilon=0.1, **{name: other}))
-    with pytest.raises(ParameterError, match="source must be left to the session"):
+    with pytest.raises(ParameterError, match="source must be omitted: a session"):
         s.ask(central.Count(epsilon=0.1, source=SeededSource(1)))
     assert len(s.history) == 1
 
@@ -133,7 +133,9 @@ def test_unknown_categories_spend_delta():
     s = session(delta=1e-5, reserve=1e-5)
     s.histogram(column="sex", categories="unknown", epsilon=0.5, delta=1e-6)
     assert s.remaining.delta == Fraction(9, 10**6)
-    with pytest.raises(BudgetExceededError, match="delta must be at most 9e-06"):
+    with pytest.raises(
+        BudgetExceededError, match="requested delta=1e-05, 9e-06 of 1e-05 remaining"
+    ):
         s.histogram(column="sex", categories="unknown", epsilon=0.1, delta=1e-5)
 
 
@@ -283,7 +285,7 @@ def test_planning_is_free_and_bound_to_what_is_left():
 
 
 def test_a_session_needs_a_total_and_real_columns():
-    with pytest.raises(ParameterError, match="epsilon must be the total of the session"):
+    with pytest.raises(TypeError, match="missing a required argument: 'epsilon'"):
         Session(AGES)
     with pytest.raises(ParameterError, match=r"unit must be one of the columns.*'age', 'sex'"):
         session(unit="name")
@@ -295,7 +297,7 @@ def test_a_session_needs_a_total_and_real_columns():
 
 def test_a_session_cannot_be_copied():
     for twice in (copy.copy, copy.deepcopy, pickle.dumps):
-        with pytest.raises(ParameterTypeError, match="must be one object"):
+        with pytest.raises(ParameterTypeError, match="A session cannot be copied"):
             twice(session())
     assert repr(session()) == (
         "<Session: epsilon 0, one record added or removed spent of epsilon 1, "

@@ -68,7 +68,7 @@ def test_a_round_needs_an_answer_too():
 
 
 def test_random_answers_are_no_survey():
-    with pytest.raises(ParameterError, match="missing must be left out in a survey"):
+    with pytest.raises(ParameterError, match="missing must be omitted in a survey"):
         form_for_device(Schema(late=Flag(), epsilon=1, missing="random"))
     with pytest.raises(ParameterError, match="hold known keys, got 'missing'"):
         Survey.from_facts(tomllib.loads(SKELETON) | {"missing": "random"})

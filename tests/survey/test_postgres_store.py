@@ -78,7 +78,9 @@ def test_passwords_are_not_told(postgres, survey):
 
 
 def test_other_databases_are_refused(postgres):
-    with pytest.raises(ParameterError, match="store must be what sourdine survey open made"):
+    with pytest.raises(
+        ParameterError, match="store must be a store created by sourdine survey open"
+    ):
         SurveyStore(postgres)
-    with pytest.raises(ParameterError, match="store must be an address that PostgreSQL knows"):
+    with pytest.raises(ParameterError, match="store must be a valid PostgreSQL address"):
         SurveyStore("postgresql://localhost/a?no=such")

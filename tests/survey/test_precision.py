@@ -79,5 +79,5 @@ def test_a_plan_prints_and_refuses():
     plan = precision(Schema(smokes=Flag(), epsilon=1, missing="random"), 2000)
     assert "can be at most 74% sure" in " ".join(str(plan).split())
     assert plan.to_dict()["questions"]["smokes"]["estimate"] == "share"
-    with pytest.raises(ParameterError, match=r"n must be from 50 to 1000000, got 49. Type n=1000"):
+    with pytest.raises(ParameterError, match=r"n must be from 50 to 1000000, got 49. Use n=1000"):
         precision(Schema(smokes=Flag(), epsilon=1, missing="random"), 49)

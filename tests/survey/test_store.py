@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.local import Aggregator
 from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey
@@ -154,16 +154,20 @@ def test_the_survey_is_frozen(make):
     assert again.survey == store.survey
     assert again.survey.fingerprint == store.survey.fingerprint
     again.close()
-    with pytest.raises(ParameterError, match=r"must be a new file|must have no survey yet"):
+    with pytest.raises(
+        SourdineError, match=r"File already exists|must be a database without a survey"
+    ):
         SurveyStore.create(store.place, store.survey)
 
 
 def test_other_files_are_refused(tmp_path):
     (tmp_path / "text").write_text("no database")
     sqlite3.connect(tmp_path / "other").execute("CREATE TABLE a (b)").connection.close()
-    for name in ("text", "other", "nothing"):
-        with pytest.raises(ParameterError, match="store must"):
+    for name in ("text", "other"):
+        with pytest.raises(ParameterError, match="store must be a store created by"):
             SurveyStore(tmp_path / name)
+    with pytest.raises(FileNotFoundError, match="No such file: "):
+        SurveyStore(tmp_path / "nothing")
 
 
 def found_in(store, query):

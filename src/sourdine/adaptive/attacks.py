@@ -42,7 +42,7 @@ def generator(rng: object) -> np.random.Generator:
     if isinstance(rng, np.random.Generator):
         return rng
     raise ParameterTypeError(
-        "rng", "be a generator of NumPy", kind(rng), "Type np.random.default_rng(1)."
+        "rng", "be a NumPy generator", kind(rng), "Use np.random.default_rng(1)."
     )
 
 
@@ -117,9 +117,9 @@ def offline(
         if candidate - START > PATIENCE * (len(found) + 10):
             raise ParameterError(
                 "base",
-                "be large enough for the sketch to overlook some items",
+                "be large enough for the sketch to miss some items",
                 given(base),
-                "Type {base}.",
+                "Use {base}.",
                 base=10 * base,
             )
     return np.array([*range(base), *found], np.int64)
@@ -135,9 +135,9 @@ def _wound_back(sketch: Any) -> Callable[[], DistinctSketch]:
         return lambda: copy(kept)
     raise ParameterTypeError(
         "factory",
-        "make a sketch that can be copied",
+        "return a sketch that can be copied",
         kind(sketch),
-        "Type offline(lambda: datasketches.hll_sketch(12)).",
+        "Use offline(lambda: datasketches.hll_sketch(12)).",
     )
 
 
@@ -454,7 +454,10 @@ def draw(
     """
     if not 1 <= len(curves) <= len(COLOURS):
         raise ParameterError(
-            "curves", f"hold from 1 to {len(COLOURS)}", f"{len(curves)}", "Draw fewer at once."
+            "curves",
+            f"hold 1 to {len(COLOURS)} curves",
+            f"{len(curves)}",
+            "Plot fewer curves at once.",
         )
     figure, axes = canvas(7.0, 4.2)
     axes.axhspan(1 - alpha, 1 + alpha, color=PALE, alpha=0.5, linewidth=0)
@@ -538,7 +541,7 @@ def weak_vertex(
             "degree",
             f"be at most the number of other vertices ({n - 1})",
             given(degree),
-            "Type {degree}.",
+            "Use {degree}.",
             degree=n // 3,
         )
     generator(rng)

@@ -12,10 +12,9 @@ from sourdine.adaptive.robust.lazy import Lazy
 from sourdine.adaptive.robust.proof import ENDLESS, Proof
 from sourdine.adaptive.robust.wrapper import Robust
 from sourdine.adaptive.sketches.keyed import KEY_BYTES, siphash, siphash_many
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import MissingExtraError, ParameterError, ParameterTypeError
 from sourdine.exact import flag, integer, kind, number
 from sourdine.noise import SYSTEM
-from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Set as AbstractSet
@@ -49,14 +48,14 @@ def edge_of(n: int, u: int, v: int) -> Edge:
             "a vertex",
             f"be a whole number from 0 to {n - 1}",
             kind(_other(u, v)),
-            "Type (0, 1), and number your vertices.",
+            "Number the vertices from 0, such as (0, 1).",
         ) from error
     if not 0 <= a < b < n:
         raise ParameterError(
             "an edge",
             f"join two different vertices from 0 to {n - 1}",
             f"({u}, {v})",
-            "Type (0, 1).",
+            "Use (0, 1).",
         )
     return a, b
 
@@ -96,14 +95,14 @@ def _is_graph(x: object) -> TypeGuard[Graph]:
 def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:
     if not isinstance(edges, tuple) or edges:
         raise ParameterTypeError(
-            "edges", "be left out where a graph is given", "both", "Type mincut(graph)."
+            "edges", "be omitted when a graph is given", "", "Use mincut(graph)."
         )
     if graph.is_directed() or not graph.is_simple() or "weight" in graph.es.attributes():
         raise ParameterError(
-            "a graph",
-            "be undirected, without loops, multiple edges and weights",
-            "another graph",
-            "Type graph.as_undirected().simplify(), and del graph.es['weight'].",
+            "graph",
+            "be undirected, without loops, multiple edges or weights",
+            "",
+            "Use graph.as_undirected().simplify(), and del graph.es['weight'].",
         )
     size = integer(graph.vcount(), "the number of vertices", least=2)
     return size, {edge_of(size, u, v) for u, v in graph.get_edgelist()}
@@ -112,7 +111,7 @@ def _read_graph(graph: Graph, edges: object) -> tuple[int, set[Edge]]:
 def _listed(edges: Any) -> Pairs:
     if isinstance(edges, (str, bytes)) or not isinstance(edges, Iterable):
         raise ParameterTypeError(
-            "edges", "be a list of pairs", kind(edges), "Type {edges}.", edges=[(0, 1), (1, 2)]
+            "edges", "be a list of pairs", kind(edges), "Use {edges}.", edges=[(0, 1), (1, 2)]
         )
     return edges
 
@@ -125,7 +124,7 @@ def _pair(edge: Any) -> Edge:
             "an edge",
             "be a pair of vertices, without a weight",
             kind(edge),
-            "Type {edges}.",
+            "Use {edges}.",
             edges=[(0, 1), (1, 2)],
         ) from error
     return u, v
@@ -169,10 +168,10 @@ def _cut(n: int, edges: AbstractSet[Edge]) -> int:
         from igraph import Graph
     except ImportError as error:
         raise MissingExtraError(
-            "igraph",
-            "be installed to cut graphs",
-            "none",
-            "In the checkout, type pip install '.[graphs]'.",
+            "graphs",
+            "be installed",
+            "",
+            "In the checkout, run pip install '.[graphs]'.",
         ) from error
     return int(Graph(n=n, edges=list(edges)).mincut_value())
 

@@ -172,14 +172,14 @@ def _pure(guarantee: Guarantee) -> Guarantee:
     if not guarantee.is_pure:
         raise ParameterTypeError(
             "told",
-            "be a Concentrated or a Guarantee of delta 0",
-            "one of delta above 0",
-            "Type Concentrated(rho, 'substitute'), which Gaussian noise has.",
+            "be a Concentrated, or a Guarantee with delta 0",
+            "a Guarantee with delta above 0",
+            "Use Concentrated(rho, 'substitute'), which Gaussian noise satisfies.",
         )
     return guarantee
 
 
 def _wrong_relation(name: str) -> ParameterError:
     return ParameterError(
-        "told", "be for one record replaced", name, "Type told.under('substitute')."
+        "told", "hold for the replacement of one record", name, "Use told.under('substitute')."
     )

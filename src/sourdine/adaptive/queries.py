@@ -49,9 +49,9 @@ def values_of(query: Query, rows: NDArray[Any]) -> Values:
     if rows.dtype.kind not in "iu":
         raise ParameterTypeError(
             "rows",
-            "be whole numbers where a query is a vector",
+            "be whole numbers if a query is a vector",
             f"{rows.dtype}",
-            "Type rows.astype(int), or a function such as lambda rows: rows > 40.",
+            "Use rows.astype(int), or a function such as lambda rows: rows > 40.",
         )
     known = (rows >= 0) & (rows < vector.size)
     return np.append(clipped(vector, vector.size), 0.0)[np.where(known, rows, vector.size)]
@@ -83,9 +83,9 @@ def vector_of(query: Query, size: int) -> Values:
         raise ParameterError(
             "the values of a query",
             "be between 0 and 1",
-            "values that are no numbers" if np.isnan(values).any() else "values beyond",
-            "Type a condition such as lambda rows: rows > 40, or a share such as "
-            "lambda rows: rows / 100.",
+            "NaN" if np.isnan(values).any() else "values outside",
+            "Use a condition such as lambda rows: rows > 40, or a fraction such as lambda "
+            "rows: rows / 100.",
         )
     return np.clip(values, 0.0, 1.0)
 
@@ -105,15 +105,15 @@ def _floats(values: NDArray[Any], size: int) -> Values:
     if values.shape != (size,):
         raise ParameterError(
             "a query",
-            f"have one value for each of {size} rows",
-            f"the shape {values.shape}",
-            "Type a function such as lambda rows: rows > 40.",
+            f"return one value for each of {size} rows",
+            f"an array of shape {values.shape}",
+            "Use a function such as lambda rows: rows > 40.",
         )
     if values.dtype.kind not in "biuf":
         raise ParameterTypeError(
             "the values of a query",
             "be numbers or booleans",
             f"{values.dtype}",
-            "Type a function such as lambda rows: rows > 40.",
+            "Use a function such as lambda rows: rows > 40.",
         )
     return values.astype(np.float64)

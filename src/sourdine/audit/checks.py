@@ -244,7 +244,7 @@ def check_bad_epsilon_is_refused(specimen: Specimen) -> None:
             specimen.make(bad)
         except (ValueError, TypeError) as error:
             said = str(error)
-            complete = "epsilon must be" in said and ", got " in said and "Type" in said
+            complete = "epsilon must be" in said and ", got " in said and "Use" in said
             _demand(complete, f"epsilon={bad!r} is refused with: {said}")
         else:
             _demand(False, f"epsilon={bad!r} is accepted")  # noqa: FBT003

@@ -8,7 +8,6 @@ with a reason.
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import lru_cache
 from importlib import import_module
 from inspect import isabstract, isclass, isfunction, ismodule
@@ -16,9 +15,8 @@ from pkgutil import walk_packages
 from typing import TYPE_CHECKING, Any
 
 from sourdine import adaptive, central, local, mechanisms, noise
-from sourdine.errors import ParameterError
+from sourdine.errors import MissingExtraError, ParameterError, close_matches
 from sourdine.mechanisms.mechanism import FAMILIES, Mechanism, entered
-from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -125,8 +123,8 @@ def chosen(names: Sequence[str]) -> tuple[Specimen, ...]:
     >>> chosen(["hybrid"])
     Traceback (most recent call last):
     ...
-    sourdine.errors.ParameterError: mechanism must be an address of the audit's table, \
-got 'hybrid'. Do you mean quantiles.hybrid or number.hybrid?
+    sourdine.errors.ParameterError: mechanism must be an address in the audit's table, \
+got 'hybrid'. Did you mean quantiles.hybrid or number.hybrid?
     """
     every = registered()
     kept = set()
@@ -134,7 +132,7 @@ got 'hybrid'. Do you mean quantiles.hybrid or number.hybrid?
         found = {s.name for s in every if any(_below(a, name) for a in s.addresses)}
         if not found:
             raise ParameterError(
-                "mechanism", "be an address of the audit's table", repr(name), _meant(name, every)
+                "mechanism", "be an address in the audit's table", repr(name), _meant(name, every)
             )
         kept |= found
     return tuple(specimen for specimen in every if not names or specimen.name in kept)
@@ -147,20 +145,20 @@ def _below(address: str, name: str) -> bool:
 
 
 def _meant(name: str, every: Iterable[Specimen]) -> str:
-    """Return a question with the addresses that are like a name, by any of their parts."""
+    """Return the question which address is meant, of those similar to a name in any part."""
     addresses = [a for specimen in every for a in specimen.addresses]
     stems = list(dict.fromkeys(".".join(a.split(".")[:2]) for a in addresses))
     last = name.lower().replace("-", "_").split(".")[-1]
     ends = {stem: stem.split(".")[1].replace("-", "_") for stem in stems}
     like = [stem for stem, end in ends.items() if last in end.split("_") or last == end]
-    like += [stem for stem in get_close_matches(name, stems) if stem not in like]
-    near = get_close_matches(last, list(ends.values()))
+    like += [stem for stem in close_matches(name, stems) if stem not in like]
+    near = close_matches(last, list(ends.values()))
     like += [stem for stem, end in ends.items() if end in near and stem not in like]
     known = {stem.split(".")[0] for stem in stems}
     families = [family for family in FAMILIES if family in known]
-    like += [family for family in get_close_matches(name, families) if family not in like]
+    like += [family for family in close_matches(name, families) if family not in like]
     if like:
-        return f"Do you mean {' or '.join(like[:4])}?"
+        return f"Did you mean {' or '.join(like[:4])}?"
     return f"Addresses begin with {', '.join(families)}."
 
 

@@ -110,7 +110,7 @@ def neighbouring(
 def nothing_compared() -> ParameterError:
     """Return the refusal of inputs without neighbours."""
     return ParameterError(
-        "inputs", "have neighbours to compare", "none", "Type {inputs}.", inputs=[0, 1]
+        "inputs", "have neighbours to compare", "", "Use {inputs}.", inputs=[0, 1]
     )
 
 
@@ -189,7 +189,7 @@ def p_value(draws: ArrayLike | Sequence[Any], law: Law | Product) -> float:
     """
     given: Any = draws
     if not len(given):
-        raise ParameterError("draws", "hold at least one", "none", "Draw some first.")
+        raise ParameterError("draws", "hold at least one", "", "Draw some values first.")
     if isinstance(law, Product):
         if not law.knows(given).all():
             return 0.0
@@ -292,7 +292,7 @@ def replay(call: Callable[[Any], Release], data: object, neighbour: object) -> R
         return Replay(pairs, tuple(_raised(one, two)))
     if not isinstance(one, Release) or not isinstance(two, Release):
         raise ParameterTypeError(
-            "the call", "return a Release", kind(one), "Return what mechanism.release(...) gives."
+            "call", "return a Release", kind(one), "Return the result of mechanism.release(...)."
         )
     faults = [*_steps(first.steps, second.steps), *_public(one, two), *_spent(pairs, one.cost)]
     return Replay(pairs, tuple(faults))

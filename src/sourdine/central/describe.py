@@ -455,7 +455,7 @@ def read_columns(x: object) -> tuple[str, ...] | None:
     names = converters.listed(x, "columns", ["age", "sex"])
     if names is not None and not all(isinstance(name, str) for name in names):
         raise ParameterTypeError(
-            "columns", "be names", given(x), "Type {columns}.", columns=["age", "sex"]
+            "columns", "be column names", given(x), "Use {columns}.", columns=["age", "sex"]
         )
     return names
 
@@ -472,7 +472,7 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
             "kinds",
             "be 'number', 'whole', 'category' or 'date' for each column",
             given(typed),
-            "Type {kinds}.",
+            "Use {kinds}.",
             kinds={"zip": CATEGORY},
         )
     return tuple((str(name), str(kind)) for name, kind in pairs)
@@ -551,9 +551,12 @@ class Describe(Statistic):
         """Refuse early what would be refused later."""
         if not self.delta:
             raise ParameterError(
-                "delta", "be above 0: categories are named by a threshold", "0", "Type {delta}.",
+                "delta",
+                "be above 0, as categories are found with a threshold",
+                "0",
+                "Use {delta}.",
                 delta=1e-6,
-            )  # fmt: skip
+            )
         self._require_enough(len(self.columns_ or "1"))
 
     def _require_enough(self, columns: int) -> None:
@@ -567,9 +570,9 @@ class Describe(Statistic):
                 raise
             raise ParameterError(
                 "epsilon",
-                f"be larger for a description of {columns} column{'s' * (columns > 1)}",
+                f"be larger to describe {columns} column{'s' * (columns > 1)}",
                 given(plain_parameter(self.epsilon)),
-                "Type {epsilon} or more" + (", or name fewer columns." if columns > 1 else "."),
+                "Use {epsilon} or more" + (", or fewer columns." if columns > 1 else "."),
                 epsilon=enough,
             ) from None
 
@@ -739,9 +742,9 @@ class Describe(Statistic):
     def planned(self, beta: float, n: int | None) -> float:
         """Refuse: a description has many errors, in the units of its columns."""
         raise ParameterTypeError(
-            "the error",
-            "be of one statistic",
-            "a description, which has many",
+            "error",
+            "error() is not available for a description.",
+            "",
             "Plan a mean or a quantile at its share of epsilon.",
         )
 

@@ -249,7 +249,10 @@ def difference(groups: ByGroup, release: Release, first: object, second: object)
     several = groups.part.wide or any(getattr(v, "shape", ()) for v in release.value.values())
     if not groups.display.numeric or several:
         raise ParameterTypeError(
-            "the release", "be of one number for each group", str(groups), "Ask for one number."
+            "difference",
+            "difference() needs one number for each group.",
+            str(groups),
+            "Ask for a single statistic by group.",
         )
     keys = groups.keys(release.drawn)
     drawn = dict(zip(keys, release.drawn["groups"], strict=True))

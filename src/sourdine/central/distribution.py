@@ -251,7 +251,7 @@ def _stretch(grid: Grid, a: object, b: object, form: DateFormat) -> tuple[int, i
     if low is not None and high is not None and low > high:
         swapped = (float(high), float(low)) if grid.points is None else (b, a)
         raise ParameterError(
-            "b", "be no smaller than a", str(b), "Type the smaller one first: {a}, {b}.",
+            "b", "be at least a", str(b), "Use the smaller one first: {a}, {b}.",
             **dict(zip("ab", swapped, strict=True)),
         )  # fmt: skip
     first = 0 if low is None else _tick(grid, low, up=True)
@@ -268,7 +268,7 @@ def _instant(grid: Grid, x: object, name: str, form: DateFormat) -> Fraction | N
     date = read_date(x) or read_date(x, form)
     if date is None:
         raise ParameterTypeError(
-            name, "be a date, as the bounds are", given(x), f"Type {{{name}}}.",
+            name, "be a date, like the bounds", given(x), f"Use {{{name}}}.",
             **{name: written(grid.value(0))},
         )  # fmt: skip
     instant = read_instant(date) or 0
@@ -318,7 +318,7 @@ class ReadOff(Answer):
         """
         if of not in ("sample", "population"):
             raise ParameterError(
-                "of", "be 'sample' or 'population'", repr(of), "Type {of}.", of="sample"
+                "of", "be 'sample' or 'population'", repr(of), "Use {of}.", of="sample"
             )
         return holding(self.value, self.ends(read_confidence(confidence), of))
 

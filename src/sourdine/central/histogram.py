@@ -265,13 +265,13 @@ def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdge
         if isinstance(x, (str, bool)) or not hasattr(x, "__index__"):
             raise ParameterTypeError(
                 "bins", "be a whole number, or a list of edges", given(x),
-                "Type {bins}; edges may be dates, such as the first of each month.",
+                "Use {bins}; edges may be dates, such as the first of each month.",
                 bins=[0, 18, 65, 120],
             )  # fmt: skip
         count = integer(x, "bins", least=1)
         if count >= MOST_BINS:
             raise ParameterError(
-                "bins", f"be below {MOST_BINS}", str(count), "Type {bins}.", bins=100
+                "bins", f"be below {MOST_BINS}", str(count), "Use {bins}.", bins=100
             )
         return count
     example = [0, 18, 65, 120]
@@ -282,9 +282,9 @@ def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdge
     if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
         raise ParameterError(
             "bins",
-            "be at least two edges in rising order",
-            f"{len(edges)} that are not",
-            "Type {bins}.",
+            "be at least two edges in increasing order",
+            f"{len(edges)} edges",
+            "Use {bins}.",
             bins=example,
         )
     return edges
@@ -388,17 +388,17 @@ class Histogram(Statistic):
         if (self.bins is None) == (self.categories is None):
             raise ParameterError(
                 "bins",
-                "be given, or {categories} instead: what is counted is public, so it is never read "
-                "off the data",
+                "be given, or {categories} instead, as bins are public and never taken from "
+"the data",
                 "neither" if self.bins is None else "both",
-                "Type {bins} with {bounds}, or a list of edges, or the categories alone.",
+                "Use {bins} with {bounds}, a list of edges, or the categories alone.",
                 bins=10, bounds=(0, 100), **({} if self.bins is None else {"categories": LEFT_OUT}),
             )  # fmt: skip
         self._check_unknown()
         counted = isinstance(self.bins, int)
         if self.bounds is not None and not counted:
             raise ParameterError(
-                "bounds", "be left out but for a number of bins", "some", "Leave {bounds} out.",
+                "bounds", "be omitted unless {bins} is a number", "", "Omit {bounds}.",
                 bounds=LEFT_OUT,
             )  # fmt: skip
         if counted:
@@ -413,17 +413,16 @@ class Histogram(Statistic):
         if not self.delta:
             raise ParameterError(
                 "delta",
-                "be above 0 where categories are unknown: to name one that only one person has "
-                "would give that person away, and under pure epsilon none could be named that "
-                "might be such",
+                "be above 0 if categories are unknown: naming a category that only one person "
+                "has would reveal that person",
                 "0",
-                "List the categories, or type {delta}.",
+                "List the categories, or use {delta}.",
                 delta=1e-6,
             )
         if self.by is not None:
             raise ParameterError(
                 "categories", "be listed for a histogram by group", "'unknown'",
-                "Type {categories}, and leave {delta} out.",
+                "Use {categories}, and omit {delta}.",
                 categories=["yes", "no"], delta=LEFT_OUT,
             )  # fmt: skip
         if self.missing == "count":

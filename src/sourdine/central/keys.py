@@ -40,7 +40,7 @@ def _delta(x: Number) -> Fraction:
     delta = positive(x, "delta")
     if delta >= 1:
         raise ParameterError(
-            "delta", "be below 1", given(x), "Type a small one, such as {delta}.", delta=1e-6
+            "delta", "be below 1", given(x), "Use a small value, such as {delta}.", delta=1e-6
         )
     return delta
 
@@ -49,7 +49,7 @@ def _rows(x: int) -> int:
     rows = integer(x, "rows", least=1)
     if rows > MOST_ROWS:
         raise ParameterError(
-            "rows", f"be at most {MOST_ROWS}", str(rows), "Type {rows} or less.", rows=MOST_ROWS
+            "rows", f"be at most {MOST_ROWS}", str(rows), "Use {rows} or less.", rows=MOST_ROWS
         )
     return rows
 
@@ -139,7 +139,9 @@ class NamedCounts(Mechanism["dict[str, int]"]):
     def read(self, x: object) -> Counts:
         """Return the counts that are above 0."""
         if not isinstance(x, dict):
-            raise ParameterTypeError("the input", "be a dict of counts", kind(x), "Count first.")
+            raise ParameterTypeError(
+                "the input", "be a dict of counts", kind(x), "Count the keys first."
+            )
         return {key: int(c) for key, c in x.items() if c > 0}
 
     def draw(self, x: Counts, size: int | None, source: Source) -> Any:

@@ -364,18 +364,18 @@ class Mean(GaussianReady):
         if self.population and self.method != "laplace":
             raise ParameterError(
                 "population",
-                "be left out unless {method} is 'laplace'",
+                "be omitted unless {method} is 'laplace'",
                 "True",
-                "Leave {method} out.",
+                "Omit {method}.",
                 method=LEFT_OUT,
             )
         if self.missing == "middle" and not (self.substitutes and self.alone):
             raise ParameterError(
                 "missing",
-                "be 'exclude' where the number of records is private: unless records are replaced, "
-                "with {unit} and with {by}",
+                "be 'exclude' if the number of records is private: unless records are "
+                "replaced, with {unit} and with {by}",
                 "'middle'",
-                "Leave {missing} out.",
+                "Omit {missing}.",
                 missing=LEFT_OUT,
             )
         if self.population:

@@ -116,7 +116,10 @@ class GridMean(Mechanism["Sums"]):
         """Return the doubled sum, within what n records can have, and n."""
         if not isinstance(x, tuple) or len(x) != 2:
             raise ParameterTypeError(
-                "the input", "be a doubled sum and a number", kind(x), "Type a pair, as (6, 1)."
+                "the input",
+                "be a pair of a doubled sum and a count",
+                kind(x),
+                "Pass a pair, such as (6, 1).",
             )
         n = max(integer(x[1], "n"), 0)
         return min(max(integer(x[0], "the doubled sum"), 0), 2 * n * self.last), n
@@ -223,7 +226,7 @@ Method = Literal["tight", "printed"]
 def _n(x: int) -> int:
     n = integer(x, "n", least=0)
     if n > MOST_RECORDS:
-        raise ParameterError("n", "be at most 2**40", str(n), "Type {n} or less.", n=MOST_RECORDS)
+        raise ParameterError("n", "be at most 2**40", str(n), "Use {n} or less.", n=MOST_RECORDS)
     return n
 
 

@@ -31,9 +31,9 @@ def read_categories(x: Sequence[Any] | None) -> tuple[Any, ...]:
     if listed is None:
         raise ParameterError(
             "categories",
-            "be listed: which of them occur is private",
-            "none",
-            "Type {categories}.",
+            "be listed, as which of them occur is private",
+            "",
+            "Use {categories}.",
             categories=["bus", "car", "foot"],
         )
     return listed

@@ -147,9 +147,9 @@ class CommonParameters(Question):
                 if getattr(self, name):
                     raise ParameterError(
                         "by",
-                        "be the column that holds the keys",
-                        "none",
-                        "Type its name, such as {by}.",
+                        "name the column that holds the keys",
+                        "",
+                        "Use {by}, for example.",
                         by="region",
                     )
             return
@@ -158,10 +158,10 @@ class CommonParameters(Question):
             listed = ["a", "b"]
             raise ParameterError(
                 "keys",
-                "be a list of the groups",
-                "none",
-                "Which groups occur is private, so list those that may, from public knowledge. "
-                "Type {keys}; or unknown, with a delta.",
+                "list the groups",
+                "",
+                "Which groups occur is private, so list the possible ones from public "
+                "knowledge. Use {keys}; or unknown, with a delta.",
                 keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
             )
         object.__setattr__(self, "keys", grouping.matched(self.by, self.keys))
@@ -170,10 +170,10 @@ class CommonParameters(Question):
         if self.finds and not self.delta:
             raise ParameterError(
                 "delta",
-                "be above 0 where keys are unknown: to name one that only one person has would "
-                "give that person away",
+                "be above 0 if keys are unknown: naming a key that only one person has would "
+                "reveal that person",
                 "0",
-                "List the keys, or type {delta}.",
+                "List the keys, or use {delta}.",
                 delta=1e-6,
             )
 
@@ -247,22 +247,24 @@ def wrong_type(
     dateless = asked.kind in DATELESS
     if declared.holds == DATES and converters.is_unknown(own) and not dateless:
         name, got = "bounds", "find"
-        must = f"be two dates for {column!r}, which holds dates: only those of numbers are found"
+        must = (
+            f"be two dates for {column!r}, which holds dates: only bounds of numbers can be found"
+        )
     else:
         what = "single values" if declared.holds == NESTED else need
         name, must = parameter, f"hold {what} for this {asked.kind}"
         got = f"{column!r} of type {declared.dtype}"
     if declared.holds == NESTED:
-        hint = "Put single values into a column of their own."
+        hint = "Put single values into a separate column."
     elif declared.holds == WORDS and asked.kind == "proportion":
-        tries, hint = {"category": "yes"}, "Type {category}, the text whose share is asked."
+        tries, hint = {"category": "yes"}, "Use {category}, the string whose share is requested."
     elif declared.holds == WORDS:
         tries = {"read": WRITTEN[need]}
-        hint = f"Convert it to {need}; or, if its texts are {need}, type {{read}}."
+        hint = f"Convert it to {need}; or, if its strings are {need}, use {{read}}."
     elif own is not None and declared.holds in EXAMPLES and not dateless:
         example = EXAMPLES[declared.holds]
         tries = {"bounds": {column: example} if parameter == "of" else example}
-        hint = f"Type two {declared.holds}: {{bounds}}."
+        hint = f"Use two {declared.holds}: {{bounds}}."
     else:
         hint = f"Convert it to {need}, or name another column."
     return ParameterError(name, must, got, hint, **tries)

@@ -201,10 +201,10 @@ class Proportion(Statistic):
         if self.missing == "no" and not self.known:
             raise ParameterError(
                 "missing",
-                "be 'exclude' where the number of records is private: with {unit}, with {by}, and "
-                "where records are added or removed and {n} is not typed",
+                "be 'exclude' if the number of records is private: with {unit}, with {by}, "
+                "and if records are added or removed and {n} is not given",
                 "'no'",
-                "Leave {missing} out.",
+                "Omit {missing}.",
                 missing=LEFT_OUT,
             )
         _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early

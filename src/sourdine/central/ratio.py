@@ -66,7 +66,7 @@ class Together(LaplaceNoise["Whole"]):
         """Return a tuple of whole numbers."""
         if not isinstance(x, tuple) or not all(type(v) is int for v in x):
             raise ParameterTypeError(
-                "the input", "be a tuple of whole numbers", kind(x), "Type one, as (3, 4)."
+                "the input", "be a tuple of whole numbers", kind(x), "Pass a tuple, such as (3, 4)."
             )
         return x
 

@@ -128,9 +128,9 @@ def epsilon_for(question: Statistic) -> Fraction:
         tries = question.widest / 50
         raise ParameterError(
             "error",
-            f"be below {said(question.widest)}, which every answer stays within",
+            f"be below {said(question.widest)}, the largest possible error",
             given(goal) if goal > HUGE else said(float(goal)),
-            "Type {error}.",
+            "Use {error}.",
             error=_round(tries) if question.error_lasts else float(f"{tries:.1g}"),
         )
 
@@ -145,7 +145,7 @@ def epsilon_for(question: Statistic) -> Fraction:
             "error",
             f"be reachable with epsilon at most {MOST_EPSILON}",
             said(float(goal)),
-            "Type a larger error, or a larger {n} if there are more records.",
+            "Use a larger error, or a larger {n} if there are more records.",
         )
     if reached(LEAST_EPSILON):
         return LEAST_EPSILON
@@ -166,9 +166,9 @@ def _goal(question: Statistic) -> Fraction:
         dated = question.error_lasts
         raise ParameterError(
             "error",
-            "be a duration for dates" if dated else "be a number here",
+            "be a duration for dates" if dated else "be a number",
             "a number" if dated else "a duration",
-            "Type {error}.",
+            "Use {error}.",
             error=_round(question.widest / 50) if dated else _number(question.widest),
         )
     if isinstance(target, dt.timedelta):
@@ -243,9 +243,9 @@ class Statistic(CommonParameters):
         if self.units:
             raise ParameterError(
                 "error",
-                f"be left out, as its unit is not known: it is that of {self.units}",
+                f"be omitted, as its unit is not known: it is that of {self.units}",
                 given(self.target),
-                "Leave {error} out and type {epsilon}.",
+                "Omit {error} and use {epsilon}.",
                 error=LEFT_OUT, epsilon=1,
             )  # fmt: skip
 
@@ -261,9 +261,9 @@ class Statistic(CommonParameters):
         if self.unit is None:
             raise ParameterError(
                 "unit",
-                "be the column that names a person, where rows of each are to be found",
-                "none",
-                "Type {unit}.",
+                "name the column that identifies a person, to find the rows of each",
+                "",
+                "Use {unit}.",
                 unit="patient",
             )
         return RowsFirst(question=self)
@@ -514,9 +514,9 @@ class Statistic(CommonParameters):
         if n is None:
             raise ParameterError(
                 "n",
-                f"be a number for the error of a {self.kind}",
-                "none",
-                "Type about how many records you expect, from public knowledge, such as {n}.",
+                f"be given for the error of a {self.kind}",
+                "",
+                "Use the approximate number of records, from public knowledge, such as {n}.",
                 n=1000,
             )
         return n
@@ -620,10 +620,9 @@ class Numeric(Statistic):
         if grid.points is not None and not self.of_dates:
             raise ParameterError(
                 "bounds",
-                f"be two numbers, for dates have no {self.kind}",
+                f"be two numbers, as a {self.kind} is not available for dates",
                 grid.points,
-                "Ask for their mean or quantiles. How long something lasts is a number: type "
-                "{bounds}.",
+                "Ask for their mean or quantiles. A duration is a number: use {bounds}.",
                 bounds=(0, 120),
             )
         return grid
@@ -686,7 +685,7 @@ class GaussianReady(Numeric):
         """Refuse a delta that nothing needs, and none where one is needed."""
         if method == "gaussian" and not self.delta:
             raise ParameterError(
-                "delta", "be above 0 for method 'gaussian'", "0", "Type {delta}.", delta=1e-6
+                "delta", "be above 0 for method 'gaussian'", "0", "Use {delta}.", delta=1e-6
             )
         if method != "gaussian" and not self.finds:
             read.unused(self.delta, "delta", f"for method {method!r}, which needs none")
@@ -715,7 +714,7 @@ def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:
             "step",
             "leave at most 2**42 points",
             str(step),
-            "Leave {step} out for about a million points, or type a larger one.",
+            "Omit {step} for about a million points, or use a larger one.",
             step=LEFT_OUT,
         )
     return grid

@@ -160,23 +160,23 @@ def read_of(x: Mapping[str, Sequence[str] | str] | None) -> Asked:
     x = _read_before(x)
     if x is None or not isinstance(x, Mapping):
         raise ParameterTypeError(
-            "of", "tell what is asked of each column", given(x) if x is not None else "none",
-            f"{RECORDS!r} stands for the records. Type {{of}}.", of=EXAMPLE,
+            "of", "map each column to its statistics", given(x) if x is not None else "",
+            f"{RECORDS!r} stands for the records. Use {{of}}.", of=EXAMPLE,
         )  # fmt: skip
     asked = tuple((str(column), _words(words)) for column, words in x.items())
     if not asked or not all(column and words for column, words in asked):
-        raise ParameterError("of", "name columns and statistics", "none", "Type {of}.", of=EXAMPLE)
+        raise ParameterError("of", "name columns and statistics", "", "Use {of}.", of=EXAMPLE)
     for column, words in asked:
         for word in words:
             if word not in WORDS or (column == RECORDS and word != "count"):
                 must = (
-                    "name the count alone where no column is named"
+                    "name only the count if no column is named"
                     if column == RECORDS
-                    else f"hold words of {', '.join(WORDS)}"
+                    else f"hold only {', '.join(WORDS)}"
                 )
-                raise ParameterError("of", must, given(word), "Type {of}.", of=EXAMPLE)
+                raise ParameterError("of", must, given(word), "Use {of}.", of=EXAMPLE)
         if len(set(words)) < len(words):
-            raise ParameterError("of", "hold each once", "one twice", "Type {of}.", of=EXAMPLE)
+            raise ParameterError("of", "list each statistic once", "", "Use {of}.", of=EXAMPLE)
     return asked
 
 
@@ -185,7 +185,7 @@ def _words(x: object) -> tuple[str, ...]:
         return (x,)
     if not isinstance(x, (list, tuple)) or not all(isinstance(word, str) for word in x):
         raise ParameterTypeError(
-            "of", "hold lists of statistics", given(x), "Type {of}.", of=EXAMPLE
+            "of", "hold lists of statistics", given(x), "Use {of}.", of=EXAMPLE
         )
     return tuple(x)
 
@@ -225,7 +225,7 @@ def _read_before(x: Any) -> Any:
 
 def of_steps(error: SourdineError) -> SourdineError:
     """Return what was refused of one step as said of the steps by column."""
-    return error.renamed(step="steps").hinting("Leave {steps} out.", {"steps": LEFT_OUT})
+    return error.renamed(step="steps").hinting("Omit {steps}.", {"steps": LEFT_OUT})
 
 
 def _by_column(x: object, name: str, example: dict[str, Any]) -> dict[str, Any]:
@@ -234,7 +234,7 @@ def _by_column(x: object, name: str, example: dict[str, Any]) -> dict[str, Any]:
         return {}
     if not isinstance(x, Mapping):
         raise ParameterTypeError(
-            name, "be given by column", given(x), f"Type {{{name}}}.", **{name: example}
+            name, "be a dict of columns", given(x), f"Use {{{name}}}.", **{name: example}
         )
     return {str(column): value for column, value in x.items()}
 
@@ -412,19 +412,19 @@ class Table(Statistic):
             raise ParameterError(
                 "bounds",
                 f"be given for {', '.join(map(repr, missing))}",
-                "none",
-                "Choose them from what everybody knows, before looking. Type {bounds}; or find, "
-                "for a column of which nobody knows them.",
+                "",
+                "Choose them from public knowledge, before looking at the data. Use {bounds}; "
+                "or find, for a column without known bounds.",
                 bounds=whole,
             )
         for name, given_for in (("bounds", bounds), ("steps", dict(self.steps))):
             if extra := [c for c in given_for if c not in needed]:
                 raise ParameterError(
                     name,
-                    "be of columns whose numbers are asked about",
+                    "hold only columns whose numbers are requested",
                     given(extra[0]),
-                    f"Leave {extra[0]!r} out of {{{name}}}." if extra[0] in named
-                    else f"Name it in {{of}}, or leave it out of {{{name}}}.",
+                    f"Remove {extra[0]!r} from {{{name}}}." if extra[0] in named
+                    else f"Name it in {{of}}, or remove it from {{{name}}}.",
                 )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:

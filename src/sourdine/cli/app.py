@@ -49,7 +49,7 @@ def add_plugins(app: typer.Typer) -> None:
             _add_absent(app, name, f"sourdine {name} cannot be loaded from {entry.value}: {why}.")
     for name, distribution in APART.items():
         if name not in found:
-            hint = f"in the checkout, type pip install . ./{name}"
+            hint = f"in the checkout, run pip install . ./{name}"
             _add_absent(app, name, f"sourdine {name} comes with {distribution}: {hint}.")
 
 

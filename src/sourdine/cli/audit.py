@@ -11,7 +11,7 @@ from rich.table import Table
 
 from sourdine.audit import ALPHA, audit_row, chosen
 from sourdine.cli.command import Terminal
-from sourdine.results.charts import MissingExtraError
+from sourdine.errors import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

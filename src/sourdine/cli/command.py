@@ -292,12 +292,12 @@ def _is_flag(word: str) -> bool:
 
 
 def _not_two(name: str, numbers: Collection[str]) -> ParameterError:
-    got = given(" ".join(numbers)) if numbers else "none"
+    got = given(" ".join(numbers)) if numbers else ""
     return ParameterError(
         name,
         "be two numbers, the lower first, or find",
         got,
-        f"Type {{{name}}}.",
+        f"Use {{{name}}}.",
         **{name: (0, 120)},
     )
 

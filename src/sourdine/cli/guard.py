@@ -39,9 +39,9 @@ def require_columns(column: str | None, *paths: Path | None) -> None:
     names = " and ".join(path.name for path in paths if path)
     raise ParameterError(
         "column",
-        "be that of a .csv or .parquet file",
-        f"{column} for {names or 'no file'}, where there are no columns",
-        "Leave {column} out.",
+        "be omitted unless the file is a .csv or .parquet file",
+        f"{column} for {names or 'no file'}",
+        "Omit {column}.",
         column=LEFT_OUT,
     )
 
@@ -75,8 +75,8 @@ def one_column(
         where = f"the first line of {path.name}" if named_there else path.name
         raise ParameterError(
             "column",
-            f"be one that {where} names",
-            str(column or "none"),
+            f"be a column that {where} names",
+            str(column or ""),
             listed_columns(frame, column),
         )
     return frame
@@ -87,16 +87,16 @@ def _require_header(names: list[str], file: str) -> None:
     if not any(names):
         raise ParameterError(
             file,
-            "begin with a line that names its columns",
-            "an empty one",
+            "begin with a header line of column names",
+            "an empty file",
             "Write a header, such as y, and a row for each value.",
         )
     if any(map(is_written, names)) or (len(names) == 1 and is_gap(names[0])):
         raise ParameterError(
             file,
-            "begin with a line that names its columns",
-            "values there",
-            "Add a header, such as y; or write one value a line, without a header, in a .txt file.",
+            "begin with a header line of column names",
+            "values",
+            "Add a header, such as y; or use a .txt file with one value per line and no header.",
         )
 
 
@@ -181,7 +181,7 @@ def read_number(text: str | None, name: str, *, example: float = 0.05) -> Any:
         return fraction(text)
     except (ValueError, ZeroDivisionError):
         raise ParameterError(
-            name, "be a number", str(text), f"Type {{{name}}}.", **{name: example}
+            name, "be a number", str(text), f"Use {{{name}}}.", **{name: example}
         ) from None
 
 
@@ -190,11 +190,11 @@ def read_dependence(blocks: str | None, markov: str | None) -> Dependence | None
     from sourdine.adaptive.ledger.dependence import Blocks, Markov
 
     if blocks is not None and markov is not None:
-        raise ParameterError("blocks", "be left out with {markov}", "both", "Type one of them.")
+        raise ParameterError("blocks", "not be combined with {markov}", "", "Use one of them.")
     if blocks is not None:
         if not blocks.isdecimal():
             raise ParameterError(
-                "blocks", "be a whole number", str(blocks), "Type {blocks}.", blocks=10
+                "blocks", "be a whole number", str(blocks), "Use {blocks}.", blocks=10
             )
         return Blocks(int(blocks))
     return None if markov is None else Markov(read_number(markov, "markov"))
@@ -489,15 +489,15 @@ def plan(
     if submissions is not None:
         if answers is not None or yes is not None or scores:
             raise ParameterError(
-                "submissions", "be planned alone", "answers besides", "Plan one of the two."
+                "submissions", "not be combined with {answers}", "", "Plan one of the two."
             )
         planned = plan_leaderboard(n, submissions=submissions, leads=leads, step=spacing, **given)
     elif answers is None:
         raise ParameterError(
             "answers",
             "be given, or {submissions}",
-            "none",
-            "Type {answers}.",
+            "",
+            "Use {answers}.",
             answers=300,
         )
     else:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.cli.command import Terminal, complain
 from sourdine.cli.output import notes, print_table
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, MissingFileError, ParameterError, SourdineError
 from sourdine.privacy import Concentrated
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.reports.about import About, check_text, lacking
@@ -30,10 +30,7 @@ if TYPE_CHECKING:
 def opened(path: Path) -> FileLedger:
     """Return the ledger in a file that must be there."""
     if not path.exists():
-        raise SourdineError(
-            f"LEDGER must be a file that exists, got {path} (no such file). Type the path "
-            "that --ledger named."
-        )
+        raise MissingFileError("ledger", "exist", str(path), "Use the path given to --ledger.")
     return FileLedger(path, None)
 
 
@@ -46,7 +43,7 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
             other is not None and report.samefile(other) for other in (path, about)
         ):
             raise ParameterError(
-                "report", "be a file of its own", str(report), "Type {report}.",
+                "report", "differ from the ledger", str(report), "Use {report}.",
                 report="report.html",
             )  # fmt: skip
         FiledReport.of(ledger, About.read(about)).write(report)
@@ -54,7 +51,7 @@ def run_ledger(path: Path, *, as_json: bool, report: Path | None, about: Path | 
         return
     if about is not None:
         raise ParameterError(
-            "about", "be left out without {report}", str(about), "Type {report}.",
+            "about", "be omitted without {report}", str(about), "Use {report}.",
             report="report.html",
         )  # fmt: skip
     history, account = ledger.history, ledger.account
@@ -146,9 +143,9 @@ def run_disclose(
     if (path is None) == (check is None):
         raise ParameterError(
             "ledger",
-            "be the path of a ledger, or be left out where {check} names an entry",
-            "none" if path is None else "both",
-            "Type sourdine disclose wages.ledger, or sourdine disclose {check}.",
+            "be the path of a ledger, or be omitted if {check} names an entry",
+            "neither" if path is None else "both",
+            "Run sourdine disclose wages.ledger, or sourdine disclose {check}.",
             check="deployment.yaml",
         )
     if check is not None:
@@ -187,11 +184,11 @@ def _write(report: FiledReport, out: Path | None, *, overwrite: bool) -> None:
 
 def _save(text: str, out: Path, *, overwrite: bool) -> None:
     if out.exists() and not overwrite:
-        raise ParameterError(
+        raise ExistingFileError(
             "out",
-            "be a new file, or one that may be lost",
-            f"{out} (it exists)",
-            "Type another path, or {overwrite}.",
+            "be a new file",
+            str(out),
+            "Choose another path, or use {overwrite}.",
             overwrite=True,
         )
     try:

@@ -62,14 +62,14 @@ def by_spark(file: str, asked: Mapping[str, Any]) -> bool:
     """Return whether Spark shall read a file."""
     engine, master = asked.get("engine"), asked.get("master")
     if engine not in {None, SPARK}:
-        raise ParameterError("engine", "be spark", given(engine), "Type {engine}.", engine=SPARK)
+        raise ParameterError("engine", "be 'spark'", given(engine), "Use {engine}.", engine=SPARK)
     if engine is None and not file.startswith(TABLE):
         if master is not None:
             raise ParameterError(
                 "master",
-                "be left out without {engine}",
+                "be omitted without {engine}",
                 given(master),
-                "Leave {master} out, or type {engine}.",
+                "Omit {master}, or use {engine}.",
                 master=LEFT_OUT,
                 engine=SPARK,
             )

@@ -17,7 +17,7 @@ from rich.text import Text
 
 from sourdine.answers import Release
 from sourdine.cli.command import Terminal
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import MissingExtraError, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.results.charts import write_page
 from sourdine.results.formatting import printable
@@ -94,18 +94,17 @@ def check(path: str | None, option: str = "--plot") -> None:
         return
     if Path(path).suffix.lower() not in ENDINGS:
         raise ParameterError(
-            option, "end in png, svg or html", given(path), f"Type {option} picture.png."
+            option, "end in .png, .svg or .html", given(path), f"Use {option} picture.png."
         )
     if not Path(path).absolute().parent.is_dir():
         raise ParameterError(
-            option, "be in a folder that exists", given(path), "Make the folder first."
+            option, "be in an existing folder", given(path), "Create the folder first."
         )
     try:
         import matplotlib  # noqa: F401, ICN001 - an extra
     except ImportError:
-        raise SourdineError(
-            "a picture needs matplotlib, which is not installed. "
-            "In the checkout, type pip install '.[plot]'."
+        raise MissingExtraError(
+            "plot", "be installed", "", "In the checkout, run pip install '.[plot]'."
         ) from None
 
 

@@ -16,9 +16,8 @@ from sourdine.cli.guard import Blocked, Chained, Confidence, Declared, read_numb
 from sourdine.cli.options import reads_text
 from sourdine.cli.output import print_table
 from sourdine.cli.survey import LOOPBACK, Port, read_port, say, whole
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, MissingExtraError, ParameterError, SourdineError
 from sourdine.exact import one_of
-from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -175,9 +174,9 @@ def _facts(path: Path) -> dict[str, Any]:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         raise ParameterError(
             "columns",
-            "be a TOML file",
+            "be a valid TOML file",
             str(path),
-            "Write a table for each column, such as [age] and below it bounds and step.",
+            "Write a table for each column, such as [age] with bounds and step.",
         ) from None
 
 
@@ -243,10 +242,10 @@ def _token(
 
     held = whole(days, "days", 90)
     if not 1 <= held <= MOST_DAYS:
-        raise ParameterError("days", f"be from 1 to {MOST_DAYS}", days, "Type {days}.", days=90)
+        raise ParameterError("days", f"be from 1 to {MOST_DAYS}", days, "Use {days}.", days=90)
     with _opened(store) as kept:
         if kept.people.get(name) is None:
-            raise ParameterError("name", "be that of a person", repr(name), "Add them first.")
+            raise ParameterError("name", "be the name of a user", repr(name), "Add the user first.")
         print(new_token(kept, name, "api", days=held, label=label))
 
 
@@ -323,7 +322,7 @@ def _export(
     with _opened(store) as kept:
         if (kept.datasets if guard == dataset else kept.guards).get(guard) is None:
             raise ParameterError(
-                "dataset", "be one of this store", repr(dataset), "Type another name."
+                "dataset", "be a data set of this store", repr(dataset), "Choose another name."
             )
         journal = kept.datasets.journal(dataset) if guard == dataset else kept.guards.journal(guard)
         text = lines_text(journal)
@@ -331,9 +330,7 @@ def _export(
         print(text, end="")
         return
     if out.exists():
-        raise ParameterError(
-            "out", "be a new file", f"{str(out)!r}, which exists", "Type another name."
-        )
+        raise ExistingFileError("out", "be a new file", str(out), "Choose another name.")
     out.write_text(text, "utf-8")
     say(f"Wrote {out}: {text.count(chr(10))} lines.")
 
@@ -531,18 +528,18 @@ def _run(
         from sourdine.server.state import ServerSettings
     except ImportError as error:
         raise MissingExtraError(
-            "the server", "be installed", "none", "In the checkout, type pip install '.[server]'."
+            "server", "be installed", "", "In the checkout, run pip install '.[server]'."
         ) from error
     listening, processes = read_port(port), max(whole(workers, "workers", 2), 1)
     seconds = float(read_number(tick, "tick", example=0.25))
     if not 0 <= seconds <= 60:
-        raise ParameterError("tick", "be from 0 to 60", tick, "Type {tick}.", tick=0.25)
+        raise ParameterError("tick", "be from 0 to 60", tick, "Use {tick}.", tick=0.25)
     if store is None and host not in LOOPBACK:
         raise ParameterError(
             "host",
             "be this machine for a demo, whose passwords are printed",
             host,
-            "Leave {host} out, or type {store}.",
+            "Omit {host}, or use {store}.",
             store="sqlite:///sourdine.db",
         )
     with TemporaryDirectory(prefix="sourdine-") as place:

@@ -15,7 +15,7 @@ from sourdine.cli.command import SPOKEN, Terminal, UnprintedError, complain, pri
 from sourdine.cli.guard import read_number
 from sourdine.cli.options import TABLE, name_of, opened, read_options
 from sourdine.cli.output import print_sheet, progress_bar
-from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
+from sourdine.errors import LEFT_OUT, MissingFileError, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.frames.frame import Frame
 from sourdine.parameters import converters
@@ -114,9 +114,9 @@ def typed(options: dict[str, Any]) -> dict[str, Any]:
         kept, extra = asked[:2]
         raise ParameterError(
             extra,
-            f"be left out beside {{{kept}}}: orders are said once",
-            "both",
-            f"Leave {{{extra}}} out.",
+            f"not be combined with {{{kept}}}",
+            "",
+            f"Omit {{{extra}}}.",
             **{extra: LEFT_OUT},
         )
     for name in asked:
@@ -138,9 +138,9 @@ def grouped(said: dict[str, Any]) -> dict[str, Any]:
         if not paired and len(keys) > 1:
             raise ParameterError(
                 "keys",
-                "be typed once for each {by}",
+                "be given once for each {by}",
                 f"{len(keys)} times for {len(by or ())}",
-                "Type {keys}.",
+                "Use {keys}.",
                 keys=["a", "b"]
                 if len(by or ()) < 2
                 else {column: ["a", "b"] for column in by or ()},
@@ -163,9 +163,9 @@ def _require_a_ledger(own: dict[str, Any]) -> None:
         if value is not None:
             raise ParameterError(
                 name,
-                "be left out without {ledger}",
+                "be omitted without {ledger}",
                 given(value),
-                f"Leave {{{name}}} out, or name a ledger.",
+                f"Omit {{{name}}}, or name a ledger.",
                 **{name: LEFT_OUT},
             )
 
@@ -190,8 +190,8 @@ def _session(
                 "total_epsilon",
                 "be given for a new ledger",
                 f"none for {ledger}",
-                "Type what everything that is ever published of these data may cost together, such "
-                "as {total_epsilon}.",
+                "Use the epsilon that all releases of these data may cost together, such as "
+                "{total_epsilon}.",
                 total_epsilon=3,
             )
         shared = {name: terms[name] for name in SHARED}
@@ -249,11 +249,11 @@ def run_plan(cls: type[Statistic], given: dict[str, Any]) -> None:
 
 def _existing(where: str) -> StoredLedger:
     if not is_address(where) and not Path(where).exists():
-        raise ParameterError(
+        raise MissingFileError(
             "ledger",
-            "be a file that exists",
-            f"{where} (no such file)",
-            "Leave {ledger} out, or type the path of a ledger that was charged.",
+            "exist",
+            str(where),
+            "Omit {ledger}, or use the path of an existing ledger.",
             ledger=LEFT_OUT,
         )
     return opened_ledger(where, None)

@@ -12,7 +12,7 @@ import typer
 from sourdine.cli.command import Terminal
 from sourdine.cli.guard import read_number
 from sourdine.cli.output import print_sheet
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, ParameterError, SourdineError
 from sourdine.exact import integer
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ def read_port(text: str) -> int:
     """Return the port that a person typed."""
     number = whole(text, "port", 8000)
     if number > LAST_PORT:
-        raise ParameterError("port", f"be at most {LAST_PORT}", text, "Type {port}.", port=8000)
+        raise ParameterError("port", f"be at most {LAST_PORT}", text, "Use {port}.", port=8000)
     return number
 
 
@@ -207,9 +207,7 @@ def _export(
 ) -> None:
     """Export all counts as an aggregate for 'sourdine collect'."""
     if out.exists():
-        raise ParameterError(
-            "out", "be a new file", f"{str(out)!r}, which exists", "Type another name."
-        )
+        raise ExistingFileError("out", "be a new file", str(out), "Choose another name.")
     for kept in _opened(store):
         try:
             kept.aggregator().save(out)
@@ -369,11 +367,11 @@ def _read(path: Path) -> Survey:
 
 def _write(path: Path, content: bytes, name: str, *, overwrite: bool) -> None:
     if path.exists() and not overwrite:
-        raise ParameterError(
+        raise ExistingFileError(
             name,
             "be a new file",
-            f"{str(path)!r}, which exists",
-            "Type another name, or {overwrite}.",
+            str(path),
+            "Choose another name, or use {overwrite}.",
             overwrite=True,
         )
     try:

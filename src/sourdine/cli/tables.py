@@ -15,7 +15,13 @@ from sourdine.cli.command import Terminal, printing
 from sourdine.cli.options import by_spark, read_options, records
 from sourdine.cli.output import print_sheet, progress_bar
 from sourdine.cli.statistics import typed as said
-from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
+from sourdine.errors import (
+    LEFT_OUT,
+    ExistingFileError,
+    MissingFileError,
+    ParameterError,
+    SourdineError,
+)
 from sourdine.frames.reading import read_number
 from sourdine.parameters import kinds
 
@@ -47,9 +53,7 @@ def schema(given: dict[str, Any]) -> None:
         print(text, end="")
         return
     if Path(out).exists():
-        raise ParameterError(
-            "--out", "be a new file", f"{out!r}, which exists", "Type another name."
-        )
+        raise ExistingFileError("--out", "be a new file", out, "Choose another name.")
     _write(out, text)
     then = f"sourdine sanitize {file} --schema {out} -o clean{Path(file).suffix}"
     Terminal(stderr=True).print(
@@ -130,9 +134,7 @@ def density(given: dict[str, Any]) -> None:
     output.check(plot)
     for name in ("bounds", "epsilon"):
         if name not in typed:
-            raise ParameterError(
-                f"--{name}", "be given", "none", "Type --bounds 0 200000 --epsilon 1."
-            )
+            raise ParameterError(f"--{name}", "be given", "", "Use --bounds 0 200000 --epsilon 1.")
     read = {"bounds": kinds.BOUNDS.parse, "epsilon": kinds.NUMBER.parse}
     asked = {name: read.get(name, str)(x) for name, x in typed.items()}
     found = estimated(file, **asked, read=declared)
@@ -155,9 +157,7 @@ def of_round(schema: Schema, number: int | None) -> Schema:
     if schema.rounds is None:
         raise _no_rounds("round")
     if number is None:
-        raise ParameterError(
-            "round", f"be from 1 to {schema.rounds}", "none", "Type {round}.", round=1
-        )
+        raise ParameterError("round", f"be from 1 to {schema.rounds}", "", "Use {round}.", round=1)
     return schema.round(number)
 
 
@@ -169,11 +169,14 @@ def report_with_memory(
         raise _no_rounds("round" if path is None else "memory")
     if path is None:
         raise ParameterError(
-            "memory", "name the person's file", "none", "Type {memory}.", memory="memory.json"
+            "memory", "name the respondent's file", "", "Use {memory}.", memory="memory.json"
         )
     if len(people) > 1:
         raise ParameterError(
-            "memory", "be of one person", f"{len(people)} people", "Answer for them one by one."
+            "memory",
+            "belong to one respondent",
+            f"{len(people)} people",
+            "Answer for each respondent separately.",
         )
     device = schema.respondent(_kept(Path(path)))
     line = device.answer(people[0], round=number)
@@ -213,9 +216,9 @@ def _keep(path: Path, text: str) -> None:
 def _no_rounds(name: str) -> ParameterError:
     return ParameterError(
         name,
-        "be left out: the schema is of one round",
-        "one",
-        f"Leave {{{name}}} out, or write rounds = 52 into the schema.",
+        "be omitted, as the schema has one round",
+        "",
+        f"Omit {{{name}}}, or set rounds = 52 in the schema.",
         **{name: LEFT_OUT},
     )
 
@@ -236,7 +239,7 @@ def report(given: dict[str, Any]) -> None:
     schema = read_schema(typed["schema"])
     people = [_pairs(typed["answer"])] if "answer" in typed else list(_objects(_piped()))
     if not people:
-        raise ParameterError("answer", "be given", "none", f"Type {{answer}}, or pipe {EXAMPLE}.",
+        raise ParameterError("answer", "be given", "", f"Use {{answer}}, or pipe {EXAMPLE}.",
                              answer=f"{next(iter(schema.columns))}=...")  # fmt: skip
     alone = len(people) == 1
     rows = [
@@ -279,7 +282,7 @@ class _Pairs(tuple[tuple[str, Any], ...]):
         for name in found:
             if sum(name == other for other, _ in self) > 1:
                 raise ParameterError(
-                    f"the question {name!r}", "be answered once", "two answers", "Leave one out."
+                    f"the question {name!r}", "be answered once", "two answers", "Omit one of them."
                 )
         return found
 
@@ -289,7 +292,7 @@ def _pairs(words: Iterable[str]) -> dict[str, Any]:
     pairs = [word.partition("=") for word in words]
     if not all(mark for _, mark, _ in pairs):
         raise ParameterError(
-            "answer", "be a name, '=' and a value", "a word without '='", "Type {answer}.",
+            "answer", "be a name, '=' and a value", "a word without '='", "Use {answer}.",
             answer="age=31",
         )  # fmt: skip
     return _Pairs((name, value) for name, _, value in pairs).answers()
@@ -320,7 +323,7 @@ def _line(line: str) -> Any:
 
 def _unreadable() -> ParameterError:
     return ParameterError(
-        "standard input", "be a JSON object, or one in each line", "other text", f"Pipe {EXAMPLE}."
+        "standard input", "be a JSON object, or one per line", "", f"Pipe {EXAMPLE}."
     )
 
 
@@ -336,7 +339,10 @@ def _row(schema: Schema, answers: dict[str, Any], whose: str) -> dict[str, Any]:
         if name not in schema.columns:
             listed = ", ".join(map(repr, schema.columns))
             raise ParameterError(
-                "answer", "be to a question of the schema", repr(name), f"They are: {listed}."
+                "answer",
+                "name questions of the schema",
+                repr(name),
+                f"The questions are: {listed}.",
             )
     row = {
         name: _cell(name, column, answers.get(name), whose)
@@ -358,8 +364,8 @@ def _cell(name: str, column: Any, answer: Any, whose: str) -> Any:
         raise ParameterError(
             f"the answer to {name!r}{whose}",
             f"be {wanted(column)}",
-            "something else",
-            "Correct it, or leave it out if there is none.",
+            "",
+            "Correct it, or omit it if there is none.",
         )
     return answer
 
@@ -375,9 +381,11 @@ def collect(given: dict[str, Any]) -> None:
         total = _begun(schema, kept, pairs)
     if not files and total.receipt.received == 0:
         raise ParameterError(
-            "files", "name reports to count", "none", "Name a file of reports, or type - to read "
-            "standard input.",
-        )  # fmt: skip
+            "files",
+            "name files of reports",
+            "",
+            "Name a file of reports, or use - for standard input.",
+        )
     _check(files)
     for file in files:
         total = _added(total, schema, file)
@@ -389,7 +397,7 @@ def collect(given: dict[str, Any]) -> None:
             "files",
             "hold reports of this schema",
             f"none among {total.receipt.received} lines",
-            "Collect what sourdine report printed under the same schema.",
+            "Use the output of sourdine report under the same schema.",
         )
     found = total.estimate()
     with printing():
@@ -414,9 +422,10 @@ def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
     if pairs and list(total.pairs) != pairs:
         raise ParameterError(
             "pair",
-            "be what the aggregate was begun with",
-            f"{len(pairs)} others",
-            "Leave {pair} out, or begin a new aggregate: what was not counted together is lost.",
+            "be the pairs that the aggregate was created with",
+            f"{len(pairs)} other pairs",
+            "Omit {pair}, or create a new aggregate: pairs that were not counted together "
+            "are lost.",
             pair=LEFT_OUT,
         )
     return total
@@ -425,11 +434,11 @@ def _begun(schema: Schema, kept: str | None, pairs: list[Any]) -> Aggregator:
 def _check(files: list[str]) -> None:
     for file in files:
         if file != STDIN and not Path(file).is_file():
-            raise ParameterError(
+            raise MissingFileError(
                 "files",
-                "be files that exist",
-                repr(file),
-                "Check the name and the folder; - is standard input.",
+                "exist",
+                file,
+                "Check the path; - is standard input.",
             )
 
 
@@ -454,10 +463,9 @@ def _added(total: Aggregator, schema: Schema, file: str) -> Aggregator:
     if whole.doubled:
         raise ParameterError(
             f"the aggregate {file!r}",
-            "hold no report that was counted already",
+            "hold no report that was already counted",
             f"{whole.doubled} of them",
-            "Counts cannot be taken apart: collect the reports themselves, which are known by "
-            "their ids.",
+            "Counts cannot be separated: collect the reports themselves, which have ids.",
         )
     return whole
 

@@ -14,11 +14,13 @@ from urllib.parse import quote, urlsplit
 from sourdine.errors import (
     LEFT_OUT,
     BudgetExceededError,
+    ExistingFileError,
+    MissingExtraError,
+    MissingFileError,
     ParameterError,
     ParameterTypeError,
     SourdineError,
 )
-from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -102,7 +104,7 @@ class SeenHeads:
                 "remember",
                 "be a file that a client wrote",
                 repr(str(self._path)),
-                "Type another name; delete it only if you know why it is broken.",
+                "Choose another name; delete the file only if you know why it is broken.",
             ) from None
 
 
@@ -123,7 +125,14 @@ PATIENCE = 300.0
 AGAIN = {500, 502, 503, 504}
 """What a server or a proxy says when it does not know."""
 CLASSES: dict[str, type[SourdineError]] = {
-    cls.__name__: cls for cls in (BudgetExceededError, ParameterError, ParameterTypeError)
+    cls.__name__: cls
+    for cls in (
+        BudgetExceededError,
+        ExistingFileError,
+        MissingFileError,
+        ParameterError,
+        ParameterTypeError,
+    )
 }
 LINE, HEAD, SEEN = "ledger-line", "ledger-head", "ledger-seen"
 
@@ -164,10 +173,10 @@ class Connection:
             import httpx
         except ImportError as error:
             raise MissingExtraError(
-                "httpx",
-                "be installed to ask a server",
-                "none",
-                "In the checkout, type pip install '.[client]'.",
+                "client",
+                "be installed",
+                "",
+                "In the checkout, run pip install '.[client]'.",
             ) from error
         self.url = _checked(url)
         self._broken = httpx.TransportError
@@ -226,8 +235,8 @@ class Connection:
                 return answer
             broken = f"status {answer.status_code}"
         raise SourdineError(
-            f"{self.url} could not be reached, {ATTEMPTS} times ({broken}). Whether it was charged "
-            "is not known: the history says."
+            f"{self.url} could not be reached after {ATTEMPTS} attempts ({broken}). The "
+            "request may have been charged: check the history."
         )
 
     def _require_no_way_back(
@@ -240,9 +249,9 @@ class Connection:
         if seen is not None and (line < seen[0] or headers.get(SEEN) != seen[1]):
             raise SourdineError(
                 f"the ledger of {dataset}",
-                f"hold line {seen[0]} as it was seen",
-                "an older or another copy",
-                "Tell its owner: what it lacks was charged, and released.",
+                f"hold line {seen[0]} as it was seen before",
+                "an older or a different copy",
+                "Tell its owner: the missing lines were charged and released.",
             )
         self._seen.put(dataset, line, head)
 
@@ -270,7 +279,7 @@ def _checked(url: str) -> str:
             "url",
             "begin with https://, unless the server is on this machine",
             repr(url),
-            "Type {url}.",
+            "Use {url}.",
             url="https://sourdine.example",
         )
     return url.rstrip("/")

@@ -160,7 +160,7 @@ class RemoteSession(Spending):
         found = self._connection.post("/releases", self.name, body, key=uuid4().hex)
         if found["state"] != "answered":
             raise SourdineError(
-                "the answer could not be drawn. What it costs was charged before anything was read."
+                "The answer could not be drawn. Its cost was charged before any data were read."
             )
         return [Release.from_dict(answer) for answer in found["answers"]]
 
@@ -250,7 +250,7 @@ class Remote:
     ) -> None:
         if not token or not token.isascii() or not token.isprintable():
             raise ParameterError(
-                "token", "be what the server showed once", "another text", "Make a new one there."
+                "token", "be a token issued by the server", "", "Create a new one there."
             )
         self._connection = Connection(url, token, remember=remember, transport=transport)
 

@@ -148,7 +148,7 @@ def _guarded(work: Callable[[], Any]) -> Any:
             "data",
             "be readable to the end",
             "batches that cannot be read",
-            "Check that the files are whole and there, and of one schema.",
+            "Check that the files exist, are complete and have the same schema.",
         ) from None
 
 

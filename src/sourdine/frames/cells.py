@@ -437,8 +437,8 @@ class Codes:
     2
     >>> Codes("vote", [1, "1"])
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: categories must differ as texts, got '1' twice. List each once.
-    """
+    sourdine.errors.ParameterError: categories must differ as strings, got '1' twice. List each category once.
+    """  # noqa: E501
 
     column: str | None
     categories: Sequence[Any]
@@ -452,7 +452,7 @@ class Codes:
                 "categories",
                 "be a list",
                 kind(self.categories),
-                "Type a list, such as {categories}.",
+                "Use a list, such as {categories}.",
                 categories=["yes", "no"],
             )
         codes: dict[str, int] = {}
@@ -462,13 +462,13 @@ class Codes:
             if text is None:
                 raise ParameterError(
                     "categories",
-                    "be texts, numbers or dates",
+                    "be strings, numbers or dates",
                     given(category),
-                    "Leave out what is missing: it is counted anyway.",
+                    "Omit missing values: they are counted anyway.",
                 )
             if text in codes:
                 raise ParameterError(
-                    "categories", "differ as texts", f"{text!r} twice", "List each once."
+                    "categories", "differ as strings", f"{text!r} twice", "List each category once."
                 )
             codes[text] = code
         for code, category in enumerate(categories):
@@ -579,7 +579,7 @@ class Edges:
                 "edges",
                 "be a list of numbers",
                 kind(self.edges),
-                "Type a list, such as {edges}.",
+                "Use a list, such as {edges}.",
                 edges=[0, 10, 20],
             )
         dates = [read_date(e) for e in self.edges]
@@ -592,9 +592,9 @@ class Edges:
         if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
             raise ParameterError(
                 "edges",
-                "be at least two rising numbers",
-                f"{len(edges)} others",
-                "Type them in order, such as {edges}.",
+                "be at least two increasing numbers",
+                f"{len(edges)} values",
+                "Use {edges}, for example.",
                 edges=[0, 10, 20],
             )
         object.__setattr__(self, "edges", edges)

@@ -129,7 +129,8 @@ def _unreadable() -> ParameterError:
         "data",
         "be readable to the end",
         "a file or relation that DuckDB cannot read",
-        "Check that it is whole, that a relation's connection is open and memory is enough.",
+        "Check that it is complete, that the connection of a relation is open, and "
+        "that there is enough memory.",
     )
 
 
@@ -490,12 +491,12 @@ def open_capsule(data: object) -> Engine:
         hint = (
             "Check that the object still holds its data."
             if has_arrow
-            else "In the checkout, type pip install '.[arrow]', which reads more of them."
+            else "In the checkout, run pip install '.[arrow]', which reads more of them."
         )
         raise ParameterError(
             "data",
-            "export Arrow data that can be read",
-            f"{kind(data)} that does not",
+            "export valid Arrow data",
+            kind(data),
             hint,
         ) from None
 

@@ -109,7 +109,7 @@ class Tally:
                 "cells",
                 f"be at most {DENSE} for a full table",
                 f"{self.sizes[0]}",
-                "Read ticks and tallied instead, or use a coarser grid.",
+                "Use ticks and tallied instead, or a coarser grid.",
             )
         return self.table
 
@@ -216,7 +216,7 @@ def require_different(names: Sequence[str]) -> None:
     """  # noqa: E501
     if not names:
         raise ParameterError(
-            "data", "have a column", "a table without any", "Pass data of one column or more."
+            "data", "have at least one column", "", "Pass data with one column or more."
         )
     if len(set(names)) < len(names):
         raise name_twice(next(name for i, name in enumerate(names) if name in names[:i]))
@@ -227,7 +227,7 @@ def name_twice(name: str | None = None) -> ParameterError:
     return ParameterError(
         "data",
         "have columns with different names",
-        "a name twice" if name is None else f"{name!r} twice",
+        "a duplicate name" if name is None else f"{name!r} twice",
         "Rename one of them.",
     )
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import MissingFileError, ParameterError
 from sourdine.frames import sql
 from sourdine.frames.duck import Duck, guarded, private_connection
 from sourdine.frames.engine import require_different
@@ -75,9 +75,9 @@ def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
     if len(some) != 1:
         raise ParameterError(
             "the folder",
-            "hold Parquet files, or CSV files, and nothing else that can be read",
-            f"{folder!r} with {'files of several kinds' if some else 'none'}",
-            "Type a pattern, such as 'folder/*.parquet', for those that are meant.",
+            "hold only Parquet files or only CSV files",
+            f"{folder!r} with {'files of several types' if some else 'no such files'}",
+            "Use a pattern, such as 'folder/*.parquet'.",
         )
     return some[0]
 
@@ -106,9 +106,9 @@ def folder_columns(root: str, files: Sequence[str]) -> dict[str, str]:
     if any(set(own) != set(keys[0]) for own in keys) or len(set(keys[0])) < len(keys[0]):
         raise ParameterError(
             "the folders",
-            "name the same columns for all files, each once",
-            "others",
-            "Read those of one kind, by a pattern such as 'folder/*/*.parquet'.",
+            "give the same columns for all files, each once",
+            "",
+            "Use a pattern for files of the same columns, such as 'folder/*/*.parquet'.",
         )
     below = f"substr({PATH}, {len(root.rstrip(sep)) + 1})"
     return {key: _value(below, key) for key in keys[0]}
@@ -149,7 +149,7 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
     if not is_path(path):
         raise ParameterError(
             "the file",
-            "end in .csv, .tsv or .parquet, or in .txt for one value a line or .npy for an array",
+            "end in .csv, .tsv, .parquet, .txt (one value per line) or .npy (an array)",
             repr(path),
             "Save a sheet as CSV from the program that wrote it."
             if path.lower().endswith(_SHEETS)
@@ -158,11 +158,11 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
         )
     files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
     if not files:
-        raise ParameterError(
+        raise MissingFileError(
             "the file",
-            "be there",
-            repr(path),
-            f"Check the name and the folder, which is {str(Path.cwd())!r} now.",
+            "exist",
+            path,
+            f"Check the path; the current folder is {str(Path.cwd())!r}.",
         )
     return _readable(path, path.lower(), files, reading)
 
@@ -178,9 +178,9 @@ def _unreadable(path: str, error: Exception) -> ParameterError:
     why = getattr(error, "strerror", None) or "not what its ending says"
     return ParameterError(
         "the file",
-        "be one that can be read",
+        "be readable",
         f"{path!r} ({why})",
-        "Check the file and who may read it.",
+        "Check the file and its permissions.",
     )
 
 
@@ -197,8 +197,8 @@ def _opened(
     elif named:
         raise ParameterError(
             "the folder",
-            "hold Parquet files where the names of folders hold a column",
-            "others",
+            "hold Parquet files if folder names hold a column",
+            "other files",
             "Write them as Parquet.",
         )
     elif ending.endswith(CSV):
@@ -231,10 +231,10 @@ class TextFile(Duck):
         if any(head.twice for head in self._heads) and not anyway:
             raise ParameterError(
                 "a CSV file",
-                "name each column once in its first line",
-                "a name that stands twice",
-                "Rename one of them, which sourdine inspect shows. If the first line is a record, "
-                "name the columns yourself, as header in a Reading or on the command line.",
+                "have distinct column names in its header line",
+                "a duplicate name",
+                "Rename one of them, which sourdine inspect shows. If the first line is a "
+                "record, pass the column names as header in a Reading or on the command line.",
             )
         self._copies: list[Copy] = []
         self._opened: Any = None
@@ -243,8 +243,8 @@ class TextFile(Duck):
             raise ParameterError(
                 "the files",
                 "have the same columns",
-                "others",
-                "Read those of one kind, or write the same names in their first lines.",
+                "different columns",
+                "Read files with the same columns, or write the same names in their header lines.",
             )
         connection = private_connection("statistics_propagation")
         columns = ", ".join(f"CAST(NULL AS VARCHAR) AS {sql.name(n)}" for n in names)
@@ -308,7 +308,7 @@ class TextLines(Memory):
                     Path(path).name,
                     f"be text in {self.reading.encoding.upper()}",
                     "other bytes",
-                    "Declare the encoding that it was written in.",
+                    "Declare the encoding of the file.",
                 ) from None
             while lines and lines[-1] is None:
                 lines.pop()
@@ -341,10 +341,10 @@ def _array(path: str) -> NDArray[Any]:
     except Exception:  # noqa: BLE001 - a file may hold anything
         array = None
     if not isinstance(array, np.ndarray) or array.ndim != 1:
-        got = "something else" if array is None else "one of another shape"
+        got = f"an array of {array.ndim} dimensions" if isinstance(array, np.ndarray) else ""
         raise ParameterError(
             Path(path).name,
-            "be an array of one dimension and no objects",
+            "be a one-dimensional array without objects",
             got,
             "Write it with numpy.save.",
         )

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, close_matches
 from sourdine.exact import integer, kind
 from sourdine.frames.cells import Codes, Ticks, joined
 from sourdine.frames.engine import Asked, Engine, gather, name_twice
@@ -44,7 +43,7 @@ def listed_columns(frame: Frame, wanted: str | None = None) -> str:
     >>> listed_columns(Frame({"age": [31], "vote": ["yes"]}))
     "The columns are: 'age', 'vote'."
     """
-    like = _like(wanted or "", frame.columns)
+    like = close_matches(wanted or "", frame.columns)
     meant = f"Did you mean {' or '.join(map(repr, like))}?" if like else ""
     if not frame.parsed or frame.reading.header is not None:
         return f"{meant} The columns are: {', '.join(map(repr, frame.columns))}.".strip()
@@ -52,8 +51,8 @@ def listed_columns(frame: Frame, wanted: str | None = None) -> str:
         return meant
     if any(not name or read_number(name) is not None for name in frame.columns):
         return (
-            "The first line of the file holds numbers. If it is a record and no header, name the "
-            "columns yourself, as header in a Reading or on the command line."
+            "The first line of the file holds numbers. If it is a record and not a header, pass "
+            "the column names as header in a Reading or on the command line."
         )
     damaged = any("\ufffd" in name for name in frame.columns)
     encoded = " The file seems to be in another encoding." if damaged else ""
@@ -61,12 +60,6 @@ def listed_columns(frame: Frame, wanted: str | None = None) -> str:
         "Look at the columns with sourdine inspect: they are not listed here, as the first line "
         f"of a file without a header is a record.{encoded}"
     )
-
-
-def _like(wanted: str, names: Sequence[str]) -> list[str]:
-    """Return the names that resemble another, ignoring case and surrounding blanks."""
-    plain = {name.strip().casefold(): name for name in reversed(names)}
-    return [plain[like] for like in get_close_matches(wanted.strip().casefold(), plain, n=3)]
 
 
 # ---- Choosing the engine -------------------------------------------------------------------------
@@ -123,8 +116,8 @@ def _require_values(values: Sequence[Any]) -> None:
             "data",
             "be a list of single values, or a dict of columns",
             "a list of rows",
-            'Pass one column, or a dict such as {"age": [31, 17]}; pandas.DataFrame(data) makes '
-            "columns of rows.",
+            'Pass one column, or a dict such as {"age": [31, 17]}; pandas.DataFrame(data)'
+            " converts rows to columns.",
         )
 
 
@@ -133,7 +126,7 @@ def _require_one_dimension(values: NDArray[Any]) -> None:
         raise ParameterError(
             "data",
             "have one dimension",
-            f"an array of {values.ndim}",
+            f"an array of {values.ndim} dimensions",
             "Pass one column, such as data[:, 0], or a dict of columns.",
         )
 
@@ -145,9 +138,9 @@ def _of_dict(data: Mapping[Any, Any]) -> Memory:
     if len(lengths) != 1 or len(columns) != len(data):
         raise ParameterError(
             "data",
-            "be columns of one length with different names",
+            "be columns of equal length with different names",
             f"{len(data)} columns of {len(lengths)} lengths",
-            "Give each column as many values as there are rows.",
+            "Pass columns with one value per row.",
         )
     readers = {name: _known(column) for name, column in columns.items()}
     return Memory(readers, lengths.pop(), types={name: own for name, (_, own) in read.items()})
@@ -271,9 +264,9 @@ class Frame:
         if read is not None and reading not in {STANDARD, self._engine.reading}:
             raise ParameterError(
                 "read",
-                "be left to the frame, which was opened with its own",
-                "another",
-                "Leave {read} out.",
+                "be omitted for a frame, which was opened with its own",
+                "",
+                "Omit {read}.",
                 read=LEFT_OUT,
             )
 
@@ -350,7 +343,7 @@ class Frame:
             raise ParameterError(
                 "column",
                 "be one of the columns",
-                "none" if column is None else repr(column),
+                "" if column is None else repr(column),
                 listed_columns(self, column),
             )
         return column
@@ -393,7 +386,7 @@ class Frame:
 
     def _named(self, cells: Sequence[Cell]) -> list[tuple[str, Cell]]:
         if not cells:
-            raise ParameterError("cells", "hold at least one", "none", "Type a Ticks or Codes.")
+            raise ParameterError("cells", "hold at least one", "", "Pass a Ticks or Codes.")
         return [(self.resolve(cell.column), cell) for cell in cells]
 
     def total(self, cell: Ticks, power: int = 1) -> int:

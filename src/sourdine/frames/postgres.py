@@ -236,6 +236,6 @@ def _away() -> ParameterError:
     return ParameterError(
         "data",
         "be on this machine to be read row by row",
-        "a table of PostgreSQL",
-        "Copy the columns that are needed to a file, if they are small.",
+        "a PostgreSQL table",
+        "Copy the necessary columns to a file, if they are small.",
     )

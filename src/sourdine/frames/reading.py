@@ -266,9 +266,9 @@ class Reading:
             other = "," if self.point == "." else "."
             raise ParameterError(
                 "thousands",
-                "differ from the decimal mark",
+                "differ from the decimal separator",
                 f"{self.point!r} for both",
-                "Type {thousands}.",
+                "Use {thousands}.",
                 thousands=other,
             )
         set_(self, "symbols", _texts(self.symbols, "symbols", ("€", "cm")))
@@ -277,9 +277,9 @@ class Reading:
             if re.search(r"[0-9+\-.,'_]|^\s|\s$|^(?i:e|inf|infinity)$", symbol):
                 raise ParameterError(
                     "symbols",
-                    "hold nothing that numbers hold, nor blanks at their ends",
+                    "contain no characters of numbers and no leading or trailing blanks",
                     given(symbol),
-                    "Type {symbols}.",
+                    "Use {symbols}.",
                     symbols=("€", "cm"),
                 )
 
@@ -298,24 +298,24 @@ class Reading:
             return read
         if not isinstance(read, Mapping):
             raise ParameterTypeError(
-                "read", "be a dict or a Reading", kind(read), "Type {read}.", read={"decimal": ","}
+                "read", "be a dict or a Reading", kind(read), "Use {read}.", read={"decimal": ","}
             )
         known = [f.name for f in fields(cls)]
         for name in read:
             if name not in known:
                 raise ParameterError(
                     "read",
-                    f"hold {', '.join(known)} alone",
+                    f"hold only {', '.join(known)}",
                     given(name),
-                    "Type {read}.",
+                    "Use {read}.",
                     read={"decimal": ","},
                 )
         try:
             return cls(**read)
         except ParameterError as error:
-            must = f"hold {error.name}, which must {error.must}"
+            must = f"{error.name} must {error.must}"
             tries = {**read, **error.tries}
-            raise ParameterError("read", must, error.got, "Type {read}.", read=tries) from None
+            raise ParameterError("read", must, error.got, "Use {read}.", read=tries) from None
 
     def to_dict(self) -> dict[str, Any]:
         """Return the parameters that differ from the defaults, as JSON.
@@ -398,7 +398,7 @@ def _require(value: object, name: str, known: tuple[object, ...], example: objec
             name,
             f"be {listed} or {known[-1]!r}",
             given(value),
-            f"Type {{{name}}}.",
+            f"Use {{{name}}}.",
             **{name: example},
         )
 
@@ -411,9 +411,9 @@ def _texts(values: object, name: str, example: tuple[str, ...]) -> tuple[str, ..
     if not all(isinstance(t, str) and t for t in texts) or len(set(texts)) < len(texts):
         raise ParameterError(
             name,
-            "be texts that differ",
+            "be different strings",
             given(values),
-            f"Type {{{name}}}.",
+            f"Use {{{name}}}.",
             **{name: list(example)},
         )
     return texts
@@ -428,9 +428,9 @@ def _encoding(name: object) -> str:
     if not (found in _WIDE or _NARROW.fullmatch(found)):
         raise ParameterError(
             "encoding",
-            "be one that Python knows and that reads each line alone",
+            "be a Python encoding that can be read line by line",
             given(name),
-            "Type {encoding}, or another such as utf-16.",
+            "Use {encoding}, or another such as utf-16.",
             encoding="cp1252",
         )
     return found

@@ -213,9 +213,9 @@ def _unmarked(encoding: str) -> ParameterError:
     """Return the error for a file without the byte order mark that its encoding requires."""
     return ParameterError(
         "encoding",
-        "tell the order of bytes of a file that begins without a byte order mark",
+        "specify the byte order, as the file begins without a byte order mark",
         repr(encoding),
-        "Type {encoding}, or the same with be, or leave it out if the file is in UTF-8.",
+        "Use {encoding}, or the same with be, or omit it if the file is in UTF-8.",
         encoding=f"{encoding}-le",
     )
 
@@ -500,8 +500,8 @@ def _named(own: Header, path: str) -> Header:
     if not any(names):
         raise ParameterError(
             "a CSV file",
-            "begin with a line of column names",
-            f"an empty one in {path!r}",
+            "begin with a header line of column names",
+            f"an empty file {path!r}",
             "Write a header, such as age,income.",
         )
     twice = tuple(dict.fromkeys(name for i, name in enumerate(names) if name in names[:i] and name))
@@ -522,8 +522,8 @@ def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str
             raise ParameterError(
                 Path(path).name,
                 "be a well-formed CSV file",
-                "one that is not",
-                "Write it in UTF-8 or declare its encoding, and close every quote.",
+                "",
+                "Save it in UTF-8 or declare its encoding, and close every quote.",
             ) from None
     return cells
 
@@ -544,8 +544,8 @@ def _strict_cells(path: str, head: Header, place: int) -> Iterator[str | None]:
                 raise ParameterError(
                     Path(path).name,
                     f"have {fields} cells in every line",
-                    "another number of them",
-                    "Quote cells that hold the separator.",
+                    "",
+                    "Quote cells that contain the separator.",
                 )
             yield from [None] * blank
             yield row[place] or None

@@ -137,7 +137,7 @@ class Law:
         """
         w = np.asarray(log_weights, np.float64)
         if np.isnan(w).any():
-            raise ParameterError("log_weights", "be numbers", "NaN", "Type -inf for no weight.")
+            raise ParameterError("log_weights", "be numbers", "NaN", "Use -inf for no weight.")
         cells = start + np.flatnonzero(w > -np.inf)
         w = w[w > -np.inf]
         return Law.of(cells, np.ones_like(cells), w, np.zeros_like(w), slack=slack)
@@ -160,9 +160,9 @@ class Law:
         if len(chances) != len(laws) or not len(laws) or not (chances >= 0).all():
             raise ParameterError(
                 "weights",
-                f"be one number, 0 or more, for each of the {len(laws)} laws",
-                f"{len(chances)}, of which some may be negative",
-                "Type {weights}." if laws else "Mix at least one law.",
+                f"hold one number, 0 or more, for each of the {len(laws)} laws",
+                f"{len(chances)} numbers",
+                "Use {weights}." if laws else "Mix at least one law.",
                 **({"weights": [1 / len(laws)] * len(laws)} if laws else {}),
             )
         first = min(int(law.pieces.start[0]) for law in laws)
@@ -295,11 +295,9 @@ class Law:
 def _check(p: Pieces) -> None:
     """Refuse pieces that are not in order."""
     if not len(p.start):
-        raise ParameterError("a law", "have at least one piece", "none", "Give it a cell.")
+        raise ParameterError("a law", "have at least one piece", "", "Add a cell.")
     if (p.length < 1).any() or (p.start[1:] < p.start[:-1] + p.length[:-1]).any():
-        raise ParameterError(
-            "pieces", "have length 1 or more, in order", "other pieces", "Sort them."
-        )
+        raise ParameterError("pieces", "be in order and have length 1 or more", "", "Sort them.")
 
 
 def _piece_moments(
@@ -339,6 +337,6 @@ def _common_tail(tails: Sequence[Tail | None], log_weight: float) -> Tail | None
         return None
     if any(t.period != 1 or t.decay != present[0].decay for t in present):
         raise ParameterError(
-            "laws", "have geometric tails of one decay", "other tails", "Mix laws of one scale."
+            "laws", "have geometric tails of the same decay", "", "Mix laws of the same scale."
         )
     return Tail.geometric(log_weight, present[0].decay)

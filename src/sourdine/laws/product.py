@@ -103,8 +103,8 @@ class Product:
         if np.prod([float(len(c)) for c in cells]) > MOST_CELLS:
             raise ParameterError(
                 "laws of rows",
-                "have few cells where several entries differ",
-                "more",
+                "have few cells if several entries differ",
+                "too many cells",
                 "Compare smaller inputs.",
             )
         logs = [(p.log_pmf(c), q.log_pmf(c)) for (p, q), c in zip(differ, cells, strict=True)]
@@ -146,7 +146,7 @@ def alone(law: Law | Product) -> Law:
     """Return the law of one number; refuse that of a row, which cannot be mixed."""
     if isinstance(law, Product):
         raise ParameterError(
-            "the law", "be of one number here", "one of a row", "Ask the law of its entries."
+            "law", "be of one number here", "the law of a row", "Use the laws of its entries."
         )
     return law
 

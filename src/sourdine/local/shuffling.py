@@ -493,16 +493,16 @@ def _own(report: object) -> Fraction:
             "report",
             "be a local randomiser",
             kind(report),
-            "Type {report}, or RandomizedResponse(epsilon=1, categories=4).",
+            "Use {report}, or RandomizedResponse(epsilon=1, categories=4).",
             report=Guarantee(1, relation=LOCAL),
         )
     guarantee = report.guarantee if isinstance(report, Report) else report
     if guarantee.relation is not LOCAL or guarantee.delta:
         raise ParameterError(
             "report",
-            "promise pure local privacy",
+            "satisfy pure local privacy",
             str(guarantee),
-            "Type {report}.",
+            "Use {report}.",
             report=Guarantee(1, relation=LOCAL),
         )
     return guarantee.exact_epsilon()
@@ -515,7 +515,7 @@ def _wanted(guarantee: object) -> Fraction:
             "guarantee",
             f"be for {SUBSTITUTE.description}",
             wanted.relation.name,
-            "Type {guarantee}.",
+            "Use {guarantee}.",
             guarantee=Guarantee(1, 1e-6, SUBSTITUTE),
         )
     return positive(wanted.exact_epsilon(), "epsilon")
@@ -528,7 +528,7 @@ def _people(n: object) -> int:
             "n",
             f"be at most {MOST_PEOPLE}",
             given(people),
-            "Type {n}: fewer people hide less.",
+            "Use {n}, which gives a valid, weaker bound.",
             n=MOST_PEOPLE,
         )
     return people
@@ -538,6 +538,10 @@ def _delta(delta: object) -> Fraction:
     value = number(delta, "delta", above=0, most=1)
     if not LEAST_DELTA <= value < 1:
         raise ParameterError(
-            "delta", "be from 1e-12 to below 1", given(delta), "Type {delta}, or 1e-9.", delta=1e-6
+            "delta",
+            "be at least 1e-12 and below 1",
+            given(delta),
+            "Use {delta}, or 1e-9.",
+            delta=1e-6,
         )
     return value

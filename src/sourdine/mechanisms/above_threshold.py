@@ -48,7 +48,7 @@ def _threshold(x: int) -> int:
             "threshold",
             "be within 2**61 of 0",
             given(value),
-            "Type a coarser grid's ticks, such as {threshold}.",
+            "Use the ticks of a coarser grid, such as {threshold}.",
             threshold=0,
         )
     return value
@@ -189,10 +189,10 @@ def first_above_law(
     reach = int(np.abs(height).max()) + ceil(FAR * max(threshold_scale, query_scale))
     if reach > MOST_CELLS:
         raise ParameterError(
-            "the law",
-            "be asked of answers within some millions of the threshold",
-            "answers further away",
-            "It goes through all values of the threshold's noise: ask it of a small input.",
+            "law",
+            "law() is available for answers within some millions of the threshold only.",
+            "",
+            "It goes through all values of the threshold's noise: use a small input.",
         )
     rho = np.arange(-reach, reach + 1)
     log_rho = -np.abs(rho) * float(1 / threshold_scale)

@@ -107,7 +107,7 @@ class Gridded(Exponential):
                 "log_density",
                 f"return {self.candidates} numbers, one for each answer",
                 f"an array of shape {logs.shape}",
-                "Type {candidates}.",
+                "Use {candidates}.",
                 candidates=logs.size or 1,
             )
         return ticks_of(logs).view(Weighed)
@@ -154,7 +154,7 @@ MOST = 1_000_000
 def _listed(x: Iterable[Hashable], name: str) -> tuple[Hashable, ...]:
     if isinstance(x, str) or not isinstance(x, Iterable) or not (values := tuple(x)):
         raise ParameterTypeError(
-            name, "be a list of values", given(x), f"Type {{{name}}}.", **{name: [0, 1]}
+            name, "be a list of values", given(x), f"Use {{{name}}}.", **{name: [0, 1]}
         )
     return values
 
@@ -241,9 +241,9 @@ class InverseLength(Exponential):
         if comb(self.n + len(self.universe) - 1, self.n) > MOST:
             raise ParameterError(
                 "universe",
-                f"make at most {MOST} data sets of n values",
+                f"give at most {MOST} data sets of n values",
                 f"{len(self.universe)} values and n = {self.n}",
-                "Type {universe} and {n}.",
+                "Use {universe} and {n}.",
                 universe=[0, 1],
                 n=2,
             )

@@ -112,9 +112,9 @@ class Gaussian(Additive["Value"]):
         if _hockey_stick(variance, epsilon, delta, span) > delta:
             raise ParameterError(
                 "method",
-                "hold on the grid",
+                "be valid on the grid",
                 f"'classic' at epsilon {float(epsilon):g} and delta {float(delta):g}",
-                "Its delta is exceeded there. Type {method}.",
+                "Its delta is exceeded there. Use {method}.",
                 method="tight",
             )
         return variance
@@ -142,7 +142,7 @@ class Gaussian(Additive["Value"]):
                 "the input",
                 f"be one number under method {self.method!r}",
                 "an array",
-                "Type {method}, with the L2 sensitivity.",
+                "Use {method}, with the L2 sensitivity.",
                 method="zcdp",
             )
         return ticks
@@ -265,9 +265,9 @@ def _bracket(guess: Fraction, certified: Callable[[Fraction], bool]) -> tuple[Fr
         if step > FURTHEST:
             raise ParameterError(
                 "delta",
-                "be large enough for floats to measure the tight noise",
-                "one too small for this epsilon",
-                "Type {method}.",
+                "be large enough for the tight noise to be computed in floating point",
+                "",
+                "Use {method}.",
                 method="zcdp",
             )
 

@@ -49,7 +49,7 @@ def read_ticks(x: object) -> Value:
             "the input",
             "be whole numbers (ticks of a grid)",
             _kind(x),
-            "Snap values first: type Grid(0, 100, step=1).ticks(values).",
+            "Snap values first: use Grid(0, 100, step=1).ticks(values).",
         )
     return int(ticks) if ticks.ndim == 0 else np.minimum(ticks, ENDS.max).astype(np.int64)
 
@@ -62,7 +62,7 @@ def read_one(x: object) -> int:
             "the input",
             "be one number",
             "an array",
-            "Release the numbers one by one, or use Laplace with the L1 sensitivity.",
+            "Release the numbers separately, or use Laplace with the L1 sensitivity.",
         )
     return tick
 
@@ -75,7 +75,7 @@ def read_code(x: object, last: int) -> int:
             "the input",
             f"be one code from 0 to {last}",
             _kind(x),
-            "Code the answers as 0, 1, 2, ... and release them one by one.",
+            "Code the answers as 0, 1, 2, ... and release them separately.",
         )
     return min(max(int(read_ticks(x)), 0), last)
 
@@ -87,7 +87,7 @@ def read_vector(x: object, length: int, name: str) -> NDArray[np.int64]:
         raise ParameterTypeError(
             name,
             f"be a vector of {length} whole numbers",
-            f"the shape {vector.shape}",
+            f"an array of shape {vector.shape}",
             "Its length is public: construct the mechanism with it.",
         )
     return np.asarray(np.clip(vector, -REACH, REACH), np.int64)
@@ -173,10 +173,10 @@ def delta(x: Number) -> Fraction:
     """Return the probability with which the loss may exceed epsilon, above 0 and below 1."""
     value = positive(x, "delta", example=1e-6)
     if value >= 1:
-        hint = "Type a small number, such as {delta}."
+        hint = "Use a small number, such as {delta}."
         raise ParameterError("delta", "be below 1", given(x), hint, delta=1e-6)
     if value < LEAST:
-        hint = "Type {delta}, or use Laplace, which needs no delta."
+        hint = "Use {delta}, or use Laplace, which needs no delta."
         raise ParameterError("delta", "be at least 1e-100", given(x), hint, delta=1e-6)
     return value
 

@@ -204,10 +204,10 @@ class Mechanism(Estimator, Generic[X]):
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:
         """Return a confidence interval for the truth."""
         raise ParameterTypeError(
-            "an interval",
-            "be of a number",
-            f"the choice of {type(self).__name__}",
-            "Look at its error(beta) instead.",
+            "interval",
+            f"interval() is not available for {type(self).__name__}, whose output is not a number.",
+            type(self).__name__,
+            "Use its error(beta) instead.",
         )
 
     @property
@@ -227,10 +227,10 @@ class Mechanism(Estimator, Generic[X]):
         """Raise: the output of a mechanism has no chart of its own."""
         del release, options
         raise ParameterTypeError(
-            "a picture",
-            "be of a statistic",
-            "a mechanism's output",
-            "Plot the answer of sourdine.mean and its like.",
+            "plot",
+            "plot() is not available for the output of a mechanism.",
+            "",
+            "Plot the release of a statistic, such as sourdine.mean.",
         )
 
     def to_dict(self) -> dict[str, Any]:
@@ -371,7 +371,7 @@ def read_beta(beta: object) -> float:
             "beta",
             "be from 1e-15 to 1",
             given(beta),
-            "Type a probability, such as {beta}.",
+            "Use a probability, such as {beta}.",
             beta=0.05,
         )
     return float(chance)
@@ -388,7 +388,7 @@ def read_scale(scale: Fraction) -> Fraction:
             "the noise's scale",
             "be below 2**55 ticks",
             given(scale),
-            "Type a coarser grid, or a larger epsilon.",
+            "Use a coarser grid, or a larger epsilon.",
         )
     return scale
 
@@ -486,12 +486,15 @@ def register(specimen: Specimen) -> None:
     >>> register(Specimen(name="laplace", make=Laplace, inputs=(0,), tight=True))
     Traceback (most recent call last):
     ...
-    sourdine.errors.ParameterError: name must be an address, got 'laplace'. Type one, such as 'noise.mine'.
+    sourdine.errors.ParameterError: name must be of the form family.method, got 'laplace'. Use 'noise.mine', for example.
     """  # noqa: E501
     for address in specimen.addresses:
         if not ADDRESS.fullmatch(address) or address.partition(".")[0] not in FAMILIES:
             raise ParameterError(
-                "name", "be an address", repr(address), "Type one, such as 'noise.mine'."
+                "name",
+                "be of the form family.method",
+                repr(address),
+                "Use 'noise.mine', for example.",
             )
     if specimen.name in _SPECIMENS:
         raise ParameterError(

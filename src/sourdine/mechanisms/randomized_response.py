@@ -78,7 +78,7 @@ def _categories(x: int) -> int:
             "categories",
             "be at most 2**62",
             given(count),
-            "Hash the answers first, to {categories} or so.",
+            "Hash the answers first, to about {categories}.",
             categories=1024,
         )
     return count
@@ -193,7 +193,7 @@ class RandomizedResponse(FrequencyOracle):
             raise ParameterError(
                 "counts",
                 f"be {self.categories} numbers of reports, not all 0",
-                f"the shape {c.shape}",
+                f"an array of shape {c.shape}",
                 "Count the reports of every category.",
             )
         return np.asarray((c / c.sum() - q) / (p - q))
@@ -348,7 +348,7 @@ class Warner(FrequencyOracle):
                 "yes",
                 f"be at most the number of reports ({n})",
                 given(count),
-                "Type {yes} or less.",
+                "Use {yes} or less.",
                 yes=n,
             )
         return (Fraction(count, n) - b) / (a - b)
@@ -386,7 +386,7 @@ def _coin(p: object, name: str) -> Fraction:
             name,
             "be above 0 and below 1",
             given(p),
-            f"A sure coin leaves no doubt: type {{{name}}}.",
+            f"A certain answer gives no privacy: use {{{name}}}.",
             **{name: 0.5},
         )
     return value

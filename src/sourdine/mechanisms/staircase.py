@@ -112,7 +112,7 @@ class Staircase(Additive["Value"]):
                 "width",
                 f"be at most the sensitivity ({span})",
                 given(self.width),
-                "Leave {width} out for the best one.",
+                "Omit {width} for the best value.",
                 width=LEFT_OUT,
             )
         if not self.width:

@@ -47,7 +47,7 @@ def _mechanism(x: Mechanism[Any]) -> Mechanism[Any]:
             "mechanism",
             "be a Mechanism",
             given(x),
-            "Type Laplace(epsilon=1, relation=ADD_REMOVE).",
+            "Use Laplace(epsilon=1, relation=ADD_REMOVE).",
         )
     return x
 
@@ -58,14 +58,14 @@ def _values(x: Sequence[int]) -> tuple[int, ...]:
         raise ParameterError(
             "values",
             "be a list of at least one whole number",
-            "none" if isinstance(x, (tuple, list, range)) else given(x),
-            "Type {values}.",
+            "an empty list" if isinstance(x, (tuple, list, range)) else given(x),
+            "Use {values}.",
             values=(0, 1),
         )
     whole = sorted({integer(v, f"values[{i}]") for i, v in enumerate(x)})
     if whole[0] < -REACH or whole[-1] > REACH:
-        hint = "Type ticks of a coarser grid, such as {values}."
-        raise ParameterError("values", "be within 2**61 of 0", "others", hint, values=(0, 1))
+        hint = "Use ticks of a coarser grid, such as {values}."
+        raise ParameterError("values", "be within 2**61 of 0", "", hint, values=(0, 1))
     return tuple(whole)
 
 
@@ -75,7 +75,7 @@ def _statistic(x: Callable[[Records], Any]) -> Callable[[Records], Any]:
             "statistic",
             "be a function",
             given(x),
-            "Leave {statistic} out for the sum.",
+            "Omit {statistic} for the sum.",
             statistic=LEFT_OUT,
         )
     return x
@@ -148,9 +148,9 @@ class Subsample(Mechanism["Records"]):
             return composition.without_replacement(inner, self.sample, self.n)
         raise ParameterTypeError(
             "rate" if self.rate is None else "sample",
-            "be given, or else sample and n" if self.rate is None else "be left out beside a rate",
+            "be given, or else sample and n" if self.rate is None else "not be combined with rate",
             f"rate={self.rate}, sample={self.sample} and n={self.n}",
-            "Type {rate}, and leave {sample} and {n} out.",
+            "Use {rate}, and omit {sample} and {n}.",
             rate=0.1,
             sample=LEFT_OUT,
             n=LEFT_OUT,
@@ -171,13 +171,13 @@ class Subsample(Mechanism["Records"]):
             raise ParameterTypeError(
                 "the input",
                 "be a list of records",
-                f"{records.ndim} dimensions",
-                "Give one whole number for each record.",
+                f"an array of {records.ndim} dimensions",
+                "Pass one whole number for each record.",
             )
         if self.n is not None and len(records) != self.n:
             raise ParameterTypeError(
                 "the input",
-                f"have the public number of {self.n} records",
+                f"hold the public number of {self.n} records",
                 str(len(records)),
                 "Construct the mechanism with {n}.",
                 n=len(records),
@@ -219,10 +219,10 @@ class Subsample(Mechanism["Records"]):
         """Return the mixture over all samples."""
         if len(x) > MOST_RECORDS:
             raise ParameterError(
-                "the law",
-                f"be asked of at most {MOST_RECORDS} records",
-                "more",
-                "It goes through all samples: ask it of a small input.",
+                "law",
+                f"law() is available for at most {MOST_RECORDS} records.",
+                "",
+                "It goes through all samples: use a small input.",
             )
         chances: dict[Any, float] = defaultdict(float)
         inputs: dict[Any, Any] = {}

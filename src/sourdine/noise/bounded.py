@@ -108,7 +108,7 @@ def bounded_laplace(
     """
     most = integer(top, "top", least=0)
     if most > _HIGHEST_TOP:
-        hint = "Coarsen the grid, or type {top} or less."
+        hint = "Coarsen the grid, or use {top} or less."
         raise ParameterError("top", "be at most 2**52", given(most), hint, top=_HIGHEST_TOP)
     centres = int64_array(x, "x", least=0, most=most)
     law = _BoundedLaw(most, positive(decay, "decay"))
@@ -119,7 +119,7 @@ def bounded_laplace(
         flat, shape = centres.ravel(), centres.shape
     else:
         raise ParameterError(
-            "size", "be the shape of x", str(size), "Leave {size} out.", size=LEFT_OUT
+            "size", "equal the shape of x", str(size), "Omit {size}.", size=LEFT_OUT
         )
     out = np.empty(flat.size, np.int64)
     for start in range(0, flat.size, _LANES):
@@ -288,7 +288,7 @@ def staircase(
     stair = integer(sensitivity, "sensitivity", least=1)
     upper = integer(width, "width", least=1)
     if stair > _LARGEST_SENSITIVITY:
-        hint = "Coarsen the grid, or type {sensitivity} or less."
+        hint = "Coarsen the grid, or use {sensitivity} or less."
         most = _LARGEST_SENSITIVITY
         raise ParameterError(
             "sensitivity", "be at most 2**62", given(stair), hint, sensitivity=most
@@ -298,7 +298,7 @@ def staircase(
             "width",
             f"be from 1 to the sensitivity ({stair})",
             given(upper),
-            "Type {width} or less.",
+            "Use {width} or less.",
             width=stair,
         )
     count, shape = lanes(1 if size is None else size)

@@ -179,7 +179,7 @@ def _checked(variance: Number) -> Fraction:
             "variance",
             "be at most 1e300",
             given(variance),
-            "Type a smaller one, such as {variance}.",
+            "Use a smaller value, such as {variance}.",
             variance=1,
         )
     return exact

@@ -174,7 +174,7 @@ def categorical(
     given = listed(weights, "weights", weights=[1, 1])
     if not given:
         raise ParameterError(
-            "weights", "hold at least one number", "none", "Type {weights}.", weights=[1, 1]
+            "weights", "hold at least one number", "", "Use {weights}.", weights=[1, 1]
         )
     count, shape = lanes(1 if size is None else size)
     rationals = [
@@ -195,7 +195,7 @@ def _from_integers(weights: list[Fraction], count: int, source: Source) -> NDArr
     sums = list(accumulate(w.numerator * (denominator // w.denominator) for w in weights))
     if sums[-1] == 0:
         raise ParameterError(
-            "weights", "hold one above 0", "only zeros", "Type {weights}.", weights=[1, 1]
+            "weights", "hold at least one above 0", "only zeros", "Use {weights}.", weights=[1, 1]
         )
     if sums[-1] <= 1 << 63:
         steps = np.array(sums, np.uint64)
@@ -225,9 +225,9 @@ class _RealLadder:
             if precision > _FINEST + bits:
                 raise ParameterError(
                     "weights",
-                    "hold one that can be told from 0",
-                    "none",
-                    "Type {weights}.",
+                    "hold at least one distinguishable from 0",
+                    "",
+                    "Use {weights}.",
                     weights=[1, 1],
                 )
             precision *= 2
@@ -320,12 +320,12 @@ def choose_run(
         raise ParameterError(
             "cells",
             "be a list as long as distances",
-            f"the shapes {counts.shape} and {whole.shape}",
-            "Give each run its number of cells and its distance.",
+            f"arrays of shapes {counts.shape} and {whole.shape}",
+            "Pass the number of cells and the distance of each run.",
         )
     filled = counts > 0
     if not filled.any():
-        raise ParameterError("cells", "hold at least one above 0", "none", "Add a candidate.")
+        raise ParameterError("cells", "hold at least one above 0", "", "Add a candidate.")
     least = whole[filled].min()
     offsets = np.where(filled, whole.view(np.uint64) - least.view(np.uint64), np.uint64(0))
     return _Runs(counts, offsets, at_least(decay, "decay", 0)).choose(size, source)
@@ -425,8 +425,8 @@ def _below_best(scores: object) -> Offsets:
         raise ParameterError(
             "scores",
             "be a list of at least one",
-            f"the shape {whole.shape}",
-            "Type {scores}.",
+            f"an array of shape {whole.shape}",
+            "Use {scores}.",
             scores=[0, 1],
         )
     best: Offsets = whole.max().view(np.uint64) - np.ascontiguousarray(whole).view(np.uint64)

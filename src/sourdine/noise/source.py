@@ -247,14 +247,12 @@ def int64_array(
             name,
             "be whole numbers of at most 64 bits",
             str(array.dtype),
-            f"Round them first, for example {name}.astype(int).",
+            f"Round them first, for example with {name}.astype(int).",
         )
     if (least is not None and array.min() < least) or (most is not None and array.max() > most):
-        raise ParameterError(
-            name, f"be {_range(least, most)}", "a value outside", f"Clip {name} first."
-        )
+        raise ParameterError(name, f"be {_range(least, most)}", "", f"Clip {name} first.")
     if array.dtype.kind == "u" and array.max() > HIGHEST:
-        raise ParameterError(name, "be below 2**63", "a value above", f"Clip {name} first.")
+        raise ParameterError(name, "be below 2**63", "a larger value", f"Clip {name} first.")
     return array.astype(np.int64, copy=False)
 
 

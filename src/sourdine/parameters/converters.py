@@ -52,13 +52,13 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
     example = EXAMPLE if parameter == "bounds" else list(EXAMPLE)
     if len(there) < len(read):
         number = any(_is_number(part) for part in typed)
-        got = "a date and a number" if number else "a date and something else"
+        got = "a date and a number" if number else "a date and another value"
         raise ParameterError(
             parameter,
             "be all dates or all numbers",
             got,
-            f"Type {{{parameter}}}; dates are written as in ISO 8601, or in the date format "
-            "that is declared.",
+            f"Use {{{parameter}}}; dates are written as in ISO 8601, or in the declared "
+            "date format.",
             **{parameter: example},
         )
     timed = any(isinstance(date, dt.datetime) for date in there)
@@ -68,7 +68,7 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
             parameter,
             "be dates in order",
             " and ".join(map(written, found)) if len(found) == 2 else f"{len(found)} that are not",
-            f"Type the earlier one first, such as {{{parameter}}}.",
+            f"Use the earlier date first, such as {{{parameter}}}.",
             **{parameter: example},
         )
     return found
@@ -87,14 +87,14 @@ def duration(x: object, parameter: str) -> dt.timedelta | None:
         lasts = any(map(str.isdigit, x))
         raise (ParameterError if lasts else ParameterTypeError)(
             parameter,
-            "be a number, or of dates a duration in days, h, min, s, ms or us",
+            "be a number, or for dates a duration in days, h, min, s, ms or us",
             given(x),
-            f"Type {{{parameter}}}.",
+            f"Use {{{parameter}}}.",
             **{parameter: 1},
         )
     if lasting is not None and lasting <= dt.timedelta(0):
         raise ParameterError(
-            parameter, "be above 0", "less", f"Type {{{parameter}}}.", **{parameter: "1 day"}
+            parameter, "be above 0", "", f"Use {{{parameter}}}.", **{parameter: "1 day"}
         )
     return lasting
 
@@ -161,7 +161,7 @@ def epsilon(x: Number | None) -> Fraction:
         return Fraction(0)
     if (loss := positive(x, "epsilon")) > LARGEST_EPSILON:
         raise ParameterError(
-            "epsilon", "be at most 1e300", "more", "Type {epsilon}, or less.", epsilon=10
+            "epsilon", "be at most 1e300", "", "Use {epsilon} or less.", epsilon=10
         )
     return loss
 
@@ -184,7 +184,7 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
             name,
             "be above 0 and below 1",
             given(x),
-            f"Type a probability, such as {{{name}}}.",
+            f"Use a probability, such as {{{name}}}.",
             **{name: example},
         )
     return chance
@@ -195,7 +195,7 @@ def flag(x: object, parameter: str) -> bool:
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
     raise ParameterTypeError(
-        parameter, "be True or False", given(x), f"Type {{{parameter}}}.", **{parameter: True}
+        parameter, "be True or False", given(x), f"Use {{{parameter}}}.", **{parameter: True}
     )
 
 
@@ -221,7 +221,7 @@ def relation(x: Relation | str) -> Relation:
             "relation",
             "be 'add_remove' or 'substitute'",
             repr(x.value if isinstance(x, Relation) else x),
-            "Type {relation}.",
+            "Use {relation}.",
             relation=ADD_REMOVE.value,
         )
     return Relation.read(x)
@@ -243,9 +243,9 @@ def name(x: object, parameter: str, example: str) -> str | None:
         return x
     raise ParameterTypeError(
         parameter,
-        "be a column's name",
+        "be a column name",
         given(x),
-        f"Type the name of one, such as {{{parameter}}}.",
+        f"Use a column name, such as {{{parameter}}}.",
         **{parameter: example},
     )
 
@@ -266,20 +266,20 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
         return None
     if isinstance(x, str) or not hasattr(x, "__iter__"):
         raise ParameterTypeError(
-            parameter, "be a list", given(x), f"Type {{{parameter}}}.", **{parameter: example}
+            parameter, "be a list", given(x), f"Use {{{parameter}}}.", **{parameter: example}
         )
     values = tuple(v.item() if isinstance(v, np.generic) else v for v in x)
     if not values:
         raise ParameterError(
-            parameter, "hold at least one", "none", f"Type {{{parameter}}}.", **{parameter: example}
+            parameter, "hold at least one", "", f"Use {{{parameter}}}.", **{parameter: example}
         )
     if not _distinct(values):
         alone = all(_distinct([value]) for value in values)
         raise ParameterError(
             parameter,
-            "hold texts, numbers or dates, each once",
-            "two that are the same text" if alone else "one that is missing or something else",
-            f"Type {{{parameter}}}.",
+            "hold distinct strings, numbers or dates",
+            "two that are equal as strings" if alone else "a missing or other value",
+            f"Use {{{parameter}}}.",
             **{parameter: example},
         )
     return values
@@ -291,9 +291,9 @@ def label(x: object, parameter: str, example: str) -> Any:
     if plain is not None and not _distinct([plain]):
         raise ParameterTypeError(
             parameter,
-            "be a text, a number or a date",
+            "be a string, a number or a date",
             given(x),
-            f"Type {{{parameter}}}.",
+            f"Use {{{parameter}}}.",
             **{parameter: example},
         )
     return plain
@@ -313,10 +313,10 @@ def _distinct(values: Sequence[Any]) -> bool:
 def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
     """Return public bounds, or raise an error that says why they are needed."""
     if x is None:
-        raise ParameterError("bounds", "be two public numbers", "none", _WHICH, bounds=(0, 120))
+        raise ParameterError("bounds", "be two public numbers", "", _WHICH, bounds=(0, 120))
     if isinstance(x, str) or not hasattr(x, "__len__") or len(x) != 2:
         raise ParameterTypeError(
-            "bounds", "be two numbers", _several(x), "Type {bounds}.", bounds=(0, 120)
+            "bounds", "be two numbers", _several(x), "Use {bounds}.", bounds=(0, 120)
         )
     if (typed := dates(x, "bounds")) is not None:
         return typed[0], typed[1]
@@ -326,17 +326,17 @@ def bounds(x: Sequence[Number | dt.date | str] | None) -> Bounds:
     if max(abs(lower), abs(upper)) > WIDEST or 0 < upper - lower < 1 / WIDEST:
         raise ParameterError(
             "bounds",
-            "be within 1e290 of 0, and further than 1e-290 apart",
-            "others",
-            "Type {bounds}.",
+            "be within 1e290 of 0, and more than 1e-290 apart",
+            "",
+            "Use {bounds}.",
             bounds=(0, 120),
         )
     if lower >= upper:
         raise ParameterError(
             "bounds",
-            "be two numbers in order",
-            f"{lower} and {upper}",
-            "Type the lower one first, such as {bounds}.",
+            "lower must be below upper",
+            f"({lower}, {upper})",
+            "Use the lower bound first, such as {bounds}.",
             bounds=(0, 120),
         )
     return lower, upper
@@ -358,7 +358,7 @@ def _bound(x: object, must: str) -> Fraction:
             raise
         raise type(error)(
             "bounds", must, error.got,
-            "Type {bounds}; declare the date format of dates that are not ISO 8601.",
+            "Use {bounds}; declare the date format of dates that are not ISO 8601.",
             bounds=(0, 120),
         ) from None  # fmt: skip
 
@@ -369,16 +369,16 @@ def part(x: object, parameter: str, must: str, example: object) -> Fraction:
         return rational(x, parameter)
     except (ParameterError, ParameterTypeError) as error:
         raise type(error)(
-            parameter, must, error.got, f"Type {{{parameter}}}.", **{parameter: example}
+            parameter, must, error.got, f"Use {{{parameter}}}.", **{parameter: example}
         ) from None
 
 
 _WHICH = (
-    "Noise is fitted to the bounds, and bounds read off the data would give its extreme records "
-    "away. Choose them from what everybody knows, before looking: an age is within 0 and 120, a "
-    "share within 0 and 1, a yearly salary within 0 and 500000. Bounds that are twice too wide "
-    "double the noise; bounds that are too narrow move outliers inwards. Type {bounds}; where "
-    "nobody knows them, {bounds:find} spends part of epsilon on finding them."
+    "The noise is scaled to the bounds, and bounds taken from the data would reveal its extreme "
+    "records. Choose them from public knowledge, before looking at the data: an age is within 0 "
+    "and 120, a proportion within 0 and 1, a yearly salary within 0 and 500000. Bounds that are "
+    "twice too wide double the noise; values outside narrow bounds are clamped. Use {bounds}; if "
+    "they are not known, {bounds:find} spends part of epsilon on finding them."
 )
 
 
@@ -410,7 +410,7 @@ def unused(x: object, parameter: str, why: str) -> None:
     """Refuse a parameter that would have no effect."""
     if x:
         raise ParameterError(
-            parameter, f"be left out {why}", given(x), f"Leave {{{parameter}}} out.",
+            parameter, f"be omitted {why}", given(x), f"Omit {{{parameter}}}.",
             **{parameter: LEFT_OUT},
         )  # fmt: skip
 
@@ -479,9 +479,9 @@ def _end(x: object) -> Fraction:
     if abs(end) > FURTHEST:
         raise ParameterError(
             "bounds",
-            "be within 2**63 of 0 where they are to be found",
+            "be within 2**63 of 0 to be found",
             given(x),
-            "Type {bounds}.",
+            "Use {bounds}.",
             bounds=(0, None),
         )
     return end
@@ -493,18 +493,18 @@ def check_step(x: Fraction | timedelta | None, typed: object) -> None:
     if isinstance(x, timedelta):
         raise ParameterError(
             "step",
-            "be a number where bounds are found: those of dates must be known",
+            "be a number if bounds are found, as the bounds of dates cannot be found",
             "a duration",
-            "Leave {step} out.",
+            "Omit {step}.",
             step=LEFT_OUT,
         )
     most = COARSEST if low is None or high is None else min(COARSEST, high - low)
     if x is not None and not FINEST <= x <= most:
         raise ParameterError(
             "step",
-            "be from 2**-100 to 2**40 where bounds are found, and within their range",
+            "be from 2**-100 to 2**40 if bounds are found, and within their range",
             f"{float(x):g}",
-            "Leave {step} out.",
+            "Omit {step}.",
             step=LEFT_OUT,
         )
 
@@ -541,13 +541,13 @@ def by(x: str | Sequence[str] | None) -> str | tuple[str, ...] | None:
     if not all(columns) or len(set(columns)) < len(columns):
         raise ParameterError(
             "by",
-            "be columns' names, each once",
-            "none" if not columns else "one that is none, or one twice",
-            "Type {by}.",
+            "be distinct column names",
+            "" if not columns else "a duplicate or another value",
+            "Use {by}.",
             by=["sex", "region"],
         )
     if not columns:
-        raise ParameterError("by", "name a column", "none", "Type {by}.", by="region")
+        raise ParameterError("by", "name a column", "", "Use {by}.", by="region")
     return columns[0] if len(columns) == 1 else columns
 
 
@@ -590,23 +590,27 @@ def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
         if not pairs:
             return tuple(keys)
         raise ParameterError(
-            "keys", "hold single values for one column", "tuples", "Type {keys}.", keys=KEYS_EXAMPLE
+            "keys",
+            "hold single values for a single column",
+            "tuples",
+            "Use {keys}.",
+            keys=KEYS_EXAMPLE,
         )
     if not all(isinstance(key, tuple) and len(key) == len(names) for key in keys):
         raise ParameterError(
             "keys",
-            f"hold a value of each of {len(names)} columns",
-            "others",
-            "Type {keys} for all combinations.",
+            f"hold a value for each of the {len(names)} columns",
+            "",
+            "Use {keys} for all combinations.",
             keys=dict.fromkeys(names, KEYS_EXAMPLE),
         )
     texts = [tuple(map(read_text, key)) for key in keys]
     if len(set(texts)) < len(texts) or any(None in text for text in texts):
         raise ParameterError(
             "keys",
-            "hold texts, numbers or dates, each combination once",
-            "two that are the same texts, or one that is missing",
-            "Type {keys} for all combinations.",
+            "hold distinct combinations of strings, numbers or dates",
+            "",
+            "Use {keys} for all combinations.",
             keys=dict.fromkeys(names, KEYS_EXAMPLE),
         )
     return tuple(keys)
@@ -617,17 +621,17 @@ def _product(names: tuple[str, ...], values: dict[str, tuple[Any, ...]]) -> tupl
     if set(values) != set(names):
         raise ParameterError(
             "keys",
-            f"have values of {', '.join(map(repr, names))} and of no other column",
-            f"those of {', '.join(map(repr, values)) or 'none'}",
-            "Type {keys}.",
+            f"hold values of {', '.join(map(repr, names))} and of no other column",
+            f"values of {', '.join(map(repr, values)) or 'no column'}",
+            "Use {keys}.",
             keys=dict.fromkeys(names, KEYS_EXAMPLE) if len(names) > 1 else KEYS_EXAMPLE,
         )
     if np.prod([float(len(values[column])) for column in names]) > MOST:
         raise ParameterError(
             "keys",
             f"be at most {MOST} combinations",
-            "more",
-            "List those that may occur, or type {keys}.",
+            "",
+            "List the possible ones, or use {keys}.",
             keys=dict.fromkeys(names, KEYS_EXAMPLE),
         )
     every = tuple(product(*(values[column] for column in names)))
@@ -641,9 +645,9 @@ def require_apart(keys: tuple[Any, ...] | str | None) -> None:
     if any(read_text(part) == OTHER for key in keys for part in _parts(key)):
         raise ParameterError(
             "other",
-            f"be left out where a key is called {OTHER!r}",
-            "both",
-            "Leave {other} out.",
+            f"be omitted if a key is named {OTHER!r}",
+            "",
+            "Omit {other}.",
             other=LEFT_OUT,
         )
 
@@ -656,6 +660,6 @@ def _plain(part: Any) -> Any:
     value = part.item() if isinstance(part, np.generic) else part
     if isinstance(value, (list, tuple, dict, set)):
         raise ParameterTypeError(
-            "keys", "hold texts, numbers or dates", given(part), "Type {keys}.", keys=KEYS_EXAMPLE
+            "keys", "hold strings, numbers or dates", given(part), "Use {keys}.", keys=KEYS_EXAMPLE
         )
     return value

@@ -6,7 +6,6 @@ import datetime as dt
 import inspect
 from abc import abstractmethod
 from decimal import Decimal
-from difflib import get_close_matches
 from fractions import Fraction
 from functools import cache, lru_cache
 from types import MappingProxyType
@@ -27,7 +26,13 @@ import attrs
 import numpy as np
 
 from sourdine.calendar import spelled as lasting
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
+from sourdine.errors import (
+    LEFT_OUT,
+    ParameterError,
+    ParameterTypeError,
+    SourdineError,
+    did_you_mean,
+)
 from sourdine.exact import given
 from sourdine.frames.reading import Reading
 from sourdine.parameters.converters import in_iso
@@ -137,8 +142,6 @@ SYNONYMS = {
 }  # fmt: skip
 """Names of parameters in other libraries."""
 FILTERS = ("where", "filter", "query")
-LIKE = 0.7
-"""The similarity from which a name counts as a misspelling of another."""
 HINTS = 3
 """The number of hints that are followed before one is shown."""
 UNSAID = ("error",)
@@ -249,17 +252,24 @@ def obeyed(said: Mapping[str, Any], tries: Mapping[str, Any]) -> dict[str, Any]:
 def _built(cls: type[Q], said: Mapping[str, Any]) -> Q:
     _require_known(cls, said)
     if "epsilon" not in said and "error" not in {p.name for p in parameters(cls)}:
-        raise ParameterError("epsilon", "be given", "none", "Type {epsilon}.", epsilon=1)
-    if ("epsilon" in said) == ("error" in said):
+        must = f"{cls.kind}() missing a required argument: 'epsilon'."
+        raise ParameterTypeError("epsilon", must, "", "Use {epsilon}.", epsilon=1)
+    if "epsilon" not in said and "error" not in said:
+        raise ParameterTypeError(
+            "epsilon",
+            f"{cls.kind}() missing a required argument: 'epsilon' or 'error'.",
+            "",
+            "Use {epsilon}, or {error} with the largest acceptable error.",
+            epsilon=1,
+        )
+    if "epsilon" in said and "error" in said:
         raise ParameterError(
             "epsilon",
-            "be given, or {error} instead, but not both",
-            "both" if "epsilon" in said else "neither",
-            "Type {epsilon} and leave {error} out."
-            if "epsilon" in said
-            else "Type {epsilon}, or {error} with the error that you can live with.",
-            **({"error": LEFT_OUT} if "epsilon" in said else {}),
-            epsilon=spelled(said.get("epsilon", 1)),
+            "not be combined with {error}",
+            "",
+            "Use {epsilon} and omit {error}.",
+            error=LEFT_OUT,
+            epsilon=spelled(said["epsilon"]),
         )
     return _read(cls, said)
 
@@ -268,9 +278,15 @@ def _read(cls: type[Q], said: Mapping[str, Any]) -> Q:
     known = {p.name: p for p in parameters(cls)}
     values = {k: known[k].kind.parse(v) if k in known else v for k, v in said.items()}
     values = in_iso(values, said.get("read"))
-    for name in cls.required:
-        values.setdefault(name, None)
-    return cls(**values)
+    missing = [name for name in cls.required if name not in values]
+    values.update(dict.fromkeys(missing))
+    try:
+        return cls(**values)
+    except (ParameterError, ParameterTypeError) as error:
+        if error.name not in missing:
+            raise
+        must = f"{cls.kind}() missing a required argument: {error.name!r}."
+        raise ParameterTypeError(error.name, must, "", error.hint, **error.tries) from None
 
 
 def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
@@ -279,15 +295,16 @@ def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
     for name in said:
         if name in known or name in cls.unlisted:
             continue
-        near = [SYNONYMS[name]] if name in SYNONYMS else get_close_matches(name, known, 1, LIKE)
-        meant = f" Did you mean {near[0]}?" if near and near[0] in known else ""
+        meant = did_you_mean(name, known)
+        if SYNONYMS.get(name) in known:
+            meant = f"Did you mean {SYNONYMS[name]!r}?"
         if name in FILTERS:
-            meant = " Filter the rows before, by a public condition."
+            meant = "Filter the rows beforehand, by a public condition."
         raise ParameterTypeError(
             name,
-            f"be a parameter of {cls.kind}",
-            "one that it does not have",
-            f"Leave {{{name}}} out.{meant} It knows {', '.join(sorted(known))}.",
+            f"{cls.kind}() got an unexpected keyword argument {name!r}.",
+            "",
+            meant,
             **{name: LEFT_OUT},
         )
 
@@ -389,7 +406,7 @@ def named(cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]) -
     if len(given_) > len(places) or texts:
         raise _named_instead(cls, given_, typed)
     if twice := placed.keys() & typed.keys():
-        raise TypeError(f"{cls.kind}() got several values for {', '.join(sorted(twice))}")
+        raise TypeError(f"{cls.kind}() got multiple values for argument {min(twice)!r}")
     return {**placed, **typed}
 
 
@@ -411,11 +428,11 @@ def _named_instead(
         if free:
             meant[free[0]] = [x] if free[0] == "columns" and isinstance(x, str) else x
     first = next(iter(meant), "parameters")
-    hint = f"{cls.kind}() knows {', '.join(sorted(known))}."
+    hint = f"Known names: {', '.join(sorted(known))}."
     if meant:
-        hint = f"Type {', '.join(f'{{{name}}}' for name in meant)}."
-    got = f"{given(given_[0])} without a name"
-    return ParameterTypeError(first, "be given by name", got, hint, **meant)
+        hint = f"Use {', '.join(f'{{{name}}}' for name in meant)}."
+    must = f"{cls.kind}() got an unexpected positional argument: {given(given_[0])}."
+    return ParameterTypeError(first, must, given(given_[0]), hint, **meant)
 
 
 def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Callable[..., Any]:

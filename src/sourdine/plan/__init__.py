@@ -82,10 +82,12 @@ def describe(*_: object, **typed: object) -> None:
     """Refuse: a description has many errors, in units that are found with it."""
     del typed
     raise ParameterTypeError(
-        "a plan",
-        "be of one statistic",
-        "a description, whose errors depend on the bounds that it finds",
-        "Each column gets an equal share of 49/50 of epsilon: plan a mean or a quantile at that.",
+        "description",
+        "A plan is not available for a description, whose errors depend on the bounds "
+        "that it finds.",
+        "",
+        "Each column gets an equal share of 49/50 of epsilon: plan a mean or a "
+        "quantile at that epsilon.",
     )
 
 

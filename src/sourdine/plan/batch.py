@@ -232,7 +232,10 @@ def fitted(
             factor *= min(max(ratio, 1e-3), 1e3) ** (1 / slope)
     if not low:
         raise BudgetExceededError(
-            "the plans", "be within what is left", "more", "Plan fewer of them, or another total."
+            "plans",
+            "Budget exceeded: the plans cost more than remains.",
+            "",
+            "Plan fewer of them, or use another total.",
         )
     return at(low)
 

@@ -168,14 +168,14 @@ def explain(
     if promise is epsilon and delta:
         raise ParameterError(
             "delta",
-            "be left out where a whole guarantee is given",
+            "be omitted if a guarantee is given",
             given(delta),
-            "The guarantee has its own: leave {delta} out.",
+            "The guarantee has its own delta: omit {delta}.",
             delta=LEFT_OUT,
         )
     if not (many := tuple(integer(n, "releases", least=1, most=MOST) for n in releases)):
         raise ParameterError(
-            "releases", "be one number or more", "none", "Type {releases}.", releases=[1, 10]
+            "releases", "hold at least one number", "", "Use {releases}.", releases=[1, 10]
         )
     return Explanation(promise, many)
 

@@ -101,7 +101,7 @@ class Planner(Statistics[Plan]):
         if not isinstance(question, Statistic):
             raise ParameterTypeError(
                 "question",
-                "be one about a column",
+                "be a question about a column",
                 given(question),
                 "Pass sourdine.questions.read(...).",
             )
@@ -152,7 +152,7 @@ class Planner(Statistics[Plan]):
         listed = tuple(plan if isinstance(plan, Plan) else self.ask(plan) for plan in plans)
         if not listed:
             raise ParameterError(
-                "plans", "hold at least one", "none", "Pass a list, such as [plan.count(error=5)]."
+                "plans", "hold at least one", "", "Pass a list, such as [plan.count(error=5)]."
             )
         _require_one_promise(listed)
         at = Fraction(0) if delta is None else number_of(delta, "delta", above=0, most=1)
@@ -224,7 +224,7 @@ def _require_one_promise(plans: Sequence[Plan]) -> None:
         if len(found) > 1:
             raise ParameterError(
                 name,
-                "be one for all plans, for only then do epsilons add up",
+                "be the same for all plans, so that epsilons add up",
                 " and ".join(str(getattr(value, "value", value)) for value in found),
                 f"Plan all of them with the same {name}.",
             )

@@ -115,14 +115,14 @@ class Budget:
         --------
         >>> Budget(1).spend(Guarantee(2), label="mean of age")
         Traceback (most recent call last):
-        sourdine.errors.BudgetExceededError: epsilon of 'mean of age' must be at most 1, what is left of 1, got 2. Type epsilon=1 or less.
+        sourdine.errors.BudgetExceededError: Budget exceeded by 'mean of age': requested epsilon=2, 1 of 1 remaining. Use epsilon=1 or less.
         """  # noqa: E501
         if os.getpid() != self._process:
             raise BudgetExceededError(
                 "a budget",
-                "be spent in the process that made it",
-                "a forked one",
-                "Spend before the fork, or share one ledger among processes.",
+                "A budget cannot be spent in a forked process.",
+                "",
+                "Spend before the fork, or share one ledger between processes.",
             )
         with self._lock:
             self._spent = afterwards(self._total, self._spent, Guarantee.read(guarantee), label)
@@ -131,9 +131,9 @@ class Budget:
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise ParameterTypeError(
             "a budget",
-            "be one object",
-            "a request to copy it",
-            "Pass the budget itself, for a copy could be spent again.",
+            "A budget cannot be copied.",
+            "",
+            "Pass the budget itself: a copy could be spent again.",
         )
 
     def _repr_html_(self) -> str:
@@ -151,7 +151,7 @@ def read_total(epsilon: Number, delta: Number, relation: Relation | str) -> Guar
             "delta",
             "be below 1",
             str(delta),
-            "Type {delta}, or less than one over the number of records.",
+            "Use {delta}, or less than one over the number of records.",
             delta=0,
         )
     return total
@@ -183,7 +183,7 @@ def afterwards(total: Guarantee, spent: Guarantee, asked: Guarantee, label: str 
     --------
     >>> afterwards(Guarantee(3), Guarantee(2.6), Guarantee(0.5))
     Traceback (most recent call last):
-    sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 3, got 0.5. Type epsilon=0.4 or less.
+    sourdine.errors.BudgetExceededError: Budget exceeded: requested epsilon=0.5, 0.4 of 3 remaining. Use epsilon=0.4 or less.
     """  # noqa: E501
     require_finite(asked)
     cost, left = asked.under(total.relation), remaining(total, spent)
@@ -242,17 +242,19 @@ def _typed(name: str, asked: Guarantee, cost: Guarantee, left: Guarantee) -> Fra
 def _refusal(
     name: str, label: str, wanted: Fraction, left: Fraction, whole: Fraction, typed: Fraction
 ) -> BudgetExceededError:
-    hint, tries = f"Type {{{name}}} or less.", {name: Fraction(shown(typed, up=False))}
+    hint, tries = f"Use {{{name}}} or less.", {name: Fraction(shown(typed, up=False))}
     if not left:
-        hint, tries = "Nothing is left: another total would come on top of this one.", {}
+        hint, tries = "Nothing remains; another total would add to this one.", {}
     if not whole:
-        begin = f"begin a total with {name}={shown(wanted)}"
+        begin = f"create a total with {name}={shown(wanted)}"
         if name == "delta":  # what is not reserved is spent on composition
             begin += f" and reserve={shown(wanted)}"
-        hint, tries = f"The total holds no {name}: {begin}, or ask what needs none.", {}
+        hint, tries = f"The total holds no {name}: {begin}, or use a method without it.", {}
+    by = f" by {label!r}" if label else ""
     return BudgetExceededError(
-        f"{name} of {label!r}" if label else name,
-        f"be at most {shown(left, up=False)}, what is left of {shown(whole)}",
+        name,
+        f"Budget exceeded{by}: requested {name}={shown(wanted)}, "
+        f"{shown(left, up=False)} of {shown(whole)} remaining.",
         shown(wanted),
         hint,
         **tries,

@@ -85,9 +85,9 @@ def parallel(*guarantees: Guarantee, relation: Relation | None = None) -> Guaran
     if given is SUBSTITUTE:
         raise ParameterError(
             "guarantees",
-            "be for one record added or removed",
+            "hold for one record added or removed",
             "SUBSTITUTE",
-            "A replaced record may change group, and so the size of two groups. Type "
+            "A replaced record may change its group, and so the sizes of two groups. Use "
             "Guarantee(1, relation=ADD_REMOVE) for each group, then parallel(..., "
             "relation=SUBSTITUTE).",
         )
@@ -112,18 +112,16 @@ def group(guarantee: Guarantee, size: int) -> Guarantee:
 
 def _one_relation(guarantees: tuple[Guarantee, ...], name: str) -> Relation:
     if not guarantees:
-        raise ParameterError(
-            "guarantees", "include at least one", "none", f"Type {name}(Guarantee(1))."
-        )
+        raise ParameterError("guarantees", "hold at least one", "", f"Use {name}(Guarantee(1)).")
     relations = {Guarantee.read(g).relation for g in guarantees}
     if len(relations) > 1:
         names = " and ".join(sorted(r.name for r in relations))
         hint = (
-            "Type guarantee.under(SUBSTITUTE) for those under ADD_REMOVE."
+            "Use guarantee.under(SUBSTITUTE) for those under ADD_REMOVE."
             if relations == {ADD_REMOVE, SUBSTITUTE}
-            else "Account for local and central promises apart."
+            else "Account for local and central guarantees separately."
         )
-        raise ParameterError("guarantees", "share one relation", names, hint)
+        raise ParameterError("guarantees", "have the same relation", names, hint)
     return relations.pop()
 
 
@@ -179,7 +177,7 @@ def compose_advanced(guarantee: Guarantee, times: int, slack: Number) -> Guarant
             "times",
             f"be at most {_MOST}",
             given(k),
-            "Type {times}, or Concentrated.from_pure(guarantee).times(k).at(delta) for more.",
+            "Use {times}, or Concentrated.from_pure(guarantee).times(k).at(delta) for more.",
             times=_MOST,
         )
     if not Guarantee.read(guarantee).is_finite:
@@ -349,7 +347,7 @@ def _share(sample: object, n: object) -> Fraction:
             "sample",
             f"be at most n ({most})",
             given(m),
-            "Type {sample} or less.",
+            "Use {sample} or less.",
             sample=most,
         )
     return Fraction(m, most)
@@ -362,8 +360,8 @@ def _require(guarantee: Guarantee, relation: Relation, name: str, reason: str) -
         other += "_allowance" if name.endswith("allowance") else ""
         raise ParameterError(
             "guarantee",
-            f"be for {relation.description}",
+            f"hold for {relation.description}",
             guarantee.relation.name,
-            f"{reason}, so {name} speaks of {relation.name} alone. "
-            + (f"Type {other}(...)." if fits else "A local promise needs no curator's sample."),
+            f"{reason}, so {name} needs a guarantee under {relation.name}. "
+            + (f"Use {other}(...)." if fits else "A local guarantee needs no sample of a curator."),
         )

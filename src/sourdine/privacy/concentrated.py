@@ -196,7 +196,7 @@ class Concentrated:
                 "guarantee",
                 "have delta 0",
                 f"delta {shown(guarantee.delta)}",
-                "Type compose_advanced(guarantee, times, slack) to compose such promises.",
+                "Use compose_advanced(guarantee, times, slack) to compose such guarantees.",
             )
         return cls(epsilon**2 / 2, guarantee.relation)
 
@@ -247,14 +247,14 @@ class Concentrated:
                 "other",
                 "be a Concentrated",
                 given(other),
-                "Type Concentrated.from_pure(guarantee) for a pure promise.",
+                "Use Concentrated.from_pure(guarantee) for a pure guarantee.",
             )
         if self.relation is not other.relation:
             raise ParameterError(
                 "relation",
                 f"be {self.relation.name}",
                 other.relation.name,
-                "Type other.under(SUBSTITUTE) for a promise under ADD_REMOVE.",
+                "Use other.under(SUBSTITUTE) for a guarantee under ADD_REMOVE.",
             )
         return Concentrated(self.rho + other.rho, self.relation)
 
@@ -287,7 +287,7 @@ def _inner(delta: object) -> Fraction:
             "delta",
             "be above 0 and below 1",
             given(delta),
-            "Type {delta}, or less than one over the number of records.",
+            "Use {delta}, or less than one over the number of records.",
             delta=1e-6,
         )
     return value

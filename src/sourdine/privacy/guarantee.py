@@ -109,11 +109,11 @@ class Relation(Enum):
         True
         >>> Relation.read("removed")
         Traceback (most recent call last):
-        sourdine.errors.ParameterError: relation must be 'substitute', 'add_remove' or 'local', got 'removed'. Type relation='add_remove'.
+        sourdine.errors.ParameterError: relation must be 'substitute', 'add_remove' or 'local', got 'removed'. Use relation='add_remove'.
         """  # noqa: E501
         if isinstance(x, Relation):
             return x
-        hint = f"Type {{{name}}}."
+        hint = f"Use {{{name}}}."
         if not isinstance(x, str):
             must = "be a Relation or its name"
             raise ParameterTypeError(name, must, given(x), hint, **{name: "add_remove"})
@@ -218,7 +218,7 @@ class Guarantee:
         """Return ``x`` if it is a guarantee; the hint of an error is under ``relation``."""
         if not isinstance(x, Guarantee):
             example = Guarantee(1, relation=relation)
-            hint = f"Type {{{name}}}."
+            hint = f"Use {{{name}}}."
             raise ParameterTypeError(name, "be a Guarantee", given(x), hint, **{name: example})
         return x
 
@@ -312,8 +312,9 @@ class Guarantee:
             "relation",
             f"be {_reachable(self.relation)}",
             wanted.name,
-            f"A promise for {self.relation.description} says nothing of {wanted.description}. "
-            f"Ask the mechanism for its guarantee under {wanted.name}.",
+            f"A guarantee for {self.relation.description} does not bound "
+            f"{wanted.description}. Ask the mechanism for its guarantee under "
+            f"{wanted.name}.",
         )
 
     def to_dict(self) -> dict[str, str]:

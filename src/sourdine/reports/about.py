@@ -10,9 +10,14 @@ from dataclasses import dataclass, fields
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import (
+    MissingExtraError,
+    MissingFileError,
+    ParameterError,
+    ParameterTypeError,
+    did_you_mean,
+)
 from sourdine.exact import given
-from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -211,11 +216,11 @@ def _faults(value: object, kind: Field | Group, where: str) -> Iterator[str]:
         yield f"{where or 'the entry'} must be names with values, got {_got(value)}."
         return
     inside = f"{where}." if where else ""
-    yield from (f"{inside}{name} must be there." for name in kind.required if name not in value)
+    yield from (f"{inside}{name} is required." for name in kind.required if name not in value)
     for name, part in value.items():
         known = kind.fields.get(name) if isinstance(name, str) else None
         if known is None:
-            yield f"{inside}{_got(name)} must not be there: the registry does not know it."
+            yield f"{inside}{_got(name)} is unknown to the registry."
         else:
             yield from _faults(part, known, f"{inside}{name}")
 
@@ -252,10 +257,10 @@ def check_text(text: str) -> list[str]:
         import yaml
     except ImportError as error:
         raise MissingExtraError(
-            "PyYAML",
-            "be installed to read an entry",
-            "none",
-            "In the checkout, type pip install '.[registry]'.",
+            "registry",
+            "be installed",
+            "",
+            "In the checkout, run pip install '.[registry]'.",
         ) from error
     try:
         events = list(yaml.parse(text, yaml.SafeLoader))
@@ -316,7 +321,7 @@ class About:
     ('Bureau of Labour',)
     >>> About.read({"tittle": "Wages"})
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: about must hold known names, got 'tittle'. Type 'title'.
+    sourdine.errors.ParameterError: about must hold known names, got 'tittle'. Did you mean 'title'?
     """
 
     title: str | None = None
@@ -353,9 +358,9 @@ class About:
         if not isinstance(about, (Mapping, str, bytes, os.PathLike)):
             raise ParameterTypeError(
                 "about",
-                "be names and texts, or the path of a TOML file",
+                "be a dict of names and strings, or the path of a TOML file",
                 given(about),
-                "Type {about}.",
+                "Use {about}.",
                 about={"purpose": "Planning"},
             )
         facts = about if isinstance(about, Mapping) else _file(about)
@@ -381,11 +386,7 @@ CHOICES = {
 def _known(name: str, known: set[str]) -> str:
     if name in known:
         return name
-    from difflib import get_close_matches
-
-    near = get_close_matches(name, known, 1)
-    hint = f"Type {near[0]!r}." if near else f"It knows {', '.join(sorted(known))}."
-    raise ParameterError("about", "hold known names", repr(name), hint)
+    raise ParameterError("about", "hold known names", repr(name), did_you_mean(name, known))
 
 
 def _read(name: str, value: object) -> Any:
@@ -394,16 +395,16 @@ def _read(name: str, value: object) -> Any:
         if isinstance(parts, (list, tuple)) and all(isinstance(part, str) for part in parts):
             return tuple(part for part in parts if part.strip())
         raise ParameterError(
-            "about", f"hold a list of texts as {name}", given(value), "Type ['one', 'two']."
+            "about", f"hold a list of strings as {name}", given(value), "Use ['one', 'two']."
         )
     if name == "published" and (day := _day(value)):
         return day
     if name == "published" or not isinstance(value, str):
         kind, such = ("a day", "2026-01-31") if name == "published" else ("a text", "some words")
-        raise ParameterError("about", f"hold {kind} as {name}", given(value), f"Type {such!r}.")
+        raise ParameterError("about", f"hold {kind} as {name}", given(value), f"Use {such!r}.")
     if name in CHOICES and value not in CHOICES[name]:
         among = ", ".join(CHOICES[name])
-        hint = f"Type {CHOICES[name][0]!r}, or another of them."
+        hint = f"Use {CHOICES[name][0]!r}, or another of them."
         raise ParameterError("about", f"hold one of {among} as {name}", given(value), hint)
     return value.strip() or None
 
@@ -420,13 +421,15 @@ def _file(path: str | os.PathLike[str]) -> dict[str, Any]:
     try:
         with open(path, "rb") as file:  # noqa: PTH123 - bytes are paths too
             return tomllib.load(file)
+    except FileNotFoundError:
+        raise MissingFileError("about", "exist", os.fsdecode(path), "Check the path.") from None
     except OSError as error:
         reason = error.strerror or "unreadable"
     except (tomllib.TOMLDecodeError, UnicodeDecodeError):
         reason = "not TOML"
     raise ParameterError(
         "about",
-        "be a TOML file of names and texts",
+        "be a TOML file of names and strings",
         f"{os.fsdecode(path)} ({reason})",
-        "A line reads purpose = 'Planning'.",
+        "Write lines such as purpose = 'Planning'.",
     )

@@ -79,7 +79,7 @@ class OneNumber:
         if len(values) != 1:
             raise ParameterTypeError(
                 "the answer",
-                "be one number to count as one",
+                "An answer of several numbers cannot be converted to one.",
                 f"{len(values)} numbers",
                 "Use .value, or numpy.asarray(answer).",
             )
@@ -91,7 +91,8 @@ class OneNumber:
         if is_date(value) or is_duration(value):
             raise ParameterTypeError(
                 "the answer",
-                "be a number to count as one",
+                f"An answer that is a {'date' if is_date(value) else 'duration'} cannot be "
+                "converted to a number.",
                 "a date" if is_date(value) else "a duration",
                 "Use .value, or numpy.asarray(answer).",
             )
@@ -188,9 +189,9 @@ class Answer(OneNumber, Displayable):
                 raise
             raise ParameterError(
                 "the JSON",
-                f"be what {cls.__name__}.to_json() wrote",
-                "something else",
-                "Pass that text, all of it.",
+                f"be the output of {cls.__name__}.to_json()",
+                "",
+                "Pass that text, unchanged.",
             ) from None
 
     def to_frame(self, library: str = "pandas") -> Any:

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.calendar import DAY, about
-from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.errors import MissingExtraError, ParameterError, ParameterTypeError
 from sourdine.results.formatting import (
     date_axis,
     grouped,
@@ -209,10 +209,10 @@ def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
         from matplotlib.figure import Figure
     except ImportError as error:
         raise MissingExtraError(
-            "matplotlib",
-            "be installed to draw",
-            "none",
-            "In the checkout, type pip install '.[plot]'.",
+            "plot",
+            "be installed",
+            "",
+            "In the checkout, run pip install '.[plot]'.",
         ) from error
     figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     found = figure.subplots(1, count, squeeze=False)[0].tolist()
@@ -271,10 +271,6 @@ def _cleaning(format_ticks: Callable[..., list[str]], ticks: Any) -> Callable[..
     return lambda values: [folded(text) for text in format_ticks(ticks, values)]
 
 
-class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
-    """An optional library is not installed."""
-
-
 def finished(
     figure: Any,
     axes: Any,
@@ -319,9 +315,9 @@ def saved(figure: Any, path: str | None, what: Answer = None) -> Any:
     if ending not in {"html", *figure.canvas.get_supported_filetypes()}:
         raise ParameterError(
             "path",
-            "end in png, svg, pdf or html",
+            "end in .png, .svg, .pdf or .html",
             repr(str(path)),
-            "Type {path}.",
+            "Use {path}.",
             path="picture.png",
         )
     if ending == "html":
@@ -402,7 +398,10 @@ def dots(
     shown_columns = release.columns()
     if not shown_columns.bounded and not getattr(release.mechanism, "intervals", False):
         raise ParameterTypeError(
-            "a picture", "be of numbers with intervals", "an answer without", "Print it instead."
+            "plot",
+            "plot() is not available for an answer without intervals.",
+            "",
+            "Print it instead.",
         )
     values = shown_columns.values
     sides = (shown_columns.lower or values, shown_columns.upper or values)

@@ -163,9 +163,9 @@ class Estimator(ABC):
     def difference(self, release: Release, first: object, second: object) -> Release:
         """Return how far one group is above another, if there are groups."""
         raise ParameterTypeError(
-            "the release",
-            "be of groups",
-            str(self),
+            "difference",
+            "difference() is only available for a release by group.",
+            "",
             "Ask with {by} and {keys}, then for the difference of two of them.",
             by="sex",
             keys=["f", "m"],
@@ -272,22 +272,22 @@ class Release(Answer):
         """
         if of not in ("sample", "population"):
             raise ParameterError(
-                "of", "be 'sample' or 'population'", repr(of), "Type {of}.", of="sample"
+                "of", "be 'sample' or 'population'", repr(of), "Use {of}.", of="sample"
             )
         display = self.mechanism.display
         if not display.numeric:
             raise ParameterTypeError(
-                "an interval",
-                "be of a number",
+                "interval",
+                f"interval() is not available for a {display.head}.",
                 f"a {display.head}",
-                "Look at its error(beta).",
+                "Use its error(beta).",
             )
         if of == "population" and not display.populations:
             raise ParameterError(
                 "of",
-                f"be 'sample' for a {display.head}, which depends on how many were asked",
+                f"be 'sample' for a {display.head}, which depends on the number of records",
                 repr(of),
-                "Type {of}, or ask for a mean or a share.",
+                "Use {of}, or ask for a mean or a proportion.",
                 of="sample",
             )
         if assume is not None:
@@ -299,18 +299,18 @@ class Release(Answer):
         if assume != "normal" or of != "population":
             raise ParameterError(
                 "assume",
-                "be 'normal', with {of}, or left out",
+                "be 'normal', with {of}, or omitted",
                 given(assume),
-                "Type {assume} and {of}.",
+                "Use {assume} and {of}.",
                 assume="normal",
                 of="population",
             )
         if "normal" not in self.mechanism.display.extra_intervals:
             raise ParameterError(
                 "assume",
-                f"be left out for this {self.mechanism.display.head}",
+                f"be omitted for this {self.mechanism.display.head}",
                 given(assume),
-                "Leave it out; a mean has such intervals where {population} is asked.",
+                "Omit it; a mean has such intervals with {population}.",
                 population=True,
             )
 
@@ -428,7 +428,7 @@ def read_estimator(facts: Mapping[str, Any]) -> Estimator:
             "the JSON",
             "hold the release of a statistic",
             f"the kind {kind!r}",
-            "Only what sourdine's statistics released can be read back.",
+            "Only releases of sourdine's statistics can be read.",
         )
     return Estimator.kinds[kind].from_dict(facts)
 
@@ -452,7 +452,7 @@ def beta_of(confidence: object, least: Fraction | int = 0) -> Fraction:
             "confidence",
             "be above 0 and below 1",
             given(confidence),
-            "Type a probability, such as {confidence}.",
+            "Use a probability, such as {confidence}.",
             confidence=0.95,
         )
     return 1 - value

@@ -348,7 +348,7 @@ def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
             "library",
             "be 'pandas', 'polars' or 'pyarrow'",
             repr(library),
-            "Type {library}.",
+            "Use {library}.",
             library="pandas",
         )
     import narwhals
@@ -358,9 +358,9 @@ def framed(columns: Mapping[str, Sequence[Any]], library: str) -> Any:
     except ImportError:
         raise ParameterError(
             "library",
-            "be one that is installed",
+            "be an installed library",
             repr(library),
-            f"Install it with pip install {library}.",
+            f"Run pip install {library}.",
         ) from None
 
 

@@ -229,7 +229,7 @@ def _answer(one: Operation, request: Request, data: bytes) -> Response | Callabl
             "the role",
             f"be {' or '.join(one.roles)}",
             caller.person.role,
-            "Ask somebody who has it.",
+            "Ask a person with that role.",
         )
     call = Incoming(
         state=request.app.state.server,
@@ -261,9 +261,9 @@ async def _elsewhere(request: Request, error: Exception) -> Response:
     answer = problem(
         RefusedError(
             status,
-            "the address",
-            "be one that the API describes",
-            "another one",
+            "path",
+            "be a path of the API",
+            "",
             f"See {PREFIX}/openapi.json.",
         )
     )

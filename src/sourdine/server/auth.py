@@ -59,9 +59,9 @@ class Passwords:
         if not SHORTEST <= len(password) <= LONGEST:
             raise ParameterError(
                 "password",
-                f"have {SHORTEST} to {LONGEST} letters",
+                f"have {SHORTEST} to {LONGEST} characters",
                 f"{len(password)}",
-                "Type another one, such as four words that have nothing to do with each other.",
+                "Choose another one, such as four unrelated words.",
             )
         with self._places:
             return self._hasher.hash(password)
@@ -128,8 +128,8 @@ def identify(
         raise RefusedError(
             401,
             "the request",
-            "carry a token or a session that holds",
-            "neither",
+            "carry a valid token or session",
+            "",
             "Log in, or send Authorization: Bearer with your token.",
         )
     if kind == "session" and method not in SAFE:
@@ -170,8 +170,8 @@ def require_same_site(headers: Mapping[str, str], *, silent: bool) -> None:
         403,
         "the request",
         "come from a page of this server",
-        "another site" if site else "no Sec-Fetch-Site",
-        "Use its pages in a browser of this decade; scripts send a token.",
+        "another site" if site else "no Sec-Fetch-Site header",
+        "Use a current browser for the pages; scripts send a token.",
     )
 
 
@@ -284,9 +284,9 @@ class LoginAttempt:
             raise RefusedError(
                 429,
                 "the password",
-                f"be tried less often than {PER_NAME} times in {STRETCH // 60} minutes",
-                "one more",
-                "Wait; a browser that logged in before, and a token, go on to work.",
+                f"Too many attempts: at most {PER_NAME} passwords in {STRETCH // 60} minutes.",
+                "",
+                "Wait; a browser that logged in before, and tokens, still work.",
                 wait=int((since + 1) * STRETCH - now) + 1,
             )
         return cls(tuple(most), since, known)

@@ -62,7 +62,8 @@ def read_columns(said: object) -> PublicColumns:
             "columns",
             "be an object of objects, one for each column",
             given(said),
-            'Write such as {"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}.',
+            "Write, for example, "
+            '{"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}.',
         )
     found: PublicColumns = {}
     for name, facts in said.items():
@@ -81,9 +82,9 @@ def _column(name: str, facts: Mapping[str, Any]) -> dict[str, Any]:
         if known not in KNOWN:
             raise ParameterError(
                 "columns",
-                f"have nothing but {', '.join(KNOWN)}",
+                f"hold only {', '.join(KNOWN)}",
                 f"{given(known)} of {given(name)}",
-                "Leave it out.",
+                "Omit it.",
             )
     numbers = {key: facts[key] for key in ("bounds", "step") if facts.get(key) is not None}
     found: dict[str, Any] = {}
@@ -127,9 +128,9 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
         if name in said and plain_parameter(said[name]) != value:
             raise ParameterError(
                 name,
-                "be left to the owner of the data, who said it",
-                "another one",
-                f"Leave {{{name}}} out.",
+                "be omitted, as the owner of the data has set it",
+                "",
+                f"Omit {{{name}}}.",
                 **{name: LEFT_OUT},
             )
     return {**said, **own}
@@ -184,9 +185,9 @@ def _require_known(parameter: str, column: str, columns: PublicColumns) -> None:
     if column not in columns:
         raise ParameterError(
             parameter,
-            f"be of the columns that may be asked: {', '.join(columns)[:200]}",
+            f"be one of the columns: {', '.join(columns)[:200]}",
             given(column),
-            f"Type {{{parameter}}}.",
+            f"Use {{{parameter}}}.",
             **{parameter: next(iter(columns))},
         )
 
@@ -244,9 +245,9 @@ def registered(said: Registering) -> Dataset:
     if said.epsilon is None and said.rho is None:
         raise ParameterError(
             "epsilon",
-            "be what all releases may cost together",
-            "none",
-            "Type {epsilon}.",
+            "be given: the total that all releases may cost together",
+            "",
+            "Use {epsilon}.",
             epsilon=1,
         )
     total, decides = read_budget(

@@ -118,7 +118,7 @@ def registered_guard(said: RegisteringGuard) -> tuple[Guard, list[tuple[str, Row
 
 def _dependence(said: RegisteringGuard) -> Dependence | None:
     if said.blocks is not None and said.markov is not None:
-        raise ParameterError("blocks", "be left out with {markov}", "both", "Type one of them.")
+        raise ParameterError("blocks", "not be combined with {markov}", "", "Use one of them.")
     if said.blocks is not None:
         return Blocks(said.blocks)
     return None if said.markov is None else Markov(spelled(said.markov))

@@ -34,17 +34,17 @@ def labels_at(source: str, column: str | None) -> Labels:
     if ADDRESS.match(source) and not source.startswith("duckdb:"):
         raise ParameterError(
             "source",
-            "be a file, whose rows have an order",
+            "be a file, as the order of rows matters",
             "a database",
-            "Type the path of a CSV or Parquet file.",
+            "Use the path of a CSV or Parquet file.",
         )
     frame = opened(source)
     if column is None and len(frame.columns) != 1:
         raise ParameterError(
             "column",
-            "be given where there are several",
-            "none",
-            "Type {column} if the labels are called y.",
+            "be given if there are several",
+            "",
+            "Use {column} if the labels are named y.",
             column="y",
         )
     try:
@@ -55,7 +55,7 @@ def labels_at(source: str, column: str | None) -> Labels:
         raise error.hinting("Name another column.", {}, "column") from None
     if not 1 <= len(labels) <= MOST_LABELS:
         raise ParameterError(
-            "source", f"have 1 to {MOST_LABELS} labels", f"{len(labels)}", "Take other rows."
+            "source", f"hold 1 to {MOST_LABELS} labels", f"{len(labels)}", "Use other rows."
         )
     return labels
 
@@ -85,7 +85,7 @@ class HeldLabels:
         journal = self._store.guards.journal(guard.name)
         secret = bytes.fromhex(guard.secret)
         if not journal.look(lambda transaction: is_sealed(transaction, labels, secret)):
-            raise _moved("others")
+            raise _moved("different labels")
         return labels
 
 
@@ -93,7 +93,7 @@ def _moved(got: str) -> RefusedError:
     return RefusedError(
         409,
         "the labels",
-        "be where their owner said, as they were",
+        "be unchanged and readable",
         got,
         "Tell their owner; nothing was charged.",
     )
@@ -119,15 +119,15 @@ def read_predictions(given: Sent, kind: str, n: int) -> Labels:
     [1, 0, 1]
     >>> read_predictions([1, 0], "number", 3)
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: predictions must be one for each of 3 labels, got 2. Predict all rows, in their order.
+    sourdine.errors.ParameterError: predictions must hold a prediction for each of the 3 labels, got 2. Predict all rows, in the same order.
     """  # noqa: E501
     rows = _lines(given, n) if isinstance(given, str) else given
     if len(rows) != n:
         raise ParameterError(
             "predictions",
-            f"be one for each of {n} labels",
+            f"hold a prediction for each of the {n} labels",
             f"{len(rows)}",
-            "Predict all rows, in their order.",
+            "Predict all rows, in the same order.",
         )
     if isinstance(given, str):
         return Labels.written(_cells(list(map(str, rows))), "predictions", kind)
@@ -151,16 +151,16 @@ def _cells(lines: Sequence[str]) -> list[str]:
         except csv.Error:
             raise ParameterError(
                 "predictions",
-                "be cells of CSV",
+                "be valid CSV",
                 f"another text in row {number}",
                 "Close its quotes, and shorten it.",
             ) from None
         if len(found) != 1:
             raise ParameterError(
                 "predictions",
-                "be one a row",
+                "hold one value per row",
                 f"{len(found)} in row {number}",
-                "Send the column of the predictions alone.",
+                "Send only the column of the predictions.",
             )
         cells += found
     return cells

@@ -68,8 +68,8 @@ class OpenedOnce(Generic[T]):
             raise RefusedError(
                 503,
                 "the data",
-                "be open",
-                "data that are being opened",
+                "The data are being opened.",
+                "",
                 "Send the same request again in a moment; nothing was charged.",
                 wait=5,
             ) from None

@@ -51,9 +51,7 @@ def add_person(call: Incoming) -> Response:
     store, owner = call.state.store, call.who.person
     attempt = LoginAttempt.begin(store, owner.name, call.address, call.cookies)
     if not call.state.passwords.check(owner.password, said.own_password):
-        raise RefusedError(
-            403, "own_password", "be the password you log in with", "another one", "Type it again."
-        )
+        raise RefusedError(403, "own_password", "Wrong password.", "", "Enter it again.")
     store.attempts.forgive(attempt.subjects, attempt.since)
     password = secrets.token_urlsafe(12) if said.password is None else said.password
     hashed = call.state.passwords.hash(password)
@@ -114,9 +112,7 @@ def login(call: Incoming) -> Response:
     person = call.state.store.people.get(name)
     known = None if person is None or person.disabled else person.password
     if not call.state.passwords.check(known, said.password) or person is None:
-        raise RefusedError(
-            401, "the password", "be that of the name", "another one", "Type both again."
-        )
+        raise RefusedError(401, "the password", "Wrong name or password.", "", "Enter both again.")
     token = new_token(call.state.store, person.name, "session", days=SESSION_DAYS)
     answer = reply({"name": person.name, "role": person.role})
     answer.set_cookie(
@@ -158,9 +154,9 @@ def make_token(call: Incoming) -> Response:
         raise RefusedError(
             403,
             "the request",
-            "come from somebody who logged in",
+            "come from a logged-in user",
             "a token",
-            "Log in with your password to make a token.",
+            "Log in with your password to create a token.",
         )
     said: NewToken = call.body(NewToken) if call.data else NewToken()
     token = new_token(call.state.store, call.who.name, "api", days=said.days, label=said.label)
@@ -171,9 +167,7 @@ def revoke(call: Incoming) -> Response:
     """End a token of whoever asks."""
     sha256 = call.path["sha256"]
     if not HEX.fullmatch(sha256) or not call.state.store.tokens.revoke(call.who.name, sha256):
-        raise NotGrantedError(
-            "sha256", "be that of a token of yours", "another one", "Look at the list."
-        )
+        raise NotGrantedError("sha256", "be one of your tokens", "", "See the list.")
     return reply({"sha256": sha256, "revoked": True})
 
 

@@ -69,7 +69,10 @@ def listed(body: object) -> Sequence[Mapping[str, Any]]:
         found = body["questions"]
         if not 0 < len(found) <= MOST_QUESTIONS:
             raise ParameterError(
-                "questions", f"be 1 to {MOST_QUESTIONS}", f"{len(found)}", "Ask in parts."
+                "questions",
+                f"hold 1 to {MOST_QUESTIONS} questions",
+                f"{len(found)}",
+                "Split the request.",
             )
         return [single(one) for one in found]
     return [single(body)]
@@ -78,9 +81,7 @@ def listed(body: object) -> Sequence[Mapping[str, Any]]:
 def single(body: object) -> Mapping[str, Any]:
     """Return the one question of a body."""
     if not isinstance(body, dict):
-        raise ParameterError(
-            "the question", "be an object of parameters", "something else", "Write an object."
-        )
+        raise ParameterError("the question", "be a JSON object", "", "Write an object.")
     require_small(body)
     return body
 
@@ -115,9 +116,9 @@ def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None
         if name in said:
             raise ParameterTypeError(
                 name,
-                f"be a parameter of {cls.kind}",
-                "one that it does not have",
-                f"Leave {{{name}}} out.",
+                f"{cls.kind}() got an unexpected keyword argument {name!r}.",
+                "",
+                f"Omit {{{name}}}.",
                 **{name: LEFT_OUT},
             )
 
@@ -390,7 +391,7 @@ def first_number(call: Incoming, text: str) -> str:
 
 
 def _none() -> NotGrantedError:
-    return NotGrantedError("No such release, or no access to it. Look at the history.")
+    return NotGrantedError("No such release, or no access to it. See the history.")
 
 
 RELEASE_OPERATIONS = (
@@ -472,9 +473,7 @@ def report(call: Incoming) -> Response:
     dataset = call.dataset
     ending = call.query.get("format", "html")
     if ending not in FORMATS:
-        raise ParameterError(
-            "the query", "have html, md or json as format", "another one", "Leave it out."
-        )
+        raise ParameterError("format", "be html, md or json", "", "Omit it.")
     about = About.read({"title": dataset.name})
     filed = FiledReport.of(call.state.store.datasets.ledger(dataset.name), about)
     write = {"html": filed.to_html, "md": filed.to_markdown, "json": filed.to_json}[ending]

@@ -16,6 +16,8 @@ from starlette.responses import Response
 
 from sourdine.errors import (
     BudgetExceededError,
+    ExistingFileError,
+    MissingFileError,
     ParameterError,
     ParameterTypeError,
     PythonWording,
@@ -98,6 +100,8 @@ KINDS: tuple[tuple[type[SourdineError], int, str], ...] = (
     (BudgetExceededError, 403, "budget"),
     (ParameterError, 422, "parameter"),
     (ParameterTypeError, 422, "parameter"),
+    (MissingFileError, 422, "parameter"),
+    (ExistingFileError, 422, "parameter"),
 )
 OWN = {
     401: "unauthorized",
@@ -195,9 +199,7 @@ PRINTABLE = f"^[^\\x00-\\x1f\\x7f-\\x9f\\u2028\\u2029]*{END}"
 async def read_body(request: Request, longest: int = LONGEST_BODY) -> bytes:
     """Return the body, and stop reading where it is too long: nothing is decompressed."""
     if request.headers.get("content-encoding", "identity").lower() not in ("", "identity"):
-        raise RefusedError(
-            415, "the body", "be sent as it is", "a compressed one", "Leave Content-Encoding out."
-        )
+        raise RefusedError(415, "the body", "not be compressed", "", "Omit Content-Encoding.")
     data = bytearray()
     async for chunk in request.stream():
         data += chunk
@@ -206,7 +208,7 @@ async def read_body(request: Request, longest: int = LONGEST_BODY) -> bytes:
                 413,
                 "the body",
                 f"be at most {longest} bytes",
-                "more",
+                "",
                 "Rows are never uploaded: ask about data that the server reads.",
             )
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
@@ -215,7 +217,7 @@ async def read_body(request: Request, longest: int = LONGEST_BODY) -> bytes:
             415,
             "the body",
             "be JSON",
-            "another type of content",
+            "another content type",
             "Send Content-Type: application/json.",
         )
     return bytes(data)
@@ -226,9 +228,9 @@ def decoded(data: bytes, shape: Any = Any) -> Any:
     try:
         return msgspec.json.decode(data, type=shape)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError, ValueError) as error:
-        said = str(error)[:200] if isinstance(error, msgspec.ValidationError) else "none"
+        said = str(error)[:200] if isinstance(error, msgspec.ValidationError) else ""
         raise ParameterError(
-            "the body", "be JSON of the shape that the API describes", said, "Write an object."
+            "the body", "be JSON as described by the API", said, "Write an object."
         ) from None
 
 
@@ -238,9 +240,9 @@ def checked_key(key: str | None) -> str:
         raise RefusedError(
             400,
             "Idempotency-Key",
-            "be 16 to 200 visible letters without blanks",
-            "none" if key is None else f"{len(key)} letters",
-            "Send a random one, such as a UUID; and the same one when you send a request again.",
+            "be 16 to 200 visible characters without blanks",
+            "" if key is None else f"{len(key)} characters",
+            "Send a random key, such as a UUID, and the same one when repeating a request.",
         )
     return key
 
@@ -277,9 +279,9 @@ def require_small_answer(cls: type[Statistic], said: Mapping[str, Any]) -> None:
     if prod(sizes.values()) * each > MOST_NUMBERS:
         raise ParameterError(
             "the answer",
-            f"hold at most {MOST_NUMBERS // each} numbers, those of all groups together",
+            f"hold at most {MOST_NUMBERS // each} numbers in all groups together",
             f"{prod(sizes.values()):.6g}",
-            "Ask for fewer groups, or in parts.",
+            "Ask for fewer groups, or split the request.",
         )
 
 
@@ -318,7 +320,7 @@ SIZES: dict[str, Callable[[Any], int]] = {
 
 def _require_shallow(part: Any, depth: int) -> None:
     if isinstance(part, (dict, list)) and depth == 0:
-        raise ParameterError("the question", "be flat", "a deep one", "Write an object.")
+        raise ParameterError("the question", "not be nested so deeply", "", "Write an object.")
     if isinstance(part, dict):
         for name, value in part.items():
             _require_shallow(name, depth - 1)
@@ -330,16 +332,16 @@ def _require_shallow(part: Any, depth: int) -> None:
         if len(part) > LONGEST_TEXT or not part.isprintable() or not _is_usual_text(part):
             raise ParameterError(
                 "a text",
-                f"have at most {LONGEST_TEXT} letters that can be printed, or be a usual number",
-                "another one",
+                f"have at most {LONGEST_TEXT} printable characters, or be an ordinary number",
+                "",
                 "Shorten it.",
             )
     elif isinstance(part, (int, float)) and not _is_usual(part):
         raise ParameterError(
             "a number",
-            "be 0, or between 1e-30 and 1e30 in size",
-            "another one",
-            "Write a smaller one.",
+            "be 0, or between 1e-30 and 1e30 in magnitude",
+            "",
+            "Use a smaller one.",
         )
 
 
@@ -430,8 +432,8 @@ class Incoming:
             raise ParameterError(
                 "the query",
                 f"have a whole number of at most {most} as {name}",
-                "another one",
-                "Leave it out.",
+                "",
+                "Omit it.",
             )
         return int(text)
 

@@ -147,9 +147,9 @@ def require_below(source: str, folder: str | None) -> str:
         raise RefusedError(
             403,
             "the server",
-            "be started with a folder below which owners may register data",
-            "none",
-            "Type sourdine serve --folder and its path; or sourdine serve add-data, or add-guard.",
+            "be started with a folder in which owners may register data",
+            "",
+            "Run sourdine serve --folder with its path; or sourdine serve add-data, or add-guard.",
         )
     if source == WAGES:
         return source
@@ -178,9 +178,9 @@ def _is_there(path: str) -> bool:
 def _not_there() -> ParameterError:
     return ParameterError(
         "source",
-        "be data on the server that can be read",
-        "none",
-        "Type another path; an address of a database ends in # and the name of a table.",
+        "name readable data on the server",
+        "",
+        "Use another path; the address of a database ends in # and the name of a table.",
     )
 
 

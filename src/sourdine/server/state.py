@@ -134,8 +134,8 @@ class ServerState:
             raise RefusedError(
                 409,
                 "the data set",
-                "be where its owner said",
-                "no data that can be read",
+                "be readable where its owner registered it",
+                "",
                 "Tell its owner; nothing was charged.",
             ) from None
 

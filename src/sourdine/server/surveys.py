@@ -85,7 +85,7 @@ class OpenSurveys:
             Whether anybody may see results.
         """
         if entry.state != "draft":
-            raise ParameterError("survey", "be a draft", entry.state, "Write another survey.")
+            raise ParameterError("survey", "be a draft", entry.state, "Create another survey.")
         part = self._new(entry.name)
         made, codes = SurveyStore.create(self._place(part), survey, tickets=tickets)
         made.close()
@@ -124,8 +124,8 @@ class OpenSurveys:
             raise RefusedError(
                 409,
                 "the survey",
-                "be where it was opened",
-                "no records that can be read",
+                "be readable where it was opened",
+                "",
                 "Tell its owner.",
             ) from None
 
@@ -243,9 +243,7 @@ class Draft:
 def drafted(said: Drafting) -> Draft:
     """Return the draft of a request, or refuse it."""
     if (said.document is None) == (said.toml is None):
-        raise ParameterError(
-            "the body", "hold either document or toml", "both or none", "Write one of them."
-        )
+        raise ParameterError("the body", "hold either document or toml", "", "Send one of them.")
     if said.toml is not None:
         found = json.loads(json.dumps(parsed(said.toml), default=str))
         return Draft(document=found)
@@ -258,9 +256,9 @@ def required_name(draft: Draft) -> str:
     if not isinstance(name, str) or not NAME.fullmatch(name) or len(name) > LONGEST_NAME:
         raise ParameterError(
             "name",
-            f"be small letters, digits and hyphens, at most {LONGEST_NAME}",
-            "another one" if name else "none",
-            "Type a short one, such as commute.",
+            f"be at most {LONGEST_NAME} lowercase letters, digits and hyphens",
+            "",
+            "Choose a short one, such as commute.",
         )
     return name
 
@@ -315,12 +313,12 @@ def _too_much(name: object, found: Examination) -> Iterator[FieldProblem]:
     schema = found.survey and found.survey.schema
     if schema and schema.rounds and not schema.turn:
         rounds = ParameterError(
-            "round", f"be from 1 to {schema.rounds}", "none", "Type {round}.", round=1
+            "round", f"be from 1 to {schema.rounds}", "", "Use {round}.", round=1
         )
         yield FieldProblem(field="round", error=rounds)
     if isinstance(name, str) and len(name) > LONGEST_NAME:
         long = ParameterError(
-            "name", f"have at most {LONGEST_NAME} letters", str(len(name)), "Shorten it."
+            "name", f"have at most {LONGEST_NAME} characters", str(len(name)), "Shorten it."
         )
         yield FieldProblem(field="name", error=long)
     asked = len(found.sketch.questions) if found.sketch else 0
@@ -352,9 +350,7 @@ def entry_of(call: Incoming) -> SurveyEntry:
     name, who = call.path["survey"], call.who.person
     found = call.state.store.surveys.get(name) if NAME.fullmatch(name) else None
     if found is None or (found.state == "draft" and who.role != "owner"):
-        raise NotGrantedError(
-            "survey", "be one of this server", "another name", "Look at the list."
-        )
+        raise NotGrantedError("survey", "be a survey of this server", "", "See the list.")
     return found
 
 
@@ -425,7 +421,7 @@ def change_survey(call: Incoming) -> Response:
     """Update a draft."""
     entry, draft = entry_of(call), drafted(call.body(Drafting))
     if required_name(draft) != entry.name:
-        raise ParameterError("name", "stay as it is", "another one", "Write another survey.")
+        raise ParameterError("name", "not change", "", "Create another survey.")
     new = SurveyEntry(name=entry.name, document=json.dumps(draft.document))
     return reply(_drafted(call, call.state.store.surveys.change(new), draft))
 
@@ -476,7 +472,7 @@ def _origin(address: str) -> str:
             "address",
             "be https:// and the host of this server, without a path",
             repr(address),
-            'Type an address such as "https://statistics.example".',
+            'Use an address such as "https://statistics.example".',
         )
     return url
 

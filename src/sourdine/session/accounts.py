@@ -62,9 +62,9 @@ def read_budget(
             if other is not None:
                 raise ParameterError(
                     name,
-                    "be left out where rho is the total",
+                    "be omitted if the total is rho",
                     given(other),
-                    f"Leave {{{name}}} out, or leave out rho.",
+                    f"Omit {{{name}}} or rho.",
                     **{name: LEFT_OUT},
                 )
         exact = positive(rho, "rho")

@@ -114,10 +114,10 @@ class Terms:
             if own != other:
                 raise ParameterError(
                     name,
-                    f"be {'none' if own is None else own}, as {where} says since it was opened",
-                    "none" if other is None else str(other),
-                    f"{_HINTS.get(name, 'Leave out' if own is None else 'Type')} {{{name}}}, or "
-                    "open another ledger, whose total comes on top of this one.",
+                    f"be {'omitted' if own is None else own}, as {where} was created that way",
+                    "" if other is None else str(other),
+                    f"{_HINTS.get(name, 'Omit' if own is None else 'Use')} {{{name}}}, or "
+                    "open another ledger, whose total adds to this one.",
                     **{name: LEFT_OUT if own is None else own},
                 )
 
@@ -129,7 +129,7 @@ class Terms:
         return self.total.exact_epsilon(), self.total.delta, None
 
 
-_HINTS = {"name": "If these are the data it was opened for, moved or renamed, type"}
+_HINTS = {"name": "If these are the data it was opened for, moved or renamed, use"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

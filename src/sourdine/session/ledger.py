@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-from sourdine.errors import BudgetExceededError, ParameterError
+from sourdine.errors import BudgetExceededError, MissingFileError
 from sourdine.privacy.accounting.parts import of_promise
 from sourdine.session import charges as lines
 from sourdine.session.accounts import FilterAccount, under
@@ -248,9 +248,9 @@ class _ListDesk:
         if os.getpid() != self.process:
             raise BudgetExceededError(
                 "a session without a ledger",
-                "stay in the process that made it",
-                "a forked one",
-                "Type {ledger} to share one budget among processes.",
+                "A session without a ledger cannot be used in a forked process.",
+                "",
+                "Use {ledger} to share one budget between processes.",
                 ledger="data.ledger",
             )
         self.charges.append(charge)
@@ -408,12 +408,12 @@ class FileLedger(StoredLedger):
 
     def __init__(self, path: str | os.PathLike[str], terms: Terms | None) -> None:
         if terms is None and not os.path.exists(path):  # noqa: PTH110 - bytes are paths too
-            raise ParameterError(
+            raise MissingFileError(
                 "ledger",
-                "be a file that exists, or a new one with a total",
-                f"{os.fsdecode(path)} (no such file)",
-                "Type another path; or {epsilon}, the total that all releases may cost together, "
-                "to begin it.",
+                "exist",
+                os.fsdecode(path),
+                "Check the path; or use {epsilon}, the total that all releases may cost "
+                "together, to create it.",
                 epsilon=1,
             )
         super().__init__(Journal(path, LEDGER, beginning(terms)), terms)

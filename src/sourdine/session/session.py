@@ -132,7 +132,7 @@ class Spending(Statistics[Release], Displayable):
 # ---- Whether a question would be admitted, and if not, what would --------------------------------
 
 
-NOTHING = "Nothing is left: another total would come on top of this one."
+NOTHING = "Nothing remains; another total would add to this one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -262,9 +262,10 @@ def too_much(question: Statistic, account: Account) -> BudgetExceededError | Non
     left = f"{percent(account.filter.remaining)} left of {account.filter.whole}"
     return BudgetExceededError(
         "epsilon",
-        f"be at most {shown(most, up=False)}, the largest that fits into the {left}",
+        f"Budget exceeded: requested epsilon={shown(question.epsilon)}, at most "
+        f"{shown(most, up=False)} fits into the {left}.",
         shown(question.epsilon),
-        "Type {epsilon} or less." if most else NOTHING,
+        "Use {epsilon} or less." if most else NOTHING,
         **({"epsilon": most} if most else {}),
     )
 
@@ -285,7 +286,7 @@ def too_many(batch: Sequence[Statistic], account: Account) -> BudgetExceededErro
         left, needed = f"epsilon {shown(most, up=False)}", f"epsilon {shown(epsilon)}"
     return BudgetExceededError(
         "the batch",
-        f"be at most {left}, what is left",
+        f"Budget exceeded: the batch costs {needed}, {left} remaining.",
         needed,
         "Ask for fewer answers, or with smaller epsilons. Nothing was charged.",
     )
@@ -354,7 +355,7 @@ class Prepared:
         if not self.by_error or "epsilon" not in refusal.tries:
             return refusal
         return refusal.hinting(
-            "That is what the {error} needs: ask for a larger one, or leave it out and type "
+            "That is what the {error} needs: ask for a larger one, or omit it and use "
             "{epsilon} or less.",
             {**refusal.tries, "error": LEFT_OUT},
         )
@@ -427,7 +428,7 @@ class Session(Spending):
     epsilon 0.4, one record added or removed
     >>> session.count(epsilon=0.5)
     Traceback (most recent call last):
-    sourdine.errors.BudgetExceededError: epsilon must be at most 0.4, what is left of 1, got 0.5. Type epsilon=0.4 or less.
+    sourdine.errors.BudgetExceededError: Budget exceeded: requested epsilon=0.5, 0.4 of 1 remaining. Use epsilon=0.4 or less.
 
     With a delta, 100 counts at 0.06 fit into a total of 3, and more:
 
@@ -556,7 +557,7 @@ class Session(Spending):
         """
         if isinstance(batch, Plan) or not isinstance(batch, Iterable):
             raise ParameterTypeError(
-                "the batch", "be a list of questions or plans", given(batch), "Put it into a list."
+                "the batch", "be a list of questions or plans", given(batch), "Pass a list."
             )
         asked = self.prepare(batch)
         charges = asked.charged(self._ledger.charge_all)
@@ -674,8 +675,8 @@ class Session(Spending):
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         raise ParameterTypeError(
             "a session",
-            "be one object",
-            "a request to copy it",
+            "A session cannot be copied.",
+            "",
             "Open another session on the same ledger.",
         )
 
@@ -687,7 +688,7 @@ def typed_question(asked: object) -> Statistic:
         return question
     raise ParameterTypeError(
         "question",
-        "be one about a column, or a plan",
+        "be a question about a column, or a plan",
         given(question),
         "Pass sourdine.questions.read(...), or call the statistic itself: session.count(...).",
     )
@@ -696,26 +697,26 @@ def typed_question(asked: object) -> Statistic:
 def left_to_the_session(name: str) -> ParameterError:
     """Return the refusal of a parameter that a session fixes for all its calls."""
     elsewhere = (
-        "a session draws from the system's source alone"
+        "a session draws from the system's source only"
         if name == "source"
-        else "it was opened with its own"
+        else "the session was opened with its own"
     )
     return ParameterError(
         name,
-        f"be left to the session: {elsewhere}",
-        "one for a single call",
-        f"Leave {{{name}}} out.",
+        f"be omitted: {elsewhere}",
+        "",
+        f"Omit {{{name}}}.",
         **{name: LEFT_OUT},
     )
 
 
 def _existing(ledger: str | os.PathLike[str] | StoredLedger | None) -> StoredLedger:
     if ledger is None:
-        raise ParameterError(
+        raise ParameterTypeError(
             "epsilon",
-            "be the total of the session",
-            "None",
-            "Type what all releases may cost together, such as {epsilon}.",
+            "Session() missing a required argument: 'epsilon'.",
+            "",
+            "Use the total that all releases may cost together, such as {epsilon}.",
             epsilon=1,
         )
     return opened_ledger(ledger, None)

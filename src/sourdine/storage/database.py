@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
 from urllib.parse import unquote
 from weakref import finalize
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, ParameterError, SourdineError
 from sourdine.storage import locks
 from sourdine.storage.locks import PATIENCE, InterruptSafeLock
 
@@ -74,8 +74,8 @@ class Address:
                 "store",
                 "be the address of a database",
                 repr(str(cls(url))),
-                "Type sqlite:///store.db for a file of this folder, sqlite:////srv/store.db for "
-                "one of another, or postgresql://user@host/database.",
+                "Use sqlite:///store.db for a file in this folder, sqlite:////srv/store.db "
+                "for one in another, or postgresql://user@host/database.",
             )
         return cls(url, unquote(part))
 
@@ -423,8 +423,8 @@ class SharedDatabase:
         try:
             where.touch(mode=0o600, exist_ok=False)
         except FileExistsError:
-            raise ParameterError(
-                "path", "be a new file", f"{str(path)!r}, which exists", "Type another name."
+            raise ExistingFileError(
+                "path", "be a new file", str(path), "Choose another name."
             ) from None
         except OSError as error:
             raise SourdineError(f"{where} could not be written: {error.strerror}.") from None

@@ -205,9 +205,9 @@ class Kept:
         noun = self.kind.noun
         return ParameterError(
             noun,
-            "be a file that Sourdine wrote",
+            "be a file written by Sourdine",
             f"{self.where} ({reason})",
-            f"Type the path of a new file, or restore the {noun} from a copy.",
+            f"Use the path of a new file, or restore the {noun} from a copy.",
         )
 
     def read_head(self, text: bytes) -> Head:
@@ -239,23 +239,23 @@ class Kept:
         if found != first:
             return ParameterError(
                 noun,
-                "stay the file that was opened",
-                f"another one at {self.where}",
-                "Put the first one back, or open this one again.",
+                "be the file that was opened",
+                f"another file at {self.where}",
+                "Restore the first file, or open this one again.",
             )
         return ParameterError(
             noun,
-            f"hold all {seen.lines} lines that were seen in it",
-            f"an older or another copy at {self.where}",
-            "Put the latest copy back: what it lacks was charged, and released.",
+            f"hold all {seen.lines} lines that were seen before",
+            f"an older or a different copy at {self.where}",
+            "Restore the latest copy: the missing lines were charged and released.",
         )
 
     def _emptied(self) -> ParameterError:
         noun = self.kind.noun
         return ParameterError(
             noun,
-            "be a file that Sourdine wrote",
-            f"{self.where} (0 bytes: emptied, and what was charged to it is lost)",
+            "be a file written by Sourdine",
+            f"{self.where} (0 bytes: its content, and what was charged to it, is lost)",
             f"Restore the {noun} from a copy. If nothing was ever released under it, "
             f"delete {self.name} first.",
         )

@@ -74,9 +74,9 @@ class InterruptSafeLock:
         if self._holder == me:
             raise SourdineError(
                 "a turn",
-                "end before the next one begins",
-                "one inside the other",
-                "Ask the open turn, such as turn.halfwidth(), or end it first.",
+                "Transactions cannot be nested.",
+                "",
+                "Use the open transaction, such as turn.halfwidth(), or end it first.",
             )
         try:
             if not lock.acquire(wait):

@@ -6,7 +6,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import finalize
 
-from sourdine.errors import ParameterError
+from sourdine.errors import MissingExtraError, ParameterError
 from sourdine.storage.locks import PATIENCE
 
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 try:
     import psycopg
 except ImportError:
-    raise ParameterError(
-        "store",
-        "be a file of SQLite where psycopg is not installed",
-        "an address of PostgreSQL",
-        "In the checkout, type pip install '.[postgres]'.",
+    raise MissingExtraError(
+        "postgres",
+        "be installed",
+        "",
+        "In the checkout, run pip install '.[postgres]'.",
     ) from None
 
 
@@ -77,9 +77,9 @@ class PostgresDialect:
         """Raise an error that names PostgreSQL's own program for backups."""
         raise ParameterError(
             "store",
-            "be a file of SQLite to be copied here",
-            f"a database of PostgreSQL, to {path.name}",
-            "Type: pg_dump -Fc -f store.dump, and the address.",
+            "be a SQLite file to be copied here",
+            f"a PostgreSQL database, to {path.name}",
+            "Run pg_dump -Fc -f store.dump with the address.",
         )
 
     def spelled(self, statement: str) -> str:
@@ -111,11 +111,11 @@ try:
     import psycopg
     from psycopg.adapt import Loader
 except ImportError:
-    raise ParameterError(
-        "data",
-        "be in a file where psycopg is not installed",
-        "an address of PostgreSQL",
-        "In the checkout, type pip install '.[postgres]'.",
+    raise MissingExtraError(
+        "postgres",
+        "be installed",
+        "",
+        "In the checkout, run pip install '.[postgres]'.",
     ) from None
 
 
@@ -212,7 +212,7 @@ def _guarded(work: Callable[[], Any]) -> Any:
     except psycopg.Error:
         raise ParameterError(
             "data",
-            "be a table of PostgreSQL that can be read to the end",
-            "none",
+            "be a readable PostgreSQL table",
+            "",
             "Check the address and the table, and that the user may SELECT from it.",
         ) from None

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from sourdine.results.charts import MissingExtraError
+from sourdine.errors import MissingExtraError
 from sourdine.survey.document import LOOPBACK
 from sourdine.survey.page import page
 from sourdine.survey.results import POLICY, results, results_page
@@ -20,10 +20,10 @@ try:
     from starlette.responses import Response
 except ModuleNotFoundError:
     raise MissingExtraError(
-        "starlette",
-        "be installed to serve a survey",
-        "none",
-        "In the checkout, type pip install '.[server]'.",
+        "server",
+        "be installed",
+        "",
+        "In the checkout, run pip install '.[server]'.",
     ) from None
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from typing import TYPE_CHECKING, Protocol
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, ParameterError, SourdineError
 from sourdine.storage.database import Dialect, SqliteDialect
 
 if TYPE_CHECKING:
@@ -78,9 +78,9 @@ def not_a_store(shown: str) -> ParameterError:
     """Return what is said of a place that `Tables.make` did not make."""
     return ParameterError(
         "store",
-        "be what sourdine survey open made",
+        "be a store created by sourdine survey open",
         repr(shown),
-        "Check the name, or restore it from a copy.",
+        "Check the path, or restore it from a copy.",
     )
 
 
@@ -89,8 +89,8 @@ def new_file(path: Path) -> None:
     try:
         path.touch(mode=0o600, exist_ok=False)
     except FileExistsError:
-        raise ParameterError(
-            "store", "be a new file", f"{str(path)!r}, which exists", "Type another name."
+        raise ExistingFileError(
+            "store", "be a new file", str(path), "Choose another name."
         ) from None
     except OSError as error:
         raise SourdineError(f"{path} could not be written: {error.strerror}.") from None

@@ -235,7 +235,7 @@ def report(part: Part, x: int | None, top: int, by: Draw) -> int | bytes:
     """
     draw = METHODS[part["method"]]
     if x is not None and not 0 <= x <= top:
-        raise ParameterError("the answer", "have a code of its column", "another one", "Check it.")
+        raise ParameterError("answer", "have a code of its column", "", "Check the answer.")
     match part["absent"]:
         case "nothing":
             return draw(part, x or 0, by)
@@ -290,7 +290,7 @@ def demand(form: Mapping[str, Any], answers: Mapping[str, object]) -> None:
         needed = column["absent"] in NEEDED
         if needed and code(column, answers.get(column["name"])) is None:
             raise ParameterError(
-                f"the answer to {column['name']!r}", "be given", "none", "Answer this question."
+                f"the answer to {column['name']!r}", "be given", "", "Answer this question."
             )
 
 
@@ -316,9 +316,9 @@ def code(column: Part, answer: object) -> int | None:
     if None in found:
         raise ParameterError(
             f"the answer to {column['name']!r}",
-            "be one that is asked for",
-            "something else",
-            "Correct it, or leave it out if there is none.",
+            "be a valid answer",
+            "",
+            "Correct it, or omit it if there is none.",
         )
     if column["kind"] == "choices":
         return sum({1 << place for place in found if place is not None})

@@ -30,14 +30,19 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from hashlib import sha256
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
+from sourdine.errors import (
+    MissingFileError,
+    ParameterError,
+    ParameterTypeError,
+    SourdineError,
+    did_you_mean,
+)
 from sourdine.exact import given
 from sourdine.local.table.columns import Number
 from sourdine.local.table.schema import Schema
@@ -144,9 +149,7 @@ class Survey:
         """Read a survey from a TOML or JSON file, or say what is wrong with it."""
         file = Path(path)
         if not file.is_file():
-            raise ParameterError(
-                "path", "name a file that exists", repr(str(path)), "Check the name and the folder."
-            )
+            raise MissingFileError("path", "exist", str(path), "Check the path.")
         text, kind = file.read_text(encoding="utf-8"), file.suffix.lower().removeprefix(".")
         return Survey.from_facts(parsed(text, kind, shown=repr(str(path))))
 
@@ -165,7 +168,7 @@ class Survey:
         known = _table(found, "a survey", KEYS)
         for key in NEEDED:
             if key not in known:
-                raise ParameterError("a survey", f"hold {key!r}", "none", f"Add {key!r}.")
+                raise ParameterError("a survey", f"hold {key!r}", "", f"Add {key!r}.")
         tags = _languages(known.get("languages", ["en"]))
         spoken_words = _words(_table(known.get("words", {}), "words", tags), tags, frozen=frozen)
         asked = {
@@ -182,7 +185,9 @@ class Survey:
             schema = schema.round(known["round"])
         form_for_device(schema if schema.rounds is None or schema.turn else schema.round(1))
         return Survey(
-            name=_matching(known["name"], "name", NAME, "small letters, digits and hyphens", "age"),
+            name=_matching(
+                known["name"], "name", NAME, "lowercase letters, digits and hyphens", "age"
+            ),
             title=_text(known["title"], "title", tags),
             text=_text(known["text"], "text", tags) if known.get("text") else None,
             questions=tuple(
@@ -271,19 +276,19 @@ def parsed(text: str, kind: str = "toml", *, shown: str = "another text") -> Any
         return json.loads(text) if kind == "json" else tomllib.loads(text)
     except ValueError as error:
         raise ParameterError(
-            "a survey", "be a file of TOML or JSON", shown, f"Correct it: {error}."
+            "a survey", "be a valid TOML or JSON file", shown, f"Correct it: {error}."
         ) from None
 
 
 def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, Any]:
     """Return a table, of known keys if they are."""
     if not isinstance(found, Mapping) or (keys is None and not found):
-        got = "none" if isinstance(found, Mapping) else given(found)
-        raise ParameterTypeError(what, "be a table", got, "Type [questions.age].")
+        got = "an empty one" if isinstance(found, Mapping) else given(found)
+        raise ParameterTypeError(what, "be a table", got, "Use [questions.age].")
     for key in found:
         if keys is not None and key not in keys:
-            near = get_close_matches(str(key), keys, 1, 0.0) or keys
-            raise ParameterError(what, "hold known keys", repr(key), f"Type {near[0]!r}.")
+            hint = did_you_mean(str(key), keys)
+            raise ParameterError(what, "hold known keys", repr(key), hint)
     return dict(found)
 
 
@@ -291,24 +296,24 @@ def _line(found: object, what: str) -> str:
     """Return a text that is not blank, not too long and holds nothing but letters and lines."""
     if not isinstance(found, str) or not found.strip() or len(found) > LONGEST:
         raise ParameterError(
-            what, f"be a text of 1 to {LONGEST} letters", given(found), "Type it in quotes."
+            what, f"be a string of 1 to {LONGEST} characters", given(found), "Put it in quotes."
         )
     text = found.replace("\r\n", "\n").strip()
     if CONTROL.search(text):
-        raise ParameterError(what, "be without control letters", "one", "Take it out.")
+        raise ParameterError(what, "contain no control characters", "", "Remove them.")
     return text
 
 
 def _matching(found: object, what: str, pattern: re.Pattern[str], must: str, example: str) -> str:
     if not isinstance(found, str) or not pattern.fullmatch(found):
-        raise ParameterError(what, f"be {must}", given(found), f'Type {what} = "{example}".')
+        raise ParameterError(what, f"be {must}", given(found), f'Use {what} = "{example}".')
     return found
 
 
 def _languages(found: object) -> tuple[str, ...]:
     if not isinstance(found, list) or not found or len({*map(str, found)}) < len(found):
         raise ParameterError(
-            "languages", "be a list of different ones", "others", 'Type languages = ["en"].'
+            "languages", "be a list of distinct languages", "", 'Use languages = ["en"].'
         )
     return tuple(_matching(tag, "languages", TAG, "tags of two or three letters", "en")
                  for tag in found)  # fmt: skip
@@ -328,8 +333,8 @@ def _words(
             if tag in spoken() and not frozen and own[tag] != words(tag):
                 raise ParameterError(
                     f"words.{tag}",
-                    "be left out for a language that the page speaks itself",
-                    "other words",
+                    "be omitted for a built-in language of the page",
+                    "",
                     f"Remove [words.{tag}].",
                 )
         elif tag in spoken():
@@ -352,7 +357,7 @@ def _text(found: object, what: str, tags: tuple[str, ...]) -> Text:
     for tag in tags:
         if tag not in own:
             raise ParameterError(
-                what, "be in every language", f"none for {tag!r}", f'Add {tag} = "...".'
+                what, "be given in every language", f"none for {tag!r}", f'Add {tag} = "...".'
             )
     return MappingProxyType({tag: _line(own[tag], f"{what}.{tag}") for tag in tags})
 
@@ -362,9 +367,7 @@ def _order(found: object, names: list[str]) -> list[str]:
         return names
     if not isinstance(found, list) or sorted(map(str, found)) != sorted(names):
         listed = ", ".join(f'"{name}"' for name in names)
-        raise ParameterError(
-            "order", "list every question once", "others", f"Type order = [{listed}]."
-        )
+        raise ParameterError("order", "list every question once", "", f"Use order = [{listed}].")
     return found
 
 
@@ -373,7 +376,7 @@ def _question(
 ) -> SurveyQuestion:
     what, column = f"questions.{name}", schema.columns[name]
     if "ask" not in found:
-        raise ParameterError(what, "hold 'ask'", "none", 'Add ask = "...".')
+        raise ParameterError(what, "hold 'ask'", "", 'Add ask = "...".')
     listed = () if isinstance(column, Number) else getattr(column, "listed", ())
     labels = found.get("labels", {})
     if labels:
@@ -396,16 +399,16 @@ def _address(found: object, *, frozen: bool) -> str:
     if not text or not safe or not parts.hostname or parts.username or parts.fragment:
         raise ParameterError(
             "send_to",
-            "be an address that begins with https:// (http:// for this machine alone)",
+            "be an address that begins with https:// (http:// only for this machine)",
             given(found),
-            f'To try it on this machine, type send_to = "{HERE}".',
+            f'To try it on this machine, use send_to = "{HERE}".',
         )
     if PLACEHOLDER.fullmatch(parts.hostname) and not frozen:
         raise ParameterError(
             "send_to",
             "be the address of your own collector",
             f"{text!r}, a placeholder",
-            "Type the address under which people reach it; to try it on this machine, "
+            "Use the address that respondents can reach; to try it on this machine, "
             f'send_to = "{HERE}".',
         )
     return text
@@ -519,7 +522,7 @@ class FieldProblem:
 
     def __str__(self) -> str:
         whole = self.error.hinting("", self.error.tries, "it").said()
-        return whole.removeprefix("it ").removesuffix(".")
+        return whole.removeprefix("it ").removeprefix("it: ").removesuffix(".")
 
     def refusal(self) -> SourdineError:
         """Return the error to raise where the whole survey is refused for this problem."""
@@ -558,8 +561,8 @@ def examined(found: object) -> Examination:
     >>> wrong = examined(whole)
     >>> for problem in wrong.problems:
     ...     print(f"{problem.field}: {problem}")
-    name: must be small letters, digits and hyphens, got 'Work'
-    title: must be a text of 1 to 4000 letters, got ''
+    name: must be lowercase letters, digits and hyphens, got 'Work'
+    title: must be a string of 1 to 4000 characters, got ''
     questions.age.lower: must be below upper, got 9 and 1
     >>> wrong.survey, [one.name for one in wrong.sketch.questions]
     (None, ['ill'])
@@ -625,7 +628,7 @@ def _refused(facts: object) -> SourdineError | None:
     except SourdineError as error:
         return error
     except UNREADABLE:
-        return ParameterError("a survey", "be one that can be read", "another one", "Check it.")
+        return ParameterError("a survey", "be readable", "", "Check its contents.")
     return None
 
 

@@ -71,16 +71,16 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
         raise ParameterError(
             "round",
             f"be from 1 to {schema.rounds}",
-            "none",
-            "Type {round}: a page is that of one round.",
+            "",
+            "Use {round}: a page belongs to one round.",
             round=1,
         )
     if schema.missing is not None:
         raise ParameterError(
             "missing",
-            "be left out in a survey",
+            "be omitted in a survey",
             repr(schema.missing),
-            "Leave {missing} out; a question that may be left unanswered declares missing itself.",
+            "Omit {missing}; declare missing in each question that is optional.",
             missing=LEFT_OUT,
         )
     if schema.epsilon > MOST_EPSILON:
@@ -88,14 +88,14 @@ def form_for_device(schema: Schema) -> dict[str, Any]:
             "epsilon",
             f"be at most {MOST_EPSILON} in a survey",
             str(schema.epsilon),
-            "Type {epsilon} or less: above, the page would refuse to send.",
+            "Use {epsilon} or less: the page refuses to send above it.",
             epsilon=MOST_EPSILON,
         )
     whole = lcm(*(weight.denominator for weight in schema.weights.values()))
     weights = {name: int(weight * whole) for name, weight in schema.weights.items()}
     if max(weights.values()) > MOST_WEIGHT:
         raise ParameterError(
-            "weights", "be in ratios of small whole numbers", "others", "Type whole numbers."
+            "weights", "be in ratios of small whole numbers", "", "Use whole numbers."
         )
     sampled = schema.method == "sample"
     columns = [
@@ -160,9 +160,9 @@ def _method(of: Any) -> dict[str, Any]:
     if type(of) not in WRITTEN:
         raise ParameterError(
             "method",
-            "be one that a device can draw",
+            "be available on a device",
             type(of).__name__,
-            "Leave {method} out for the best one.",
+            "Omit {method} for the best one.",
             method=LEFT_OUT,
         )
     return {"epsilon": str(Fraction(of.epsilon)), **WRITTEN[type(of)](of)}
@@ -424,6 +424,4 @@ def _epsilon(part: Part, key: str) -> Fraction:
 
 
 def _refuse(must: str) -> NoReturn:
-    raise ParameterError(
-        "form", must, "another one", "Take the form that form_for_device(schema) makes."
-    )
+    raise ParameterError("form", must, "", "Use the result of form_for_device(schema).")

@@ -142,12 +142,12 @@ def read_words(language: str, given: Mapping[str, object]) -> Mapping[str, str]:
     for key in {*known, *given}:
         text = given.get(key)
         if key not in known or not isinstance(text, str) or not text.strip():
-            hint = f"Take it out: no page says {key!r}." if key not in known else f"Add {key!r}."
-            raise ParameterError(what, "hold every word of a page", repr(key), hint)
+            hint = f"Remove it: no page uses {key!r}." if key not in known else f"Add {key!r}."
+            raise ParameterError(what, "contain every word of a page", repr(key), hint)
         if set(PLACE.findall(text)) != set(PLACE.findall(known[key])):
             places = ", ".join(PLACE.findall(known[key])) or "none"
-            hint = f"The places in braces are: {places}."
-            raise ParameterError(f"{what}.{key}", "name what English names", "others", hint)
+            hint = f"The placeholders are: {places}."
+            raise ParameterError(f"{what}.{key}", "use the same placeholders as English", "", hint)
     return MappingProxyType({key: str(given[key]) for key in known})
 
 

@@ -64,9 +64,9 @@ class PostgresTables(PostgresDialect):
         except ProgrammingError:
             raise ParameterError(
                 "store",
-                "be an address that PostgreSQL knows",
+                "be a valid PostgreSQL address",
                 repr(self.shown),
-                "Type {store}.",
+                "Use {store}.",
                 store="postgresql://localhost/commute",
             ) from None
         limit = f"-c idle_in_transaction_session_timeout={int(PATIENCE * 1000)}"
@@ -77,9 +77,9 @@ class PostgresTables(PostgresDialect):
         if rows.one("SELECT to_regclass('survey')") != (None,):
             raise ParameterError(
                 "store",
-                "have no survey yet",
-                f"{self.shown!r}, which has one",
-                "Type another database.",
+                "be a database without a survey",
+                repr(self.shown),
+                "Use another database.",
             )
         [[schema, path]] = rows.all("SELECT current_schema(), current_setting('search_path')")
         if schema is None:

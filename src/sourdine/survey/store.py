@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 import numpy as np
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import MissingFileError, ParameterError, SourdineError
 from sourdine.exact import integer
 from sourdine.local import Aggregator
 from sourdine.local.reports.records import ID, read_each, to_lines
@@ -130,8 +130,8 @@ class SurveyStore:
         address, kind = _kept(self.place)
         self._tables = kind(address)
         if address.is_file and not address.path.is_file():
-            raise ParameterError(
-                "store", "name a file that exists", repr(self.place), "Type: sourdine survey open."
+            raise MissingFileError(
+                "store", "exist", self.place, "Create it with sourdine survey open."
             )
         self._db = SharedDatabase(address, dialect=kind)
         if not self._db.read(self._tables.made):
@@ -161,7 +161,7 @@ class SurveyStore:
         count = integer(tickets, "tickets", least=0)
         if count > MOST_TICKETS:
             raise ParameterError(
-                "tickets", f"be at most {MOST_TICKETS}", str(count), "Type {tickets}.", tickets=500
+                "tickets", f"be at most {MOST_TICKETS}", str(count), "Use {tickets}.", tickets=500
             )
         form_for_device(survey.schema)  # of several rounds it is one
         codes = [secrets.token_urlsafe(CODE) for _ in range(count)]

@@ -188,8 +188,8 @@ WRONG = [
     (lambda: sd.describe(TABLE, epsilon=1, kinds={"age": "colour"}), "kinds must be"),
     (lambda: sd.describe(TABLE, epsilon=1, columns=3), "columns must be a list"),
     (lambda: sd.describe(TABLE, epsilon=1, delta=0), "delta must be above 0"),
-    (lambda: sd.describe(TABLE), "epsilon must be given"),
-    (lambda: Describe(epsilon=1).error(), "the error must be of one statistic"),
+    (lambda: sd.describe(TABLE), "describe() missing a required argument: 'epsilon'"),
+    (lambda: Describe(epsilon=1).error(), "error() is not available for a description"),
 ]
 
 

@@ -166,4 +166,4 @@ def test_tables_with_found_bounds_are_planned_charged_and_typed(tmp_path):
 def test_tables_too_small_for_a_search_are_refused_before_data_are_read(refused):
     refused(lambda: Table(of=OF, bounds="find", epsilon=1e-300), "the noise's scale must")
     refused(lambda: Table(of=OF, bounds={"x": "find"}, epsilon=1), "bounds must be given for 'y'")
-    refused(lambda: Table(of=OF, bounds="found", epsilon=1), "bounds must be given by column")
+    refused(lambda: Table(of=OF, bounds="found", epsilon=1), "bounds must be a dict of columns")

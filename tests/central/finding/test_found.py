@@ -176,9 +176,9 @@ def test_the_rows_found_are_those_that_few_people_pass():
 
 
 def test_rows_need_a_unit_and_a_session_fixes_them(refused):
-    refused(lambda: sd.count([1, 2], rows="find", epsilon=1), "unit must be the column")
+    refused(lambda: sd.count([1, 2], rows="find", epsilon=1), "unit must name the column")
     session = sd.Session({"who": [1, 2]}, epsilon=1, unit="who")
-    refused(lambda: session.count(rows="find", epsilon=1), "rows must be left to the session")
+    refused(lambda: session.count(rows="find", epsilon=1), "rows must be omitted: the session")
     refused(lambda: sd.Session([1], epsilon=1, rows="find"), "rows must be a whole number")
 
 
@@ -276,7 +276,7 @@ def test_a_plan_says_the_shares_and_the_unit(refused):
     counted = sd.plan.histogram(bins=4, bounds="find", error=20)
     assert (counted.units, counted.error <= 20) == ("", True)
     assert sd.plan.median(bounds="find", n=1000, error=0.05).units == ""
-    refused(lambda: sd.plan.mean(bounds="find", error=1, n=1000), "error must be left out")
+    refused(lambda: sd.plan.mean(bounds="find", error=1, n=1000), "error must be omitted")
 
 
 def test_data_are_passed_over_a_few_times(monkeypatch):

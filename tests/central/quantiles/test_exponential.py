@@ -155,7 +155,7 @@ def test_qexp_error_bound(x, bounded):
 
 
 def test_bad_parameters_are_refused():
-    with pytest.raises(ParameterError, match=r"q must be one order for QExp, got 2"):
+    with pytest.raises(ParameterError, match=r"q must be a single order for QExp, got 2"):
         QExp(epsilon=1, q=[0.2, 0.5], cells=6)
     with pytest.raises(ParameterError, match=r"epsilon must be at least 1e-6 .* got 1e-07"):
         QExp(epsilon=1e-7, q=[0.5], cells=6)

@@ -301,7 +301,7 @@ def test_rounding_is_paid_for():
             half = LONGEST / LongChain.DEPTH / made.c + 1
             step = 3 * (2 * half + 1 + 2 * made.c * half + 20) * 2.0**-53
             assert 4 * m * step <= float(FLOATS) * epsilon
-    with pytest.raises(ParameterError, match="epsilon must leave room"):
+    with pytest.raises(ParameterError, match="epsilon must be large enough for the rounding"):
         JointFree(epsilon=0.00001, q=even(40), cells=100)
 
 

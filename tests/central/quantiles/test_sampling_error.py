@@ -79,7 +79,7 @@ def test_a_population_is_asked_about_in_every_way():
         low, high = r.interval(r.mechanism.display.confidence, of="population")
         assert (high - low < 400).all()
         assert sd.Release.from_json(r.to_json()) == r
-    with pytest.raises(sd.errors.ParameterError, match="population must be left out for method"):
+    with pytest.raises(sd.errors.ParameterError, match="population must be omitted for method"):
         sd.median(x, **GRID, population=True, method="tree")
 
 

@@ -60,7 +60,7 @@ def test_no_leaf_is_wider_than_a_tick():
     for cells in (5, 5000, MOST_TICKS):
         tree = made("tree", {**common, "cells": cells}, delta=0, records=None)
         assert tree.leaves >= cells
-    with pytest.raises(ParameterError, match="method must be another for more than"):
+    with pytest.raises(ParameterError, match="method must not be 'tree' for more than"):
         made("tree", {**common, "cells": MOST_TICKS + 1}, delta=0, records=None)
     for m in (2, 50, 500, 5000, 10**6):
         assert chosen(m, MOST_TICKS + 1, 1.0, None, substitutes=False) != "tree"

@@ -178,7 +178,10 @@ def test_own_deltas_come_from_the_reserve():
     session = Filter.of(3, DELTA, reserve=DELTA / 2)
     assert session.allowance == Filter.of(3, DELTA / 2).allowance
     session = session.charge([Part.pure(0.1), Part.delta(DELTA / 4)])
-    with pytest.raises(BudgetExceededError, match=r"delta must be at most 2\.5e-07, what is left"):
+    with pytest.raises(
+        BudgetExceededError,
+        match=r"requested delta=5e-07, 2\.5e-07 of the reserve of 5e-07 remaining",
+    ):
         session.charge([Part.pure(0.1), Part.delta(DELTA / 2)])
     assert not Filter.of(3, DELTA).admits(Part.delta(DELTA / 100))
     with pytest.raises(ParameterError, match="reserve must be at most delta"):
@@ -187,7 +190,9 @@ def test_own_deltas_come_from_the_reserve():
 
 def test_a_refused_charge_changes_nothing_and_says_why():
     session = Filter.of(1, DELTA).charge(Part.pure(F(9, 10)))
-    with pytest.raises(BudgetExceededError, match="'mean' must be at most 10% of the total"):
+    with pytest.raises(
+        BudgetExceededError, match="exceeded by 'mean': requested 50% of the total, 10% remaining"
+    ):
         session.charge(Part.pure(F(1, 2)), "mean")
 
 

@@ -165,7 +165,7 @@ def test_replacement_doubles():
     assert (pure.epsilon, delta.size) == (twice.epsilon, twice.delta)
     assert replaced(Part.delta(0.1)) == (Part.delta(0.2),)
     for parts in ([Part.gaussian(1, 1), Part.delta(0.1)], Part.sampled(Part.gaussian(1, 1), 0.1)):
-        with pytest.raises(ParameterError, match="Ask the mechanism for its parts"):
+        with pytest.raises(ParameterError, match="Use the parts of the mechanism"):
             replaced(parts)
 
 

@@ -33,9 +33,9 @@ class GuardedScorer:
         if self.features is not None and not same_rows(X, self.features):
             raise ParameterError(
                 "X",
-                "be the rows of the guard, in their order",
-                "other rows",
-                "Type GridSearchCV(..., cv=[(train, evaluation)]), or leave {features} out where "
+                "be the rows of the guard, in the same order",
+                "",
+                "Use GridSearchCV(..., cv=[(train, evaluation)]), or omit {features} if "
                 "columns are shuffled.",
                 features=LEFT_OUT,
             )
@@ -121,7 +121,7 @@ class GuardCallback:
                 "predictions",
                 "be a function of study and trial, or a name",
                 kind(predictions),
-                "Type GuardCallback(guard, lambda study, trial: models[trial.number].predict(X)).",
+                "Use GuardCallback(guard, lambda study, trial: models[trial.number].predict(X)).",
             )
         self.guard = read_guard(guard)
         self._predictions = predictions
@@ -157,9 +157,9 @@ class GuardCallback:
         if self._predictions not in trial.user_attrs:
             raise ParameterTypeError(
                 "predictions",
-                f"be the user attribute {self._predictions!r} of each trial",
-                "none",
-                f"Type trial.set_user_attr({self._predictions!r}, ...) in the objective.",
+                f"be stored in the user attribute {self._predictions!r} of each trial",
+                "",
+                f"Call trial.set_user_attr({self._predictions!r}, ...) in the objective.",
             )
         return trial.user_attrs[self._predictions]
 

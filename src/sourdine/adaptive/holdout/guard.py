@@ -122,21 +122,21 @@ def read_ledger(n: int, ledger: TranscriptLedger | None, terms: dict[str, Any]) 
         name = next(iter(kept))
         raise ParameterError(
             name,
-            "be left out where a ledger is given",
+            "be omitted when a ledger is given",
             given(kept[name]),
-            f"The ledger has its own: leave {{{name}}} out.",
+            f"The ledger sets it: omit {{{name}}}.",
             **{name: LEFT_OUT},
         )
     elif not isinstance(ledger, TranscriptLedger):
         raise ParameterTypeError(
-            "ledger", "be a TranscriptLedger", kind(ledger), f"Type TranscriptLedger({n})."
+            "ledger", "be a TranscriptLedger", kind(ledger), f"Use TranscriptLedger({n})."
         )
     elif ledger.n != n:
         raise ParameterError(
             "ledger",
-            f"be of {n} rows, one for each label",
-            f"one of {ledger.n}",
-            f"Type TranscriptLedger({n}).",
+            f"have {n} rows, one for each label",
+            f"{ledger.n}",
+            f"Use TranscriptLedger({n}).",
         )
     first = ledger.halfwidth()
     if first > ledger.limit and ledger.spent.answers == 0:
@@ -144,7 +144,7 @@ def read_ledger(n: int, ledger: TranscriptLedger | None, terms: dict[str, Any]) 
             "error",
             f"be at least {first:.4g}, the half-width of the first answer from {n} rows",
             f"{ledger.limit:g}",
-            "Type {error}, or take more rows.",
+            "Use {error}, or more rows.",
             error=float(f"{1.5 * first:.2g}"),
         )
     return ledger
@@ -196,21 +196,21 @@ def read_more(given: object, held: Labels) -> Labels:
     column = Labels.read(given, "labels", TEXT if held.kind == TEXT else None)
     if len(column) == 0:
         raise ParameterError(
-            "labels", "be those of one new row or more", "none", "Type extend([0, 1, 1])."
+            "labels", "hold at least one new label", "", "Call extend([0, 1, 1]), for example."
         )
     if column.kind != held.kind:
         raise ParameterTypeError(
             "labels",
-            f"be {held.kind}s, as the others are",
+            f"be {held.kind}s, like the labels of the guard",
             f"{column.kind}s",
-            "Convert them first: 1 and '1' are not the same.",
+            "Convert them first: 1 and '1' are different labels.",
         )
     if column.values.dtype != held.values.dtype and not (_as_floats(column) and _as_floats(held)):
         raise ParameterError(
             "labels",
-            "be whole numbers, all of them, where some are too long for a float",
-            "a mixture",
-            "Type them as texts, in a new guard.",
+            "be whole numbers without exception if some are too long for a float",
+            "",
+            "Pass them as strings, to a new guard.",
         )
     return column
 
@@ -223,23 +223,23 @@ def read_continued(given: object, labels: Labels, loss: Loss, held: Labels | Non
     if held is None:
         raise ParameterError(
             "confirmed",
-            "be left out where no predictions hold",
-            "some",
-            "Name what is to be beaten in the next confirm(new, old).",
+            "be omitted when no predictions are confirmed",
+            "",
+            "Pass the predictions to beat to the next confirm(new, old).",
         )
     if len(column) != len(labels) or column.values.shape[1:] != held.values.shape[1:]:
         raise ParameterError(
             "confirmed",
-            f"be one for each of {len(labels)} new rows, by the model confirmed last",
+            f"hold a prediction for each of the {len(labels)} new rows",
             f"{len(column)}",
-            "Predict the new rows, in their order.",
+            "Predict the new rows with the model confirmed last, in the same order.",
         )
     if not column.complete:
         raise ParameterError(
             "confirmed",
-            "be there for every row",
-            "missing or infinite ones",
-            "Fill them in: a guess may be wrong, but a gap may not be.",
+            "hold no missing or infinite values",
+            "",
+            "Fill them in: a wrong prediction counts as an error, a missing one cannot be scored.",
         )
     return column
 
@@ -448,9 +448,9 @@ class GuardedHoldout(GuardFacts):
         if len(self._labels) == 0:
             raise ParameterError(
                 "labels",
-                "be one for each row of the evaluation data",
-                "none",
-                "Type GuardedHoldout([0, 1, 1]).",
+                "hold a label for each row of the evaluation data",
+                "",
+                "Use GuardedHoldout([0, 1, 1]).",
             )
         self._loss: Loss = read_loss(loss, scale, self._labels)
         terms = {"confidence": confidence, "dependence": dependence, "error": error}
@@ -545,9 +545,9 @@ class GuardedHoldout(GuardFacts):
                 raise ParameterError(
                     "old",
                     f"be given the first time{grown}",
-                    "none",
-                    "Type {old} with the predictions to beat, or give a baseline when the guard is "
-                    "made.",
+                    "",
+                    "Use {old} with the predictions to beat, or give a baseline when creating the "
+                    "guard.",
                 )
             d = self._losses(before, "old") - losses
             nats = self.ledger.nats_after(turn.spent)
@@ -601,9 +601,9 @@ class GuardedHoldout(GuardFacts):
             if last is None:
                 raise ParameterError(
                     "predictions",
-                    "be given where none hold for all rows",
-                    "none",
-                    "Name the predictions to score.",
+                    "be given when no predictions are confirmed for all rows",
+                    "",
+                    "Pass the predictions to score.",
                 )
             average = self._average(last)
             bits = turn.last(self._loss.levels(self.n), FINAL)
@@ -658,10 +658,10 @@ class GuardedHoldout(GuardFacts):
         if self.path is None or not isinstance(self._store, FileStore):
             raise ParameterTypeError(
                 "a guard in memory",
-                "stay in its process",
-                "a request to copy it",
-                "Copies would not count together. Type GuardedHoldout.create('eval.guard', labels) "
-                "to share one.",
+                "A guard in memory cannot be copied or sent to another process.",
+                "",
+                "The copies would not count each other's answers. Use "
+                "GuardedHoldout.create('eval.guard', labels) to share one.",
             )
         return _reopened, (str(self.path), self.ledger.dependence)
 
@@ -675,9 +675,9 @@ class GuardedHoldout(GuardFacts):
             if self._store.closed(turn):
                 raise BudgetExceededError(
                     "the guard",
-                    "be open",
-                    "one whose final answer was given",
-                    "Nothing was answered: take fresh data.",
+                    "The guard is closed: its final answer was given.",
+                    "",
+                    "Nothing was answered. Use fresh data.",
                 )
             if all_rows:
                 turn.require(self.n)
@@ -703,9 +703,10 @@ class GuardedHoldout(GuardFacts):
         if not column.complete:
             raise ParameterError(
                 name,
-                "be there for every row",
-                "missing or infinite ones",
-                "Fill them in: a guess may be wrong, but a gap may not be.",
+                "hold no missing or infinite values",
+                "",
+                "Fill them in: a wrong prediction counts as an error, a missing one cannot be "
+                "scored.",
             )
         return column
 
@@ -717,9 +718,9 @@ class GuardedHoldout(GuardFacts):
         if len(column) != self.n:
             raise ParameterError(
                 name,
-                f"be one for each of {self.n} labels",
+                f"hold a prediction for each of the {self.n} labels",
                 f"{len(column)}",
-                "Predict all rows of the evaluation data, in their order.",
+                "Predict all rows of the evaluation data, in the same order.",
             )
         return column
 
@@ -734,7 +735,7 @@ def read_guard(guard: object) -> GuardedHoldout:
     """Return a guard, or say how to make one."""
     if not isinstance(guard, GuardedHoldout):
         raise ParameterTypeError(
-            "guard", "be a GuardedHoldout", kind(guard), "Type GuardedHoldout(labels)."
+            "guard", "be a GuardedHoldout", kind(guard), "Use GuardedHoldout(labels)."
         )
     return guard
 

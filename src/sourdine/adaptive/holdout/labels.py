@@ -110,7 +110,7 @@ class Labels:
         [1.0, 2.0, 0.5]
         >>> Labels.read([1, "1"], "labels")
         Traceback (most recent call last):
-        sourdine.errors.ParameterTypeError: labels must be all numbers or all texts, got a mixture. Type a list such as [0, 1, 1] or ['cat', 'dog'].
+        sourdine.errors.ParameterTypeError: labels must be all numbers or all strings, got a mixture. Use a list such as [0, 1, 1] or ['cat', 'dog'].
         """  # noqa: E501
         if isinstance(given, cls):
             return given
@@ -121,7 +121,7 @@ class Labels:
         if column.data.dtype.kind in "biuf":
             return cls(NUMBER, _numbers(column, name))
         if column.holds == DATES:
-            raise ParameterTypeError(name, "be numbers or texts", "dates", _HINT)
+            raise ParameterTypeError(name, "be numbers or strings", "dates", _HINT)
         values = column.numbers if column.holds == NUMBERS else column.data
         return _of_objects(values.tolist(), name)
 
@@ -135,7 +135,7 @@ class Labels:
         [1.0, 0.5]
         >>> Labels.written(["1", "cat"], "predictions", "number")
         Traceback (most recent call last):
-        sourdine.errors.ParameterError: predictions must be numbers, as the labels are, got something else in row 2 of the file. Write a number in each row.
+        sourdine.errors.ParameterError: predictions must be numbers, like the labels, got another value in row 2 of the file. Write a number in each row.
         """  # noqa: E501
         return _of_texts(list(cells), name, kind, Reading())
 
@@ -206,7 +206,7 @@ class Labels:
         return cls(kind, np.array(facts["values"], object if kind == TEXT else facts["type"]))
 
 
-_HINT = "Type a list such as [0, 1, 1] or ['cat', 'dog']."
+_HINT = "Use a list such as [0, 1, 1] or ['cat', 'dog']."
 
 
 def same(a: Labels, b: Labels) -> NDArray[np.bool_]:
@@ -235,17 +235,19 @@ def same(a: Labels, b: Labels) -> NDArray[np.bool_]:
 def _one_column(labels: object, name: str) -> Frame:
     if isinstance(labels, str) and not is_path(labels):
         raise ParameterTypeError(
-            name, "be a list, an array, a series or the path of a file", "a text", _HINT
+            name, "be a list, an array, a series or the path of a file", "a string", _HINT
         )
     if isinstance(labels, np.ndarray) and labels.ndim != 1:
-        raise ParameterError(name, "be one value for each row", f"the shape {labels.shape}", _HINT)
+        raise ParameterError(
+            name, "hold one value for each row", f"an array of shape {labels.shape}", _HINT
+        )
     frame = Frame(labels)
     if len(frame.columns) != 1:
         raise ParameterError(
             name,
-            "be one column",
+            "be a single column",
             f"{len(frame.columns)} columns",
-            "Type Frame(data)['y'] for the one that is called y.",
+            "Use Frame(data)['y'] for the column named y.",
         )
     return frame
 
@@ -260,7 +262,7 @@ def _numbers(column: Column, name: str) -> NDArray[Any]:
 
 
 def _too_long(name: str) -> ParameterError:
-    return ParameterError(name, "be numbers of 64 bits", "longer ones", "Type them as texts.")
+    return ParameterError(name, "be 64-bit numbers", "", "Pass them as strings.")
 
 
 def _of_texts(cells: Sequence[str | None], name: str, kind: str | None, reading: Reading) -> Labels:
@@ -272,8 +274,8 @@ def _of_texts(cells: Sequence[str | None], name: str, kind: str | None, reading:
         if row is not None:
             raise ParameterError(
                 name,
-                "be numbers, as the labels are",
-                f"something else in row {row} of the file",
+                "be numbers, like the labels",
+                f"another value in row {row} of the file",
                 "Write a number in each row.",
             )
         return _of_objects([read_written(text) for text in written], name)
@@ -302,7 +304,7 @@ def _of_objects(values: list[Any], name: str) -> Labels:
     if not all(isinstance(value, (Real, np.bool_)) for value in there):
         mixed = any(isinstance(value, str) for value in there)
         got = "a mixture" if mixed else "other values"
-        raise ParameterTypeError(name, "be all numbers or all texts", got, _HINT)
+        raise ParameterTypeError(name, "be all numbers or all strings", got, _HINT)
     whole = all(isinstance(value, (Integral, np.bool_)) for value in there)
     try:
         if whole and len(there) == len(values):
@@ -320,9 +322,9 @@ def _written(texts: NDArray[Any], name: str) -> NDArray[Any]:
     except UnicodeEncodeError:
         raise ParameterError(
             name,
-            "be texts that UTF-8 can write",
-            "half of a pair of surrogates",
-            "Decode the bytes they came from again.",
+            "be valid Unicode strings",
+            "an unpaired surrogate",
+            "Decode the original bytes again.",
         ) from None
     return texts
 

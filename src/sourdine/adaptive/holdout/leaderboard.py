@@ -287,7 +287,7 @@ class Leaderboard(Displayable):
         self.guard = read_guard(guard)
         if isinstance(step, str) and step != "auto":
             raise ParameterTypeError(
-                "step", "be 'auto' or a number", given(step), "Type {step}.", step=0.01
+                "step", "be 'auto' or a number", given(step), "Use {step}.", step=0.01
             )
         typed = None if isinstance(step, str) else number(step, "step", above=0, most=1)
         kept = guard.ledger.turn(guard._store.step)
@@ -495,21 +495,22 @@ def _chance(ladder: Ladder, rung: int, bar: int, leads: list[int]) -> Fraction:
 def _too_wide(limit: float, width: float) -> BudgetExceededError:
     return BudgetExceededError(
         "a score",
-        f"be within {limit:g} of the truth",
-        f"{width:.4g} if the submission leads",
-        "Nothing was answered: take fresh data.",
+        f"Budget exceeded: the score could be off by {width:.4g} if the submission "
+        f"leads, above the limit of {limit:g}.",
+        f"{width:.4g}",
+        "Nothing was answered. Use fresh data.",
     )
 
 
 def _require_name(name: object) -> None:
     if not isinstance(name, str) or not name.strip():
-        got = "an empty one" if isinstance(name, str) else kind(name)
-        raise ParameterError("name", "be a text", got, "Name the team, such as 'anna'.")
+        got = "an empty string" if isinstance(name, str) else kind(name)
+        raise ParameterError("name", "be a string", got, "Name the team, such as 'anna'.")
     if not name.isprintable():
         raise ParameterError(
             "name",
-            "be of letters that can be printed",
-            "one with line ends or control letters",
+            "contain printable characters only",
+            "a line break or a control character",
             "Name the team, such as 'anna'.",
         )
 
@@ -519,8 +520,8 @@ def _require_step(typed: Fraction | None, kept: Fraction | None) -> None:
     if typed is not None and kept is not None and typed != kept:
         raise ParameterError(
             "step",
-            f"be {float(kept):g}, as the board has since it was begun",
+            f"be {float(kept):g}, the step the leaderboard was created with",
             f"{float(typed):g}",
-            "Type {step}, or leave it out.",
+            "Use {step}, or omit it.",
             step=kept,
         )

@@ -49,9 +49,9 @@ class Loss(ABC):
         if column.kind != labels.kind:
             raise ParameterTypeError(
                 name,
-                f"be {labels.kind}s, as the labels are",
+                f"be {labels.kind}s, like the labels",
                 f"{column.kind}s",
-                "Convert them first: 1 and '1' are not the same.",
+                "Convert them first: 1 and '1' are different labels.",
             )
         return column
 
@@ -78,7 +78,7 @@ class ZeroOne(Loss):
                 name,
                 "be labels, such as 0 or 1",
                 "fractions",
-                "Type (p > 0.5).astype(int) where p are probabilities.",
+                "Use (p > 0.5).astype(int) if p are probabilities.",
             )
         return column
 
@@ -149,7 +149,7 @@ class Own(Loss):
             "loss",
             "be 'zero-one' or 'absolute' in a file",
             "a function",
-            "Type GuardedHoldout(labels, loss=...) without a file, on a TranscriptLedger "
+            "Use GuardedHoldout(labels, loss=...) without a file, on a TranscriptLedger "
             "with a path.",
         )
 
@@ -162,26 +162,26 @@ def read_loss(loss: object, scale: Number | None, labels: Labels) -> Loss:
         if labels.kind != NUMBER:
             raise ParameterTypeError(
                 "labels",
-                "be numbers for an absolute loss",
-                "texts",
-                "Type {loss}.",
+                "be numbers for the loss 'absolute'",
+                "strings",
+                "Use {loss}.",
                 loss="zero-one",
             )
         if scale is None:
             raise ParameterError(
                 "scale",
-                "be given for an absolute loss",
-                "none",
-                "Type the distance that counts as wholly wrong, such as {scale}.",
+                "be given for the loss 'absolute'",
+                "",
+                "Pass the distance that counts as entirely wrong, such as {scale}.",
                 scale=10,
             )
         return Absolute(scale)
     if scale is not None:
         raise ParameterError(
             "scale",
-            "be left out unless the loss is absolute",
-            "one",
-            "Leave {scale} out.",
+            "be omitted unless the loss is 'absolute'",
+            "",
+            "Omit {scale}.",
             scale=LEFT_OUT,
         )
     if isinstance(loss, str) and loss == "zero-one":
@@ -192,7 +192,7 @@ def read_loss(loss: object, scale: Number | None, labels: Labels) -> Loss:
         "loss",
         "be 'zero-one', 'absolute' or a function of predictions and labels",
         given(loss),
-        "Type {loss}.",
+        "Use {loss}.",
         loss="zero-one",
     )
 
@@ -208,8 +208,8 @@ def _tried(loss: Own, labels: Labels) -> Own:
         raise ParameterError(
             "loss",
             f"return one value for each of {len(labels)} rows",
-            f"the shape {shape}",
-            "Type a function, such as lambda p, y: (p - y) ** 2.",
+            f"an array of shape {shape}",
+            "Pass a function, such as lambda p, y: (p - y) ** 2.",
         )
     return loss
 

@@ -150,7 +150,7 @@ def plan_guard(
     most = many // 2 if yes is None else integer(yes, "yes", least=0)
     if most > many:
         raise ParameterError(
-            "yes", f"be at most {many}, the number of answers", str(most), "Type {yes}.", yes=many
+            "yes", f"be at most {many}, the number of answers", str(most), "Use {yes}.", yes=many
         )
     most = min(most, many // 2)
     spent = Spent(many, most, many - most)
@@ -208,9 +208,9 @@ def plan_leaderboard(
     if most > (limit := min(many, ladder.top + 1)):
         raise ParameterError(
             "leads",
-            f"be at most {limit}, for each one climbs a step with a submission of its own",
+            f"be at most {limit}, as each lead takes a submission and a step of the scores",
             str(most),
-            "Type {leads}.",
+            "Use {leads}.",
             leads=limit,
         )
     lines = [(f"{_nth(j)} lead", _before_lead(j, many, ladder)) for j in range(1, most + 1)]
@@ -256,7 +256,7 @@ def _rows_for(ledger: TranscriptLedger, spent: Spent, step: float, error: Number
             "error",
             f"be above {step / 2:g}, half a step of the scores",
             f"{float(positive(error, 'error')):g}",
-            "Type {error}, or take a finer grid.",
+            "Use {error}, or take a finer grid.",
             error=step,
         )
     return ledger.rows_for(goal, spent)

@@ -13,7 +13,7 @@ from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.holdout.labels import Labels
 from sourdine.adaptive.holdout.losses import loss_of
 from sourdine.adaptive.ledger.transaction import GROWTH
-from sourdine.errors import ParameterError
+from sourdine.errors import ExistingFileError, MissingFileError
 from sourdine.storage.journal import FileKind, Journal
 
 if TYPE_CHECKING:
@@ -217,22 +217,22 @@ def new_file(
     try:
         return Journal(place, GUARD, lines, fresh=True)
     except FileExistsError:
-        raise ParameterError(
+        raise ExistingFileError(
             "path",
-            "name a new file",
-            f"{place}, which exists",
-            "Open that one, or type another path.",
+            "be a new file",
+            str(place),
+            "Open it, or choose another path.",
         ) from None
 
 
 def old_file(path: str | os.PathLike[str]) -> Journal:
     """Open a file that is there."""
     if not (place := Path(os.fsdecode(path))).exists():
-        raise ParameterError(
+        raise MissingFileError(
             "guard",
-            "be the path of a guard's file",
-            f"{place} (no such file)",
-            f"Make one with 'sourdine guard init labels.csv --out {place.name}' or "
+            "exist",
+            str(place),
+            f"Create it with 'sourdine guard init labels.csv --out {place.name}' or "
             f"GuardedHoldout.create({place.name!r}, labels).",
         )
     return Journal(path, GUARD)

@@ -136,9 +136,9 @@ class Markov(Dependence):
         if not 0 <= value < 1:
             raise ParameterError(
                 "eigenvalue",
-                "be 0 or more and below 1",
+                "be at least 0 and below 1",
                 given(self.eigenvalue),
-                "Type one minus the absolute spectral gap, such as {eigenvalue}, or "
+                "Use one minus the absolute spectral gap, such as {eigenvalue}, or "
                 "second_eigenvalue(matrix).",
                 eigenvalue=0.5,
             )
@@ -214,7 +214,7 @@ class Custom(Dependence):
                 "a custom dependence",
                 "be a name and a function of n and t",
                 f"{kind(self.name)} and {kind(self.function)}",
-                "Type Custom('slow', lambda n, t: ((t + 1) / n) ** 0.25).",
+                "Use Custom('slow', lambda n, t: ((t + 1) / n) ** 0.25).",
             )
 
     def width(self, n: int, nats: float) -> float:
@@ -286,10 +286,10 @@ def dependence_of(facts: dict[str, Any], custom: Dependence | None) -> Dependenc
     own = name.removeprefix("custom ")
     raise ParameterError(
         "dependence",
-        f"be given again, since the ledger's is {name!r}",
-        "none",
-        "A function cannot be kept in a file. "
-        f"Type TranscriptLedger.open(path, dependence=Custom({own!r}, ...)).",
+        f"be given again, as the dependence of the ledger is {name!r}",
+        "",
+        "A function cannot be stored in a file. Use TranscriptLedger.open(path, "
+        f"dependence=Custom({own!r}, ...)).",
     )
 
 
@@ -372,9 +372,9 @@ def _recurrent(steps: NDArray[np.float64]) -> NDArray[np.intp]:
     if not reach[np.ix_(home, home)].all():
         raise ParameterError(
             "matrix",
-            "have one stationary law",
+            "have a single stationary distribution",
             "several closed classes of states",
-            "Type the matrix of the one that the chain is in.",
+            "Pass the matrix of the class of states that the chain is in.",
         )
     return home
 
@@ -391,9 +391,9 @@ def read_matrix(matrix: ArrayLike) -> NDArray[np.float64]:
     ):
         raise ParameterError(
             "matrix",
-            "be square with rows that sum to 1",
-            "another one",
-            "Type {matrix}: row x holds the chances of what follows x.",
+            "be square, with rows that sum to 1",
+            "",
+            "Use {matrix}, for example: row x holds the transition probabilities from x.",
             matrix=[[0.9, 0.1], [0.3, 0.7]],
         )
     return np.asarray(steps / steps.sum(axis=1, keepdims=True))
@@ -474,9 +474,9 @@ class Widths:
             if most > MOST_ROWS:
                 raise ParameterError(
                     "error",
-                    "be one that more rows can reach",
+                    "be reachable with more rows",
                     f"{goal:g}",
-                    "Type a larger {error}.",
+                    "Use a larger {error}.",
                 )
         while most - least > 1:
             middle = (least + most) // 2

@@ -275,9 +275,9 @@ class TranscriptLedger:
             if many < turn.n:
                 raise ParameterError(
                     "n",
-                    f"be at least {turn.n}, the rows there are",
+                    f"be at least {turn.n}, the current number of rows",
                     f"{many}",
-                    "Type {n}.",
+                    "Use {n}.",
                     n=turn.n,
                 )
             if many > turn.n:
@@ -320,16 +320,16 @@ class TranscriptLedger:
         if number > len(lines):
             raise ParameterError(
                 "answer",
-                "be the number of one that was charged",
-                f"{number} where there were {len(lines)}",
+                "be the number of an answer that was charged",
+                f"{number} of {len(lines)}",
                 "Charge it first, such as charge_value(levels=101).",
             )
         before = lines[number - 2].spent if number > 1 else Spent()
         if lines[number - 1].spent.claims == before.claims:
             raise ParameterError(
                 "answer",
-                "be one that claims something of the truth",
-                f"{number}, a mere yes or no",
+                "have an interval",
+                f"answer {number}, a yes or no",
                 "Charge a value, such as charge_value(levels=101), and ask for its interval.",
             )
         return self.interval_after(before, average, n=rows_at(number, self.first, growth))
@@ -407,9 +407,9 @@ class TranscriptLedger:
         if os.getpid() != self._process:
             raise BudgetExceededError(
                 "a ledger in memory",
-                "stay in the process that made it",
-                "a forked one",
-                "Type {path} to share one among processes.",
+                "A ledger in memory cannot be used in a forked process.",
+                "",
+                "Use {path} to share a ledger between processes.",
                 path="eval.ledger",
             )
         return self._lock(lambda: self._one_turn(MemoryLines(self._lines, self._growth), work))
@@ -433,9 +433,9 @@ class TranscriptLedger:
             if yours != files:
                 raise ParameterError(
                     word,
-                    f"be {files}, as the ledger {journal.name} says since it was opened",
+                    f"be {files}, which the ledger {journal.name} was opened with",
                     f"{yours}",
-                    f"Type TranscriptLedger.open({journal.name!r}).",
+                    f"Use TranscriptLedger.open({journal.name!r}).",
                 )
         self._journal, self.name, self.first = journal, kept.name, kept.first
         history, growth = self.turn(lambda turn: (turn.history(), turn.growth()))
@@ -451,7 +451,7 @@ def _read_dependence(dependence: Dependence | None) -> Dependence:
             "dependence",
             "be Iid(), Markov(0.5), Blocks(10) or Custom(...)",
             kind(dependence),
-            "Type {dependence}.",
+            "Use {dependence}.",
             dependence=Iid(),
         )
     return dependence

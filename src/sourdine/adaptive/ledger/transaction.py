@@ -169,10 +169,10 @@ class Turn:
         """The transaction of the journal that keeps a ledger."""
         if not isinstance(self._lines, FileLines):
             raise ParameterTypeError(
-                "a page",
-                "be that of a ledger in a file",
-                "a ledger in memory",
-                "Type {path}.",
+                "path",
+                "be given: this needs a ledger in a file",
+                "",
+                "Use {path}.",
                 path="eval.ledger",
             )
         return self._lines.transaction
@@ -196,9 +196,10 @@ class Turn:
         if n != self.n:
             raise ParameterError(
                 "the rows",
-                f"be all {self.n} of the ledger, some of which were added meanwhile",
+                f"be all {self.n} rows of the ledger, as rows were added in the meantime",
                 f"{n}",
-                "Nothing was answered. Take up the new ones first: extend(...), or open it anew.",
+                "Nothing was answered. Add the new rows first with extend(...), or reopen the "
+                "ledger.",
             )
 
     def halfwidth(self) -> float:
@@ -213,9 +214,9 @@ class Turn:
         """
         if self._before is None or self._before.claims == self.spent.claims:
             raise ParameterError(
-                "an interval",
-                "be of an answer that was charged in this turn",
-                "none",
+                "interval",
+                "interval() needs an answer charged in this transaction.",
+                "",
                 "Charge it first, such as turn.value(levels=101).",
             )
         return self.ledger.interval_after(self._before, average)
@@ -274,9 +275,9 @@ class Turn:
         if self._over or os.getpid() != self._process:
             raise SourdineError(
                 "a turn",
-                "be used before it ends, in the process that began it",
-                "one that is over",
-                "Type ledger.turn(lambda turn: turn.bit(answer)).",
+                "This transaction has ended, or was begun by another process.",
+                "",
+                "Use ledger.turn(lambda turn: turn.bit(answer)).",
             )
 
     def _charge(self, told: Spent, dearest: Spent | None, what: str) -> float:
@@ -290,10 +291,11 @@ class Turn:
         ):
             raise BudgetExceededError(
                 "the next half-width",
-                f"stay at most {limit:g}",
-                f"{after:.4g} after this answer",
-                "Nothing was answered. Take fresh rows: another ledger over the same ones would "
-                "not know what these have told.",
+                f"Budget exceeded: the half-width after this answer would be {after:.4g}, "
+                f"above the limit of {limit:g}.",
+                f"{after:.4g}",
+                "Nothing was answered. Use fresh rows: another ledger over the same rows "
+                "would not account for these answers.",
             )
         bits = told.bits - self.spent.bits
         self._lines.add(Line(told.answers, now(), what, told))

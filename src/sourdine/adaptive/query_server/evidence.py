@@ -150,8 +150,8 @@ def _read_numbers(name: object, listed: list[Any]) -> Numbers:
             f"categories of {name!r}",
             "be finite",
             "one that is not",
-            "Take it out of the list: a row without a number belongs to the first category, an "
-            "infinite one to an end.",
+            "Remove the others: a row without a number is counted in the first category, "
+            "an infinite one in the first or last.",
         )
     values = np.asarray(listed)
     return Numbers(values if values.dtype.kind in "biuf" else values.astype(np.float64))
@@ -169,7 +169,7 @@ def _listed(name: object, categories: Any) -> list[Any]:
             "universe",
             f"list the categories of {name!r}",
             kind(categories),
-            "Type {universe}, or a range.",
+            "Use {universe}, or a range.",
             universe={name: ["a", "b"]},
         )
     return [None if _missing(x) else x for x in listed]
@@ -181,17 +181,17 @@ def _different(name: object, listed: list[Any]) -> list[Any]:
     except TypeError as error:
         raise ParameterTypeError(
             f"categories of {name!r}",
-            "be words, numbers or dates",
-            "some that cannot be compared",
-            "Type {universe}.",
+            "be strings, numbers or dates that can be compared",
+            "",
+            "Use {universe}.",
             universe={name: ["a", "b"]},
         ) from error
     if not listed or many != len(listed):
         raise ParameterError(
             f"categories of {name!r}",
-            "be different, and at least one",
-            f"{len(listed)}, of which {many} differ",
-            "List each of them once.",
+            "be distinct, and at least one",
+            f"{len(listed)}, {many} of them distinct",
+            "List each category once.",
         )
     return listed
 
@@ -335,9 +335,9 @@ def _columns_of(data: object, expected: Mapping[str, Categories]) -> dict[str, C
         if len(frame.columns) != 1:
             raise ParameterError(
                 "data",
-                "be codes in one column",
+                "be one column of codes",
                 f"{len(frame.columns)} columns",
-                "Type {universe} for columns of a frame.",
+                "Use {universe} for the columns of a frame.",
                 universe={"age": range(100)},
             )
         return {"": _checked("", frame.column(), expected[""])}
@@ -345,9 +345,9 @@ def _columns_of(data: object, expected: Mapping[str, Categories]) -> dict[str, C
     if missing:
         raise ParameterError(
             "data",
-            f"have the universe's column {missing[0]!r}",
-            "none of that name",
-            f"{listed_columns(frame, missing[0])} Type {{universe}} with the names of columns.",
+            f"have a column {missing[0]!r}, which the universe names",
+            "",
+            f"{listed_columns(frame, missing[0])} Use {{universe}} with the names of columns.",
         )
     return {name: _checked(name, frame.column(name), each) for name, each in expected.items()}
 
@@ -358,7 +358,7 @@ def _within_limit(size: int) -> None:
             "universe",
             f"have from 1 to {MOST_CELLS} cells",
             given(size),
-            "Type fewer columns or coarser categories, or {guess}, and leave {universe} out.",
+            "Use fewer columns or coarser categories, or {guess}, and omit {universe}.",
             guess="split",
             universe=LEFT_OUT,
         )
@@ -371,9 +371,9 @@ def _checked(name: str, column: Column, categories: Categories) -> Column:
         what = f"the column {name!r}" if name else "data"
         raise ParameterError(
             what,
-            f"hold {categories.kind}, as its categories in the universe are",
+            f"hold {categories.kind}, like its categories in the universe",
             holds,
-            "Type categories of the column's kind, or convert the column first.",
+            "Use categories of the column's type, or convert the column first.",
         )
     return column
 
@@ -476,7 +476,7 @@ class Rows:
                 "query",
                 "be a function of the rows",
                 kind(query),
-                "Type a function such as lambda rows: rows > 40, or give a universe.",
+                "Use a function such as lambda rows: rows > 40, or give a universe.",
             )
         return query
 
@@ -492,9 +492,9 @@ class Rows:
         if not np.allclose(np.concatenate(apart), values, rtol=0, atol=ROUNDING):
             raise ParameterError(
                 "a query",
-                "look at one row at a time",
-                "one whose values change with the rows around",
-                "Type a function such as lambda rows: rows > 40.",
+                "depend on one row at a time",
+                "",
+                "Use a function such as lambda rows: rows > 40.",
             )
         return values
 

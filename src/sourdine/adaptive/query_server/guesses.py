@@ -176,8 +176,8 @@ def _prior(size: int, prior: ArrayLike | None) -> Values:
         raise ParameterError(
             "prior",
             f"be {size} positive weights, one for each cell",
-            "other weights",
-            "Add a little everywhere: what has no weight can never be learned.",
+            "",
+            "Add a small weight everywhere: a cell of weight 0 can never be learned.",
         )
     return np.asarray(weights / weights.sum())
 
@@ -229,17 +229,17 @@ def halves(
         raise ParameterError(
             "training",
             f"be given for {dependence.name} rows",
-            "none",
-            "A random half would know the other half, and would not be such a sample. "
-            "Type {training} with rows that lie well apart from the others.",
+            "",
+            "A random half would depend on the other half. Use {training} with rows far "
+            "from the others.",
         )
     many = int(block.max()) + 1 if n else 0
     if many < 2:
         raise ParameterError(
             "data",
-            "come in at least 2 independent blocks to be split",
+            "hold at least 2 independent blocks to be split",
             f"{many}",
-            "Type {training} with rows of their own.",
+            "Use {training} with rows of their own.",
         )
     chosen = np.zeros(many, bool)
     chosen[_shuffled(many, source)[: many // 2]] = True
@@ -256,8 +256,8 @@ def _blocks(
         raise ParameterError(
             "groups",
             f"name the block of each of {n} rows",
-            f"the shape {labels.shape}",
-            "Type {groups} with one label for each row.",
+            f"an array of shape {labels.shape}",
+            "Use {groups} with one label for each row.",
         )
     return np.asarray(np.unique(labels, return_inverse=True)[1], np.int64)
 
@@ -342,12 +342,10 @@ def read_guess(guess: float) -> float:
         value = float(guess)
     except (TypeError, ValueError) as error:
         raise ParameterTypeError(
-            "guess", "be a number", kind(guess), "Type {guess}.", guess=0.3
+            "guess", "be a number", kind(guess), "Use {guess}.", guess=0.3
         ) from error
     if not -ROUNDING <= value <= 1 + ROUNDING:
-        raise ParameterError(
-            "guess", "be between 0 and 1", f"{value:g}", "Type {guess}.", guess=0.3
-        )
+        raise ParameterError("guess", "be between 0 and 1", f"{value:g}", "Use {guess}.", guess=0.3)
     return min(max(value, 0.0), 1.0)
 
 
@@ -359,7 +357,7 @@ def _some(training: Cells | Rows) -> Cells | Rows:
     if training.n:
         return training
     raise ParameterError(
-        "training", "have at least one row", "none", "Leave {training} out.", training=LEFT_OUT
+        "training", "have at least one row", "an empty table", "Omit {training}.", training=LEFT_OUT
     )
 
 
@@ -371,33 +369,33 @@ def _consistent(
             "guess",
             "be 'weights', 'split' or a function",
             given(guess),
-            "Type {guess}.",
+            "Use {guess}.",
             guess="split",
         )
     if guess == "weights" and universe is None:
         raise ParameterError(
             "universe",
-            "be given where the guess is 'weights'",
-            "none",
-            "Type {universe} for codes below 1000 or a dict of categories for columns, or {guess}.",
+            "be given for the guess 'weights'",
+            "",
+            "Use {universe} for codes below 1000, a dict of categories for columns, or {guess}.",
             universe=1000,
             guess="split",
         )
     if guess != "weights" and prior is not None:
         raise ParameterError(
             "prior",
-            "be left out unless the guess is 'weights'",
-            "one",
-            "Leave {prior} out.",
+            "be omitted unless the guess is 'weights'",
+            "",
+            "Omit {prior}.",
             prior=LEFT_OUT,
         )
     if guess != "split" and (training is not None or groups is not None):
         name = "training" if groups is None else "groups"
         raise ParameterError(
             name,
-            "be left out unless the guess is 'split'",
-            "some",
-            f"Leave {{{name}}} out, or type {{guess}}.",
+            "be omitted unless the guess is 'split'",
+            "",
+            f"Omit {{{name}}}, or use {{guess}}.",
             **{name: LEFT_OUT},
             guess="split",
         )

@@ -421,10 +421,11 @@ class PrivateLook:
         if not self._left:
             raise BudgetExceededError(
                 "surprises",
-                f"be at most {self.costs.hard}, which the privacy budget pays for",
-                "one more question after the last",
-                "Nothing was answered: guess(query) still answers from the hypothesis, without "
-                "ends.",
+                "Budget exceeded: all surprises that the privacy budget pays for "
+                f"({self.costs.hard}) are used.",
+                "",
+                "Nothing was answered. guess(query) still answers from the hypothesis, "
+                "without an interval.",
             )
 
     def nats(self, answer: int) -> float:
@@ -522,8 +523,8 @@ def _planned(privacy: Guarantee | Concentrated, n: int, threshold: float, beta: 
             "error",
             f"be at least {2 * error(1):.3g} for this privacy and {n} rows",
             f"{threshold:g}",
-            "The noise of a single surprise would hide it. Type a larger error or a "
-            "larger epsilon, or {hard} all the same.",
+            "The noise of a single surprise would hide it. Use a larger error or a larger "
+            "epsilon, or {hard} to accept this.",
             hard=1,
         )
     return most
@@ -538,7 +539,7 @@ def _read(privacy: object) -> Guarantee | Concentrated:
             "privacy",
             "be a Guarantee or Concentrated",
             kind(privacy),
-            "Type {privacy}.",
+            "Use {privacy}.",
             privacy=ONE_GUARANTEE,
         )
     if privacy.relation is not SUBSTITUTE:
@@ -546,7 +547,7 @@ def _read(privacy: object) -> Guarantee | Concentrated:
             "privacy",
             "be under SUBSTITUTE, since the number of rows is public",
             privacy.relation.name,
-            "Type {privacy}.",
+            "Use {privacy}.",
             privacy=ONE_GUARANTEE,
         )
     nothing = privacy.rho == 0 if isinstance(privacy, Concentrated) else privacy.epsilon == 0
@@ -555,7 +556,7 @@ def _read(privacy: object) -> Guarantee | Concentrated:
             "privacy",
             "be finite and above 0",
             str(privacy),
-            "Type {privacy}.",
+            "Use {privacy}.",
             privacy=ONE_GUARANTEE,
         )
     return privacy

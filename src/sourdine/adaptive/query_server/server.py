@@ -56,21 +56,21 @@ def dependence_of(declared: Dependence | None, ledger: TranscriptLedger | None) 
             "dependence",
             "be Iid(), Markov(0.5), Blocks(10) or Custom(...)",
             kind(declared),
-            "Type {dependence}.",
+            "Use {dependence}.",
             dependence=Iid(),
         )
     if ledger is None:
         return Iid() if declared is None else declared
     if not isinstance(ledger, TranscriptLedger):
         raise ParameterTypeError(
-            "ledger", "be a TranscriptLedger", kind(ledger), "Leave {ledger} out.", ledger=LEFT_OUT
+            "ledger", "be a TranscriptLedger", kind(ledger), "Omit {ledger}.", ledger=LEFT_OUT
         )
     if declared is not None and declared.facts() != ledger.dependence.facts():
         raise ParameterError(
             "dependence",
-            f"be the ledger's, {ledger.dependence.facts()}",
+            f"be that of the ledger, {ledger.dependence.facts()}",
             f"{declared.facts()}",
-            "Leave {dependence} out.",
+            "Omit {dependence}.",
             dependence=LEFT_OUT,
         )
     return ledger.dependence
@@ -87,9 +87,9 @@ def with_groups(
     if size < largest and declared is not None:
         raise ParameterError(
             "dependence",
-            f"be Blocks of the largest group at least, {largest} rows",
+            f"be Blocks of at least the largest group, {largest} rows",
             f"{dependence.facts()}",
-            "Type {dependence}, or leave it out.",
+            "Use {dependence}, or omit it.",
             dependence=Blocks(largest),
         )
     return Blocks(max(size, largest))
@@ -100,10 +100,10 @@ def splits_once(guess: object, training: object, ledger: TranscriptLedger | None
     if guess == "split" and training is None and ledger is not None:
         raise ParameterError(
             "ledger",
-            "be left out where the guess is 'split', unless {training} is given",
-            "one",
-            "Halves drawn anew would check with rows that have guessed before. Leave {ledger} out, "
-            "or let it be of the other rows.",
+            "be omitted for the guess 'split', unless {training} is given",
+            "",
+            "The rows would be split again, and rows that trained the guess would check "
+            "it. Omit {ledger}, or use a ledger of the other rows.",
             ledger=LEFT_OUT,
         )
 
@@ -115,9 +115,9 @@ def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> F
     if confidence is not None and beta_of(confidence) != ledger.beta:
         raise ParameterError(
             "confidence",
-            f"be the ledger's, {float(1 - ledger.beta):g}",
+            f"be that of the ledger, {float(1 - ledger.beta):g}",
             given(confidence),
-            "Leave {confidence} out.",
+            "Omit {confidence}.",
             confidence=LEFT_OUT,
         )
     return ledger.beta
@@ -126,7 +126,7 @@ def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> F
 def some_rows(n: int) -> int:
     """Return how many rows check, if any."""
     if n < 1:
-        raise ParameterError("rows", "be at least one", "none", "Pass the rows to ask about.")
+        raise ParameterError("rows", "hold at least one row", "", "Pass the rows to ask about.")
     return n
 
 
@@ -135,9 +135,9 @@ def counts_these(ledger: TranscriptLedger, n: int) -> None:
     if ledger.n != n:
         raise ParameterError(
             "ledger",
-            f"be of the {n} rows that check",
-            f"one of {ledger.n}",
-            f"Type TranscriptLedger({n}).",
+            f"have the {n} rows that check answers",
+            f"{ledger.n}",
+            f"Use TranscriptLedger({n}).",
         )
 
 
@@ -148,27 +148,27 @@ def private_terms(
     if hypothesis is None or not isinstance(evidence, Cells):
         raise ParameterError(
             "privacy",
-            "go with the guess 'weights'",
-            "another guess",
-            "Type {universe}, and leave {guess} out.",
+            "be used with the guess 'weights'",
+            "",
+            "Use {universe}, and omit {guess}.",
             universe=1000,
             guess=LEFT_OUT,
         )
     if not isinstance(dependence, Iid):
         raise ParameterError(
             "dependence",
-            "be Iid() with privacy",
+            "be Iid() if privacy is given",
             dependence.name,
-            "The account of privacy is proved for independent rows. Type {dependence}.",
+            "The accounting of privacy is proved for independent rows. Use {dependence}.",
             dependence=Iid(),
         )
     if ledger is not None:
         raise ParameterError(
             "ledger",
-            "be left out with privacy",
-            "one",
-            "The chance of a miss is divided between accounts. Leave {ledger} out, and type "
-            "{confidence} in its place.",
+            "be omitted if privacy is given",
+            "",
+            "The probability of a miss is divided between accounts. Omit {ledger}, and "
+            "use {confidence} instead.",
             ledger=LEFT_OUT,
             confidence=0.95,
         )
@@ -278,13 +278,13 @@ def report(server: QueryServer, attacks: Mapping[str, float] | None = None) -> S
     tried   overfitting 0.013; this proves nothing
     """
     if not isinstance(getattr(server, "answers", None), int):
-        raise ParameterTypeError("server", "be a QueryServer", kind(server), "Type report(server).")
+        raise ParameterTypeError("server", "be a QueryServer", kind(server), "Call report(server).")
     if attacks is not None and not _errors(attacks):
         raise ParameterTypeError(
             "attacks",
-            "be the largest error by name",
+            "be a dict of the largest error by name",
             kind(attacks),
-            "Type report(server, {'overfitting': 0.013}).",
+            "Call report(server, {'overfitting': 0.013}).",
         )
     return ServerReport(server.certificate() if server.answers else None, attacks or {})
 
@@ -443,9 +443,9 @@ class QueryServer:
         if not isinstance(self._guesser, Weights):
             raise ParameterError(
                 "guess",
-                "be 'weights' for a hypothesis",
-                "another guess",
-                "Type {guess}.",
+                "be 'weights' to have a hypothesis",
+                "",
+                "Use {guess}.",
                 guess="weights",
             )
         return self._guesser.law.copy()
@@ -577,9 +577,10 @@ class QueryServer:
         if limit is not None and after > limit:
             raise BudgetExceededError(
                 "the next half-width",
-                f"stay at most {float(limit):g}",
-                f"{after:.4g} after a surprise",
-                "Nothing was answered: guess(query) still answers, without ends.",
+                f"Budget exceeded: the half-width after a surprise would be {after:.4g}, above "
+                f"the limit of {float(limit):g}.",
+                f"{after:.4g}",
+                "Nothing was answered. guess(query) still answers, without an interval.",
             )
 
     def _answer(
@@ -617,8 +618,8 @@ def _gives_bytes(source: object) -> None:
     if not (callable(getattr(source, "bytes", None)) and hasattr(source, "private")):
         raise ParameterTypeError(
             "source",
-            "give random bytes",
+            "be a source of random bytes",
             kind(source),
-            "Leave {source} out, or type SeededSource(1) for an experiment.",
+            "Omit {source}, or use SeededSource(1) for an experiment.",
             source=LEFT_OUT,
         )

@@ -500,7 +500,7 @@ def _read_task(task: object) -> str:
     known = sorted({name for name, _ in CHOICES})
     if not isinstance(task, str):
         raise ParameterTypeError(
-            "task", "be a name", kind(task), "Type {task}, or another name.", task=known[0]
+            "task", "be a name", kind(task), "Use {task}, or another name.", task=known[0]
         )
     name = _spaced(task)
     if name not in known:
@@ -508,7 +508,7 @@ def _read_task(task: object) -> str:
             "task",
             f"be one of {', '.join(map(repr, known))}",
             given(task),
-            "Type {task} for any value that an update changes by a bounded amount.",
+            "Use {task} for any value that an update changes by a bounded amount.",
             task="lipschitz",
         )
     return name
@@ -517,7 +517,7 @@ def _read_task(task: object) -> str:
 def _read_model(model: object) -> str:
     if not isinstance(model, str):
         raise ParameterTypeError(
-            "model", "be a name", kind(model), "Type {model}, or another name.", model=NAMES[0]
+            "model", "be a name", kind(model), "Use {model}, or another name.", model=NAMES[0]
         )
     name = _spaced(model)
     if name not in MODELS:
@@ -525,7 +525,7 @@ def _read_model(model: object) -> str:
             "model",
             f"be one of {', '.join(map(repr, NAMES))}",
             given(model),
-            "Type {model} where items can be deleted.",
+            "Use {model} if items can be deleted.",
             model="turnstile",
         )
     return MODELS[name]

@@ -77,14 +77,14 @@ class Lazy:
     ) -> None:
         if not callable(exact):
             raise ParameterTypeError(
-                "exact", "be a function", kind(exact), "Type Lazy(lambda: graph.mincut())."
+                "exact", "be a function", kind(exact), "Use Lazy(lambda: graph.mincut())."
             )
         if state is not None and not callable(getattr(state, "update", None)):
             raise ParameterTypeError(
                 "state",
-                "have update(*change)",
+                "have a method update(*change)",
                 kind(state),
-                "Leave {state} out and call update() once for each change.",
+                "Omit {state} and call update() once for each change.",
                 state=LEFT_OUT,
             )
         self._exact, self._state = exact, state

@@ -131,9 +131,9 @@ def plan_copies(
         if high > _MOST:
             raise ParameterError(
                 "wrong",
-                "be well below 1/2 for anything to be proved",
+                "be well below 1/2",
                 given(wrong),
-                "Type {wrong}.",
+                "Use {wrong}.",
                 wrong=0.01,
             )
         low, high = high, 2 * high
@@ -413,7 +413,7 @@ def certified_steps(
     s = integer(sample, "sample", least=1)
     if s > k:
         raise ParameterError(
-            "sample", f"be at most the number of copies ({k})", given(s), "Type {sample}.", sample=k
+            "sample", f"be at most the number of copies ({k})", given(s), "Use {sample}.", sample=k
         )
     eps, p0 = float(positive(epsilon0, "epsilon0")), float(number(wrong, "wrong", above=0, most=1))
     failure = float(number(beta, "beta", above=0, most=1))

@@ -279,8 +279,8 @@ class ByMedian:
             raise ParameterTypeError(
                 "epsilon0" if epsilon0 is None else "steps",
                 "be given for the method 'dp-median'",
-                "none",
-                "Type {epsilon0} and {steps}.",
+                "",
+                "Use {epsilon0} and {steps}.",
                 epsilon0=2,
                 steps=10_000,
             )
@@ -292,7 +292,7 @@ class ByMedian:
                 "sample",
                 f"be at most the number of copies ({terms.copies})",
                 given(self.sample),
-                "Type {sample}.",
+                "Use {sample}.",
                 sample=terms.copies,
             )
         self.window = integer(window, "window", least=1, most=WIDEST)
@@ -303,10 +303,10 @@ class ByMedian:
         if self.stray >= 1:
             raise ParameterError(
                 "epsilon0",
-                f"be above {needed:.3g} for a median of {self.sample} copies on {self.cells} "
+                f"be above {needed:.3g} for the median of {self.sample} copies on {self.cells} "
                 "cells to be more than noise",
                 given(epsilon0),
-                "Type {epsilon0}, or a larger sample.",
+                "Use {epsilon0}, or a larger sample.",
                 epsilon0=ample,
             )
         self._median = PrivateMedian(
@@ -395,9 +395,9 @@ class BySwitching:
         if sample is not None or epsilon0 is not None:
             raise ParameterTypeError(
                 "sample" if epsilon0 is None else "epsilon0",
-                "be left out for the method 'switching'",
+                "be omitted for the method 'switching'",
                 given(sample if epsilon0 is None else epsilon0),
-                "Leave {sample} and {epsilon0} out: one copy serves each change of the answer.",
+                "Omit {sample} and {epsilon0}: each change of the answer uses one copy.",
                 sample=LEFT_OUT,
                 epsilon0=LEFT_OUT,
             )
@@ -579,7 +579,7 @@ class Robust:
                     name,
                     "be a function",
                     kind(function),
-                    "Type Robust(lambda seed: MySketch(seed), current=lambda: changes, ...).",
+                    "Use Robust(lambda seed: MySketch(seed), current=lambda: changes, ...).",
                 )
         terms = RobustTerms(
             copies=integer(copies, "copies", least=1, most=MOST_COPIES),
@@ -637,9 +637,9 @@ class Robust:
             raise BudgetExceededError(
                 name,
                 must,
-                "as many",
-                "Type Robust(..., current=lambda: changes), which returns the changes that build "
-                "the current input, so that a new phase can begin.",
+                "",
+                "Use Robust(..., current=lambda: changes), which returns the changes that "
+                "build the current input, so that a new phase can begin.",
             )
         live = self._made_anew()
         for change in self._current():
@@ -674,8 +674,8 @@ def _checked(copy: Dynamic) -> Dynamic:
         if not callable(getattr(copy, method, None)):
             raise ParameterTypeError(
                 "factory",
-                "make copies with update(*change) and query()",
+                "return copies with update(*change) and query()",
                 f"{kind(copy)} without {method}",
-                "Type Robust(lambda seed: MySketch(seed), ...).",
+                "Use Robust(lambda seed: MySketch(seed), ...).",
             )
     return copy

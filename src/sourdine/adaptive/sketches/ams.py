@@ -70,7 +70,7 @@ def encoded(item: Item) -> bytes:  # noqa: PLR0911 - one return for each kind
         "an item",
         "be a number, a text, bytes, None or a tuple of these",
         kind(item),
-        "Type keyed.update(repr(item)) for anything else.",
+        "Use keyed.update(repr(item)) for other types.",
     )
 
 
@@ -114,8 +114,8 @@ class Signs:
             raise ParameterError(
                 "seed",
                 f"be below 2**{KEY_BITS}",
-                "a larger one",
-                "Type secrets.randbits(128), or a small number such as {seed} for an experiment.",
+                "",
+                "Use secrets.randbits(128), or a small number such as {seed} for an experiment.",
                 seed=1,
             )
         self._keyed = shake_128(self.seed.to_bytes(KEY_BITS // 8, "little"))
@@ -238,9 +238,9 @@ class AmsSketch:
         if len(each) != len(every):
             raise ParameterError(
                 "weights",
-                f"be as many as the items ({len(every)})",
+                f"hold one weight for each of the {len(every)} items",
                 f"{len(each)}",
-                "Type one weight for each item, or one number for all.",
+                "Pass one weight for each item, or one number for all.",
             )
         for item, weight in zip(every, each, strict=True):
             self.update(item, weight)
@@ -252,14 +252,14 @@ class AmsSketch:
                 "other",
                 "be an AmsSketch",
                 kind(other),
-                "Type AmsSketch(width, seed) with the width and the seed of this one.",
+                "Use AmsSketch(width, seed) with the width and the seed of this sketch.",
             )
         if (self.width, self._signs.seed) != (other.width, other._signs.seed):
             raise ParameterError(
                 "other",
                 "have the same width and seed",
-                "another one",
-                "Type AmsSketch(width, seed) with the width and the seed of this one.",
+                "",
+                "Use AmsSketch(width, seed) with the width and the seed of this sketch.",
             )
         self._carry(other._carried)
         self._twice += other._twice
@@ -296,8 +296,8 @@ class AmsSketch:
             raise ParameterError(
                 "weights",
                 "add up to at most 2**61 in magnitude",
-                "more",
-                "Type smaller weights, in a larger unit.",
+                "",
+                "Use smaller weights, in a larger unit.",
             )
         self._carried += weight
 

@@ -130,7 +130,7 @@ def width_to_prove(
                 "noise",
                 f"leave room within the error for {looks} answers",
                 f"{noise:g}",
-                "Type a smaller one, such as {noise}.",
+                "Use a smaller value, such as {noise}.",
                 noise=0.01,
             )
     unit = int(10 ** max(len(str(width)) - 3, 0))

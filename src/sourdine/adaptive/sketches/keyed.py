@@ -14,10 +14,9 @@ import numpy as np
 
 from sourdine.adaptive.robust.proof import ENDLESS
 from sourdine.adaptive.sketches.ams import Item, encoded, is_whole
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, MissingExtraError, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind
 from sourdine.noise import SYSTEM
-from sourdine.results.charts import MissingExtraError
 from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
@@ -137,9 +136,9 @@ def _start(key: bytes) -> tuple[int, ...]:
     if not isinstance(key, bytes) or len(key) != KEY_BYTES:
         raise ParameterError(
             "key",
-            f"be {KEY_BYTES} bytes",
+            f"be {KEY_BYTES} bytes long",
             f"{len(key)}" if isinstance(key, bytes) else kind(key),
-            f"Type secrets.token_bytes({KEY_BYTES}).",
+            f"Use secrets.token_bytes({KEY_BYTES}).",
         )
     halves = (int.from_bytes(key[:8], "little"), int.from_bytes(key[8:], "little"))
     return tuple(v ^ halves[i % 2] for i, v in enumerate(INITIAL))
@@ -344,7 +343,10 @@ class Keyed:
         """Take many items; an array of whole numbers is hashed as one, a few times faster."""
         if isinstance(items, (str, bytes)):
             raise ParameterTypeError(
-                "items", "be a list or an array", "one text", "Type keyed.update(item) for one."
+                "items",
+                "be a list or an array",
+                "a single string",
+                "Use keyed.update(item) for a single item.",
             )
         if not isinstance(items, np.ndarray):
             deque(map(self.update, items), 0)
@@ -364,16 +366,16 @@ class Keyed:
                 "deviations",
                 "be 1, 2 or 3",
                 given(deviations),
-                "Type {deviations} for about 95%.",
+                "Use {deviations} for about 95%.",
                 deviations=2,
             )
         sketch: Any = self.sketch
         if not hasattr(sketch, "get_lower_bound"):
             raise ParameterTypeError(
                 "the sketch",
-                "have bounds of its own",
-                "one without get_lower_bound",
-                "Type keyed.query() for the estimate.",
+                "interval() is not available for a sketch without get_lower_bound().",
+                "",
+                "Use keyed.query() for the estimate.",
             )
         return float(sketch.get_lower_bound(deviations)), float(sketch.get_upper_bound(deviations))
 
@@ -407,8 +409,8 @@ class Keyed:
             raise ParameterError(
                 "sketches to merge",
                 "have the same key",
-                "two keys",
-                "Type Keyed(sketch, key=first.key) where the second begins.",
+                "different keys",
+                "Use Keyed(sketch, key=first.key) when creating the second.",
             )
         both = Keyed(_union(self.sketch, other.sketch), key=self._key)
         both._secret = self._secret and other._secret
@@ -441,9 +443,9 @@ class Keyed:
     def __reduce__(self) -> tuple[Any, ...]:
         raise ParameterTypeError(
             "a keyed sketch",
-            "be stored as sketch and key apart",
-            "a request to pickle both",
-            "Type keyed.sketch.serialize_compact() here and keep keyed.key in a safe place.",
+            "A keyed sketch cannot be pickled with its key.",
+            "",
+            "Store keyed.sketch.serialize_compact(), and keep keyed.key in a safe place.",
         )
 
     def _take(self, item: Item) -> None:
@@ -472,10 +474,10 @@ def datasketches() -> ModuleType:
         return import_module("datasketches")
     except ImportError as error:
         raise MissingExtraError(
-            "datasketches",
-            "be installed to sketch",
-            "none",
-            "In the checkout, type pip install '.[sketches]'.",
+            "sketches",
+            "be installed",
+            "",
+            "In the checkout, run pip install '.[sketches]'.",
         ) from error
 
 
@@ -483,34 +485,34 @@ def _check_sketch(sketch: Any, *, keyed: bool) -> None:
     if isinstance(sketch, type):
         raise ParameterTypeError(
             "sketch",
-            "be an object",
+            "be an object, not a class",
             kind(sketch),
-            f"Type Keyed({sketch.__name__}(12)).",
+            f"Use Keyed({sketch.__name__}(12)).",
         )
     needed = ("get_estimate",) if keyed else ("update", "get_estimate")
     if not all(callable(getattr(sketch, name, None)) for name in needed):
         raise ParameterTypeError(
             "sketch",
-            "have update and get_estimate",
+            "have the methods update and get_estimate",
             kind(sketch),
-            "Type Keyed(datasketches.hll_sketch(12)).",
+            "Use Keyed(datasketches.hll_sketch(12)).",
         )
     if not keyed and hasattr(sketch, "is_empty") and not sketch.is_empty():
         raise ParameterError(
             "sketch",
             "be empty",
-            "one with items in it",
-            "Type Keyed(sketch, key=key) with the key under which they were taken.",
+            "a sketch that holds items",
+            "Use Keyed(sketch, key=key) with the key that the items were added with.",
         )
 
 
 def _refuse(_: int) -> NoReturn:
     raise ParameterTypeError(
         "a sketch",
-        "be open to take items",
-        "a closed one",
-        "A union of theta sketches takes none. "
-        "Type Keyed(datasketches.update_theta_sketch(12), key=key) and merge that.",
+        "This sketch is closed and accepts no items.",
+        "",
+        "A union of theta sketches accepts none. Use "
+        "Keyed(datasketches.update_theta_sketch(12), key=key) and merge that.",
     )
 
 
@@ -520,15 +522,15 @@ def _read_key(key: object) -> bytes:
             "key",
             "be bytes",
             kind(key),
-            "Leave {key} out for a fresh one, or type secrets.token_bytes(32).",
+            "Omit {key} for a fresh one, or use secrets.token_bytes(32).",
             key=LEFT_OUT,
         )
     if not 16 <= len(key) <= LONGEST_KEY:
         raise ParameterError(
             "key",
-            f"be 16 to {LONGEST_KEY} bytes",
+            f"be 16 to {LONGEST_KEY} bytes long",
             f"{len(key)}",
-            "Leave {key} out for a fresh one, or type secrets.token_bytes(32).",
+            "Omit {key} for a fresh one, or use secrets.token_bytes(32).",
             key=LEFT_OUT,
         )
     return key
@@ -546,9 +548,9 @@ def _union(one: Any, two: Any) -> DistinctSketch:
     else:
         raise ParameterTypeError(
             "sketches to merge",
-            "be of one kind, HLL, CPC or theta",
+            "be of the same type, HLL, CPC or theta",
             " and ".join(kinds),
-            "Type two of a kind.",
+            "Merge two sketches of the same type.",
         )
     union.update(one)
     union.update(two)

@@ -47,7 +47,7 @@ HALF = Fraction(1, 2)
 
 def _grid(x: Octaves) -> Octaves:
     if not isinstance(x, Octaves):
-        raise ParameterTypeError("grid", "be a lattice of octaves", kind(x), "Type Octaves().")
+        raise ParameterTypeError("grid", "be a lattice of octaves", kind(x), "Use Octaves().")
     return x
 
 
@@ -238,13 +238,17 @@ FAR = 80
 def _sides(x: Iterable[int]) -> tuple[int, ...]:
     if isinstance(x, str) or not isinstance(x, Iterable):
         raise ParameterTypeError(
-            "sides", "list how many candidates each side has", given(x), "Type {sides}.", sides=[9]
+            "sides",
+            "list the number of candidates on each side",
+            given(x),
+            "Use {sides}.",
+            sides=[9],
         )
     try:
         return tuple(integer(k, "sides", least=1) for k in x)
     except (ParameterError, ParameterTypeError) as error:
         raise type(error)(
-            "sides", "be whole numbers, at least 1", error.got, "Type {sides}.", sides=[9]
+            "sides", "be whole numbers, at least 1", error.got, "Use {sides}.", sides=[9]
         ) from None
 
 

@@ -245,7 +245,7 @@ def demand_floats(epsilon: Fraction, rows: int) -> None:
                 name,
                 f"be from {float(least):g} to {LARGEST:.0e} for quantiles",
                 got(value),
-                f"Type {{{name}}}.",
+                f"Use {{{name}}}.",
                 **{name: 1},
             )
 
@@ -262,9 +262,9 @@ def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
     if not orders or not inside or any(a >= b for a, b in pairwise(orders)):
         raise ParameterError(
             "q",
-            "be ascending orders above 0 and below 1",
-            ", ".join(map(got, given[:5])) or "none",
-            "Type {q}; 50% is 0.5.",
+            "be increasing orders above 0 and below 1",
+            ", ".join(map(got, given[:5])),
+            "Use {q}; 50% is 0.5.",
             q=[0.25, 0.5, 0.75],
         )
     return orders
@@ -400,10 +400,10 @@ class QuantileMechanism(Mechanism[Points]):
         found = list(islice(tuples, MOST_OUTPUTS + 1))
         if len(found) > MOST_OUTPUTS:
             raise ParameterError(
-                "a law",
-                "be asked of a small grid",
+                "law",
+                "law() is available for small grids only.",
                 f"{self.cells} cells and {len(self.orders)} quantiles",
-                "Audit a grid of 6.",
+                "Audit a grid of 6 cells.",
             )
         return np.array(found, np.int64)
 

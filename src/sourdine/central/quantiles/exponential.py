@@ -104,9 +104,9 @@ class QExp(QuantileMechanism):
         if len(self.orders) != 1:
             raise ParameterError(
                 "q",
-                "be one order for QExp",
+                "be a single order for QExp",
                 str(len(self.orders)),
-                "Type {q}, or use IndExp.",
+                "Use {q}, or use IndExp.",
                 q=[0.5],
             )
         read_share(self.epsilon)
@@ -164,7 +164,7 @@ def read_share(epsilon: Fraction) -> Fraction:
             "epsilon",
             "be at least 1e-6 for each quantile drawn",
             f"{float(epsilon):g}",
-            "Type a larger one, such as {epsilon}.",
+            "Use a larger value, such as {epsilon}.",
             epsilon=1,
         )
     return epsilon

@@ -426,7 +426,7 @@ class RecExp(QuantileMechanism):
                 "dither",
                 f"be at most {fit} for {self.cells} cells",
                 str(self.dither),
-                "Leave {dither} out.",
+                "Omit {dither}.",
                 dither=LEFT_OUT,
             )
         if not self.dither:
@@ -488,10 +488,10 @@ class RecExp(QuantileMechanism):
         ticks, cut = np.array(list(x), np.int64) * self.dither, self.dither
         if cut ** len(ticks) > MOST_DITHERS:
             raise ParameterError(
-                "a law",
-                "be asked of few records and sub-ticks",
+                "law",
+                "law() is available for few records and sub-ticks only.",
                 f"{cut} sub-ticks",
-                "Type {dither}.",
+                "Use {dither}.",
                 dither=1,
             )
         if cut == 1:

@@ -339,9 +339,9 @@ class _Joint(QuantileMechanism, Generic[T]):
         if rounding > float(FLOATS * self.epsilon):
             raise ParameterError(
                 "epsilon",
-                f"leave room for the rounding of {m} quantiles",
+                f"be large enough for the rounding of {m} quantiles",
                 str(self.epsilon),
-                "Type 0.001 or more for each of a person's rows, such as {epsilon}.",
+                "Use 0.001 or more for each row of a person, such as {epsilon}.",
                 epsilon=self.rows,
             )
 

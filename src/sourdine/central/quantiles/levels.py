@@ -236,7 +236,7 @@ class Hybrid(QuantileMechanism):
                 "stride",
                 "be from 2 to the number of quantiles",
                 f"{stride} for {m}",
-                "Leave {stride} out, or take JointFree for few quantiles.",
+                "Omit {stride}, or use JointFree for few quantiles.",
                 stride=LEFT_OUT,
             )
         settle(self, stride=stride)
@@ -439,7 +439,7 @@ class ThreeLevels(Hybrid):
                 "stride",
                 "be above inner and at most the number of quantiles",
                 f"{stride} and {inner} for {m}",
-                "Leave {stride} and {inner} out, or take Hybrid for few quantiles.",
+                "Omit {stride} and {inner}, or use Hybrid for few quantiles.",
                 stride=LEFT_OUT, inner=LEFT_OUT,
             )  # fmt: skip
         settle(self, stride=stride, inner=inner)
@@ -592,7 +592,7 @@ class Anchors(QuantileMechanism):
                 "anchors",
                 "be from 2 to the number of quantiles",
                 f"{count} for {m}",
-                "Type {anchors}.",
+                "Use {anchors}.",
                 anchors=min(max(count, 2), m),
             )
         _ = self.drawn

@@ -140,9 +140,9 @@ def _tree(common: dict[str, Any]) -> Tree:
     if common["cells"] > MOST_TICKS:
         raise ParameterError(
             "method",
-            f"be another for more than {MOST_TICKS} ticks: a tree has a leaf for each",
-            "'tree'",
-            "Type {method}, or a larger step.",
+            f"not be 'tree' for more than {MOST_TICKS} ticks, as a tree has a leaf for each",
+            "",
+            "Use {method}, or a larger step.",
             method="auto",
         )
     branching, height = tick_shape(common["cells"])

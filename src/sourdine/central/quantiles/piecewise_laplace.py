@@ -96,7 +96,7 @@ class PiecewiseLaplace(Independent):
         """Refuse a grid too fine for floats, and an epsilon too small for them."""
         if self.cells > WIDEST:
             raise ParameterError(
-                "cells", "be at most 2**52", str(self.cells), "Type a coarser grid."
+                "cells", "be at most 2**52", str(self.cells), "Use a coarser grid."
             )
         read_share(self.share)
 

@@ -599,9 +599,9 @@ class Reader:
 def _moved() -> ParameterError:
     return ParameterError(
         "data",
-        "stay as they are while they are read",
-        "other rows in a second pass",
-        "Write them to a file or a table that nobody changes, and read that.",
+        "not change while they are read",
+        "different rows in a second pass",
+        "Write them to a file or a table that does not change, and read that.",
     )
 
 

@@ -73,7 +73,7 @@ def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ..
     """Return the orders, ascending; of a single one, not in a list, the order itself."""
     if x is None:
         raise ParameterError(
-            "q", "be an order, or several", "none", "Type {q}; 50% is 0.5.", q=[0.25, 0.5, 0.75]
+            "q", "be an order, or several", "", "Use {q}; 50% is 0.5.", q=[0.25, 0.5, 0.75]
         )
     orders = read_orders(x)
     return orders[0] if is_one(x) else orders
@@ -223,7 +223,7 @@ class Quantiles(GaussianReady):
         if len(self.orders) < AT_LEAST.get(self.method, 1):
             few = "a single quantile" if len(self.orders) == 1 else "two quantiles"
             raise ParameterError(
-                "method", f"be another for {few}", repr(self.method), "Type {method}.",
+                "method", f"not be {self.method!r} for {few}", "", "Use {method}.",
                 method="auto",
             )  # fmt: skip
         if self.level is not None and self.method not in self._certifiable:
@@ -231,9 +231,9 @@ class Quantiles(GaussianReady):
         if self.spread is not None and self.is_datetime != isinstance(self.spread, dt.timedelta):
             raise ParameterError(
                 "spread",
-                "be a duration for dates, and a number for numbers",
+                "be a duration for dates and a number for numbers",
                 given(self.spread),
-                "Type {spread}.",
+                "Use {spread}.",
                 spread="30 days" if self.is_datetime else 10,
             )
         for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
@@ -248,9 +248,9 @@ class Quantiles(GaussianReady):
         name = "interval" if self.interval is not None else "population"
         raise ParameterError(
             name,
-            f"be left out for method {self.method!r}: it has no counts to pay for",
+            f"be omitted for method {self.method!r}, which releases no counts",
             str(float(cast("Fraction", self.interval))) if name == "interval" else "True",
-            f"Type {{method}}, or leave {{{name}}} out.",
+            f"Use {{method}}, or omit {{{name}}}.",
             **{"method": "auto", name: LEFT_OUT},
         )
 
@@ -663,7 +663,7 @@ class Quantile(Quantiles):
         """Refuse several orders."""
         if not isinstance(self.q, Fraction):
             raise ParameterError(
-                "q", "be a single order", f"{len(self.q)} in a list", "Type {q}.", q=0.9
+                "q", "be a single order", f"{len(self.q)} orders", "Use {q}.", q=0.9
             )
         super().check()
 

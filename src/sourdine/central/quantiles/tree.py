@@ -222,7 +222,7 @@ class Tree(QuantileMechanism):
                 "height",
                 f"leave at most {MOST_LEAVES} leaves",
                 f"{h} levels of {b}",
-                "Type {branching} and {height}.",
+                "Use {branching} and {height}.",
                 branching=16,
                 height=3,
             )

@@ -100,7 +100,7 @@ def _told_without_data(work: Callable[[], Any]) -> Any:
             "data",
             "be readable to the end",
             "a Spark frame whose query failed",
-            "Spark's log says why: an expression in the frame may fail on a value.",
+            "See Spark's log: an expression in the frame may fail on a value.",
         ) from None
 
 
@@ -174,12 +174,10 @@ def require_usable(frame: Any) -> list[str]:
     Also refuse a setting under which Spark leaves out the grouping columns.
     """
     if frame.isStreaming:
-        raise ParameterError(
-            "data", "be at rest", "a stream", "Write it to a table, and pass that."
-        )
+        raise ParameterError("data", "not be a stream", "", "Write it to a table, and pass that.")
     if frame.sparkSession.conf.get(_RETAINED).lower() != "true":
         raise ParameterError(
-            _RETAINED, "be true", "false", f'Type spark.conf.set("{_RETAINED}", "true").'
+            _RETAINED, "be true", "false", f'Call spark.conf.set("{_RETAINED}", "true").'
         )
     names = list(frame.columns)
     require_different(names)
@@ -210,7 +208,7 @@ def require_determined(frame: Any) -> None:
             "data",
             "be the same each time they are read",
             f"a Spark frame with {found}",
-            "Write it to a table or a folder, and pass what that holds.",
+            "Write it to a table or a folder, and pass that.",
         )
 
 

@@ -630,7 +630,7 @@ def _away() -> ParameterError:
         "data",
         "be on this machine to be read row by row",
         "a Spark frame",
-        "Collect the columns that are needed, with toPandas or toArrow, if they are small.",
+        "Collect the necessary columns with toPandas or toArrow, if they are small.",
     )
 
 

@@ -162,9 +162,9 @@ def _refusal(
     """Return the error that says which Python the executors run, and what to type."""
     version = ".".join(map(str, sys.version_info[:2]))
     if _is_local(session):
-        hint = f"Before Spark starts, type os.environ[{_PYTHON!r}] = {sys.executable!r}."
+        hint = f"Before Spark starts, set os.environ[{_PYTHON!r}] = {sys.executable!r}."
     elif lacks:
-        hint = f"On every executor, type {python} -m pip install {' '.join(lacks)}."
+        hint = f"On every executor, run {python} -m pip install {' '.join(lacks)}."
     else:
         hint = f"Set {_PYTHON} to python{version} where Spark is started."
     return ParameterError(

@@ -8,7 +8,7 @@ from pathlib import Path
 from secrets import token_hex
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import ParameterError
+from sourdine.errors import MissingExtraError, MissingFileError, ParameterError, SourdineError
 from sourdine.frames.engine import require_different
 from sourdine.frames.reading import CSV, STANDARD
 from sourdine.frames.spark.dataframe import condition_of, functions, guarded
@@ -80,26 +80,27 @@ def _opened(open_: Callable[[], Any], what: str, name: str, encoding: str | None
     frame, error = guarded(found)
     if error is None:
         return frame
-    if isinstance(error, ParameterError):
+    if isinstance(error, SourdineError):
         raise error
     condition = str(condition_of(error))
     if condition.startswith("INVALID_PARAMETER_VALUE.CHARSET"):
         raise ParameterError(
             "encoding",
-            "be one that Spark reads: utf-8, iso-8859-1, us-ascii, utf-16 or utf-32",
+            "be an encoding that Spark reads: utf-8, iso-8859-1, us-ascii, utf-16 or utf-32",
             repr(encoding),
-            "Save the file in one of them, or leave --engine out.",
+            "Save the file in one of them, or omit --engine.",
         )
-    there = "://" in name or what == "the table"
-    where = "" if there else f" and the folder, which is {str(Path.cwd())!r} now"
+    where = "" if "://" in name else f"; the current folder is {str(Path.cwd())!r}"
     if condition in {"PATH_NOT_FOUND", "TABLE_OR_VIEW_NOT_FOUND"}:
-        raise ParameterError(what, "be there", repr(name), f"Check the name{where}.")
+        if what == "the table":
+            raise ParameterError(what, "exist", repr(name), "Check the name.")
+        raise MissingFileError(what, "exist", name, f"Check the path{where}.")
     raise ParameterError(
         what,
-        "be one that Spark can open",
+        "be readable by Spark",
         repr(name),
-        "It opens CSV and folders of Parquet files; a colon may stand only in an address such as "
-        "s3a://bucket/name, whose file system Spark must have.",
+        "Spark reads CSV and folders of Parquet files. A colon is only allowed in an "
+        "address such as s3a://bucket/name, whose file system Spark must support.",
     )
 
 
@@ -151,11 +152,11 @@ def _session(master: str | None) -> Any:
     try:
         from pyspark.sql import SparkSession
     except ImportError:
-        raise ParameterError(
-            "engine",
+        raise MissingExtraError(
+            "spark",
             "be installed",
-            "spark without PySpark",
-            "In the checkout, type pip install '.[spark]', and install Java 17.",
+            "",
+            "In the checkout, run pip install '.[spark]', and install Java 17.",
         ) from None
     where = master or "local[*]"
     builder = SparkSession.builder.appName("sourdine")
@@ -174,7 +175,7 @@ def _session(master: str | None) -> Any:
     except Exception:  # noqa: BLE001 - Spark has many types of errors
         raise ParameterError(
             "master",
-            "be a Spark that can be reached",
+            "be a Spark master that can be reached",
             repr(where),
             "Check its address, and that Java 17 is installed: on the path, or in JAVA_HOME.",
         ) from None

@@ -83,7 +83,7 @@ def best_oracle(epsilon: Number, categories: int, *, most_bits: int | None = Non
             "most_bits",
             f"be at least {shortest.bits} for {shortest.categories} categories",
             given(allowed),
-            "Type {most_bits}, or group the answers first.",
+            "Use {most_bits}, or group the answers first.",
             most_bits=shortest.bits,
         )
     if shortest.categories > CELLS // 2:

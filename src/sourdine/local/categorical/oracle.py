@@ -172,7 +172,7 @@ class BitRows(Oracle):
                 "categories",
                 f"be at most {LARGEST} for a law over all rows of bits",
                 str(self.categories),
-                "Look at the law of fewer categories.",
+                "Use the law of fewer categories.",
             )
         wide = np.arange(self.codes, dtype="<u2")[:, None].view(np.uint8)
         return np.unpackbits(wide, axis=1, bitorder="little")[:, : self.categories]

@@ -89,7 +89,7 @@ class SubsetSelection(BitRows):
                 "size",
                 f"be below the number of categories ({k})",
                 given(self.size),
-                "Leave {size} out for the best.",
+                "Omit {size} for the best value.",
                 size=LEFT_OUT,
             )
 

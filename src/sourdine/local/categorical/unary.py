@@ -242,7 +242,7 @@ class FlippedSet(Oracle):
                 "flips",
                 f"be below the number of choices ({k})",
                 given(self.flips),
-                "Leave {flips} out for the best.",
+                "Omit {flips} for the best value.",
                 flips=LEFT_OUT,
             )
 

@@ -301,9 +301,9 @@ class BinReport(Report):
         if not bins or not dyadic or bins[0] > MOST or len(weights) != len(bins):
             raise ParameterError(
                 "bins",
-                f"be falling powers of two from 4 to {MOST}, with a weight for each",
+                f"be decreasing powers of two from 4 to {MOST}, with a weight for each",
                 f"{bins} and {weights}",
-                "Type {bins} and {weights}.",
+                "Use {bins} and {weights}.",
                 **EXAMPLE,
             )
         guarantee = Guarantee(epsilon, 0, LOCAL)

@@ -391,16 +391,16 @@ def read_bounds(bounds: object) -> tuple[Fraction, Fraction]:
             "bounds",
             "be two numbers",
             given(bounds),
-            "Type the public bounds, such as {bounds}.",
+            "Use the public bounds, such as {bounds}.",
             bounds=(0, 100),
         )
     low, high = rational(bounds[0], "bounds[0]"), rational(bounds[1], "bounds[1]")
     if low >= high:
         raise ParameterError(
             "bounds",
-            "be in order",
-            f"{given(bounds[0])} and {given(bounds[1])}",
-            "Type the public bounds, such as {bounds}.",
+            "lower must be below upper",
+            f"({given(bounds[0])}, {given(bounds[1])})",
+            "Use the public bounds, such as {bounds}.",
             bounds=(0, 100),
         )
     return low, high

@@ -85,7 +85,7 @@ class NoisyCoefficients(Report):
         one_of(self.constants, "constants", "exact", "paper")
         nu = rational(self.nu, "nu", example=1.5)
         if nu <= 1:
-            raise ParameterError("nu", "be above 1", given(self.nu), "Type {nu}.", nu=1.5)
+            raise ParameterError("nu", "be above 1", given(self.nu), "Use {nu}.", nu=1.5)
         settle(self, epsilon=epsilon, nu=nu, guarantee=Guarantee(epsilon, 0, LOCAL))
         _ = self.scales  # refuses early
 

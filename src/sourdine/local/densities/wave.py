@@ -73,7 +73,7 @@ class Wave(DensityProtocol):
         cells = integer(self.cells, "cells", least=4)
         if cells & (cells - 1) or cells > 512:
             must = "be a power of two, at most 512"
-            raise ParameterError("cells", must, given(cells), "Type {cells}.", cells=256)
+            raise ParameterError("cells", must, given(cells), "Use {cells}.", cells=256)
         one_of(self.reading, "reading", "ems", "em")
         settle(self, cells=cells, report=square_wave(self.epsilon, cells - 1))
 

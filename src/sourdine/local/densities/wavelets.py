@@ -17,9 +17,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import MissingExtraError, ParameterError
 from sourdine.exact import given, integer
-from sourdine.results.charts import MissingExtraError
 
 if TYPE_CHECKING:
     from types import ModuleType
@@ -90,9 +89,9 @@ class Wavelet:
         if not fits or pywt.Wavelet(self.name).rec_len > LONGEST:
             raise ParameterError(
                 "wavelet",
-                f"be an orthogonal one of PyWavelets with at most {LONGEST} coefficients",
+                f"be an orthogonal wavelet of PyWavelets with at most {LONGEST} coefficients",
                 given(self.name),
-                "Type {wavelet}.",
+                "Use {wavelet}.",
                 wavelet="db4",
             )
 
@@ -167,10 +166,10 @@ def _pywt() -> ModuleType:
         return import_module("pywt")
     except ImportError as error:
         raise MissingExtraError(
-            "PyWavelets",
-            "be installed for densities by wavelets",
-            "none",
-            "In the checkout, type pip install '.[density]', or {method}.",
+            "density",
+            "be installed",
+            "",
+            "In the checkout, run pip install '.[density]', or use {method}.",
             method="square-wave",
         ) from error
 
@@ -259,7 +258,7 @@ class Basis:
                 "first",
                 f"be at most last, and last below the number of bits ({bits})",
                 f"first {given(first)} and last {given(last)}",
-                "Type {first} and {last}.",
+                "Use {first} and {last}.",
                 first=0,
                 last=bits - 1,
             )

@@ -202,7 +202,7 @@ def channel(report: Numeric) -> Channel:
             "report",
             "be a randomiser of numbers",
             kind(report),
-            "Ask frequencies(...) for categories.",
+            "Use frequencies(...) for categories.",
         )
     a = (rows / rows.mean(axis=0)) @ rows.T
     eigenvalues, vectors = np.linalg.eigh((a + a.T) / 2)

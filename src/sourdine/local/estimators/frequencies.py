@@ -433,10 +433,10 @@ class Frequencies(Estimate):
         p, q = _plain(self.p), _plain(self.q)
         if not np.all(np.subtract(p, q) > 0):
             raise ParameterError(
-                "the randomiser",
-                "tell categories apart",
-                "chances that are equal in double precision",
-                "Type a larger epsilon, such as {epsilon}.",
+                "randomiser",
+                "distinguish categories",
+                "probabilities that are equal in double precision",
+                "Use a larger epsilon, such as {epsilon}.",
                 epsilon=1,
             )
         if self.consistent not in (None, "norm-sub", "em"):
@@ -444,7 +444,7 @@ class Frequencies(Estimate):
                 "consistent",
                 "be None, 'norm-sub' or 'em'",
                 given(self.consistent),
-                "Leave {consistent} out for unbiased shares.",
+                "Omit {consistent} for unbiased shares.",
                 consistent=LEFT_OUT,
             )
         settle(self, p=p, q=q, names=_names(self.names, self.categories))
@@ -601,7 +601,7 @@ def frequencies(
             "oracle",
             "be a randomiser of categories",
             kind(oracle),
-            "Type RandomizedResponse(epsilon=1, categories=4).",
+            "Use RandomizedResponse(epsilon=1, categories=4).",
         )
     counts = _read_tally(oracle, tally)
     n = integer(reports, "reports", least=0, most=1 << 62, example=int(counts.sum()))
@@ -621,9 +621,9 @@ def frequencies(
     if support.size and not (support.min() >= 0 and support.max() <= n):
         raise ParameterError(
             "reports",
-            "be how many were tallied",
+            "be the number of reports that were tallied",
             f"{n}",
-            "More support one category: count all reports of the tally.",
+            "One category has more: count all reports of the tally.",
         )
     raw = survey.shares(support)
     drawn: dict[str, Any] = {
@@ -646,8 +646,8 @@ def _read_tally(oracle: FrequencyOracle, tally: ArrayLike) -> NDArray[np.int64]:
         raise ParameterError(
             "tally",
             f"be {oracle.cells} whole numbers",
-            f"{counts.dtype} of the shape {counts.shape}",
-            "Type oracle.tally(reports).",
+            f"{counts.dtype} values of shape {counts.shape}",
+            "Use oracle.tally(reports).",
         )
     return counts.astype(np.int64, copy=False)
 
@@ -660,8 +660,8 @@ def _channel(oracle: FrequencyOracle, counts: NDArray[np.int64], n: int) -> Floa
             "consistent",
             f"be 'norm-sub' for {oracle}",
             "'em'",
-            f"The other needs counts of single reports, at most {WHOLE} with all categories. "
-            "Type {consistent}.",
+            f"The other method needs counts of single reports, at most {WHOLE} with all "
+            f"categories. Use {{consistent}}.",
             consistent="norm-sub",
         )
     every = np.arange(oracle.codes)
@@ -683,7 +683,7 @@ def _names(labels: Sequence[Any] | None, k: int) -> tuple[Any, ...] | None:
             "labels",
             f"name each of the {k} categories",
             f"{len(plain)} names",
-            "Type a name for each code from 0 on, or leave {labels} out.",
+            "Pass a name for each code from 0 on, or omit {labels}.",
             labels=LEFT_OUT,
         )
     known = (str, int, float, bool, type(None))

@@ -140,8 +140,8 @@ def read_tally(report: Numeric, tally: ArrayLike) -> NDArray[np.int64]:
         raise ParameterError(
             "tally",
             f"be {report.cells} counts of reports",
-            f"{counts.dtype} of the shape {counts.shape}",
-            "Pass what report.tally(reports) returned.",
+            f"{counts.dtype} values of shape {counts.shape}",
+            "Pass the result of report.tally(reports).",
         )
     return counts.astype(np.int64)
 

@@ -1,15 +1,15 @@
 """Learning from randomised tables, for scikit-learn (``pip install '.[learn]'``)."""
 
-from sourdine.results.charts import MissingExtraError
+from sourdine.errors import MissingExtraError
 
 try:
     import sklearn as _sklearn
 except ImportError as error:
     raise MissingExtraError(
-        "scikit-learn",
-        "be installed to learn",
-        "none",
-        "In the checkout, type pip install '.[learn]'.",
+        "learn",
+        "be installed",
+        "",
+        "In the checkout, run pip install '.[learn]'.",
     ) from error
 
 from sourdine.local.learn.naive_bayes import NoisyGaussianNB, Sanitizer

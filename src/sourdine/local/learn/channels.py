@@ -150,7 +150,7 @@ def features(schema: Schema, label: str | None) -> dict[str, Feature]:
             "method",
             "be 'split' to learn how columns depend on each other",
             "'sample'",
-            "Nobody reported two of them. Type {method}.",
+            "With 'sample', each person reports a single column. Use {method}.",
             method="split",
         )
     parts = {name: part for name, part in schema.parts().items() if name != label}
@@ -158,9 +158,9 @@ def features(schema: Schema, label: str | None) -> dict[str, Feature]:
         if part.column.kind != "number":
             raise ParameterError(
                 f"column {name!r}",
-                "be a Number, as all but the label are",
+                "be a Number, like all columns but the label",
                 f"a {part.column.kind}",
-                "Type {label}, or leave the column out of the schema.",
+                "Use {label}, or omit the column from the schema.",
                 label=name,
             )
     return {name: Feature(part) for name, part in parts.items()}

@@ -189,7 +189,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
                 "label",
                 "be a column of the schema",
                 repr(self.label),
-                f"Its columns are: {listed}.",
+                f"The columns are: {listed}.",
             )
         known = features(schema, self.label)
         names = list(getattr(self, "feature_names_in_", known))
@@ -198,7 +198,7 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
                 "X",
                 f"have the schema's columns without the label, {list(known)}",
                 f"{self.n_features_in_} features{_named(names, known)}",
-                "Leave the others out.",
+                "Omit the others.",
             )
         return {name: known[name] for name in names}
 
@@ -231,9 +231,9 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         if not np.array_equal(self.classes_[codes], given):
             raise ParameterError(
                 "y",
-                f"hold the classes {self.classes_.tolist()}",
-                "another label",
-                "Pass the schema that randomised it.",
+                f"hold only the classes {self.classes_.tolist()}",
+                "",
+                "Pass the schema that it was randomised with.",
             )
         return codes
 
@@ -330,8 +330,8 @@ def _read_priors(priors: Rows, k: int) -> Floats:
         raise ParameterError(
             "priors",
             f"be {k} shares that sum to 1",
-            f"others, of the shape {shares.shape}",
-            "Leave {priors} out to have them estimated.",
+            f"an array of shape {shares.shape}",
+            "Omit {priors} to estimate them.",
             priors=LEFT_OUT,
         )
     return shares
@@ -345,7 +345,7 @@ def _named(names: list[str], known: Iterable[str]) -> str:
 # ---- Randomise rows inside a scikit-learn pipeline -----------------------------------------------
 
 
-CLEAR = "Sanitizer has no schema: rows pass in the clear. Type Sanitizer(schema)."
+CLEAR = "Sanitizer has no schema: rows pass in the clear. Use Sanitizer(schema)."
 
 
 class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -454,7 +454,7 @@ def _columns(schema: Schema, X: Any) -> list[Any]:  # noqa: N803
         raise ParameterError(
             "X",
             f"be rows of the {width} columns of the schema",
-            "other rows",
+            "",
             f"Pass a frame, or an array of the columns {list(schema.columns)} in this order.",
         )
     return [[row[i] for row in rows] for i in range(width)]

@@ -103,9 +103,9 @@ def on_grid(report: Any, grid: Grid) -> None:
     if grid.last != report.last:
         raise ParameterError(
             "grid",
-            f"have the highest tick {report.last} of the reports",
+            f"have the highest tick {report.last}, like the reports",
             str(grid.last),
-            "Type the grid that the answers were read with.",
+            "Use the grid that the answers were read with.",
         )
 
 
@@ -183,7 +183,7 @@ class SlidingWindow(UnbiasedReport):
                     name,
                     f"be at most {MOST_CELLS}",
                     given(value),
-                    f"Type {{{name}}} or less, of wider cells.",
+                    f"Use {{{name}}} or less, of wider cells.",
                     **{name: MOST_CELLS},
                 )
         guarantee = Guarantee(epsilon, 0, LOCAL)

@@ -130,18 +130,18 @@ def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int,
     if pairs and form.sampled:
         raise ParameterError(
             "pairs",
-            "be left out under the method 'sample', where nobody answers for two columns",
-            f"{len(pairs)}",
-            "Leave {pairs} out, or make the schema with the method 'split'.",
+            "be omitted for the method 'sample', as each person answers for one column",
+            f"{len(pairs)} pairs",
+            "Omit {pairs}, or create the schema with the method 'split'.",
             pairs=LEFT_OUT,
         )
     for names in pairs:
         if not _are_two(names, form.randomisers):
             raise ParameterError(
                 "pairs",
-                "be of two different columns of the schema",
+                "hold two different columns of the schema",
                 repr(names) if isinstance(names, tuple) else given(names),
-                "Type {pairs}.",
+                "Use {pairs}.",
                 pairs=[(form.names[0], form.names[-1])],
             )
         one, other = (form.randomisers[name] for name in names)
@@ -149,9 +149,9 @@ def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int,
         if one.cells * other.cells > LARGEST or finest > FINEST:
             raise ParameterError(
                 "pairs",
-                "have at most 2**24 cells, and the first column 2**20 reports",
+                "have at most 2**24 cells, and at most 2**20 for the first column",
                 f"{names!r} with {one.cells} x {other.cells} cells",
-                "Type a coarser step, or fewer categories.",
+                "Use a coarser step, or fewer categories.",
             )
     return tuple((form.names.index(a), form.names.index(b)) for a, b in pairs)
 
@@ -337,9 +337,9 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         if self.remember == "frame":
             raise ParameterTypeError(
                 "reports",
-                "be a Spark frame where replays are found in each frame",
+                "be a Spark frame if replays are found in each frame",
                 kind(reports),
-                "Type {remember} where the aggregator is made.",
+                "Use {remember} when creating the aggregator.",
                 remember="ids",
             )
         received = Receipt()
@@ -356,9 +356,9 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         if self.remember == "ids":
             raise ParameterError(
                 "remember",
-                "be 'frame' or 'none' for a Spark frame, whose ids stay where they are",
+                "be 'frame' or 'none' for a Spark frame, whose ids are not collected",
                 "'ids'",
-                "Type {remember} where the aggregator is made.",
+                "Use {remember} when creating the aggregator.",
                 remember="frame",
             )
         received = count_reports(self, frame)
@@ -417,7 +417,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
             "the pair",
             f"be one of {list(self.pairs)}",
             repr((one, other)),
-            "Type {pairs} where the aggregator is made.",
+            "Use {pairs} when creating the aggregator.",
             pairs=[(one, other)],
         )
 
@@ -428,7 +428,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
             "column",
             f"be one of {', '.join(self.form.names)}",
             repr(column),
-            "Type {column}.",
+            "Use {column}.",
             column=self.form.names[0],
         )
 
@@ -442,7 +442,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
                 "aggregators",
                 f"have the same {name} to be added",
                 f"{mine[name]} and {theirs[name]}",
-                "Make both from one schema, with the same pairs and remember.",
+                "Create both from the same schema, with the same pairs and remember.",
             )
         total = Aggregator(self.schema, pairs=self.pairs, remember=self.remember)
         total.receipt = self.receipt + other.receipt
@@ -517,9 +517,9 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
             if facts[name] != empty._terms()[name]:
                 raise ParameterError(
                     "schema",
-                    "be the one that the file is for",
-                    f"one with another {name.rstrip('s')}",
-                    "Pass the schema that the aggregator was made for.",
+                    "be the schema that the file was written for",
+                    f"a schema with a different {name.rstrip('s')}",
+                    "Pass the schema that the aggregator was created with.",
                 )
         total = cls(schema, pairs=pairs, remember=facts["remember"])
         dropped = {Reason[name]: n for name, n in facts["dropped"].items()}
@@ -569,9 +569,9 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         if isinstance(self.schema, Form):
             raise ParameterTypeError(
                 "estimates",
-                "be of a schema",
-                "a form alone",
-                "Type Aggregator(schema), or pass tally(column) and reports(column) to an "
+                "Estimates need a schema, and the aggregator has a form only.",
+                "",
+                "Use Aggregator(schema), or pass tally(column) and reports(column) to an "
                 "estimator.",
             )
         return Estimates(

@@ -101,12 +101,12 @@ class Form:
         one_of(self.method, "method", *METHODS)
         if not self.randomisers:
             raise ParameterError(
-                "randomisers", "be at least one", "none", "Give the form a column."
+                "randomisers", "hold at least one randomiser", "", "Add a column to the form."
             )
         if not re.fullmatch(r"[0-9a-f]{16,}", self.fingerprint):
             raise ParameterError(
                 "fingerprint",
-                "be 16 or more of the digits 0-9 and a-f",
+                "be 16 or more hexadecimal digits",
                 given(self.fingerprint),
                 "Pass the fingerprint of a schema.",
             )
@@ -209,8 +209,8 @@ class Records:
             raise ParameterError(
                 "answers",
                 f"hold one report of the right width for each person ({form.method!r})",
-                f"{len(answers)} columns of other shapes",
-                "Pass what the randomisers of the form drew.",
+                f"{len(answers)} columns of different shapes",
+                "Pass the output of the form's randomisers.",
             )
         return records
 
@@ -269,7 +269,7 @@ class Records:
                 "number",
                 f"be below the number of parts ({total})",
                 given(chosen),
-                "Parts are counted from 0: type {number} or less.",
+                "Parts are counted from 0: use {number} or less.",
                 number=total - 1,
             )
         words = np.ascontiguousarray(self.id_bytes()[:, :8]).view("<u8")[:, 0]

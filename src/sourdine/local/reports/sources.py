@@ -44,7 +44,7 @@ def form_of(schema: Schema | Form) -> Form:
             "schema",
             "be a Schema or a Form",
             kind(schema),
-            "Type Schema(age=Number(0, 120, step=1), epsilon=1).",
+            "Use Schema(age=Number(0, 120, step=1), epsilon=1).",
         )
     return _form(schema)
 
@@ -144,9 +144,9 @@ def _opened(form: Form, path: Path) -> Iterator[tuple[Records, Counter[Reason]]]
     if not path.is_file():
         raise ParameterError(
             "reports",
-            "be a file that exists, if they are a text",
-            "a text that names none",
-            "Pass what people sent as bytes, or as a list of lines.",
+            "name an existing file if they are a string",
+            "",
+            "Pass received data as bytes, or as a list of lines.",
         )
     with path.open("rb") as file:
         yield from _file(form, file)

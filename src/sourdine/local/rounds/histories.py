@@ -268,9 +268,9 @@ def several(schema: Schema) -> Schema:
     if getattr(schema, "rounds", None) is None:
         raise ParameterError(
             "schema",
-            "be that of a survey of several rounds",
-            "one of a single round",
-            "Type Schema(..., {rounds}).",
+            "have several rounds",
+            "a schema of a single round",
+            "Use Schema(..., {rounds}).",
             rounds=52,
         )
     return schema
@@ -338,24 +338,24 @@ class Histories(Mechanism[History]):
                 "oracle",
                 "be a randomiser with a memory",
                 kind(self.oracle),
-                "Type PermanentResponse(epsilon=0.5, permanent=1, categories=2).",
+                "Use PermanentResponse(epsilon=0.5, permanent=1, categories=2).",
             )
         one_of(self.between, "between", *BETWEEN)
         rounds = integer(self.rounds, "rounds", least=1, most=MOST_LISTED)
         if self.oracle.hashes * self.oracle.answers**rounds > MOST_OUTCOMES:
             raise ParameterError(
                 "rounds",
-                "be so few that all reports can be listed",
+                "be small enough that all reports can be listed",
                 given(rounds),
-                "Type {rounds}.",
+                "Use {rounds}.",
                 rounds=2,
             )
         if self.between == "alike" and self.oracle.hashes > 1:
             raise ParameterError(
                 "between",
-                "be 'stays' or 'any' where answers are hashed",
+                "be 'stays' or 'any' if answers are hashed",
                 "'alike'",
-                "Hashed answers are those of a PermanentResponse, or type {between}.",
+                "Use {between}, or a PermanentResponse.",
                 between="any",
             )
         loss = {"stays": stays, "alike": alike, "any": any_two}[self.between]
@@ -371,7 +371,7 @@ class Histories(Mechanism[History]):
                 "a history",
                 f"hold {self.rounds} categories, one for each round",
                 f"{codes.size}",
-                "Type a code for each round.",
+                "Pass a code for each round.",
             )
         return tuple(np.clip(codes, 0, self.oracle.top).tolist())
 

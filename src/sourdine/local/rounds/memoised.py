@@ -172,7 +172,7 @@ def read_permanent(permanent: object, epsilon: Fraction) -> Fraction:
             "permanent",
             f"be above epsilon ({epsilon})",
             given(permanent),
-            "Type {permanent}, or a smaller epsilon.",
+            "Use {permanent}, or a smaller epsilon.",
             permanent=2 * epsilon,
         )
     return lasting
@@ -344,9 +344,9 @@ class MemoisedHashing(Memoised, LocalHashing):
         if g not in primes_for(k):
             raise ParameterError(
                 "values",
-                f"be a prime whose reports of {k} categories can be tallied",
+                f"be a prime for which reports of {k} categories can be tallied",
                 given(self.values),
-                "Type {values}.",
+                "Use {values}.",
                 values=2,
             )
         permanent = read_permanent(self.permanent, Fraction(self.epsilon))
@@ -428,9 +428,9 @@ def memoised(
         most = max(lasting[m] for m in methods)
         raise ParameterError(
             "once",
-            f"leave column {name!r} less than an answer that stays costs ({plain(most)})",
-            f"{plain(once) if once else once} of it",
-            "Type a smaller one, or leave {once} out.",
+            f"leave column {name!r} less than a permanent answer costs ({plain(most)})",
+            str(plain(once) if once else once),
+            "Use a smaller value, or omit {once}.",
             once=LEFT_OUT,
         )
     made = [_made(m, once or permanent / 2, permanent, k) for m, permanent in enough.items()]
@@ -451,7 +451,7 @@ def _categories(name: str, column: Attribute) -> int:
         f"column {name!r}",
         "be a Choice or a Flag in a survey of several rounds",
         f"a column of {column.kind if column.kind == 'choices' else 'numbers'}",
-        "Ask for a range: type Choice('under 20', '20 to 40', 'over 40').",
+        "Ask for a range: use Choice('under 20', '20 to 40', 'over 40').",
     )
 
 
@@ -464,7 +464,7 @@ def _methods(name: str, column: Attribute) -> tuple[str, ...]:
         f"the method of column {name!r}",
         "be 'response' or 'hashing' in a survey of several rounds",
         repr(column.method),
-        "Leave {method} out for the best one.",
+        "Omit {method} for the best one.",
         method=LEFT_OUT,
     )
 

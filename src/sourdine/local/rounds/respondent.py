@@ -122,7 +122,7 @@ class Panel:
                 "frame",
                 f"have a row for each of the {self.people} people",
                 f"{len(slots[0])} rows",
-                "Leave the cells of those who do not answer blank.",
+                "Leave the cells of people who do not answer blank.",
             )
         drawn = {}
         for j, ((name, oracle), codes) in enumerate(
@@ -142,9 +142,9 @@ class Panel:
         if self.answered == last:
             raise ParameterError(
                 "round",
-                "be one of the survey",
-                f"one after the last ({last})",
-                "The total is spent: ask under a new schema, which costs its own.",
+                f"be at most {last}, the last round of the survey",
+                "a later round",
+                "The total is spent: use a new schema, which has its own cost.",
             )
         turn = self.answered + 1 if wanted is None else integer(wanted, "round", least=1)
         if not self.answered < turn <= last:
@@ -152,7 +152,8 @@ class Panel:
                 "round",
                 f"be from {self.answered + 1} to {last}",
                 given(turn),
-                "Type {round}; send the record of an earlier round again, do not draw it anew.",
+                "Use {round}; send the record of an earlier round again instead of drawing it "
+                "again.",
                 round=self.answered + 1,
             )
         return turn
@@ -229,7 +230,10 @@ class Respondent:
             if name not in self.schema.columns:
                 listed = ", ".join(map(repr, self.schema.columns))
                 raise ParameterError(
-                    "answers", "be to questions of the schema", repr(name), f"They are: {listed}."
+                    "answers",
+                    "name questions of the schema",
+                    repr(name),
+                    f"The questions are: {listed}.",
                 )
         demand_answers(self.schema, said)
         row = {name: [said.get(name)] for name in self.schema.columns}
@@ -274,7 +278,7 @@ def _recall(panel: Panel, text: object) -> None:
     """Put what `Respondent.to_json` wrote into a panel of one, or say what is wrong with it."""
     if not isinstance(text, str):
         raise ParameterTypeError(
-            "memory", "be a text", kind(text), "Pass what Respondent.to_json returned."
+            "memory", "be a string", kind(text), "Pass the result of Respondent.to_json."
         )
     try:
         facts = json.loads(text)
@@ -286,9 +290,9 @@ def _recall(panel: Panel, text: object) -> None:
     if mark != panel.schema.fingerprint:
         raise ParameterError(
             "memory",
-            "be of this schema",
-            "that of another one",
-            "Pass the schema it was drawn for; for another survey leave {memory} out.",
+            "belong to this schema",
+            "a memory of another schema",
+            "Pass the schema that it was created with; for another survey omit {memory}.",
             memory=LEFT_OUT,
         )
     try:
@@ -329,7 +333,7 @@ def _demand(holds: bool) -> None:  # noqa: FBT001
 def _damaged() -> ParameterError:
     return ParameterError(
         "memory",
-        "be as Respondent.to_json wrote it",
-        "a damaged one",
-        "Restore it from a copy; a new one costs the total anew.",
+        "be what Respondent.to_json wrote",
+        "damaged data",
+        "Restore it from a copy; a new memory costs the total again.",
     )

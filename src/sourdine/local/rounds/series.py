@@ -173,9 +173,9 @@ def plan(
     if (n is None) == (error is None):
         raise ParameterError(
             "n",
-            "be given, or error in its place",
+            "be given, or error instead",
             "neither" if n is None else "both",
-            "Type {n} or {error}.",
+            "Use {n} or {error}.",
             n=1000,
             error=0.05,
         )
@@ -274,7 +274,7 @@ class Series(Displayable):
         if number not in self.rounds:
             listed = ", ".join(map(str, sorted(self.rounds))) or "none"
             raise ParameterError(
-                "round", "be one that was counted", given(number), f"They are: {listed}."
+                "round", "be a round that was counted", given(number), f"The rounds are: {listed}."
             )
         return self.rounds[number].estimate()
 

@@ -100,7 +100,7 @@ def _demand_one_column(frame: Any) -> None:
         return
     raise ParameterError(
         "reports",
-        "be one column of a Spark frame, of lines or of files",
+        "be a single column of a Spark frame, of lines or of files",
         ", ".join(names) or "no column",
         "Select it: spark.read.text(folder), or "
         "spark.read.format('binaryFile').load(folder).select('content').",

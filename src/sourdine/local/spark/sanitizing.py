@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ExistingFileError, ParameterError
 from sourdine.exact import kind
 from sourdine.frames.frame import Frame
 from sourdine.frames.spark.cells import Expressions
@@ -202,18 +202,18 @@ def sanitize_frame(
             "to",
             "be a folder that Spark can write",
             repr(folder),
-            "Check that the folder above it exists and can be written, and that a colon stands "
-            "only in an address such as s3a://bucket/name; then type {to}.",
+            "Check that its parent folder exists and can be written, and that a colon is "
+            "only used in an address such as s3a://bucket/name; then use {to}.",
             to="clean",
         )
     if failure == _EXISTS:
-        raise ParameterError(
+        raise ExistingFileError(
             "to",
             "be a new folder",
-            f"{folder!r}, which exists",
-            "Whoever has two tables of the same records knows more than one epsilon allows. If an "
-            "interrupted run left it, with a folder _temporary inside, delete it first; else type "
-            "{to}.",
+            folder,
+            "Two tables of the same records reveal more than one epsilon allows. If an "
+            "interrupted run left the folder, with a folder _temporary inside, delete it "
+            "first; otherwise use {to}.",
             to=f"{folder}-2",
         )
     return guarded(lambda: frame.sparkSession.read.parquet(folder))
@@ -259,16 +259,16 @@ def drawn(schema: Schema, placed: Settled, names: tuple[str, ...], key: bytes) -
 def _folder(to: object, *, overwrite: bool) -> str:
     if to is None:
         raise ParameterError(
-            "to", "name the folder to write for a Spark frame", "none", "Type {to}.", to="clean"
+            "to", "name the output folder for a Spark frame", "", "Use {to}.", to="clean"
         )
     if not isinstance(to, (str, PathLike)):
-        raise ParameterError("to", "be a path", kind(to), "Type {to}.", to="clean")
+        raise ParameterError("to", "be a path", kind(to), "Use {to}.", to="clean")
     if overwrite:
         raise ParameterError(
             "overwrite",
             "be False for a Spark frame",
             "True",
-            "Delete the folder first, or type {overwrite}.",
+            "Delete the folder first, or use {overwrite}.",
             overwrite=False,
         )
     folder = str(fspath(to))
@@ -277,7 +277,7 @@ def _folder(to: object, *, overwrite: bool) -> str:
             "to",
             f"be a path without any of {' '.join(_PATTERN)}, which Spark reads as a pattern",
             repr(folder),
-            "Type {to}.",
+            "Use {to}.",
             to="clean",
         )
     return folder
@@ -290,7 +290,7 @@ def _demand_case(frame: Any, names: tuple[str, ...]) -> None:
     if twice is not None and frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
         raise ParameterError(
             "columns",
-            "differ by more than capital letters, for Spark to write them",
+            "differ in more than upper and lower case, for Spark to write them",
             repr(twice),
             "Rename one of them, or set spark.sql.caseSensitive to true.",
         )

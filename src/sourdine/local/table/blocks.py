@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, TypeAlias
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.errors import LEFT_OUT, MissingExtraError, ParameterError
 from sourdine.frames.frame import Frame, listed_columns
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS
 from sourdine.grid import MISSING
@@ -121,11 +121,11 @@ def demand_missing(schema: Schema) -> None:
     for name in schema.undeclared:
         raise ParameterError(
             "missing",
-            "be declared for every column of a table, whose cells may be empty",
+            "be declared for every column of a table, as cells may be empty",
             f"none for {name!r}",
-            f"To estimate how many did not answer type {_declared(schema.columns[name])} in the "
-            "schema; to replace each by a random answer, which biases estimates, type {missing} in "
-            "the schema.",
+            f"To estimate how many did not answer, use {_declared(schema.columns[name])} "
+            "in the schema. To replace missing answers by random ones, which biases "
+            f"estimates, use {{missing}} in the schema.",
             missing="random",
         )
 
@@ -154,12 +154,12 @@ def demand_types(schema: Schema, data: Frame, *, readable: bool = True) -> None:
             what, fits = "true or false", declared.holds not in {DATES, NESTED, OTHER}
         else:
             several = column.kind == "choices"
-            what = "texts such as 'a;b'" if several else "single values"
+            what = "strings such as 'a;b'" if several else "single values"
             fits = declared.holds != NESTED
         if fits:
             continue
         written = readable and declared.holds == WORDS
-        otherwise = f"; or, if its texts are {what}, type {{read}}" if written else ""
+        otherwise = f"; or, if its strings are {what}, use {{read}}" if written else ""
         raise ParameterError(
             "frame",
             f"hold {what} in {name!r}, a {type(column).__name__} of the schema",
@@ -217,7 +217,7 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
             raise ParameterError(
                 "frame",
                 "have all columns of the schema",
-                f"no {name!r}",
+                f"no column {name!r}",
                 listed_columns(frame, name),
             )
     if drop is None:
@@ -227,9 +227,9 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
         if name not in frame.columns or name in schema.columns:
             raise ParameterError(
                 "drop",
-                "name columns of the table that the schema has not",
+                "name columns of the table that are not in the schema",
                 repr(name),
-                "Leave {drop} out.",
+                "Omit {drop}.",
                 drop=LEFT_OUT,
             )
     others = [name for name in frame.columns if name not in {*schema.columns, *dropped}]
@@ -238,7 +238,7 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
             "frame",
             "have only columns that are in the schema or dropped",
             repr(others[0]),
-            "Type {drop}, or declare them.",
+            "Use {drop}, or declare them.",
             drop=[*dropped, *others],
         )
     return frame
@@ -364,14 +364,14 @@ def sink(path: Path, names: Sequence[str], schema: Schema) -> Iterator[Write]:
     lowered = path.name.lower()
     if not lowered.endswith((*_CSV, *_PARQUET)):
         raise ParameterError(
-            "to", "end in .csv, .tsv or .parquet", repr(str(path)), "Type {to}.", to="clean.csv"
+            "to", "end in .csv, .tsv or .parquet", repr(str(path)), "Use {to}.", to="clean.csv"
         )
     if not path.parent.is_dir():
         raise ParameterError(
             "to",
-            "be in a folder that exists",
+            "be in an existing folder",
             repr(str(path)),
-            "Make the folder first, or type {to}.",
+            "Create the folder first, or use {to}.",
             to="clean.csv",
         )
     make = _parquet if lowered.endswith(_PARQUET) else _text
@@ -395,9 +395,9 @@ def _created(path: Path) -> IO[bytes]:
     except OSError as error:
         raise ParameterError(
             "to",
-            "be in a folder where files can be written",
+            "be in a writable folder",
             f"{str(path.parent)!r} ({error.strerror})",
-            "Type {to}.",
+            "Use {to}.",
             to="clean.csv",
         ) from None
     return os.fdopen(number, "wb")
@@ -430,11 +430,11 @@ def _opened(target: IO[bytes], ending: str) -> IO[str]:
 def _parquet(target: IO[bytes], names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
     del names, ending
     if find_spec("pyarrow") is None:
-        raise ParameterError(
-            "to",
-            "end in .csv where pyarrow is not installed",
-            "a Parquet file",
-            "In the checkout, type pip install '.[arrow]', or {to}.",
+        raise MissingExtraError(
+            "arrow",
+            "be installed",
+            "",
+            "In the checkout, run pip install '.[arrow]', or use {to}.",
             to="clean.csv",
         )
     import pyarrow as pa

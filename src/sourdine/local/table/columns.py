@@ -202,7 +202,7 @@ class Number(Attribute):
     Number(lower=0, upper=120, step=1)
     >>> Number(0, 120, step=1, method="gauss")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: method must be one of 'square-wave', 'piecewise', 'duchi', 'hybrid', 'laplace', 'staircase', 'truncated-staircase', got 'gauss'. Type method='square-wave', or leave it out for the best one.
+    sourdine.errors.ParameterError: method must be one of 'square-wave', 'piecewise', 'duchi', 'hybrid', 'laplace', 'staircase', 'truncated-staircase', got 'gauss'. Use method='square-wave', or omit it for the best one.
     """  # noqa: E501
 
     lower: Numeric
@@ -220,7 +220,7 @@ class Number(Attribute):
                 "lower",
                 "be a number",
                 "a date",
-                "Report the days since one: type {lower} and {upper}.",
+                "Use the days since a date: {lower} and {upper}.",
                 lower=0,
                 upper=wanted.last,
             )
@@ -327,12 +327,12 @@ class Choice(Attribute):
                 "missing",
                 "be True or the name of a category",
                 given(missing),
-                "Type {missing}, or leave it out.",
+                "Use {missing}, or omit it.",
                 missing=NO_ANSWER,
             )
         if len(categories) == 1 and isinstance(categories[0], (list, tuple, set)):
             raise ParameterTypeError(
-                "categories", "be typed one by one", "one list", "Type Choice(*categories)."
+                "categories", "be separate arguments", "a list", "Use Choice(*categories)."
             )
         plain = tuple(_category(c) for c in categories)
         settle(self, categories=plain, method=_named(method, CATEGORICAL), missing=missing)
@@ -340,16 +340,16 @@ class Choice(Attribute):
         if any(set("\r\0") & set(str(category)) for category in self.listed):
             raise ParameterError(
                 "categories",
-                "be texts that a file can hold",
-                "one with a carriage return or NUL",
-                "Leave such letters out.",
+                "be strings without carriage returns and NUL",
+                "",
+                "Remove these characters.",
             )
         if len(self.listed) < 2:
             raise ParameterError(
                 "categories",
-                "list at least two",
+                "hold at least two",
                 f"{len(self.listed)}",
-                "Type Choice('yes', 'no').",
+                "Use Choice('yes', 'no').",
             )
 
     @property
@@ -467,7 +467,7 @@ def _named(method: object, names: tuple[str, ...]) -> str | None:
     if method is None or (isinstance(method, str) and method in names):
         return method
     listed = ", ".join(map(repr, names))
-    hint = "Type {method}, or leave it out for the best one."
+    hint = "Use {method}, or omit it for the best one."
     raise ParameterError("method", f"be one of {listed}", given(method), hint, method=names[0])
 
 
@@ -541,14 +541,14 @@ class Choices(Attribute):
     def __init__(self, *choices: str, separator: str = ";") -> None:
         if len(choices) == 1 and isinstance(choices[0], (list, tuple, set)):
             raise ParameterTypeError(
-                "choices", "be typed one by one", "one list", "Type Choices(*choices)."
+                "choices", "be separate arguments", "a list", "Use Choices(*choices)."
             )
         if not isinstance(separator, str) or not separator.strip() or "\n" in separator:
             raise ParameterError(
                 "separator",
-                "be a text that is no blank",
+                "be a string that is not blank",
                 given(separator),
-                "Type {separator}.",
+                "Use {separator}.",
                 separator=";",
             )
         settle(self, choices=choices, separator=separator, method=None, missing=True)
@@ -557,26 +557,26 @@ class Choices(Attribute):
                 "choices",
                 f"be from 2 to {MOST_CHOICES}",
                 f"{len(choices)}",
-                "Type Choices('tv', 'web', 'radio'); group rare ones.",
+                "Use Choices('tv', 'web', 'radio'); group rare ones.",
             )
         for choice in choices:
             if not isinstance(choice, str) or choice.strip() != choice or not choice:
                 raise ParameterTypeError(
                     "choices",
-                    "be texts without blanks at their ends",
+                    "be strings without leading or trailing blanks",
                     given(choice),
-                    "Type Choices('tv', 'web').",
+                    "Use Choices('tv', 'web').",
                 )
             if set(separator) & set(choice) or set("\r\0") & set(choice):
                 raise ParameterError(
                     "choices",
-                    f"be without the letters of the separator {separator!r} and control letters",
+                    f"contain neither the separator {separator!r} nor control characters",
                     given(choice),
-                    "Type {separator}.",
+                    "Use {separator}.",
                     separator="|" if separator != "|" else ";",
                 )
         if len(set(choices)) < len(choices):
-            raise ParameterError("choices", "be different", "one of them twice", "List each once.")
+            raise ParameterError("choices", "be distinct", "a duplicate", "List each once.")
 
     @property
     def listed(self) -> tuple[str, ...]:
@@ -649,7 +649,7 @@ def demand_answers(schema: Schema, answers: Mapping[str, Any], whose: str = "") 
     >>> demand_answers(schema, {"vote": "yes"})
     >>> demand_answers(schema, {"age": "old"})
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: the answer to 'vote' must be one of 'yes', 'no', got none. Answer it; the schema declares which questions may be left unanswered.
+    sourdine.errors.ParameterError: the answer to 'vote' must be one of 'yes', 'no', got no answer. Answer it; the schema declares which questions are optional.
     """  # noqa: E501
     for name in schema.undeclared:
         question, answer = schema.columns[name], answers.get(name)
@@ -657,8 +657,8 @@ def demand_answers(schema: Schema, answers: Mapping[str, Any], whose: str = "") 
             raise ParameterError(
                 f"the answer to {name!r}{whose}",
                 f"be {wanted(question)}",
-                "none" if answer is None or answer == "" else "something else",
-                "Answer it; the schema declares which questions may be left unanswered.",
+                "no answer" if answer is None or answer == "" else "another value",
+                "Answer it; the schema declares which questions are optional.",
             )
 
 

@@ -114,14 +114,14 @@ def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[
         if len(names) != 2 or names[0] == names[1] or not set(names) <= schema.columns.keys():
             listed = ", ".join(map(repr, schema.columns))
             raise ParameterError(
-                "pairs", "be of two different columns", repr(names), f"The columns are: {listed}."
+                "pairs", "hold two different columns", repr(names), f"The columns are: {listed}."
             )
     if pairs and schema.method == "sample":
         raise ParameterError(
             "pairs",
-            "be left out under the method 'sample', where nobody answers for two columns",
-            f"{len(pairs)}",
-            "Leave {pairs} out, or make the schema with the method 'split'.",
+            "be omitted for the method 'sample', as each person answers for one column",
+            f"{len(pairs)} pairs",
+            "Omit {pairs}, or create the schema with the method 'split'.",
             pairs=LEFT_OUT,
         )
     return [(a, b) for a, b in pairs]

@@ -137,7 +137,7 @@ def _of_categories(part: ColumnPart, column: Choice | Flag) -> Axis:
     if not isinstance(oracle, RandomizedResponse):
         raise ParameterTypeError(
             "pairs",
-            "be of columns reported by randomised response",
+            "hold columns reported by randomised response",
             f"{type(oracle).__name__} for {part.name!r}",
             "Declare the column with {method}.",
             method="response",
@@ -222,9 +222,9 @@ def _inner(column: Number, bins: int | Sequence[float]) -> Floats:
     if not (np.diff(ticks, prepend=0, append=grid.last + 1) > 0).all():
         raise ParameterError(
             "bins",
-            "be inner edges, rising and within the bounds",
-            "other edges",
-            "Type how many bins there should be, such as {bins}.",
+            "be increasing inner edges within the bounds",
+            "",
+            "Use the number of bins, such as {bins}.",
             bins=5,
         )
     return ticks

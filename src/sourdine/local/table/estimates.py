@@ -260,7 +260,7 @@ class Estimates(Displayable, Mapping[str, "Release"]):
         if name not in parts:
             listed = ", ".join(map(repr, parts))
             raise ParameterError(
-                "column", "be one of the schema", repr(name), f"The columns are: {listed}."
+                "column", "be a column of the schema", repr(name), f"The columns are: {listed}."
             )
         return parts[name]
 
@@ -269,9 +269,9 @@ class Estimates(Displayable, Mapping[str, "Release"]):
         if not isinstance(part.column, Number):
             raise ParameterError(
                 what,
-                "be of a column of numbers",
-                f"{name!r}, which holds categories",
-                f"Type shares({name!r}).",
+                f"{what} is not available for {name!r}, a column of categories.",
+                repr(name),
+                f"Use shares({name!r}).",
             )
         return part, part.column.grid, np.asarray(self.tallies[name])
 
@@ -306,19 +306,19 @@ class Estimates(Displayable, Mapping[str, "Release"]):
         if not isinstance(part.column, Choice | Choices | Flag):
             raise ParameterError(
                 "shares",
-                "be of a column of categories",
-                f"{name!r}, which holds numbers",
-                f"Type mean({name!r}), quantiles({name!r}) or distribution({name!r}).",
+                f"shares() is not available for {name!r}, a column of numbers.",
+                repr(name),
+                f"Use mean({name!r}), quantiles({name!r}) or distribution({name!r}).",
             )
         if one_of(of, "of", "all", "answered") == "answered":
-            self._demand_missing(name, "shares of those who answered")
+            self._demand_missing(name, "shares(of='answered')")
         several = isinstance(part.column, Choices)
         if several and consistent is not None:
             raise ParameterError(
                 "consistent",
-                "be left out for a column of several choices, whose shares add up to no 1",
+                "be omitted for a column of several choices, whose shares do not add up to 1",
                 repr(consistent),
-                "Leave {consistent} out.",
+                "Omit {consistent}.",
                 consistent=LEFT_OUT,
             )
         labels = names(part.column)
@@ -340,11 +340,11 @@ class Estimates(Displayable, Mapping[str, "Release"]):
         if isinstance(column, Choices) or not column.missing:
             raise ParameterError(
                 what,
-                "be of a column that declares missing answers",
-                f"{name!r}, which does not",
+                f"{what} is not available for {name!r}, which declares no missing answers.",
+                repr(name),
                 f"Declare it in the schema, or ask for shares of all people: shares({name!r})."
                 if not isinstance(column, Number)
-                else "Type Number(..., missing=True) in the schema.",
+                else "Use Number(..., missing=True) in the schema.",
             )
 
     def _of(self, name: str, found: Release) -> Release:
@@ -353,7 +353,7 @@ class Estimates(Displayable, Mapping[str, "Release"]):
 
     def answered(self, name: str) -> Release:
         """Return the share of people who answered, for columns that declare ``missing``."""
-        self._demand_missing(name, "the share of answers")
+        self._demand_missing(name, "answered()")
         part, tally, labels = self._part(name), self.tallies[name], ("answered", NO_ANSWER)
         if not isinstance(part.mechanism, PaidFlag):
             found = frequencies(part.answer, tally, self.reports(name))
@@ -365,27 +365,27 @@ class Estimates(Displayable, Mapping[str, "Release"]):
 
     def mean(self, name: str) -> Release:
         """Return the mean of a column of numbers; of those who answered, if that is known."""
-        part, grid, tally = self._number(name, "a mean")
+        part, grid, tally = self._number(name, "mean()")
         if isinstance(part.mechanism, PaidFlag):
             return self._of(name, mean_of_answers(part.mechanism, tally, grid))
         return self._of(name, mean(part.answer, tally, grid))
 
     def quantiles(self, name: str, q: Sequence[Numeric] = DECILES) -> Release:
         """Return quantiles of a column of numbers; of those who answered, if that is known."""
-        part, grid, tally = self._number(name, "quantiles")
+        part, grid, tally = self._number(name, "quantiles()")
         if isinstance(part.mechanism, PaidFlag):
             return self._of(name, quantiles_of_answers(part.mechanism, tally, grid, q))
         return self._of(name, quantiles(part.answer, tally, grid, q))
 
     def distribution(self, name: str, *, bins: int = 32) -> Release:
         """Return the shares of bins of a column of numbers."""
-        part, grid, tally = self._number(name, "a distribution")
+        part, grid, tally = self._number(name, "distribution()")
         if isinstance(part.mechanism, PaidFlag):
             raise ParameterError(
-                "a distribution",
-                "be of a column without missing answers",
+                "distribution",
+                f"distribution() is not available for {name!r}, which declares missing answers.",
                 repr(name),
-                f"Type quantiles({name!r}).",
+                f"Use quantiles({name!r}).",
             )
         return self._of(name, distribution(part.answer, tally, grid, bins=bins))
 
@@ -416,10 +416,10 @@ class Estimates(Displayable, Mapping[str, "Release"]):
             tally = self.joint[other, one].T
         else:
             raise ParameterError(
-                "a pair",
-                "have been counted",
+                "pairs",
+                "include this pair",
                 repr((one, other)),
-                "Type {pairs} in estimate(...).",
+                "Use {pairs} in estimate(...).",
                 pairs=[(one, other)],
             )
         n, cut = int(tally.sum()), bins if isinstance(bins, Mapping) else {one: bins, other: bins}

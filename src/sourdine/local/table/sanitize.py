@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ExistingFileError, ParameterError
 from sourdine.exact import flag, kind
 from sourdine.frames.duck import Duck
 from sourdine.frames.frame import Frame, is_spark
@@ -394,31 +394,31 @@ def _joined(stream: Iterator[dict[str, NDArray[Any]]], names: list[str]) -> dict
 def _target(frame: object, to: object, *, overwrite: bool) -> Path | None:
     """Return the file to write, if any."""
     if to is not None and not isinstance(to, (str, PathLike)):
-        raise ParameterError("to", "be a path", kind(to), "Type {to}.", to="clean.csv")
+        raise ParameterError("to", "be a path", kind(to), "Use {to}.", to="clean.csv")
     path = None if to is None else Path(fspath(to))
     if not isinstance(frame, (str, PathLike)):
         return _new(path, overwrite=overwrite)
     if path is None:
         raise ParameterError(
-            "to", "name the file to write when a file is read", "none", "Type {to}.", to="clean.csv"
+            "to", "name the output file if a file is read", "", "Use {to}.", to="clean.csv"
         )
     read = [fspath(frame), *glob(fspath(frame), recursive=True)]  # noqa: PTH207
     if path.exists() and any(path.samefile(file) for file in read if Path(file).exists()):
         other = str(path.with_name(f"clean-{path.name}"))
-        must = "be another file than the one read"
-        raise ParameterError("to", must, "the same", "Type {to}.", to=other)
+        must = "differ from the file that is read"
+        raise ParameterError("to", must, "", "Use {to}.", to=other)
     return _new(path, overwrite=overwrite)
 
 
 def _new(path: Path | None, *, overwrite: bool) -> Path | None:
     """Return a path if nothing is there, or if that does not matter."""
     if path is not None and path.exists() and not overwrite:
-        raise ParameterError(
+        raise ExistingFileError(
             "to",
             "be a new file",
-            f"{str(path)!r}, which exists",
-            "Whoever has both tables of the same records knows more than one epsilon allows. Type "
-            "{to}, or {overwrite} if nobody has the old one.",
+            str(path),
+            "Two tables of the same records reveal more than one epsilon allows. Use "
+            "{to}, or {overwrite} if the old table was not shared.",
             to=str(_free(path)),
             overwrite=True,
         )
@@ -437,10 +437,10 @@ def _demand_table(schema: Schema) -> None:
         if schema.method == "sample" and column.blank:
             raise ParameterError(
                 "missing",
-                "be False in a table of the method 'sample'",
+                "be False in a table with the method 'sample'",
                 f"True for {name!r}",
-                "A blank would mean two things. Send reports, type {method}, or leave it out of "
-                "the column and type {missing} in the schema.",
+                "A blank would be ambiguous. Send reports, use {method}, or omit it from the "
+                "column and use {missing} in the schema.",
                 method="split",
                 missing="random",
             )
@@ -449,6 +449,6 @@ def _demand_table(schema: Schema) -> None:
                 "method",
                 "be 'response' in a table",
                 f"{column.method!r} for {name!r}",
-                "The others report no categories. Send reports, or type {method}.",
+                "The other methods do not report categories. Send reports, or use {method}.",
                 method="response",
             )

@@ -47,20 +47,20 @@ Missing = Literal["random"]
 def read_columns(columns: object) -> dict[str, Attribute]:
     """Return the columns by name, at least one."""
     if not isinstance(columns, Mapping) or not columns:
-        got = kind(columns) if columns else "none"
-        hint = "Type Schema(age=Number(0, 120, step=1), epsilon=1)."
-        raise ParameterError("columns", "be at least one, by name", got, hint)
+        got = "" if columns == {} else kind(columns)
+        hint = "Use Schema(age=Number(0, 120, step=1), epsilon=1)."
+        raise ParameterError("columns", "be a dict of at least one column", got, hint)
     for name, column in columns.items():
         if not isinstance(name, str):
             raise ParameterTypeError(
-                "the name of a column", "be a text", given(name), f"Type {str(name)!r}."
+                "the name of a column", "be a string", given(name), f"Use {str(name)!r}."
             )
         if not isinstance(column, Attribute):
             raise ParameterTypeError(
                 f"column {name!r}",
                 "be a Number, Choice, Choices or Flag",
                 kind(column),
-                "Type Number(0, 120, step=1).",
+                "Use Number(0, 120, step=1).",
             )
     return dict(columns)
 
@@ -70,9 +70,9 @@ def read_rounds(rounds: object, once: object, turn: int | None) -> dict[str, Any
     if rounds is None and once is not None:
         raise ParameterError(
             "once",
-            "be left out of a survey of one round",
+            "be omitted for a survey of one round",
             given(once),
-            "Type {rounds}, or leave {once} out.",
+            "Use {rounds}, or omit {once}.",
             rounds=52,
             once=LEFT_OUT,
         )
@@ -89,10 +89,11 @@ def read_missing(missing: object) -> Missing | None:
         return missing
     raise ParameterError(
         "missing",
-        "be 'random' or left out",
+        "be 'random' or omitted",
         given(missing),
-        "To estimate how many did not answer declare it in each column, such as Choice('yes', "
-        "'no', missing='no answer'); a column named missing needs Schema.of.",
+        "To estimate how many did not answer, declare it in each column, such as "
+        "Choice('yes', 'no', missing='no answer'); a column named missing needs "
+        "Schema.of.",
     )
 
 
@@ -103,7 +104,7 @@ def read_weights(weights: object, columns: Mapping[str, Attribute]) -> dict[str,
             "weights",
             "be a dict of columns",
             given(weights),
-            "Type {weights}.",
+            "Use {weights}.",
             weights={next(iter(columns)): 2},
         )
     own = {} if weights is None else dict(weights)
@@ -111,7 +112,7 @@ def read_weights(weights: object, columns: Mapping[str, Attribute]) -> dict[str,
         if name not in columns:
             listed = ", ".join(map(repr, columns))
             raise ParameterError(
-                "weights", "be of columns", repr(name), f"The columns are: {listed}."
+                "weights", "name columns of the schema", repr(name), f"The columns are: {listed}."
             )
     return {name: positive(own.get(name, 1), f"weights[{name!r}]") for name in columns}
 
@@ -211,9 +212,9 @@ class Schema(Displayable):
         if unnamed:
             raise ParameterTypeError(
                 "columns",
-                "be typed by name",
-                "a value without a name",
-                "Type Schema(age=Number(0, 120, step=1), epsilon=1), or Schema.of(columns, "
+                "be keyword arguments",
+                "a positional argument",
+                "Use Schema(age=Number(0, 120, step=1), epsilon=1), or Schema.of(columns, "
                 "epsilon=1) for a dict.",
             )
         self._settle(columns, epsilon, method, weights, (rounds, once, None), missing)
@@ -262,7 +263,7 @@ class Schema(Displayable):
 
     def __setattr__(self, name: str, value: object) -> None:
         raise ParameterTypeError(
-            "a schema", "stay as it is", f"a new {name}", "Make another schema."
+            "a schema", "A schema cannot be changed.", f"a new {name}", "Create another schema."
         )
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -303,7 +304,7 @@ class Schema(Displayable):
                 "round",
                 f"be from 1 to {self.rounds}" if self.rounds else "be of a survey of several",
                 given(turn),
-                "Type {round}, or make a schema with more rounds.",
+                "Use {round}, or create a schema with more rounds.",
                 round=1,
             )
         return self.changed(turn=turn, missing=self.missing)
@@ -389,9 +390,9 @@ class Schema(Displayable):
         if self.rounds is not None:
             raise ParameterError(
                 "a survey of several rounds",
-                "be answered from memories",
-                f"{what} without one",
-                "Type schema.respondent().answer(...), or leave {rounds} out.",
+                f"A survey of several rounds needs a memory for {what}.",
+                "",
+                "Use schema.respondent().answer(...), or omit {rounds}.",
                 rounds=LEFT_OUT,
             )
 

@@ -32,7 +32,6 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from difflib import get_close_matches
 from glob import glob
 from hashlib import file_digest
 from os import PathLike, fspath
@@ -41,7 +40,7 @@ from shutil import copymode
 from tempfile import mkstemp
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import MissingFileError, ParameterError, SourdineError, did_you_mean
 from sourdine.exact import flag, fraction, given
 from sourdine.frames.frame import Frame
 from sourdine.local.table.columns import Choice, Choices, Flag, Number, plain
@@ -77,16 +76,14 @@ def read(path: str | PathLike[str]) -> object:
     """Return what the file of a schema holds; its name ends in .toml or .json."""
     file = Path(path)
     if not file.is_file():
-        raise ParameterError(
-            "path", "name a file that exists", repr(str(path)), "Check the name and the folder."
-        )
+        raise MissingFileError("path", "exist", str(path), "Check the path.")
     try:
         text = file.read_text(encoding="utf-8")
         return json.loads(text) if _ending(file) == ".json" else tomllib.loads(text)
     except ValueError as error:
         raise ParameterError(
             "a schema",
-            f"be a file of {_ending(file)[1:].upper()}",
+            f"be a valid {_ending(file)[1:].upper()} file",
             repr(str(path)),
             f"Correct it: {error}.",
         ) from None
@@ -150,13 +147,13 @@ def parsed(found: object) -> dict[str, Any]:
     --------
     >>> parsed({"epsilom": 1, "columns": {"smokes": {"kind": "flag"}}})
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: a schema must hold known keys, got 'epsilom'. Type 'epsilon'.
-    """
+    sourdine.errors.ParameterError: a schema must hold known keys, got 'epsilom'. Did you mean 'epsilon'?
+    """  # noqa: E501
     keys = ("epsilon", "method", "rounds", "once", "missing", "columns")
     known = _table(found, "a schema", keys)
     for key in ("epsilon", "columns"):
         if key not in known:
-            raise ParameterError("a schema", f"hold {key!r}", "none", f"Add {key!r}.")
+            raise ParameterError("a schema", f"hold {key!r}", "", f"Add {key!r}.")
     columns, weights = {}, {}
     for name, column in _table(known["columns"], "columns", None).items():
         own = _table(column, f"column {name!r}", None)
@@ -185,7 +182,7 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
             f"the kind of column {name!r}",
             "be 'number', 'choice', 'choices' or 'flag'",
             given(kind),
-            'Type kind = "number".',
+            'Use kind = "number".',
         )
     own = _table(found, f"column {name!r}", _KEYS[kind])
     if kind == "flag":
@@ -195,7 +192,7 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
         # to tick nothing is an answer, so a column of several choices always allows for absence
         if kind == "choices" and own.pop("missing", True) is not True:
             raise ParameterError(
-                f"missing of column {name!r}", "be true or left out", "another", "Leave it out."
+                f"missing of column {name!r}", "be true or omitted", "", "Omit it."
             )
         listed = own.pop(key, ())
         if not isinstance(listed, list):
@@ -203,14 +200,14 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
                 f"the {key} of column {name!r}",
                 "be a list",
                 given(listed),
-                f'Type {key} = ["yes", "no"].',
+                f'Use {key} = ["yes", "no"].',
             )
         column: Attribute = make(*listed, **own)
         return column
     for key in ("lower", "upper"):
         if key not in own:
             raise ParameterError(
-                f"column {name!r}", "have public bounds", f"no {key!r}", f"Type {key} = 0."
+                f"column {name!r}", "have public bounds", f"no {key!r}", f"Use {key} = 0."
             )
     return Number(**{k: _number(v) if k in _KEYS["number"][:3] else v for k, v in own.items()})
 
@@ -218,11 +215,11 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
 def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, Any]:
     """Return a table of known keys."""
     if not isinstance(found, Mapping):
-        raise ParameterError(what, "be a table", given(found), "Type [columns.age].")
+        raise ParameterError(what, "be a table", given(found), "Use [columns.age].")
     for key in found:
         if keys is not None and key not in keys:
-            near = get_close_matches(str(key), keys, 1, 0.0)
-            raise ParameterError(what, "hold known keys", repr(key), f"Type {(near or keys)[0]!r}.")
+            hint = did_you_mean(str(key), keys)
+            raise ParameterError(what, "hold known keys", repr(key), hint)
     return dict(found)
 
 
@@ -388,7 +385,10 @@ def carried(table: Any, make: Make) -> Schema | None:
     for other in schemas[1:]:
         if other != schemas[0]:
             raise ParameterError(
-                "the files", "carry one schema", "different ones", "Estimate them one by one."
+                "the files",
+                "contain the same schema",
+                "different ones",
+                "Estimate them separately.",
             )
     return schemas[0]
 
@@ -413,9 +413,9 @@ def check(schema: Schema, table: Any, *, unmarked: bool) -> None:
     if found is not None and found != schema:
         raise ParameterError(
             "schema",
-            "be the one that the table was sanitised by",
+            "be the schema that the table was sanitised with",
             difference(found, schema),
-            "The table carries its own: leave {schema} out of estimate.",
+            "The table contains its schema: omit {schema} in estimate.",
         )
 
 
@@ -467,10 +467,10 @@ def _demand(path: Path, make: Make) -> None:
 def _unmarked(path: Path, got: str) -> ParameterError:
     return ParameterError(
         f"the file {path.name!r}",
-        "be as sanitize wrote it",
+        "be a file that sanitize wrote",
         got,
-        "Estimate from what sanitize wrote; a raw file would give nonsense. If it was sanitised "
-        "and then changed or moved, type {unmarked}.",
+        "Estimate from the output of sanitize: a raw file gives meaningless results. "
+        "If it was sanitised and then changed or moved, use {unmarked}.",
         unmarked=True,
     )
 
@@ -553,7 +553,7 @@ def _schema(facts: object, make: Make) -> Schema:
 def _damaged() -> ParameterError:
     return ParameterError(
         "the schema that the table carries",
-        "be as sanitize wrote it",
-        "a damaged one",
+        "be what sanitize wrote",
+        "damaged data",
         "Restore it from a copy.",
     )

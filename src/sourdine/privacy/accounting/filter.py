@@ -105,11 +105,11 @@ class Filter:
         kept = at_least(reserve, "reserve", 0)
         if not 0 <= whole < 1:
             raise ParameterError(
-                "delta", "be from 0 to below 1", given(delta), "Type {delta}.", delta=1e-6
+                "delta", "be at least 0 and below 1", given(delta), "Use {delta}.", delta=1e-6
             )
         if kept > whole:
             raise ParameterError(
-                "reserve", "be at most delta", shown(kept), "Type {reserve}.", reserve=0
+                "reserve", "be at most delta", shown(kept), "Use {reserve}.", reserve=0
             )
         if kept == whole:
             return cls(exact, whole, None, Fraction(0), kept)
@@ -154,35 +154,40 @@ class Filter:
         >>> from sourdine.privacy import Part
         >>> Filter.of(1).charge(Part.pure(2), "mean of age")
         Traceback (most recent call last):
-        sourdine.errors.BudgetExceededError: 'mean of age' must be at most 100% of the total, what is left, got 200%. Ask for less, or with a smaller epsilon.
+        sourdine.errors.BudgetExceededError: Budget exceeded by 'mean of age': requested 200% of the total, 100% remaining. Ask for less, or use a smaller epsilon.
         """  # noqa: E501
         after = self.after(parts)
         if after.is_within:
             return after
+        by = f" by {label!r}" if label else ""
         if after.own_delta > self.reserve and self.epsilon is None:
             raise BudgetExceededError(
-                f"delta of {label!r}" if label else "delta",
-                "be 0 where the total is one of rho",
+                "delta",
+                f"Budget exceeded{by}: requested "
+                f"delta={shown(after.own_delta - self.own_delta)}, but a total of rho has no "
+                "delta.",
                 shown(after.own_delta - self.own_delta),
-                "Ask what needs no delta, or begin with a total of epsilon and delta.",
+                "Use a method without delta, or create a total of epsilon and delta.",
             )
         if after.own_delta > self.reserve:
             left = self.reserve - self.own_delta
             typed = Fraction(shown(left, up=False))
-            other = "open a total with a larger reserve, or ask what needs no delta"
+            other = "create a total with a larger reserve, or use a method without delta"
             raise BudgetExceededError(
-                f"delta of {label!r}" if label else "delta",
-                f"be at most {shown(left, up=False)}, what is left of the reserve of "
-                f"{shown(self.reserve)}",
+                "delta",
+                f"Budget exceeded{by}: requested "
+                f"delta={shown(after.own_delta - self.own_delta)}, {shown(left, up=False)} of "
+                f"the reserve of {shown(self.reserve)} remaining.",
                 shown(after.own_delta - self.own_delta),
-                f"Type {{delta}} or less; or {other}." if typed else f"{other.capitalize()}.",
+                f"Use {{delta}} or less; or {other}." if typed else f"{other.capitalize()}.",
                 **({"delta": typed} if typed else {}),
             )
         raise BudgetExceededError(
-            repr(label) if label else "a charge",
-            f"be at most {percent(self.remaining)} of the total, what is left",
+            "epsilon",
+            f"Budget exceeded{by}: requested {percent(after.share - self.share, up=True)} "
+            f"of the total, {percent(self.remaining)} remaining.",
             percent(after.share - self.share, up=True),
-            "Ask for less, or with a smaller epsilon.",
+            "Ask for less, or use a smaller epsilon.",
         )
 
     def after(self, parts: Iterable[Part] | Part) -> Filter:

@@ -340,9 +340,9 @@ class Part:
         if not isinstance(part, Part) or part.times != 1:
             raise ParameterTypeError(
                 "part",
-                "be one Part of one draw",
+                "be a Part of a single draw",
                 given(part),
-                "Type on_sample(parts, rate) for several draws on one sample.",
+                "Use on_sample(parts, rate) for several draws on one sample.",
             )
         if part.kind == "delta":
             return cls.delta(q * part.size, times)
@@ -450,9 +450,9 @@ class Part:
         if set(record) - known or not isinstance(record.get(size), str):
             raise ParameterError(
                 "record",
-                f"hold {size} as a text and nothing that a {kind} part has not",
+                f"hold {size} as a string and only the fields of a {kind} part",
                 f"{len(record)} entries",
-                "Type what to_dict() returned.",
+                "Pass the result of to_dict().",
             )
         exact, times = fraction(record[size]), record.get("times", 1)
         if kind == "sampled":
@@ -516,9 +516,9 @@ def read_parts(parts: Iterable[Part] | Part) -> tuple[Part, ...]:
     several = (parts,) if isinstance(parts, Part) else tuple(parts)
     for part in several:
         if not isinstance(part, Part):
-            hint = "Type {parts}."
+            hint = "Use {parts}."
             raise ParameterTypeError(
-                "parts", "be parts of a loss", given(part), hint, parts=[Part.pure(1)]
+                "parts", "be parts of a privacy loss", given(part), hint, parts=[Part.pure(1)]
             )
     return several
 
@@ -692,6 +692,6 @@ def _untold(must: str) -> ParameterError:
     return ParameterError(
         "part",
         must,
-        "a part that says nothing of one record replaced",
-        "Ask the mechanism for its parts under SUBSTITUTE.",
+        "a part without a bound for replacing one record",
+        "Use the parts of the mechanism under SUBSTITUTE.",
     )

@@ -161,7 +161,7 @@ def download(visit: Visit) -> Response:
             case "json":
                 text = f"{json_text(facts)}\n"
     if not text:
-        raise NotGrantedError("There is no such file of this release.")
+        raise NotGrantedError("This release has no such file.")
     name = f"{visit.dataset.name}-{number}.{form}"
     return Response(
         text, 200, {"content-disposition": f'attachment; filename="{name}"'}, TYPES[form]
@@ -220,8 +220,8 @@ def as_png(release: Release) -> bytes:
         raise RefusedError(
             503,
             "the picture",
-            "be drawn",
-            "a server that is drawing others",
+            "The server is busy drawing other pictures.",
+            "",
             "Send the same request again in a moment; nothing is charged for it.",
             wait=5,
         )

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Self
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, MissingFileError, ParameterError, SourdineError
 from sourdine.server.store.base import KeyedRequest
 from sourdine.server.store.releases import REQUEST
 from sourdine.session.ledger import CHARGES
@@ -192,8 +192,8 @@ class Witness:
         try:
             locks.write_new(where, _spelled(identity, {}), RIGHTS)
         except FileExistsError:
-            raise ParameterError(
-                "witness", "be a new file", f"{where}, which exists", "Type another path."
+            raise ExistingFileError(
+                "witness", "be a new file", str(where), "Choose another path."
             ) from None
         except OSError as error:
             raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
@@ -233,12 +233,12 @@ class Witness:
         try:
             return self._read()
         except FileNotFoundError:
-            raise ParameterError(
+            raise MissingFileError(
                 "witness",
-                "be a file that is there",
-                f"{self.path} (no such file)",
-                "Mount its disk, or copy the file to this path if it was moved. For a store that "
-                f"never had one, type sourdine serve add-witness {self.path}.",
+                "exist",
+                str(self.path),
+                "Mount its disk, or copy the file to this path if it was moved. For a store "
+                f"that never had a witness, run sourdine serve add-witness {self.path}.",
             ) from None
 
     def _read(self) -> dict[str, str]:
@@ -249,16 +249,16 @@ class Witness:
         except (ValueError, LookupError, TypeError, AttributeError):
             raise ParameterError(
                 "witness",
-                "be a file that Sourdine wrote",
+                "be a file written by Sourdine",
                 str(self.path),
-                "Type another path, or restore it from a copy.",
+                "Choose another path, or restore it from a copy.",
             ) from None
         if identity != self.identity:
             raise ParameterError(
                 "witness",
-                "be that of this store",
-                f"{self.path}, which is another's",
-                "Type another path.",
+                "belong to this store",
+                f"{self.path}, which belongs to another",
+                "Choose another path.",
             )
         return heads
 
@@ -276,8 +276,8 @@ class Witness:
                 raise ParameterError(
                     "store",
                     f"hold line {line} of {name}, which the witness {self.path} has seen",
-                    "an older or another copy",
-                    "Put the latest copy back: what this one lacks was charged, and released.",
+                    "an older or a different copy",
+                    "Restore the latest copy: the missing lines were charged and released.",
                 )
 
     def _write(self, heads: Mapping[str, str]) -> None:

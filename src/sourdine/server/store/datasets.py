@@ -34,15 +34,15 @@ def named(name: str) -> str:
     if NAME.fullmatch(name) is None:
         raise ParameterError(
             "name",
-            "be of small letters, digits, - and _, at most 64",
+            "be at most 64 lowercase letters, digits, - and _",
             repr(name[:80]),
-            "Type another name, such as wages.",
+            "Choose another name, such as wages.",
         )
     return name
 
 
 def _taken(name: str) -> ParameterError:
-    return ParameterError("name", "be new", repr(name), "Type another name.")
+    return ParameterError("name", "be new", repr(name), "Choose another name.")
 
 
 class Datasets:
@@ -209,9 +209,9 @@ class Surveys:
             ):
                 raise ParameterError(
                     "survey",
-                    "be a draft, or stay as it was opened",
+                    "be a draft, or unchanged since it was opened",
                     f"{survey.name!r}, {'unknown' if was is None else was.state}",
-                    "Write another survey.",
+                    "Create another survey.",
                 )
             transaction.run(
                 "UPDATE surveys SET document = ?, store = ?, public = ?, state = ?, page = ? "
@@ -228,7 +228,7 @@ class Surveys:
         def job(transaction: Transaction) -> None:
             gone = transaction.run("DELETE FROM surveys WHERE name = ? AND state = 'draft'", name)
             if gone != 1:
-                raise ParameterError("survey", "be a draft", "none", "Close what is open.")
+                raise ParameterError("survey", "be a draft", "", "Close open surveys instead.")
 
         self._database.write(job)
 
@@ -246,7 +246,7 @@ class Surveys:
 def _insert(database: SharedDatabase, table: str, values: tuple[object, ...]) -> None:
     def job(transaction: Transaction) -> None:
         if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", values[0]) is not None:  # noqa: S608
-            raise ParameterError("name", "be new", repr(values[0]), "Type another name.")
+            raise ParameterError("name", "be new", repr(values[0]), "Choose another name.")
         places = ", ".join("?" for _ in values)
         transaction.run(f"INSERT INTO {table} VALUES ({places})", *values)  # noqa: S608
 

@@ -137,7 +137,7 @@ class Guards:
 
         def job(transaction: Transaction) -> None:
             if transaction.one(f"{FOUND} WHERE name = ?", new.name) is not None:
-                raise ParameterError("name", "be new", repr(new.name), "Type another name.")
+                raise ParameterError("name", "be new", repr(new.name), "Choose another name.")
             begin_journal(transaction, guard_journal(new.name), GUARD, begin)
             transaction.run(
                 "INSERT INTO guards VALUES (?, ?, ?, ?, ?, ?, ?)",
@@ -184,7 +184,9 @@ class Guards:
             names = {"guards": ("guard", guard), "people": ("team", team)}
             for table, (parameter, name) in names.items():
                 if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", name) is None:  # noqa: S608
-                    raise ParameterError(parameter, "be one of this store", repr(name), "Add it.")
+                    raise ParameterError(
+                        parameter, "exist in this store", repr(name), "Add it first."
+                    )
             transaction.run(
                 "INSERT INTO team_grants VALUES (?, ?, ?) "
                 "ON CONFLICT (guard, team) DO UPDATE SET submissions = excluded.submissions",
@@ -275,8 +277,8 @@ class Guards:
         if found[3] != request.asked:
             raise KeyReusedError(
                 "key",
-                "stand for one submission",
-                "other predictions under the same key",
+                "identify one submission",
+                "other predictions with the same key",
                 "Send a new key for a new submission; nothing was charged.",
             )
         return _submission(transaction, found)
@@ -290,12 +292,13 @@ def _require_open(transaction: Transaction, request: KeyedRequest) -> None:
         raise NotGrantedError("No such guard, or no access to it. Ask its owner for a grant.")
     if state[0] != "open":
         raise ParameterError(
-            "guard", "be open", f"{request.dataset}, which was closed", "Ask another one."
+            "guard", "be open", f"{request.dataset}, which is closed", "Use another guard."
         )
     if grant.left == 0:
         raise BudgetExceededError(
             "submissions",
-            f"be at most {grant.submissions}, as {request.analyst} was granted",
+            f"Budget exceeded: {request.analyst} has used all submissions that were granted "
+            f"({grant.submissions}).",
             f"{grant.sent + 1}",
             "Nothing was charged. Ask the owner of the guard for more.",
         )

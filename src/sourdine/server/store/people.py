@@ -95,7 +95,7 @@ class People:
 
         def job(transaction: Transaction) -> None:
             if transaction.one(f"{PERSON} WHERE name = ?", person.name) is not None:
-                raise ParameterError("name", "be new", repr(person.name), "Type another name.")
+                raise ParameterError("name", "be new", repr(person.name), "Choose another name.")
             transaction.run("INSERT INTO people VALUES (?, ?, ?, ?)", *values)
 
         self._database.write(job)
@@ -119,7 +119,9 @@ class People:
         def job(transaction: Transaction) -> Person:
             found = transaction.one(f"{PERSON} WHERE name = ?", name)
             if found is None:
-                raise ParameterError("name", "be that of a person", repr(name), "Type another.")
+                raise ParameterError(
+                    "name", "be the name of a user", repr(name), "Choose another name."
+                )
             was = _person(found)
             new = replace(
                 was,
@@ -198,7 +200,7 @@ class Grants:
             for table, (parameter, name) in names.items():
                 if transaction.one(f"SELECT 1 FROM {table} WHERE name = ?", name) is None:  # noqa: S608
                     raise ParameterError(
-                        parameter, "be one of this store", repr(name), "Add it first."
+                        parameter, "exist in this store", repr(name), "Add it first."
                     )
             transaction.run(
                 "INSERT INTO grants VALUES (?, ?, ?) "

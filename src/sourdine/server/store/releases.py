@@ -116,9 +116,9 @@ class Releases:
         if not 0 < len(request.key) <= LONGEST_KEY or not calls:
             raise ParameterError(
                 "key",
-                f"have 1 to {LONGEST_KEY} letters, and stand for a question",
+                f"have 1 to {LONGEST_KEY} characters and identify a question",
                 f"{len(request.key)} letters",
-                "Send a random one, such as a UUID, for each new request.",
+                "Send a random key, such as a UUID, for each new request.",
             )
         found, grant = self._database.read(
             lambda t: (
@@ -185,7 +185,7 @@ class Releases:
             raise _not_granted()
         if state[0] != "open":
             raise ParameterError(
-                "dataset", "be open", f"{request.dataset}, which was closed", "Ask another one."
+                "dataset", "be open", f"{request.dataset}, which is closed", "Use another data set."
             )
 
     def _granted(
@@ -300,8 +300,8 @@ class Releases:
         if (found[2], found[3]) != (request.dataset, request.asked):
             raise KeyReusedError(
                 "key",
-                "stand for one request",
-                "another request under the same key",
+                "identify one request",
+                "another request with the same key",
                 "Send a new key for a new request; nothing was charged.",
             )
         return self._stored(transaction, found)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from secrets import token_hex
 from typing import TYPE_CHECKING, Self
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ExistingFileError, ParameterError, SourdineError
 from sourdine.server.store.base import Meta
 from sourdine.server.store.checks import DatasetCheck, Witness, checked
 from sourdine.server.store.datasets import Datasets, Surveys
@@ -187,8 +187,8 @@ class ServerStore:
             try:
                 where.path.touch(mode=0o600, exist_ok=False)
             except FileExistsError:
-                raise ParameterError(
-                    "store", "be a new file", f"{where}, which exists", "Type another name."
+                raise ExistingFileError(
+                    "store", "be a new file", str(where), "Choose another name."
                 ) from None
             except OSError as error:
                 raise SourdineError(f"{where} could not be written: {error.strerror}.") from None
@@ -287,7 +287,7 @@ def _meta(database: SharedDatabase) -> Meta:
     found = database.read(lambda t: t.one("SELECT identity, version, opened FROM meta"))
     if found is None:
         raise ParameterError(
-            "store", "be one that Sourdine made", str(database.address), "Make it first."
+            "store", "be a store created by Sourdine", str(database.address), "Create it first."
         )
     identity, version, opened = found
     return Meta(identity=identity, version=version, opened=opened)
