@@ -140,6 +140,6 @@ def test_inputs_too_far_apart_are_a_fault(mechanism, x, near, far):
 
 def test_a_call_must_return_a_release():
     with pytest.raises(
-        ParameterTypeError, match="the call must return a Release, got a value of type float"
+        ParameterTypeError, match="call must return a Release, got a value of type float"
     ):
         replay(lambda x: float(len(x)), DATA, NEIGHBOUR)

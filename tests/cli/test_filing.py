@@ -8,7 +8,7 @@ import pytest
 
 from sourdine import Session
 from sourdine.cli.ledger import _facts, _save, opened
-from sourdine.errors import ParameterError
+from sourdine.errors import ExistingFileError
 
 ASKED = ("--ledger", "x.ledger", "--total", "5")
 
@@ -26,7 +26,7 @@ def ledger(run, tmp_path, monkeypatch):
 def test_an_entry_that_exists_is_kept(tmp_path):
     out = tmp_path / "entry.yaml"
     out.write_text("old")
-    with pytest.raises(ParameterError, match="out must be a new file"):
+    with pytest.raises(ExistingFileError, match="File already exists"):
         _save("new", out, overwrite=False)
     assert out.read_text() == "old"
     _save("new", out, overwrite=True)

@@ -109,5 +109,5 @@ def test_functions_take_what_their_signature_says():
 
 @pytest.mark.parametrize("bounds", [(5, 5), (5, 4), (0.5, 0.5)])
 def test_bounds_are_two_different_numbers(bounds):
-    with pytest.raises(ParameterError, match="bounds must be two numbers in order"):
+    with pytest.raises(ParameterError, match="bounds: lower must be below upper"):
         converters.bounds(bounds)

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sourdine.central import count
+from sourdine import count
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.mechanisms import Laplace
 from sourdine.noise import SeededSource
@@ -109,5 +109,5 @@ def test_an_interval_is_widened_to_hold_its_value():
 
 def test_caveats_travel_with_a_release():
     found = count([1] * 1000, epsilon=0.1)
-    assert found.caveats == ("All records are counted, those with missing values too.",)
+    assert found.caveats == ("All records are counted, including those with missing values.",)
     assert Release.from_json(found.to_json()).caveats == found.caveats

@@ -69,7 +69,7 @@ def test_a_ledger_without_the_line_that_was_seen_is_refused(line, seen):
 
     connection = Connection("https://a.example", "x", transport=httpx.MockTransport(answer))
     connection._seen.put("people", 5, "05" * 16)
-    with pytest.raises(SourdineError, match="an older or another copy"):
+    with pytest.raises(SourdineError, match="an older or a different copy"):
         connection.get("", "people")
     assert connection._seen.get("people") == (5, "05" * 16)
 

@@ -367,7 +367,7 @@ def test_spent_is_a_share_and_promises_no_epsilon_so_far():
     assert json.loads(json.dumps(s.spent.to_dict()))["epsilons"] == "1"
     assert json.loads(json.dumps(s.remaining.to_dict()))["relation"] == "add_remove"
     assert "the epsilons add up to 1" in " ".join(str(s).split())
-    assert repr(s).endswith("% of epsilon 3, delta 1e-06, one record added or removed left>")
+    assert repr(s).endswith("% of epsilon 3, delta 1e-06, one record added or removed remaining>")
 
 
 def test_plans_mean_the_largest_epsilon_that_fits():

@@ -94,15 +94,15 @@ def test_a_new_file_and_its_folder_reach_the_disk(tmp_path, monkeypatch):
         (b"diary 0002", b"diary 0003"),
     ],
 )
-def test_a_changed_letter_is_noticed(book, path, old, new):
-    write(book, "one")
+def test_a_changed_letter_is_noticed(journal, path, old, new):
+    write(journal, "one")
     whole = path.read_bytes()
     assert whole.count(old) == 1
     path.write_bytes(whole.replace(old, new))
     with pytest.raises(ParameterError, match="damaged"):
         Journal(path, DIARY)
     path.write_bytes(whole)
-    assert Journal(path, DIARY).lines == book.lines
+    assert Journal(path, DIARY).lines == journal.lines
 
 
 def test_a_new_file_is_made_by_one(path):

@@ -14,8 +14,9 @@ import pytest
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.local import Aggregator
 from sourdine.local.reports.records import to_lines
+from sourdine.storage.database import Address
 from sourdine.survey import Survey
-from sourdine.survey.database import SqliteFile
+from sourdine.survey.database import SqliteTables, new_file
 from sourdine.survey.results import results
 from sourdine.survey.store import Posted, SurveyStore
 
@@ -212,11 +213,12 @@ def test_nothing_in_the_tables_links(make, request):
 
 
 def test_a_file_overwrites_what_is_deleted_and_waits_for_the_disk(tmp_path):
-    file = SqliteFile(str(tmp_path / "new.db"), new=True)
-    assert file.rows("PRAGMA secure_delete") == [(1,)]
-    assert file.rows("PRAGMA synchronous") == [(2,)]
-    assert file.rows("PRAGMA journal_mode") == [("truncate",)]
+    new_file(tmp_path / "new.db")
+    file = SqliteTables(Address(f"sqlite:///{tmp_path}/new.db")).connect()
+    settings = "secure_delete", "synchronous", "journal_mode"
+    kept = [file.execute(f"PRAGMA {setting}").fetchone()[0] for setting in settings]
     file.close()
+    assert kept == [1, 2, "truncate"]
 
 
 def test_a_file_has_no_row_numbers(survey_cases, tmp_path):

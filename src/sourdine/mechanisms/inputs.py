@@ -189,7 +189,7 @@ def read_last(last: object, least: int) -> int:
             "last",
             "be at most 2**40",
             given(value),
-            "Type a coarser grid's highest tick, such as {last}.",
+            "Use the highest tick of a coarser grid, such as {last}.",
             last=1000,
         )
     return value

@@ -323,7 +323,7 @@ def uniform_below(
             "k",
             "be at most 2**63 for an array of draws",
             given(most),
-            "Leave {size} out, and draw one by one.",
+            "Omit {size}, and draw one value at a time.",
             size=LEFT_OUT,
         )
     count, shape = lanes(size)
@@ -379,7 +379,7 @@ def _multiplied(
 def _below_each(k: NDArray[np.int64], size: Size, source: Source) -> NDArray[np.int64]:
     if size is not None and lanes(size)[1] != k.shape:
         raise ParameterError(
-            "size", "be the shape of k", str(size), "Leave {size} out.", size=LEFT_OUT
+            "size", "equal the shape of k", str(size), "Omit {size}.", size=LEFT_OUT
         )
     bound = k.ravel().astype(np.uint64)
     refused_below = (np.uint64(0) - bound) % bound

@@ -126,9 +126,9 @@ def test_a_stated_number_of_records_is_not_paid_for():
     counted = sd.quantiles(data, DECILES, **GRID, epsilon=1)
     stated = sd.quantiles(data, DECILES, **GRID, epsilon=1, n=10_000)
     assert "count" in counted.drawn
-    assert any("paid for a count" in caveat for caveat in counted.caveats)
+    assert any("spent on a count" in caveat for caveat in counted.caveats)
     assert "count" not in stated.drawn
-    assert not any("paid for a count" in caveat for caveat in stated.caveats)
+    assert not any("spent on a count" in caveat for caveat in stated.caveats)
 
 
 @pytest.mark.parametrize(

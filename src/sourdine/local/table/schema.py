@@ -552,7 +552,7 @@ def estimate(
     100
     >>> estimate(clean, schema=Schema(vote=vote, epsilon=4))
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: schema must be the one that the table was sanitised by, got one with epsilon 4 in place of 2. The table carries its own: leave schema= out of estimate.
+    sourdine.errors.ParameterError: schema must be the schema that the table was sanitised with, got one with epsilon 4 in place of 2. The table contains its schema: omit schema= in estimate.
     """  # noqa: E501
     if schema is None:
         from sourdine.local.table.schema_files import carried
@@ -562,8 +562,8 @@ def estimate(
         Frame(clean)  # refuses what is no table
         raise ParameterError(
             "schema",
-            "be given: the table carries no schema",
-            "none",
-            "Estimate from what sanitize wrote, or name the schema that it was sanitised by.",
+            "be given, as the table contains no schema",
+            "",
+            "Estimate from the output of sanitize, or pass the schema that it was sanitised with.",
         )
     return schema.estimate(clean, pairs=pairs, unmarked=unmarked)
