@@ -155,6 +155,25 @@ async def status_of(collector, path):
         return (await client.get(path)).status_code
 
 
+def test_a_body_of_unknown_length_is_read_to_the_limit(survey_cases, tmp_path):
+    store, _ = SurveyStore.create(tmp_path / "s.db", Survey.from_facts(survey_cases.facts()))
+    collector = Collector(store.place)
+
+    async def posted(size):
+        async def parts():
+            for _ in range(size // 1024):
+                yield b"x" * 1024
+
+        transport = httpx.ASGITransport(collector)
+        async with httpx.AsyncClient(transport=transport, base_url="http://survey") as client:
+            return (await client.post("/reports", content=parts())).status_code
+
+    found = [asyncio.run(posted(size)) for size in (LONGEST_BODY, LONGEST_BODY + 1024)]
+    collector.stop()
+    store.close()
+    assert found == [422, 413]
+
+
 def test_results_are_shown_only_if_they_are_public(survey_cases, tmp_path):
     survey = Survey.from_facts(survey_cases.facts())
     for public, status in ((True, 200), (False, 404)):
