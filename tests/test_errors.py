@@ -307,7 +307,7 @@ def session_spent():
             lambda: sourdine.mode(["a"], categories=["a", "b"], epsilon=1).interval(),
             ParameterTypeError,
             TypeError,
-            "interval() is not available for a mode. Use its error(beta).",
+            "interval() is not available for a mode. Use release.mechanism.error(0.05).",
         ),
         (
             plotted_without_matplotlib,

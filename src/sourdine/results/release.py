@@ -280,7 +280,7 @@ class Release(Answer):
                 "interval",
                 f"interval() is not available for a {display.head}.",
                 f"a {display.head}",
-                "Use its error(beta).",
+                "Use release.mechanism.error(0.05).",
             )
         if of == "population" and not display.populations:
             raise ParameterError(
