@@ -99,7 +99,9 @@ class Runner:
                         future = processes.submit(_compute, experiment.name, part)
                         waiting[future] = (experiment, i)
             while waiting:
-                for future in wait(waiting, return_when=FIRST_COMPLETED).done:
+                finished = wait(waiting, return_when=FIRST_COMPLETED).done
+                # An error ends the run: what is finished beside it is kept first.
+                for future in sorted(finished, key=lambda one: one.exception() is not None):
                     experiment, i = waiting.pop(future)
                     name, total = experiment.name, len(parts[experiment.name])
                     rows[name][i] = future.result()
