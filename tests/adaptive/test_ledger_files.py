@@ -61,9 +61,9 @@ def test_a_file_remembers(tmp_path):
     ("change", "text"),
     [
         ({"n": 501}, "n must be 500, which the ledger eval.ledger was opened with, got 501"),
-        ({"confidence": 0.9}, "confidence must be 19/20, as"),
-        ({"dependence": Blocks(2)}, "dependence must be {'name': 'iid'}, as"),
-        ({"error": 0.2}, "error must be None, as"),
+        ({"confidence": 0.9}, "confidence must be 19/20, which the"),
+        ({"dependence": Blocks(2)}, "dependence must be {'name': 'iid'}, which the"),
+        ({"error": 0.2}, "error must be None, which the"),
         ({"name": "other"}, "name must be clinic, which"),
     ],
 )

@@ -74,7 +74,7 @@ def test_groups_of_dates_are_a_duration_apart(population, tmp_path):
     assert sd.Release.from_json(apart.to_json()) == apart
     assert "days" in str(apart)
     assert np.asarray(apart).dtype.kind == "m"
-    with pytest.raises(ParameterTypeError, match="got a duration"):
+    with pytest.raises(ParameterTypeError, match="that is a duration cannot be converted"):
         float(apart)
     apart.plot(path=str(tmp_path / "apart.png"))
     assert len(apart.to_frame()) == 1
@@ -212,7 +212,8 @@ def test_tables_show_as_much_of_the_clock_as_is_known():
     few = sd.mean(["2020-01-09"] * 9, bounds=DAYS, epsilon=0.1)
     assert len(few.sheet().lines[0][0]) == len("2020-01-09")
     many = sd.mean([at(5)] * 10**5, bounds=HOURS, epsilon=1)
-    text, low, high = many.sheet().lines[0]
+    text, interval = many.sheet().lines[0]
+    low, high = interval.strip("[]").split(", ")
     assert len(text) == len("2020-01-01 05:00:00")
     ends = many.interval()
     assert dt.datetime.fromisoformat(low) <= ends[0] <= ends[1] <= dt.datetime.fromisoformat(high)

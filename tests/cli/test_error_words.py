@@ -29,8 +29,8 @@ mean people.csv -c age {AGE} --encoding nope
 histogram people.csv -c age -e 1
 quantiles people.csv -c age {AGE} -q 7
 mode people.csv -c vote -e 1
-check none.csv
-check people.csv --unit nope
+inspect none.csv
+inspect people.csv --unit nope
 schema x.xlsx
 schema people.csv -o s.toml
 sanitize none.csv -s s.toml -o c.csv

@@ -39,9 +39,9 @@ def test_nothing_is_rounded_to_reassure(epsilon):
     ((_, cost, times, found, *spans),) = said.sheet().lines
     assert Fraction(cost) >= epsilon
     assert e - tiny <= Fraction(times) <= e * Fraction(102, 100)
-    assert 100 * (power - tiny) <= Fraction(found.removesuffix(" %")) <= 100 * power + 1
+    assert 100 * (power - tiny) <= Fraction(found.removesuffix("%")) <= 100 * power + 1
     for (low, high), span in zip(ends, spans, strict=True):
-        left, right = (Fraction(end) for end in span.removesuffix(" %").split(" to "))
+        left, right = (Fraction(end) for end in span.removesuffix("%").split(" to "))
         assert left <= 100 * (low + tiny)
         assert right >= 100 * (high - tiny)
     (line,) = said.to_dict()["releases"]

@@ -68,7 +68,7 @@ def test_exit_status_of_a_process(sourdine, guard, folder):
     words = ("guard", "confirm", "eval.guard", "old.csv", "--old", "new.txt")
     done = sourdine(*words, cwd=folder)
     assert (done.returncode, done.stderr) == (1, "")
-    assert done.stdout.startswith("not confirmed\nleft: next answer within 0.0")
+    assert done.stdout.startswith("not confirmed\nremaining: next answer within 0.0")
 
 
 @pytest.mark.slow
@@ -265,7 +265,7 @@ def test_a_file_that_cannot_be_read_is_said_to_be(guard, folder):
 @pytest.mark.slow
 def test_help_reads_well(guard):
     text = guard("--help").stdout
-    for word in ("init", "confirm", "score", "final", "status", "1 not confirmed"):
+    for word in ("init", "confirm", "score", "final", "status", "1 if not confirmed"):
         assert word in text
 
 
@@ -329,8 +329,8 @@ def test_a_file_without_a_header_loses_no_label(guard, folder):
         ("-0.5\n1\n", "got values. "),
         ("NA\n1\n", "got values. "),
         ("0,1\n1,1\n", "got values. "),
-        ("", "got an empty one"),
-        ("\n1\n", "got an empty one"),
+        ("", "got an empty file"),
+        ("\n1\n", "got an empty file"),
         ("y\n", "LABELS must hold a label for each row"),
         ("row,y\n1,1\n", "be a column that the first line of a.csv names. Look at the"),
     ]:
@@ -379,7 +379,7 @@ def test_what_is_left_does_not_contradict_itself(guard):
 def test_figures_are_clean(guard):
     guard("init", "labels.csv", "-o", "eval.guard", "--baseline", "old.csv", "--error", "0.2")
     assert json.loads(guard("confirm", "eval.guard", "new.txt", "--json").stdout)["bits"] == 1
-    assert "spent    1 answer, 1 bit\n" in _trimmed(guard("status", "eval.guard").stdout)
+    assert "spent      1 answer, 1 bit\n" in _trimmed(guard("status", "eval.guard").stdout)
     assert json.loads(guard("confirm", "eval.guard", "new.txt", "--json").stdout)["bits"] == 2
     status = json.loads(guard("status", "eval.guard", "--json").stdout)
     assert (status["bits"], status["whole"]) == (3, True)
@@ -472,7 +472,7 @@ def test_rows_are_added(guard, folder):
     done = guard("extend", "eval.guard", "more.csv", "--confirmed", "continued.csv")
     assert done.returncode == 0, done.stderr
     assert "1200 whole numbers" in done.stdout
-    assert "added   600 rows on 20" in done.stdout
+    assert "added      600 rows on 20" in done.stdout
     assert "UTC, after 0 answers" in done.stdout
     assert guard("confirm", "eval.guard", "all.csv").returncode == 0
     facts = json.loads(guard("status", "eval.guard", "--json").stdout)

@@ -44,7 +44,7 @@ def test_a_ledger_shows_shares_and_what_fits(run, csv):
     assert "spent so far" in out
     assert "epsilon so far" not in out
     said = " ".join(out.split())
-    assert "total epsilon 3, delta 1e-06, one record added or removed left" in said
+    assert "total epsilon 3, delta 1e-06, one record added or removed remaining " in said
     assert "fits epsilon 2.4 for anything, " in said
     facts = json.loads(run("ledger", "x.ledger", "--json")[1])
     assert facts["account"] == "renyi"

@@ -42,7 +42,7 @@ def test_bounds_are_typed_in_three_ways(run, people, words):
 def test_bounds_are_two(run, people, words):
     code, _, err = run("mean", people, "-c", "age", *words, "-e", "1")
     assert code == 2
-    assert "--bounds must be two numbers, the lower first, or find, got" in err
+    assert "--bounds must be two numbers, the lower first, or find" in err
     assert "Use --bounds 0 120." in err
 
 

@@ -57,7 +57,7 @@ def test_rounds_are_answered_from_a_file(run, folder):
         (("report", "--schema", "once.toml", "--round", "1", "-a", "vote=yes"), "--round must"),
         (("collect", "s.toml", "--schema", "s.toml"), "Use --round 1."),
         (("collect", "s.toml", "--schema", "s.toml", "--round", "4"), "be from 1 to 3, got 4"),
-        (("collect", "s.toml", "--schema", "once.toml", "--round", "1"), "--round must be left"),
+        (("collect", "s.toml", "--schema", "once.toml", "--round", "1"), "--round must be omitted"),
         (("report", "--schema", "s.toml", "--memory", "s.toml", "-a", "vote=no"), "damaged data"),
     ],
 )

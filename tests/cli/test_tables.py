@@ -98,11 +98,11 @@ def test_a_file_is_estimated_by_the_schema_it_carries(sourdine, survey):
         done = sourdine("estimate", name, "--schema", "other.toml")
         assert done.returncode == 2
         assert "got one with epsilon 8 in place of 9" in done.stderr
-        assert "leave --schema out of estimate" in done.stderr
+        assert "omit --schema in estimate" in done.stderr
     done = sourdine("estimate", "survey.csv", "--schema", "schema.toml")
     assert done.returncode == 2
     assert "a raw file gives meaningless results" in done.stderr
-    assert "type --unmarked" in done.stderr
+    assert "use --unmarked" in done.stderr
     done = sourdine("estimate", "survey.csv", "--schema", "schema.toml", "--unmarked")
     assert done.returncode == 0
 
@@ -190,7 +190,7 @@ def test_what_is_declared_holds_for_every_command(sourdine, german, tmp_path):
     again = sourdine(*clean)
     assert again.returncode == 2
     assert "File already exists: " in again.stderr
-    assert "--overwrite if nobody has the old one" in again.stderr
+    assert "--overwrite if the old table was not shared" in again.stderr
     assert sourdine(*clean, "--overwrite").returncode == 0
     begun = sourdine("schema", "pay.csv", *german)
     assert '[columns."pay"]' in begun.stdout

@@ -171,7 +171,7 @@ def test_shares_and_pairs_hold_the_truth():
         low, high = found.shares("media").interval(0.9999)
         assert (low <= ticked.mean(axis=0)).all()
         assert (high >= ticked.mean(axis=0)).all()
-        assert "need not add up to 1" in str(found["media"])
+        assert "need not sum to 1" in str(found["media"])
         low, high = found.pair("media", "vote").interval(0.9999)
         assert (low <= joint).all()
         assert (high >= joint).all()

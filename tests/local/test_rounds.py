@@ -401,7 +401,7 @@ def test_a_series_is_shown(tmp_path):
     for number in (1, 3):
         series.add(number, panel.reports({"vote": ["yes"] * 500}, round=number, source=source))
     text = str(series)
-    assert "so rounds err" in " ".join(text.split())
+    assert "averaging rounds is no more precise" in " ".join(text.split())
     assert "epsilon 2, any two histories of one person that change alike" in text
     frame = series.to_frame()
     assert frame["round"].tolist() == [1, 3, 1, 3]

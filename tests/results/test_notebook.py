@@ -62,7 +62,7 @@ PLOTS = ("plot", "estimates plot")
 TABLES = tuple(name for name in CELLS if name not in (*PLOTS, "data"))
 WORDS = {
     "release": ("<th>95% CI</th>", "<td>f</td>", "epsilon 1"),
-    "session": ("median of age", "left: epsilon 0.5"),
+    "session": ("median of age", "remaining: epsilon 0.5"),
     "history": ("median of age", "<th>epsilon</th>"),
     "plan": ("<th>epsilon</th>", "error (95%)"),
     "schema": ("<td>age</td>", "SlidingWindow", "epsilon 4"),

@@ -120,7 +120,7 @@ def test_what_the_owner_says_of_columns_is_filled_in(anna):
     assert asked["answers"][0]["question"]["categories"] == ["f", "m"]
     for name, other in {"bounds": [0, 99], "step": 2}.items():
         facts = problem(anna.release({**MEAN, name: other}), 422, "parameter")
-        assert facts["must"].startswith("be left to the owner")
+        assert facts["must"].startswith("be omitted, as the owner of the data has set it")
         assert facts["tries"] == {name: None}
     assert anna.release({**MEAN, "bounds": [0, 120]}).status_code == 200
     facts = problem(anna.release({**COUNT, "by": "sex", "keys": ["x"]}), 422, "parameter")

@@ -52,7 +52,7 @@ def test_passwords_are_tried_ten_times(url, clock):
     clock[0] += STRETCH - 10
     refused = stranger.post("/login", RIGHT)
     facts = problem(refused, 429, "too-often")
-    assert "10 times in 5 minutes" in facts["detail"]
+    assert "10 passwords in 5 minutes" in facts["detail"]
     assert 1 <= int(refused.headers["retry-after"]) <= 11
     clock[0] += 10
     assert stranger.post("/login", RIGHT).status_code == 200

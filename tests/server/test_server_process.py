@@ -125,7 +125,7 @@ def test_commands_keep_a_store(folder):
             "x",
             "people.csv",
         ): "--epsilon must be given: the total that all releases may cost together",
-        ("grant", "people", "nobody", "--epsilon", "1"): "ANALYST must be a data set of this store",
+        ("grant", "people", "nobody", "--epsilon", "1"): "ANALYST must exist in this store",
         ("token", "nobody"): "NAME must be the name of a user",
         ("export", "nothing"): "DATASET must be a data set of this store",
         ("--tick", "100"): "--tick must be from 0 to 60",

@@ -487,7 +487,7 @@ class Table(Statistic):
             super().display,
             head="value",
             title=super().name.capitalize(),
-            populations=all(part.display.populations for part in self.statistics.values()),
+            populations=all(part.display.populations for part in self._asked.values()),
             lead=0,
         )
 
