@@ -33,6 +33,7 @@ The packages, bottom first; each imports only those above it in this table:
 
 from __future__ import annotations
 
+import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -175,7 +176,8 @@ def __getattr__(name: str) -> Any:
         if name in functions:
             globals()[name] = functions[name]
             return functions[name]
-    raise AttributeError(f"module 'sourdine' has no attribute {name!r}")
+    text = f"module 'sourdine' has no attribute {name!r}"
+    raise AttributeError(text, name=name, obj=sys.modules[__name__])  # Python adds "Did you mean"
 
 
 def __dir__() -> list[str]:

@@ -65,7 +65,6 @@ def read_duration(x: object) -> dt.timedelta | None:
 
 
 def micros(x: dt.timedelta) -> int:
-    """Return a duration in microseconds."""
     return x // dt.timedelta(microseconds=1)
 
 

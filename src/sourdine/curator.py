@@ -353,7 +353,6 @@ class Inspection(Displayable):
         )
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         lines = [
             (
                 printable(c.name),

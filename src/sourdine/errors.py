@@ -61,7 +61,6 @@ class PythonWording:
         return f"{name}="
 
     def typed(self, name: str, value: object) -> str:
-        """Return what to type."""
         return f"{name}={literal(value)}"
 
 
@@ -220,7 +219,6 @@ class MissingFileError(SourdineError, FileNotFoundError):
         self.filename = got
 
     def sentence(self, subject: str, must: str) -> str:
-        """Return the first sentence."""
         return f"No such file: {self.got!r}."
 
 
@@ -247,7 +245,6 @@ class ExistingFileError(SourdineError, FileExistsError):
         self.filename = got
 
     def sentence(self, subject: str, must: str) -> str:
-        """Return the first sentence."""
         return f"File already exists: {self.got!r}."
 
 
@@ -262,7 +259,6 @@ class MissingExtraError(SourdineError, ImportError):  # type: ignore[misc]
     """
 
     def sentence(self, subject: str, must: str) -> str:
-        """Return the first sentence."""
         return f"This needs the {self.name!r} extra."
 
 

@@ -161,8 +161,6 @@ class Real:
         return Real.of(other) / self
 
     def sqrt(self) -> Real:
-        """Return the square root."""
-
         def rule(p: int) -> Interval:
             a, b = self.enclosure(2 * p)
             return isqrt(a), isqrt(b) + 1
@@ -471,6 +469,8 @@ def given(x: object) -> str:
         return repr(x) if len(x) <= WORD else f"a text of {len(x)} characters"
     if _is_long(x):
         return f"a number of more than {DIGITS} digits"
+    if isinstance(x, Fraction) and Fraction(decimal := f"{float(x):g}") == x:
+        return decimal
     if x is None or isinstance(x, (np.bool_, numbers.Number)):
         return str(x)
     return kind(x)

@@ -116,7 +116,10 @@ def read(asked: Mapping[str, Any] | str) -> Statistic:
         try:
             asked = json.loads(asked)
         except ValueError:
-            raise ParameterError("the question", "be valid JSON", "", "Write an object.") from None
+            raise ParameterError(
+                "the question", "be a JSON object", given(asked),
+                'Use {"statistic": "count", "epsilon": 1}.',
+            ) from None  # fmt: skip
     name, typed = apart(asked)
     return question.read(named(name), typed)
 

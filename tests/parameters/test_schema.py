@@ -190,7 +190,7 @@ def test_wrong_kinds_and_unknown_parameters_are_not_valid(name):
 @pytest.mark.parametrize(
     ("asked", "text"),
     [
-        ("{", "the question must be valid JSON"),
+        ("{", "the question must be a JSON object, got"),
         ("[]", "the question must be a JSON object"),
         ("3", "the question must be a JSON object"),
         (3, "the question must be a JSON object"),

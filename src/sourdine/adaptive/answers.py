@@ -61,7 +61,6 @@ class AdaptiveAnswer(Answer):
         return [cost] if self.source == "data" else [cost, ("method", self.source)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything public as what JSON knows."""
         return asdict(self)
 
     @classmethod
@@ -106,7 +105,6 @@ class Certificate(Displayable):
         return f"{within} with probability {1 - self.beta:g}"
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         return Sheet(notes=[("proved", self.claim), ("grounds", self.grounds)])
 
 

@@ -84,7 +84,6 @@ class Passed:
         return self.excess <= TOLERANCE
 
     def pair(self) -> str:
-        """Return the pair, for a table."""
         return f"{shown(self.x)} | {shown(self.y)}"
 
 
@@ -210,7 +209,6 @@ class _Lines:
         return cls(losses.loss[order], p, q, losses.beyond)
 
     def at(self, x: Floats) -> Floats:
-        """Return delta at each epsilon."""
         i = self._above(x)
         return self.p[i] - np.exp(x) * self.q[i] + self.beyond
 

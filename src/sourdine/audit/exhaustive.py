@@ -56,7 +56,6 @@ class Worst:
         return self.upper <= float(claim.epsilon) + TOLERANCE
 
     def pair(self) -> str:
-        """Return the pair, for a table."""
         return f"{shown(self.x)} | {shown(self.y)}"
 
 

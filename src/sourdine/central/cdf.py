@@ -92,7 +92,6 @@ class Cdf(Numeric):
     )  # fmt: skip
 
     def check(self) -> None:
-        """Refuse early what the noise cannot carry."""
         _ = self.grid, self.counting
         for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
             curve = self.curve(records)
@@ -121,7 +120,6 @@ class Cdf(Numeric):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """What the count loses, and whatever it chooses."""
         counted = self.counting.parts if self.counts else ()
         records = (FEWEST, MOST) if self.counts else (self.n,)
         left = Guarantee(self.curve(0).epsilon, 0, self.relation)
@@ -129,19 +127,16 @@ class Cdf(Numeric):
 
     @property
     def how(self) -> str:
-        """The mechanism, in words."""
         return "noisy counts below ticks, or below quantiles"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         band = "The band holds simultaneously for all values; only a few points are printed."
         more = "quantile(0.5) and probability(a, b) compute other values at no further cost."
         asked = [INDEPENDENT] if self.population else []
         return (self.clipping, band, more, *asked, *self.person)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Count, choose, and draw the counts below knots."""
         return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
@@ -173,13 +168,11 @@ class Cdf(Numeric):
         return self.knots(drawn).shares[1:]
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
-        """Return the band at these values."""
         low, high = self.knots(release.drawn).band(beta, of)
         return low[1:], high[1:]
 
     @property
     def release_kind(self) -> type[Release]:
-        """A distribution function."""
         return Distribution
 
     def is_whole_range(self, low: Any, high: Any) -> bool:
@@ -188,12 +181,10 @@ class Cdf(Numeric):
 
     @property
     def span(self) -> tuple[Any, Any]:
-        """A share is between 0 and 1."""
         return 0.0, 1.0
 
     @property
     def widest(self) -> float:
-        """All records, of which an error is a share."""
         return 1.0
 
     def planned(self, beta: float, n: int | None) -> float:
@@ -212,7 +203,6 @@ class Cdf(Numeric):
         )
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        """Return the values at or below which the shares are."""
         at = np.asarray(release.drawn["knots"], np.int64)[1:] - 1
         return {"at or below": self.grid.values(at).tolist()}
 
@@ -223,7 +213,6 @@ class Cdf(Numeric):
         return sorted(set(near.tolist()))
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw the function inside its band."""
         from sourdine.central import distribution as cdf_figure
 
         return cdf_figure.steps(self, release, **options)

@@ -54,12 +54,10 @@ class Count(Statistic):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """What the noise loses."""
         return self.mechanism.parts
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         if self.column is not None:
             empty = "Records whose value is empty are not counted; any other text counts."
             return (empty, *self.person)
@@ -68,7 +66,6 @@ class Count(Statistic):
         return ("All records are counted, including those with missing values.", *self.person)
 
     def check(self) -> None:
-        """Refuse early what the noise cannot carry."""
         _ = self.mechanism
 
     def reads(self) -> dict[str, str | None]:
@@ -80,21 +77,17 @@ class Count(Statistic):
         return replace(super().display, populations=False, from_zero=True)
 
     def prefetch(self, data: Frame) -> None:
-        """Say what will be read."""
         data.prefetch(*([] if self.column is None else [Present(data.resolve(self.column))]))
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Count and add the noise."""
         return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Count each group and add the noise of all."""
         column = self.column
         counts = [len(data) if column is None else data.present(column) for data in frames]
         return [{"count": n} for n in self.mechanism.release_all(counts, source=self.source)]
 
     def value(self, drawn: Mapping[str, Any]) -> int:
-        """Return the noisy count."""
         return int(drawn["count"])
 
     def planned(self, beta: float, n: int | None) -> float:
@@ -103,7 +96,6 @@ class Count(Statistic):
         return self.mechanism.error(beta)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[int, int]:
-        """Return the count plus and minus the noise."""
         del of
         half = int(self.mechanism.error(beta))
         return max(release.value - half, 0), max(release.value + half, 0)

@@ -451,7 +451,6 @@ STATED = {WORDS: CATEGORY, DATES: DATE}
 
 
 def read_columns(x: object) -> tuple[str, ...] | None:
-    """Return the names of columns."""
     names = converters.listed(x, "columns", ["age", "sex"])
     if names is not None and not all(isinstance(name, str) for name in names):
         raise ParameterTypeError(
@@ -548,7 +547,6 @@ class Describe(Statistic):
         return replace(super().display, populations=False)
 
     def check(self) -> None:
-        """Refuse early what would be refused later."""
         if not self.delta:
             raise ParameterError(
                 "delta",
@@ -588,17 +586,14 @@ class Describe(Statistic):
         Count(epsilon=epsilon * ROWS, **self.common)
 
     def as_read(self, reading: Reading) -> Self:
-        """Return the question with its text read like this."""
         return self.changed(read=reading)
 
     def changed(self, **parameters: object) -> Self:
-        """Return the question with other parameters."""
         typed: dict[str, Any] = parameters
         return attrs.evolve(self, **typed)
 
     @property
     def needs_delta(self) -> bool:
-        """Categories are named by a threshold."""
         return True
 
     @cached_property
@@ -632,11 +627,9 @@ class Describe(Statistic):
         return (*self.counting.own_parts, each, Part.delta(self.delta / columns, columns))
 
     def reads(self) -> dict[str, str | None]:
-        """Return the columns that must be there."""
         return {} if self.unit is None else {"unit": self.unit}
 
     def asks_about(self) -> list[tuple[str, str | None]]:
-        """Return the columns that are named."""
         named = (*(self.columns_ or ()), *dict(self.declared))
         return [("columns", name) for name in named]
 
@@ -655,11 +648,9 @@ class Describe(Statistic):
             self.require_column(data, name, need, "columns")
 
     def _described(self, data: Frame) -> tuple[str, ...]:
-        """Return the columns that are described."""
         return self.columns_ or tuple(name for name in data.columns if name != self.unit)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Draw the number of rows, then column by column."""
         names, declared = self._described(data), dict(self.declared)
         counted, drawn = self.counting.draw(data), {}
         rows = self.counting.value(counted)
@@ -682,7 +673,6 @@ class Describe(Statistic):
         return found
 
     def value(self, drawn: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        """Return the numbers of each column, by name."""
         found = self.numbers(drawn, 0.05)
         return {
             name: {what: value for what, (value, _, _) in numbers.items()}
@@ -690,7 +680,6 @@ class Describe(Statistic):
         }
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
-        """Return the ends of each number on its own."""
         del of
         found = self.numbers(release.drawn, beta)
         return {
@@ -699,7 +688,6 @@ class Describe(Statistic):
         }
 
     def columns(self, release: Release) -> Columns:
-        """Return one row for each number."""
         found = self.numbers(release.drawn, read_confidence(self.display.confidence))
         rows = [(name, what, *x) for name, numbers in found.items() for what, x in numbers.items()]
         names, what, values, lower, upper = zip(*rows, strict=True)
@@ -726,17 +714,14 @@ class Describe(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         return (EACH, ASSUMED, LEFT_OUT, *self.person)
 
     @property
     def how(self) -> str:
-        """The mechanism, in words."""
         return "an equal share of epsilon for each column"
 
     @property
     def name(self) -> str:
-        """What it is."""
         return "describe"
 
     def planned(self, beta: float, n: int | None) -> float:
@@ -749,7 +734,6 @@ class Describe(Statistic):
         )
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw a small picture of each column."""
         return panels(self, release, **options)
 
 

@@ -166,7 +166,6 @@ class Difference(Estimator):
         )
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return the difference of the two."""
         first, second = map(self.groups.part.value, drawn["groups"])
         return first - second
 
@@ -196,13 +195,11 @@ class Difference(Estimator):
         return low * width, high * width
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        """Return which two are compared."""
         del release
         first, second = self.pair
         return {" and ".join(self.groups.columns_of): [f"{_shown(first)} minus {_shown(second)}"]}
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the groups' question and the pair."""
         return {"statistic": self.kind, "of": self.groups.to_dict(), "pair": list(self.pair)}
 
     @classmethod

@@ -346,7 +346,6 @@ class ReadOff(Answer):
         ]
 
     def notes(self) -> list[tuple[str, str]]:
-        """Return where the numbers come from."""
         source = str(self.release.mechanism)
         return [
             ("from", source),

@@ -332,8 +332,8 @@ class ByGroup(Estimator):
             least = self.finder.threshold
             paid = "this takes a quarter of epsilon."
             named = (f"Groups with a noisy count of {least} or more are listed; {paid}",)
-        where = f"in the group {OTHER!r}" if self.rest else "in no group"
-        outside = f"Rows with none of the listed keys of {columns} are {where}."
+        where = f"in the group {OTHER!r}" if self.rest else "not included"
+        outside = f"Rows whose {columns} is not among the keys are {where}."
         together = (
             ("The intervals hold simultaneously for all groups.",)
             if self.part.display.intervals
@@ -364,7 +364,6 @@ class ByGroup(Estimator):
         return data.groups(self.columns_of, tuples, other=self.question.other)
 
     def value(self, drawn: Mapping[str, Any]) -> dict[Any, Any]:
-        """Return each group's value, by its key."""
         values = map(self.part.value, drawn["groups"])
         return dict(zip(self.keys(drawn), values, strict=True))
 
@@ -397,7 +396,6 @@ class ByGroup(Estimator):
         return with_free_names(by, rest)
 
     def further(self, release: Release) -> dict[str, Sequence[Any]]:
-        """Return what a frame has besides, of all groups."""
         own = [self.part.further(part) for part in self.releases(release)]
         return {name: [x for part in own for x in part[name]] for name in own[0]} if own else {}
 
@@ -413,7 +411,6 @@ class ByGroup(Estimator):
         return found
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
-        """Return what the groups' numbers suggest to type, each once."""
         few = self._excerpt(release)
         said = (self.part.remarks(part, words) for part in self.releases(few))
         texts = tuple(dict.fromkeys(text for texts in said for text in texts))
@@ -435,15 +432,12 @@ class ByGroup(Estimator):
 
     @property
     def release_kind(self) -> type[Release]:
-        """What its releases are."""
         return self.part.release_kind
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question."""
         return self.question.to_dict()
 
     def difference(self, release: Release, first: object, second: object) -> Release:
-        """Return how far one group is above another."""
         from sourdine.central.differences import difference
 
         return difference(self, release, first, second)
@@ -467,9 +461,7 @@ class _Excerpt(ByGroup):
     """The first groups of many, with the intervals that hold for all of them."""
 
     def keys(self, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
-        """Return the first keys."""
         return super().keys(drawn)[:PRINTED]
 
     def together(self, drawn: Mapping[str, Any]) -> int:
-        """Return how many groups there are in all."""
         return len(super().keys(drawn))

@@ -258,7 +258,6 @@ SHOWN_NAMES = 5
 
 
 def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdges | None:
-    """Return how many bins, or their edges."""
     if x is None:
         return None
     if isinstance(x, (str, bool)) or not isinstance(x, Iterable):
@@ -372,24 +371,20 @@ class Histogram(Statistic):
     )  # fmt: skip
 
     def first(self) -> TwoStage | None:
-        """Return what finds the bounds, if nobody knows them."""
         return super().first() or bounds_first(self)
 
     @property
     def needed(self) -> str:
-        """Texts for categories, and for bins what their edges are."""
         if self.categories is not None:
             return TEXTS
         cell = None if converters.is_unknown(self.bounds) else self.cell
         return DATES if isinstance(cell, Edges) and cell.dated else NUMBERS
 
     def check(self) -> None:
-        """Refuse parameters that do not go together."""
         if (self.bins is None) == (self.categories is None):
             raise ParameterError(
                 "bins",
-                "be given, or {categories} instead, as bins are public and never taken from "
-"the data",
+                "be given, or {categories} instead, as neither is taken from the data",
                 "neither" if self.bins is None else "both",
                 "Use {bins} with {bounds}, a list of edges, or the categories alone.",
                 bins=10, bounds=(0, 100), **({} if self.bins is None else {"categories": LEFT_OUT}),
@@ -401,6 +396,15 @@ class Histogram(Statistic):
                 "bounds", "be omitted unless {bins} is a number", "", "Omit {bounds}.",
                 bounds=LEFT_OUT,
             )  # fmt: skip
+        if counted and self.bounds is None:
+            raise ParameterError(
+                "bounds",
+                "be given if {bins} is a number: the bins divide this range",
+                "",
+                "Use {bounds} from public knowledge, or {bounds:find} to spend part of epsilon on "
+                "finding them; or list the edges of the bins.",
+                bounds=(0, 120),
+            )
         if counted:
             read.bounds(self.bounds)
         _ = self.cell, self.mechanism
@@ -443,7 +447,6 @@ class Histogram(Statistic):
 
     @property
     def needs_delta(self) -> bool:
-        """Whether the categories are found."""
         return self.unknown
 
     @property
@@ -463,7 +466,6 @@ class Histogram(Statistic):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """What the noise loses."""
         return self.mechanism.parts
 
     @property
@@ -473,13 +475,11 @@ class Histogram(Statistic):
 
     @property
     def how(self) -> str:
-        """The mechanism, in words."""
         noisy = "discrete Laplace noise"
         return f"{noisy} above a private threshold" if self.unknown else noisy
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         together = "The intervals hold simultaneously for all bins. Noise may make counts negative."
         if isinstance(self.mechanism, NamedCounts):
             named = (
@@ -517,12 +517,10 @@ class Histogram(Statistic):
         return (f"No or almost no records: {listed}. If this is unexpected, {CHECK}.",)
 
     def prefetch(self, data: Frame) -> None:
-        """Say what will be read."""
         if self.cell is not None:
             data.prefetch(self.cell)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Count and add the noise."""
         if self.cell is None:
             found = dict(zip(*(list(part) for part in data.distinct(self.column)), strict=True))
             named = self.mechanism.release(found, source=self.source).value
@@ -563,7 +561,6 @@ class Histogram(Statistic):
         return replace(super().display, head="count", populations=False)
 
     def labels(self, release: Release) -> dict[str, Sequence[str]]:
-        """Return the names of the bins."""
         if self.cell is None:
             return {"category": [str(key) for key in release.drawn["keys"]]}
         if isinstance(self.cell, Codes):
@@ -583,5 +580,4 @@ class Histogram(Statistic):
         return {"bin_from": [*edges[:-1], *gone], "bin_to": [*edges[1:], *gone]}
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw bars with their intervals."""
         return bars(self, release, **options)

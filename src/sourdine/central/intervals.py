@@ -35,10 +35,8 @@ if TYPE_CHECKING:
 #
 # *A ratio.* If :math:`z(p)` is a line in :math:`p` whose value at the truth is pure noise with
 # quantile :math:`q(p)`, then :math:`\{p : |z(p)| \le q(p)\}` holds the truth with the probability
-# of
-# the quantile: E. C. Fieller, "Some problems in interval estimation", J. Royal Statistical Society
-# B
-# 16, 1954. *Checked by* ``test_ratio_intervals_cover``.
+# of the quantile: E. C. Fieller, "Some problems in interval estimation", J. Royal Statistical
+# Society B 16, 1954. *Checked by* ``test_ratio_intervals_cover``.
 #
 # *Sampling.* The mean :math:`\bar x` of n independent values in [0, 1] with mean m satisfies
 # :math:`P(\bar x \ge t) \le e^{-n\,\mathrm{kl}(t, m)}` for :math:`t \ge m` and likewise below:
@@ -206,9 +204,8 @@ def each(beta: float, m: int) -> float:
 # passed with a probability that is known at the true :math:`\mu`.
 #
 # *For any law.* With probability :math:`1 - \beta/10` V is at most :math:`V^+`, and with
-# probability
-# :math:`1 - \beta/20` at least :math:`V^-`. For the other :math:`0.85\beta`, with :math:`r = 1-\mu`
-# upward and :math:`r = \mu` downward, t is the least of three:
+# probability :math:`1 - \beta/20` at least :math:`V^-`. For the other :math:`0.85\beta`, with
+# :math:`r = 1-\mu` upward and :math:`r = \mu` downward, t is the least of three:
 #
 # 1. the noise's quantile (:math:`0.2\beta`) plus Bennett's (:math:`0.65\beta`);
 # 2. Chernoff's bound for both at once,
@@ -253,7 +250,6 @@ class SumEvidence(ABC):
     at_1: float
 
     def line(self, mu: Floats) -> Floats:
-        """Return z at each candidate."""
         return self.at_0 + (self.at_1 - self.at_0) * mu
 
     @abstractmethod
@@ -304,7 +300,6 @@ class MomentEvidence(SumEvidence):
     n: int | None = None
 
     def noise(self, low: Floats, high: Floats) -> Floats:
-        """Return the scales of the line's noises."""
         return self.scale * self.weights(low, high)[0]
 
     def spread(
@@ -329,7 +324,6 @@ class MomentEvidence(SumEvidence):
         return upper, lower
 
     def number(self, beta: float) -> Fractions:
-        """Return the ends of the number of records."""
         return _about(self.square[2], self.scale * np.array(self.counted), beta)
 
     def guess(self, low: Floats, high: Floats) -> Floats:
@@ -381,13 +375,11 @@ class ShareEvidence(SumEvidence):
         )
 
     def noise(self, low: Floats, high: Floats) -> Floats:
-        """Return the scales of the line's noises."""
         return self.noises(low, high)
 
     def spread(
         self, low: Floats, high: Floats, above: float, below: float
     ) -> tuple[Floats, Floats]:
-        """Return the ends of V."""
         scales = np.array(self.scales)
         n = np.asarray(self.n)
         most = np.maximum(n + _noise_quantile(scales, 2 * above), 0.0)
@@ -396,7 +388,6 @@ class ShareEvidence(SumEvidence):
         return most * _most_apart(low, high), least * ends
 
     def number(self, beta: float) -> Fractions:
-        """Return the ends of the number of records."""
         return _about(self.n, np.array(self.scales), beta)
 
     def guess(self, low: Floats, high: Floats) -> Floats:

@@ -137,7 +137,6 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         return Part.laplace(moved, self.scale), Part.delta(self.delta)
 
     def read(self, x: object) -> Counts:
-        """Return the counts that are above 0."""
         if not isinstance(x, dict):
             raise ParameterTypeError(
                 "the input", "be a dict of counts", kind(x), "Count the keys first."
@@ -177,7 +176,6 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         return Law.of(start, length, weight, slope, right=tail, slack=1e-13)
 
     def outcome(self, release: Release) -> Counts:
-        """Return the keys that were named, with their counts."""
         return dict(release.value)
 
     def loss(self, x: Counts, y: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -118,17 +118,14 @@ class OfPrivateNumber(PopulationMean):
 
     @property
     def mechanism(self) -> Together:
-        """What draws the three sums."""
         return self.sums.mechanism
 
     def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
-        """Draw the three sums."""
         del records
         n, total, squares = moments
         return self.sums.draw_all([(n, total, squares)], source)[0]
 
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
-        """Return the line and the sum of squares."""
         a, b, c = self.sums.in_records(drawn).tolist()
         n = a + b + c
         if n <= 0:
@@ -144,7 +141,6 @@ class OfPrivateNumber(PopulationMean):
         )
 
     def quantiles(self, beta: float) -> Floats:
-        """Return what the line's noise passes."""
         return _table(beta) * self.sums.scale * (1 + 3 / FINE)
 
     def error(self, beta: float, n: int) -> float:
@@ -192,7 +188,6 @@ class OfPublicNumber(PopulationMean):
 
     @cached_property
     def mechanism(self) -> Together:
-        """What draws the two sums."""
         return Together(
             epsilon=self.epsilon, sensitivity=self.rows * self.filled, relation=self.relation
         )
@@ -209,14 +204,12 @@ class OfPublicNumber(PopulationMean):
         return k * 2 * last * (2 * total + last * gone), k * (4 * crossed + last * last * gone)
 
     def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
-        """Draw the two sums."""
         n, total, squares = moments
         given = self.sums(records, n, total, squares)
         first, second = self.mechanism.release(given, source=source).value
         return {"total": int(first), "crossed": int(second), "records": records}
 
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
-        """Return the line and the sum of squares."""
         n = drawn["records"]
         if not n:
             return None
@@ -231,11 +224,9 @@ class OfPublicNumber(PopulationMean):
         )
 
     def quantiles(self, beta: float) -> Floats:
-        """Return what the line's noise passes, the same everywhere."""
         return np.full(len(KNOTS), float(laplace_quantile([1.0], beta)) * self._step)
 
     def error(self, beta: float, n: int) -> float:
-        """Return the error among n records."""
         return min(float(laplace_quantile([1.0], beta)) * self._step / n, 1.0)
 
     @property
@@ -359,7 +350,6 @@ class Mean(GaussianReady):
     )  # fmt: skip
 
     def check(self) -> None:
-        """Refuse parameters that do not go together."""
         self.check_delta(self.method)
         if self.population and self.method != "laplace":
             raise ParameterError(
@@ -385,11 +375,9 @@ class Mean(GaussianReady):
 
     @property
     def known(self) -> bool:
-        """Whether the number of records is public."""
         return self.missing != "exclude" and self.substitutes and self.alone
 
     def of_private_number(self) -> Self:
-        """Return the mean of the values that are there."""
         return attrs.evolve(self, missing="exclude", error=None)
 
     @cached_property
@@ -451,7 +439,6 @@ class Mean(GaussianReady):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """What the noise loses, or a count and a choice."""
         if self.population:
             return self.with_spread.mechanism.parts
         if self.known:
@@ -462,7 +449,6 @@ class Mean(GaussianReady):
 
     @property
     def how(self) -> str:
-        """The mechanism, in words."""
         if self.method == "exponential":
             return "a point of the grid by the exponential mechanism"
         noisy = "the sum" if self.known else "a sum and a count"
@@ -472,7 +458,6 @@ class Mean(GaussianReady):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         missing = (
             "A missing value counts as the middle of the bounds."
             if self.known
@@ -481,13 +466,11 @@ class Mean(GaussianReady):
         return (self.clipping, missing, *([ASKED] if self.population else ()), *self.person)
 
     def prefetch(self, data: Frame) -> None:
-        """Say what will be read."""
         data.prefetch(self.cell, most=2 if self.population else 1)
         if self.population or self.known:
             data.prefetch()
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Sum up and draw."""
         return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
@@ -580,17 +563,14 @@ class Mean(GaussianReady):
 
     @property
     def span(self) -> tuple[Any, Any]:
-        """The bounds."""
         return self.place(0.0), self.place(1.0, ceil)
 
     @property
     def error_lasts(self) -> bool:
-        """Whether errors are durations."""
         return self.is_datetime
 
     @property
     def widest(self) -> float:
-        """The width of the bounds."""
         return self.width
 
     def planned(self, beta: float, n: int | None) -> float:

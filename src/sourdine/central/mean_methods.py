@@ -151,7 +151,6 @@ class GridMean(Mechanism["Sums"]):
         return below + 1 + noise.truncated_geometric(r, room, source=source)
 
     def law(self, x: Sums) -> Law:
-        """Return two geometric pieces that meet at the mean."""
         if x[1] == 0:
             return Law.of([0], [self.last + 1], [0.0], [0.0])
         below, down, up = self._sides(x)
@@ -164,7 +163,6 @@ class GridMean(Mechanism["Sums"]):
         return Law.of(start, length, weight, slope)
 
     def loss(self, x: Sums, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how far the sum of differences is from 0."""
         return np.abs(x[0] / 2 - x[1] * np.asarray(y, np.float64))
 
     def error(self, beta: Number = 0.05) -> float:
@@ -176,7 +174,6 @@ class GridMean(Mechanism["Sums"]):
         return float(ceil(log(1 / beta) / (float(self.decay) * n) * (1 + 1e-12)))
 
     def neighbours(self, x: Sums) -> Iterator[Sums]:
-        """Yield the sums with one person's records changed."""
         doubled, n = x
         for k in range(-min(self.rows, n), self.rows + 1):
             low, high = self._moves(k)
@@ -185,7 +182,6 @@ class GridMean(Mechanism["Sums"]):
                     yield doubled + moved, n + k
 
     def adjacent(self, x: Sums, y: Sums) -> bool:
-        """Return whether one person's records lie between the two."""
         k = y[1] - x[1]
         low, high = self._moves(k)
         return abs(k) <= self.rows and low <= y[0] - x[0] <= high
@@ -307,11 +303,9 @@ class BernoulliMean(Mechanism[int]):
         return (Part.range(self.epsilon),) if self.method == "printed" else super().parts
 
     def read(self, x: object) -> int:
-        """Return the number of ones, within 0 to n."""
         return read_code(x, self.n)
 
     def draw(self, x: int, size: int | None, source: Source) -> Value:
-        """Draw by the inverse law."""
         return noise.bounded_laplace(x, self.n, self.decay, size, source=source)
 
     def law(self, x: int) -> Law:
@@ -324,11 +318,9 @@ class BernoulliMean(Mechanism[int]):
         return Law.of(start, length, log_weight, slope)
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distance from the truth."""
         return np.abs(np.asarray(y) - x).astype(np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the error without bounds, which they can only lower."""
         return min(float(self.n), laplace_error(1 / self.decay, read_beta(beta)))
 
     def neighbours(self, x: int) -> Iterator[int]:
@@ -336,7 +328,6 @@ class BernoulliMean(Mechanism[int]):
         yield from range(max(x - self.rows, 0), min(x + self.rows, self.n) + 1)
 
     def adjacent(self, x: int, y: int) -> bool:
-        """Return whether one person lies between the two."""
         return abs(x - y) <= self.rows
 
 

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 
 def read_categories(x: Sequence[Any] | None) -> tuple[Any, ...]:
-    """Return the categories, which are public."""
     listed = read.listed(x, "categories", ["bus", "car", "foot"])
     if listed is None:
         raise ParameterError(
@@ -90,7 +89,6 @@ class Mode(Statistic):
 
     @property
     def needed(self) -> str:
-        """Anything that has a text."""
         return TEXTS
 
     @cached_property
@@ -106,21 +104,17 @@ class Mode(Statistic):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """What the choice loses."""
         return self.mechanism.parts
 
     def check(self) -> None:
-        """Refuse categories that cannot be told apart."""
         _ = self.mechanism
 
     @property
     def how(self) -> str:
-        """The mechanism, in words."""
         return "permute-and-flip"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         return (
             "Values in none of the categories are not counted.",
             "A category that is nearly as common may be returned instead.",
@@ -128,16 +122,13 @@ class Mode(Statistic):
         )
 
     def prefetch(self, data: Frame) -> None:
-        """Say what will be read."""
         data.prefetch(self.cell)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Count, and choose."""
         counts = data.tally(self.cell).counts[:-1]
         return {"winner": int(self.mechanism.release(counts, source=self.source).value)}
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return the category."""
         return self.categories[drawn["winner"]]
 
     def planned(self, beta: float, n: int | None) -> float:

@@ -161,7 +161,8 @@ class CommonParameters(Question):
                 "list the groups",
                 "",
                 "Which groups occur is private, so list the possible ones from public "
-                "knowledge. Use {keys}; or unknown, with a delta.",
+                "knowledge. Use {keys}, or {keys:unknown} with {delta}.",
+                delta=1e-6,
                 keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
             )
         object.__setattr__(self, "keys", grouping.matched(self.by, self.keys))

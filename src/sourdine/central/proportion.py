@@ -197,7 +197,6 @@ class Proportion(Statistic):
     )  # fmt: skip
 
     def check(self) -> None:
-        """Refuse parameters that do not go together."""
         if self.missing == "no" and not self.known:
             raise ParameterError(
                 "missing",
@@ -216,7 +215,6 @@ class Proportion(Statistic):
 
     @property
     def known(self) -> bool:
-        """Whether the number of records is public."""
         return (self.substitutes or self.stated) and self.alone and self.missing != "exclude"
 
     @property
@@ -247,11 +245,9 @@ class Proportion(Statistic):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """What the noise loses."""
         return (self.mechanism if self.known else self.ratio.mechanism).parts
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
-        """Return what is known of the law."""
         if self.known:
             return None
         seen = self.ratio.evidence(self._pair(drawn))
@@ -264,13 +260,11 @@ class Proportion(Statistic):
 
     @property
     def how(self) -> str:
-        """The mechanism, in words."""
         noisy = "the number of ones" if self.known else "a sum and a count"
         return f"discrete Laplace noise on {noisy}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         yes = (
             "Values of 0.5 or more count as yes." if self.category is None
             else "Other and missing values count as no."
@@ -282,7 +276,6 @@ class Proportion(Statistic):
         return (yes, gone, *asked)
 
     def prefetch(self, data: Frame) -> None:
-        """Say what will be read."""
         if self.category is not None:
             data.prefetch(Codes(self.column, [self.category]))
         else:
@@ -291,7 +284,6 @@ class Proportion(Statistic):
             data.prefetch()
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Count the ones and draw."""
         return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
@@ -316,7 +308,6 @@ class Proportion(Statistic):
         return [(len(data), int(data.tally(codes).counts[0])) for data in frames]
 
     def value(self, drawn: Mapping[str, Any]) -> float:
-        """Return the noisy share."""
         if self.known:
             n = drawn["records"]
             return min(max(drawn["ones"], 0), n) / n if n else 0.5
@@ -357,12 +348,10 @@ class Proportion(Statistic):
 
     @property
     def widest(self) -> float:
-        """A share is at most 1."""
         return 1.0
 
     @property
     def span(self) -> tuple[Any, Any]:
-        """A share is between 0 and 1."""
         return 0.0, 1.0
 
     def planned(self, beta: float, n: int | None) -> float:

@@ -63,7 +63,6 @@ class Together(LaplaceNoise["Whole"]):
     """
 
     def read(self, x: object) -> Whole:
-        """Return a tuple of whole numbers."""
         if not isinstance(x, tuple) or not all(type(v) is int for v in x):
             raise ParameterTypeError(
                 "the input", "be a tuple of whole numbers", kind(x), "Pass a tuple, such as (3, 4)."
@@ -71,7 +70,6 @@ class Together(LaplaceNoise["Whole"]):
         return x
 
     def draw(self, x: Whole, size: int | None, source: Source) -> Any:
-        """Add the noises, one by one."""
         if size is not None:
             return np.array([self.draw(x, None, source) for _ in range(size)])
         return tuple(self.sampler.one(source, v) for v in x)
@@ -114,13 +112,11 @@ register(
 # split. (In the coordinates of a centred sum and a count this is the K-norm mechanism of the exact
 # set of moves, a rectangle; M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC
 # 2010.) The best split into a sum and a count, if one knew p, would leave between half and twice
-# its
-# variance.
+# its variance.
 #
 # *One record replaced.* Release :math:`S = 2T - Ln` and :math:`C = Ln`. A replaced record moves
-# them
-# by at most :math:`(2L, 0)`, one that becomes missing by :math:`(|2t - L|, L)`: 2L in all, so noise
-# of scale :math:`2L/\varepsilon` covers both.
+# them by at most :math:`(2L, 0)`, one that becomes missing by :math:`(|2t - L|, L)`: 2L in all, so
+# noise of scale :math:`2L/\varepsilon` covers both.
 #
 # The value is :math:`\hat p = U/(U+V)`, or :math:`(1 + S/C)/2`, moved into [0, 1]. At the true
 # :math:`p` the line :math:`z(p) = (1-p)U - pV`, or :math:`S - (2p-1)C`, is pure noise, and

@@ -590,16 +590,13 @@ class Numeric(Statistic):
     )  # fmt: skip
 
     def check(self) -> None:
-        """Refuse a step that does not fit the bounds."""
         _ = self.grid
 
     def first(self) -> TwoStage | None:
-        """Return what finds the bounds, if nobody knows them."""
         return super().first() or (bounds_first(self) if self.searches else None)
 
     @property
     def needed(self) -> str:
-        """Dates between dates, else numbers."""
         return DATES if self.is_datetime else NUMBERS
 
     @property
@@ -634,12 +631,10 @@ class Numeric(Statistic):
 
     @cached_property
     def cell(self) -> Ticks:
-        """The column and its lattice."""
         return Ticks(self.column, self.grid)
 
     @cached_property
     def last(self) -> int:
-        """The highest tick."""
         return self.grid.last
 
     @cached_property
@@ -649,7 +644,6 @@ class Numeric(Statistic):
 
     @cached_property
     def lowest(self) -> float:
-        """The lower bound."""
         return float(self.grid.lower)
 
     def place(self, p: float, rounded: Callable[[Fraction], int] = floor) -> Any:
@@ -661,7 +655,6 @@ class Numeric(Statistic):
 
     @property
     def clipping(self) -> str:
-        """The caveat on bounds."""
         changed = "intervals do not cover the resulting error."
         if isinstance(self.grid, Octaves):
             return (
@@ -692,7 +685,6 @@ class GaussianReady(Numeric):
 
     @property
     def needs_delta(self) -> bool:
-        """Whether the noise is Gaussian."""
         return vars(self).get("method") == "gaussian"
 
 
@@ -706,14 +698,13 @@ def bounds_first(question: Statistic) -> BoundsFirst | None:
 
 
 def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:
-    """Return the lattice of public bounds."""
     lower, upper = bounds
     grid = Grid(lower, upper, step)
     if grid.last > MOST_POINTS:
         raise ParameterError(
             "step",
-            "leave at most 2**42 points",
-            str(step),
+            "give at most 2**42 grid points within the bounds",
+            given(step),
             "Omit {step} for about a million points, or use a larger one.",
             step=LEFT_OUT,
         )

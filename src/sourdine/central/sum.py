@@ -72,7 +72,6 @@ class Sum(Numeric):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """What the noise loses."""
         return self.mechanism.parts
 
     def _whole(self) -> tuple[int, int]:
@@ -80,31 +79,25 @@ class Sum(Numeric):
         return int(self.grid.lower / u), int(self.grid.step / u)
 
     def check(self) -> None:
-        """Refuse early what the noise cannot carry."""
         _ = self.mechanism
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         return (self.clipping, "Missing values count as 0.", *self.person)
 
     def prefetch(self, data: Frame) -> None:
-        """Say what will be read."""
         data.prefetch(self.cell, most=1)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Add up and add the noise."""
         return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Add up each group and add the noise of all."""
         p, q = self._whole()
         moments = [data.moments(self.cell, 1) for data in frames]
         sums = [p * n + q * total for n, total in moments]
         return [{"units": x} for x in self.mechanism.release_all(sums, source=self.source)]
 
     def value(self, drawn: Mapping[str, Any]) -> int | float:
-        """Return the noisy sum."""
         return self._sum(drawn["units"])
 
     def _sum(self, units: int) -> int | float:
@@ -117,7 +110,6 @@ class Sum(Numeric):
         return float(Fraction(self.mechanism.error(beta)) * self.tick)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[int | float, int | float]:
-        """Return the sum plus and minus the noise."""
         del of
         half, units = int(self.mechanism.error(beta)), release.drawn["units"]
         return self._sum(units - half), self._sum(units + half)

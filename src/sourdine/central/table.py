@@ -156,7 +156,6 @@ EXAMPLE = {"age": ["mean", "deciles"], RECORDS: ["count"]}
 
 
 def read_of(x: Mapping[str, Sequence[str] | str] | None) -> Asked:
-    """Return what is asked of each column."""
     x = _read_before(x)
     if x is None or not isinstance(x, Mapping):
         raise ParameterTypeError(
@@ -381,7 +380,6 @@ class Table(Statistic):
         )
 
     def first(self) -> TwoStage | None:
-        """Return what finds rows or bounds that nobody knows."""
         first = super().first()
         if first is not None or not self.searched:
             return first
@@ -400,7 +398,6 @@ class Table(Statistic):
         return kind(column=column, epsilon=self.epsilon * share, **own).of_private_number()
 
     def check(self) -> None:
-        """Refuse what does not go together."""
         self.check_columns()
         _ = self.statistics
 
@@ -428,7 +425,6 @@ class Table(Statistic):
                 )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question as JSON knows it, by column."""
         said = super().to_dict()
         for name in ("of", "bounds", "steps"):
             if name in said:
@@ -493,18 +489,15 @@ class Table(Statistic):
 
     @property
     def how(self) -> str:
-        """The mechanism, in words."""
         many = len(self._asked)
         return f"{many} statistics, each with a share of epsilon" if many > 1 else "one statistic"
 
     @property
     def name(self) -> str:
-        """The statistics and their groups, in a few words."""
         return super().name.replace("table", f"table of {', '.join(self._asked)}", 1)
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         shared = "Epsilon is divided to minimise the largest relative error: "
         several = [f"{shared}{self.spending}."] if len(self.statistics) > 1 else []
         return (*several, *self.explained(set()))
@@ -529,12 +522,10 @@ class Table(Statistic):
         return {name: column for name, column in super().reads().items() if column is not None}
 
     def asks_about(self) -> list[tuple[str, str | None]]:
-        """Return the columns whose values are asked about."""
         named = [("of", column) for column, _ in self.of if column != RECORDS]
         return [*super().asks_about(), *named]
 
     def needs(self, data: Frame) -> list[str]:
-        """Return the columns that it reads."""
         return [*super().needs(data), *(column for column, _ in self.of if column != RECORDS)]
 
     def require_columns(self, data: Frame) -> None:
@@ -548,11 +539,9 @@ class Table(Statistic):
                 self.require_column(data, column, need, "of")
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Draw each statistic."""
         return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Draw each statistic of each group."""
         return finished(self.drawing(frames))
 
     def drawing(self, frames: Sequence[Frame]) -> Stages[list[dict[str, Any]]]:
@@ -561,7 +550,6 @@ class Table(Statistic):
         return [dict(zip(self.statistics, own, strict=True)) for own in zip(*drawn, strict=True)]
 
     def value(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the value of each statistic, by its name."""
         return {name: part.value(drawn[name]) for name, part in self.statistics.items()}
 
     def _releases(self, release: Release) -> dict[str, Release]:
@@ -573,7 +561,6 @@ class Table(Statistic):
         }
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
-        """Say of which statistics an interval is the whole range."""
         own = self._releases(release).items()
         ranged = [(self.statistics[name], name, part) for name, part in own]
         said = [(name, one.remarks(part, words)) for one, name, part in ranged if one.span]
@@ -606,11 +593,9 @@ class Table(Statistic):
 
     @property
     def widest(self) -> float:
-        """The largest relative error that there is."""
         return 1.0
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return the largest relative error to expect."""
         about, risk = self.public_n(n), each(beta, len(self.statistics))
         return min(
             max(part.planned(risk, about) / unit(part, about) for part in self.statistics.values()),
@@ -624,7 +609,6 @@ class Table(Statistic):
         return across(release.columns())
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw a small picture of each statistic."""
         from sourdine.central.groups import multiples
 
         return multiples(release, **options)

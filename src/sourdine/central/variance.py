@@ -78,7 +78,6 @@ class ThreeSums:
 
     @cached_property
     def boost(self) -> int:
-        """What all sums are multiplied by."""
         return max(1, ceil(FINE * self.epsilon / self.last**2))
 
     @cached_property
@@ -88,7 +87,6 @@ class ThreeSums:
 
     @cached_property
     def mechanism(self) -> Together:
-        """What draws them."""
         moves = (2 if self.relation is SUBSTITUTE else 1) * self.rows
         return Together(
             epsilon=self.epsilon, sensitivity=moves * self.filled, relation=self.relation
@@ -169,39 +167,31 @@ class Variance(Numeric):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        """What the noise of the three sums loses."""
         return self.three.mechanism.parts
 
     def check(self) -> None:
-        """Refuse early what the noise, or a float, cannot carry."""
         _ = self.three.mechanism, self._range
 
     @property
     def how(self) -> str:
-        """The mechanism, in words."""
         return "discrete Laplace noise on three sums"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         left = "Missing values are excluded from the variance."
         return (self.clipping, left, *self.person)
 
     def prefetch(self, data: Frame) -> None:
-        """Say what will be read."""
         data.prefetch(self.cell, most=2)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Sum up and draw."""
         return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Sum up each group and draw the noise of all."""
         moments = [data.moments(self.cell, 2) for data in frames]
         return self.three.draw_all(moments, self.source)
 
     def value(self, drawn: Mapping[str, Any]) -> float:
-        """Return the noisy variance."""
         return _fraction(drawn) * self._range
 
     @property
@@ -235,7 +225,6 @@ class Variance(Numeric):
         return 0.0, HIGHEST
 
     def _means(self, sums: Floats, beta: float) -> Fractions:
-        """Return the ends of the mean."""
         a, b, c = sums
         for risk in lower_risks(beta):
             q = _mean_table(risk) * self._noise * (1 + 2 / FINE)
@@ -266,12 +255,10 @@ class Variance(Numeric):
 
     @property
     def span(self) -> tuple[float, float]:
-        """From none to the largest within the bounds."""
         return 0.0, self.widest
 
     @property
     def widest(self) -> float:
-        """The largest variance within the bounds."""
         return HIGHEST * self._range
 
     def planned(self, beta: float, n: int | None) -> float:

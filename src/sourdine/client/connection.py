@@ -201,7 +201,6 @@ class Connection:
         return self._call("POST", path, dataset, body, headers)
 
     def close(self) -> None:
-        """Let go of the connection."""
         self._client.close()
 
     def _call(

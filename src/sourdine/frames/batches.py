@@ -55,21 +55,17 @@ class Batches(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return self._names
 
     def declared(self, name: str) -> Declared | None:
-        """Return the declared type of a column."""
         return self._types[name]
 
     def rows(self) -> int:
-        """Return the number of rows."""
         if self._cut is None:
             return int(_guarded(self._source.rows))
         return sum(part.rows() for part in self._parts(()))
 
     def _parts(self, names: Sequence[str]) -> Iterator[Engine]:
-        """Yield the batches, with some columns."""
         batches = _guarded(lambda: iter(self._source.each(self._needed(names))))
         while (frame := _guarded(lambda: next(batches, None))) is not None:
             yield self._memory(frame)
@@ -95,30 +91,25 @@ class Batches(Engine):
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield the slots of each batch."""
         for part in self._parts([name for name, _ in cells]):
             yield from part.groups(cells)
 
     def slots(
         self, cells: Sequence[tuple[str, Cell]], rows: int
     ) -> Iterator[list[NDArray[np.int64]]]:
-        """Yield the slots of the rows, in their order."""
         for part in self._parts([name for name, _ in cells]):
             yield from part.slots(cells, rows)
 
     def combinations(
         self, names: Sequence[str]
     ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
-        """Yield the values of each batch."""
         for part in self._parts(names):
             yield from part.combinations(names)
 
     def column(self, name: str, *, strict: bool = False) -> Column:
-        """Return all values of a column."""
         return self._whole([name]).column(name, strict=strict)
 
     def only(self, *names: str) -> Engine:
-        """Return an engine with only these columns."""
         engine = copy(self)
         engine._names = names  # noqa: SLF001
         return engine
@@ -135,7 +126,6 @@ class Batches(Engine):
         return parts
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Read all columns into memory and bound them there."""
         return self._whole(self._names).only(*self._names).bound(unit, rows, key)
 
 
@@ -153,7 +143,6 @@ def _guarded(work: Callable[[], Any]) -> Any:
 
 
 def is_dataset(data: object) -> bool:
-    """Return whether this is a PyArrow dataset."""
     if type(data).__module__.split(".")[0] != "pyarrow":
         return False
     from pyarrow.dataset import Dataset

@@ -215,7 +215,6 @@ class Octaves(Grid):
         return np.array(whole, np.int64 if _narrow(whole) else np.float64).reshape(points.shape)
 
     def value(self, tick: int | Fraction) -> Fraction:
-        """Return the point of a tick, exactly."""
         return Fraction(self.point(int(tick) + self.first))
 
 
@@ -259,7 +258,6 @@ class Present:
     dated: ClassVar[bool] = False
 
     def slots(self, column: Column) -> NDArray[np.int64]:
-        """Return 0 for a value that is present."""
         return np.where(column.present, 0, MISSING)
 
 
@@ -298,7 +296,6 @@ class Ticked:
 
     @property
     def size(self) -> int:
-        """The number of sets."""
         return 1 << len(self.words)
 
     def slots(self, column: Column) -> NDArray[np.int64]:

@@ -198,7 +198,6 @@ class Duck(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self._kinds)
 
     @property
@@ -211,11 +210,9 @@ class Duck(Engine):
         return None if self.parsed else self._kinds[name]
 
     def declared(self, name: str) -> Declared | None:
-        """Return the declared type of a column."""
         return sql.declared(self._types[name]) if name in self._types else None
 
     def rows(self) -> int:
-        """Return the number of rows."""
         return int(guarded(self._rows().aggregate("count(*)").fetchall)[0][0])
 
     def _keys(
@@ -250,7 +247,6 @@ class Duck(Engine):
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield the slots that occur, and their counts."""
         keys, relation = self._keys(cells)
         yield from self._counted(cells, keys, relation)
 
@@ -331,7 +327,6 @@ class Duck(Engine):
         return column
 
     def only(self, *names: str) -> Duck:
-        """Return an engine with only these columns."""
         engine = copy(self)
         engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
         return engine
@@ -343,7 +338,6 @@ class Duck(Engine):
     def combinations(
         self, names: Sequence[str]
     ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
-        """Yield the values that occur in columns, and their counts."""
         values = [f"{sql.raw(c, self._kinds[c])} AS k{i}" for i, c in enumerate(names)]
         keys = ", ".join(f"k{i}" for i in range(len(names)))
         yield from _batches(
@@ -388,7 +382,6 @@ class Duck(Engine):
         return int(guarded(self._rows().aggregate(f"count_if({there})").fetchall)[0][0] or 0)
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        """Return the rows of each key."""
         kind = self._kinds[name]
         return [
             self._derived(self._rows().filter(sql.matches(keys, code, name, kind)))

@@ -269,7 +269,6 @@ class TextFile(Duck):
         return self._copies[-1].path, head
 
     def column(self, name: str, *, strict: bool = False) -> Column:
-        """Return the cells of a column, of all records."""
         if strict and not self._part:
             return Column.of(strict_column(self._files, name, self.reading), reading=self.reading)
         return super().column(name)

@@ -66,7 +66,6 @@ def listed_columns(frame: Frame, wanted: str | None = None) -> str:
 
 
 def open_data(data: object, reading: Reading = STANDARD) -> Engine:
-    """Return the engine for some data."""
     if isinstance(data, Engine):
         return data
     if isinstance(data, (str, PathLike)):

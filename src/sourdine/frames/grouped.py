@@ -47,33 +47,26 @@ class GroupRows(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return self.whole.engine.columns
 
     def kind(self, name: str) -> str | None:
-        """Return the type that the data itself states."""
         return self.whole.engine.kind(name)
 
     def declared(self, name: str) -> Declared | None:
-        """Return the declared type of a column."""
         return self.whole.engine.declared(name)
 
     def rows(self) -> int:
-        """Return the number of rows."""
         return int(self.whole.rows()[self.place])
 
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield the slots that occur, and their counts."""
         yield self.whole.cells(cells)[self.place]
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the exact sums of powers of ticks."""
         return self.whole.moments(name, cell, most)[self.place]
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
-        """Return the exact sum of a power of ticks."""
         return self.moments(name, cell, power)[power]
 
     def present(self, name: str) -> int:
@@ -191,7 +184,6 @@ class Partition:
 
     @property
     def parts(self) -> list[GroupRows]:
-        """The groups."""
         return [GroupRows(self, i) for i in range(self.size)]
 
     @cached_property

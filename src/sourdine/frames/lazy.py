@@ -57,15 +57,12 @@ class LazyEngine(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self._types)
 
     def declared(self, name: str) -> Declared | None:
-        """Return the declared type of a column."""
         return declared_by_type(self._types[name])
 
     def rows(self) -> int:
-        """Return the number of rows."""
         import narwhals as nw
 
         return int(_collected(self._frame.select(n=nw.len())).get_column("n").to_list()[0])
@@ -80,7 +77,6 @@ class LazyEngine(Engine):
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield the slots that occur, and their counts."""
         direct, frame = self._keys(cells)
         found, counts = _counted(frame, len(cells))
         yield self._slots_of(direct, cells, found), counts
@@ -145,20 +141,17 @@ class LazyEngine(Engine):
         yield self._slots_of(direct, cells, found), counts
 
     def column(self, name: str, *, strict: bool = False) -> Column:
-        """Return all values of a column."""
         del strict
         column = column_of_series(_collected(self._frame.select(name)).get_column(name))
         column.reading = self.reading
         return column
 
     def only(self, *names: str) -> Engine:
-        """Return an engine with only these columns."""
         return LazyEngine(self._frame.select(*names), self.reading)
 
     def combinations(
         self, names: Sequence[str]
     ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
-        """Yield the values that occur in columns, and their counts."""
         import narwhals as nw
 
         named = {f"k{i}": nw.col(name) for i, name in enumerate(names)}
@@ -175,7 +168,6 @@ class LazyEngine(Engine):
         return int(counted.get_column("n").to_list()[0])
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        """Return the rows of each key."""
         import narwhals as nw
 
         if not (self._frame.implementation.is_polars() or _comes_back(self._types[name])):
@@ -194,7 +186,6 @@ class LazyEngine(Engine):
         ]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
-        """Read everything into memory and bound it there."""
         return self._in_memory().bound(unit, rows, key)
 
     def _in_memory(self) -> Engine:

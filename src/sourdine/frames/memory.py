@@ -194,7 +194,6 @@ class Column:
 
     @cached_property
     def texts(self) -> NDArray[Any]:
-        """A text or None for each value."""
         kind = self.data.dtype.kind
         if kind == "O":
             return _objects([read_text(v) for v in self.data])
@@ -276,12 +275,10 @@ class Moments(Column):
 
     @cached_property
     def data(self) -> NDArray[Any]:  # type: ignore[override]
-        """The values, each an object."""
         return self._values()
 
     @cached_property
     def numbers(self) -> NDArray[Any]:
-        """None each."""
         return np.full(len(self), None)
 
     def __getitem__(self, rows: Any) -> Column:
@@ -436,19 +433,15 @@ class Memory(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self._readers)
 
     def rows(self) -> int:
-        """Return the number of rows."""
         return self._rows
 
     def declared(self, name: str) -> Declared | None:
-        """Return the declared type of a column."""
         return self._types.get(name)
 
     def column(self, name: str, *, strict: bool = False) -> Column:
-        """Return a column."""
         del strict
         if name not in self._read:
             self._read[name] = self._readers[name]()
@@ -458,7 +451,6 @@ class Memory(Engine):
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        """Yield the slots of each block of rows."""
         columns = [
             self.column(name).read_as(numbers=cell.numeric, dates=cell.dated)
             for name, cell in cells
@@ -485,7 +477,6 @@ class Memory(Engine):
         return self._part(name, cell, block)
 
     def only(self, *names: str) -> Engine:
-        """Return an engine with only these columns."""
         engine = copy(self)
         engine._readers = {name: self._readers[name] for name in names}  # noqa: SLF001
         return engine
@@ -493,15 +484,12 @@ class Memory(Engine):
     def combinations(
         self, names: Sequence[str]
     ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
-        """Yield the values of columns."""
         yield [self.column(name) for name in names], None
 
     def array(self, name: str) -> NDArray[Any] | None:
-        """Return the numbers of a column."""
         return self.column(name).array
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        """Return the rows of each key."""
         slots = keys.slots(self.column(name))
         return [self._take(np.flatnonzero(slots == code)) for code in range(keys.size)]
 
@@ -524,7 +512,6 @@ class Memory(Engine):
 
 
 def memory_of_series(series: Any) -> Memory:
-    """Return the engine of a series."""
     name = series.name or UNNAMED
     types = {name: declared_by_series(series)}
     return Memory({name: lambda: column_of_series(series)}, len(series), types=types)
@@ -546,7 +533,6 @@ def memory_of_frame(frame: Any) -> Memory:
 
 
 def memory_of_arrow(table: Any, reading: Reading = STANDARD) -> Memory:
-    """Return the engine of an Arrow table."""
     import narwhals as nw
 
     engine = memory_of_frame(nw.from_native(table, eager_only=True))
@@ -566,7 +552,6 @@ def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:
 
 
 def column_of_series(series: Any) -> Column:
-    """Convert a narwhals series."""
     import narwhals as nw
 
     dtype = series.dtype

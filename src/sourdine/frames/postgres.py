@@ -126,31 +126,25 @@ class Postgres(Engine):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return self._names
 
     def kind(self, name: str) -> str | None:
-        """Return the type of a column."""
         return self._type(name)[0]
 
     def declared(self, name: str) -> Declared | None:
-        """Return the declared type of a column."""
         return self._declared[name]
 
     def _type(self, name: str) -> tuple[str, str, Callable[[str], Any]]:
         return KINDS.get(self._types[name], TEXT)
 
     def rows(self) -> int:
-        """Return the number of rows."""
         return sum(int(counts.sum()) for _, counts in self._counted(()))
 
     def groups(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[tuple[list[Whole], Whole]]:
-        """Yield the slots that occur, and their counts."""
         for columns, counts in self._counted([name for name, _ in cells]):
             yield [cell.slots(c) for (_, cell), c in zip(cells, columns, strict=True)], counts
 
     def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
-        """Yield the values that occur in columns, and their counts."""
         yield from self._counted(names)
 
     def _counted(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
@@ -193,13 +187,11 @@ class Postgres(Engine):
         return self.reading if self._type(name) is TEXT else STANDARD
 
     def only(self, *names: str) -> Postgres:
-        """Return an engine with only these columns."""
         engine = copy(self)
         engine._names = names  # noqa: SLF001
         return engine
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        """Return the rows of each key."""
         parts: list[Engine] = []
         for code in range(keys.size):
             part = copy(self)

@@ -138,7 +138,6 @@ class SqlText:
     kind: str = "BIGINT"
 
     def constant(self, v: float) -> str:
-        """Write a number."""
         return double(v) if isinstance(v, float) else integer(v, self.kind)
 
     def arithmetic(self, x: str, operator: str, v: float) -> str:
@@ -162,7 +161,6 @@ class SqlText:
         return f"({v} // {self.constant(by)})"
 
     def below(self, x: str, edge: float, then: str, otherwise: str) -> str:
-        """Write a choice."""
         return f"CASE WHEN {x} < {self.constant(edge)} THEN {then} ELSE {otherwise} END"
 
     def rank(self, x: str, edges: Sequence[Any]) -> str:
@@ -188,7 +186,6 @@ class SqlText:
 
 
 def slot_of_float(cell: Ticks | Edges, x: str) -> str:
-    """Return the slot of a float."""
     return f"CAST({expressions.slot(cell, x, SqlText(), whole=False)} AS BIGINT)"
 
 
@@ -232,12 +229,10 @@ _TEXTS = {"VARCHAR", "HUGEINT", "UHUGEINT", "BIGNUM", "VARINT"}
 
 
 def name(column: str) -> str:
-    """Quote the name of a column."""
     return '"' + column.replace('"', '""') + '"'
 
 
 def string(value: str) -> str:
-    """Quote a text."""
     return "'" + value.replace("'", "''") + "'"
 
 
@@ -323,7 +318,6 @@ def instant(column: str, kind: str) -> str:
 
 
 def present(column: str, kind: str) -> str:
-    """Return whether a value is present."""
     value = raw(column, kind)
     there = f"({value}) IS NOT NULL"
     return f"{there} AND NOT isnan({value})" if kind == "float" else there
@@ -341,7 +335,6 @@ class Key:
 def key(  # noqa: PLR0911 - a case each
     cell: Cell, column: str, kind: str, prefix: str, reading: Reading = STANDARD
 ) -> Key:
-    """Return the grouping key of one cell."""
     if isinstance(cell, (Codes, Ticked)):
         listed = _listed(cell, kind, prefix) if isinstance(cell, Codes) else prefix
         return Key({prefix: raw(column, kind)}, listed, direct=False)
@@ -505,7 +498,6 @@ def matches(cell: Codes, code: int, column: str, kind: str) -> str:
 
 
 def text(column: str, kind: str) -> str:
-    """Return a value's text."""
     value = raw(column, kind)
     if kind == "float":
         x = f"CAST({value} AS DOUBLE)"

@@ -439,7 +439,6 @@ class Header:
 
     @property
     def layout(self) -> Layout:
-        """The form of the records."""
         return Layout(
             separator=self.separator,
             columns=len(self.names),

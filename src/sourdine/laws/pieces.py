@@ -86,7 +86,6 @@ class Pieces(NamedTuple):
 
     @staticmethod
     def none() -> Pieces:
-        """Return no pieces at all."""
         cells, logs = np.empty(0, np.int64), np.empty(0, np.float64)
         return Pieces(cells, cells, logs, logs)
 
@@ -101,7 +100,6 @@ class Pieces(NamedTuple):
         )
 
     def where(self, keep: NDArray[np.bool_]) -> Pieces:
-        """Return some of the pieces."""
         return Pieces(
             self.start[keep], self.length[keep], self.log_weight[keep], self.log_ratio[keep]
         )

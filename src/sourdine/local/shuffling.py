@@ -487,7 +487,6 @@ def _coins(report: Report | Guarantee) -> list[tuple[float, float]]:
 
 
 def _own(report: object) -> Fraction:
-    """Return the epsilon of one report."""
     if not isinstance(report, (Report, Guarantee)):
         raise ParameterTypeError(
             "report",

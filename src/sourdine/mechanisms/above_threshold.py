@@ -127,11 +127,9 @@ class AboveThreshold(Mechanism["Answers"]):
         return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Answers:
-        """Return the vector of answers."""
         return read_vector(x, self.queries, "answers")
 
     def draw(self, x: Answers, size: int | None, source: Source) -> Value:
-        """Add noise to everything, for any answers, then compare."""
         runs = 1 if size is None else size
         rho = noise.discrete_laplace(self.threshold_scale, (runs, 1), source=source)
         nu = noise.discrete_laplace(self.query_scale, (runs, self.queries), source=source)

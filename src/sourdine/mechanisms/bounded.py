@@ -86,11 +86,9 @@ class BoundedLaplace(Report):
 
     @property
     def top(self) -> int:
-        """The highest tick, m."""
         return self.last
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Report by the inverse law."""
         return noise.bounded_laplace(codes, self.last, self.decay, source=source)
 
     def law(self, x: int) -> Law:
@@ -103,7 +101,6 @@ class BoundedLaplace(Report):
         return Law.of(start, length, log_weight, slope)
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distance from the truth."""
         return np.abs(y - x).astype(np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
@@ -232,7 +229,6 @@ class BoundedStaircase(Report):
 
     @property
     def top(self) -> int:
-        """The highest tick, m."""
         return self.last
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
@@ -285,11 +281,9 @@ class BoundedStaircase(Report):
         return mass / (width + mass)
 
     def law(self, x: int) -> Law:
-        """Return the two levels."""
         return Law.two_levels(*self.near(x), self.last + 1, float(self.level))
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distance from the truth."""
         return np.abs(y - x).astype(np.float64)
 
     def error(self, beta: Number = 0.05) -> float:

@@ -69,11 +69,9 @@ class Selection(Mechanism["Scores"]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one choice."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Scores:
-        """Return the vector of scores."""
         return read_vector(x, self.candidates, "scores")
 
     def error(self, beta: Number = 0.05) -> float:
@@ -131,11 +129,9 @@ class Exponential(Selection):
         return (Part.range(self.epsilon),)
 
     def draw(self, x: Scores, size: int | None, source: Source) -> Value:
-        """Choose."""
         return noise.choose(x, self.decay, size=size, source=source)
 
     def law(self, x: Scores) -> Law:
-        """Return the law over the candidates' indices."""
         return Law.finite(float(self.decay) * (x - x.max()).astype(np.float64))
 
 
@@ -187,7 +183,6 @@ class PermuteAndFlip(Selection):
     """
 
     def draw(self, x: NDArray[np.int64], size: int | None, source: Source) -> Value:
-        """Choose."""
         return noise.permute_and_flip(x, self.decay, size=size, source=source)
 
     def law(self, x: NDArray[np.int64]) -> Law:

@@ -148,7 +148,6 @@ class Gaussian(Additive["Value"]):
         return ticks
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
-        """Add the noise."""
         if size is None and isinstance(x, int):
             return noise.gaussian_around(x, self.variance, source=source)
         shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
@@ -167,14 +166,12 @@ class Gaussian(Additive["Value"]):
         return float(-gaussian_law(0, self.variance).quantile(chance))
 
     def neighbours(self, x: Value) -> Iterator[Value]:
-        """Yield the inputs at most the sensitivity away."""
         if isinstance(x, int):
             yield from range(x - self.sensitivity, x + self.sensitivity + 1)
         else:
             yield from within(x, self.sensitivity, norm=2)
 
     def adjacent(self, x: Value, y: Value) -> bool:
-        """Return whether the L2 distance is within the sensitivity."""
         moved = np.atleast_1d(np.asarray(x, object) - np.asarray(y, object))
         return bool((moved * moved).sum() <= self.sensitivity**2)
 

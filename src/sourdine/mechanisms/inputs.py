@@ -55,7 +55,6 @@ def read_ticks(x: object) -> Value:
 
 
 def read_one(x: object) -> int:
-    """Return one integer."""
     tick = read_ticks(x)
     if not isinstance(tick, int):
         raise ParameterTypeError(
@@ -206,7 +205,6 @@ def whole_sensitivity(x: int) -> int:
 
 
 def relation(x: Relation | str) -> Relation:
-    """Return which inputs are neighbours."""
     return Relation.read(x)
 
 

@@ -45,7 +45,6 @@ class LaplaceNoise(Additive[X]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one release."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     @property
@@ -59,7 +58,6 @@ class LaplaceNoise(Additive[X]):
 
     @cached_property
     def sampler(self) -> LaplaceBits:
-        """The sampler of one number."""
         return laplace_bits(self.scale)
 
     def error(self, beta: Number = 0.05) -> float:
@@ -67,7 +65,6 @@ class LaplaceNoise(Additive[X]):
         return laplace_error(self.scale, read_beta(beta))
 
     def adjacent(self, x: X, y: X) -> bool:
-        """Return whether the L1 distance is within the sensitivity."""
         exact = np.asarray(x, object) - np.asarray(y, object)
         return bool(np.abs(exact).sum() <= self.sensitivity)
 
@@ -115,11 +112,9 @@ class Laplace(LaplaceNoise["Value"]):
     """
 
     def read(self, x: object) -> Value:
-        """Return ticks."""
         return x if type(x) is int else read_ticks(x)
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
-        """Add the noise."""
         if size is None and isinstance(x, int):
             return self.sampler.one(source, x)
         shape = size if isinstance(x, int) else x.shape if size is None else (size, *x.shape)
@@ -139,7 +134,6 @@ class Laplace(LaplaceNoise["Value"]):
         return Product(tuple(laplace_law(v, self.scale) for v in x.ravel().tolist()))
 
     def neighbours(self, x: Value) -> Iterator[Value]:
-        """Yield the inputs at most the sensitivity away."""
         reach = int(self.sensitivity)
         if isinstance(x, int):
             yield from range(x - reach, x + reach + 1)

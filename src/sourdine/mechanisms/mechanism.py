@@ -207,7 +207,7 @@ class Mechanism(Estimator, Generic[X]):
             "interval",
             f"interval() is not available for {type(self).__name__}, whose output is not a number.",
             type(self).__name__,
-            "Use its error(beta) instead.",
+            "Use error(0.05) of the mechanism.",
         )
 
     @property
@@ -215,7 +215,6 @@ class Mechanism(Estimator, Generic[X]):
         return Display(head="value", populations=False)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Value, Value]:
-        """Return the interval of a release."""
         del of
         return self.interval(release.value, 1 - rational(beta, "beta"))
 
@@ -252,7 +251,6 @@ class Additive(Mechanism[X]):
     __slots__ = ()
 
     def outcome(self, release: Release) -> Any:
-        """Return the number, or the vector's numbers in a row."""
         value = release.value
         return value if isinstance(value, int) else np.ravel(value)
 
@@ -314,7 +312,6 @@ class Report(Mechanism[int]):
 
     @property
     def cells(self) -> int:
-        """The length of a tally."""
         return -(-self.codes // self.block)
 
     def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
@@ -333,7 +330,6 @@ class Report(Mechanism[int]):
 
     @property
     def bits(self) -> int:
-        """The size of one report."""
         return (self.codes - 1).bit_length()
 
     def read(self, x: object) -> int:
@@ -341,12 +337,10 @@ class Report(Mechanism[int]):
         return read_code(x, self.top)
 
     def draw(self, x: int, size: int | None, source: Source) -> Value:
-        """Draw reports for one code."""
         drawn = self.outcomes(self.reports(np.full(1 if size is None else size, x), source))
         return int(drawn[0]) if size is None else drawn
 
     def neighbours(self, x: int) -> Iterator[int]:
-        """Yield every code."""
         del x
         yield from range(self.top + 1)
 

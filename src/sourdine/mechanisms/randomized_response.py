@@ -45,7 +45,6 @@ class FrequencyOracle(Report):
 
     @property
     def top(self) -> int:
-        """The highest code, k - 1."""
         return self.categories - 1
 
     @property
@@ -55,7 +54,6 @@ class FrequencyOracle(Report):
 
     @property
     def block(self) -> int:
-        """Every category is counted on its own."""
         return 1
 
     def support(self, tally: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -167,7 +165,6 @@ class RandomizedResponse(FrequencyOracle):
         return b * (1 + (self.categories - 2) * b) / expm1(-float(self.epsilon)) ** 2
 
     def law(self, x: int) -> Law:
-        """Return the law over the categories."""
         return Law.two_levels(x, 1, self.categories, float(self.epsilon))
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -314,7 +311,6 @@ class Warner(FrequencyOracle):
         return Report.read(self, int(x) if isinstance(x, (bool, np.bool_)) else x)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Toss the coins."""
         a, b = self.channel
         return noise.bernoulli_table([b, a], codes, source=source).astype(np.int64)
 
@@ -325,7 +321,6 @@ class Warner(FrequencyOracle):
         return np.array([1 - b, a]), np.array([1 - a, b])
 
     def law(self, x: int) -> Law:
-        """Return the probabilities of no and yes."""
         p = float(self.channel[1 - x])
         return Law.finite(np.log([float(1 - self.channel[1 - x]), p]))
 

@@ -129,7 +129,6 @@ class Staircase(Additive["Value"]):
         return read_one(x)
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
-        """Add the noise."""
         k = noise.staircase(self.epsilon, self.sensitivity, self.width, size, source=source)
         return add(x, k)
 
@@ -150,11 +149,9 @@ class Staircase(Additive["Value"]):
         return float(high)
 
     def neighbours(self, x: Value) -> Iterator[Value]:
-        """Yield the inputs at most the sensitivity away."""
         yield from range(int(x) - self.sensitivity, int(x) + self.sensitivity + 1)
 
     def adjacent(self, x: Value, y: Value) -> bool:
-        """Return whether the distance is within the sensitivity."""
         return abs(int(x) - int(y)) <= self.sensitivity
 
 

@@ -37,7 +37,6 @@ MOST_RECORDS = 16  # the law enumerates all samples
 
 
 def total(records: NDArray[np.int64]) -> int:
-    """Return the sum, exactly."""
     return sum(records.tolist())
 
 
@@ -165,7 +164,6 @@ class Subsample(Mechanism["Records"]):
         return super().parts if self.rate is None else on_sample(self.mechanism.parts, self.rate)
 
     def read(self, x: object) -> Records:
-        """Return the records, each moved to the nearest public value."""
         records = np.atleast_1d(np.asarray(read_ticks(x), np.int64))
         if records.ndim != 1:
             raise ParameterTypeError(
@@ -190,7 +188,6 @@ class Subsample(Mechanism["Records"]):
         return np.asarray(values[np.where(nearer_below, lower, upper)])
 
     def draw(self, x: Records, size: int | None, source: Source) -> Value:
-        """Sample the records, then run the mechanism on them."""
         kept = self._kept(len(x), 1 if size is None else size, source)
         if size is None:
             return self.mechanism.draw(self._statistic(x[kept[0]]), None, source)
@@ -216,7 +213,6 @@ class Subsample(Mechanism["Records"]):
         return self.mechanism.read(self.statistic(records))
 
     def law(self, x: Records) -> Law:
-        """Return the mixture over all samples."""
         if len(x) > MOST_RECORDS:
             raise ParameterError(
                 "law",
@@ -257,7 +253,6 @@ class Subsample(Mechanism["Records"]):
         return self.mechanism.error(beta)
 
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:
-        """Return the mechanism's interval for the statistic of the sample."""
         return self.mechanism.interval(value, confidence)
 
     def neighbours(self, x: Records) -> Iterator[Records]:

@@ -171,7 +171,6 @@ class _BoundedLaw:
         return np.exp(-self._float_decay * k) if self._powers is None else self._powers[k]
 
     def _gap(self, k: NDArray[np.int64]) -> Floats:
-        """Return D(k) = 1 - a**k."""
         return -np.expm1(-self._float_decay * k) if self._gaps is None else self._gaps[k]
 
     def draw(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:

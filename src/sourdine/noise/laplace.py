@@ -394,7 +394,6 @@ class _LaplaceLaw:
 
 @remembered(1024)
 def laplace_bits(scale: Number) -> LaplaceBits:
-    """Return the coins of a scale."""
     return LaplaceBits(positive(scale, "scale"), clip=True)
 
 

@@ -44,7 +44,6 @@ _SIGNED = (np.int8, np.int16, np.int32, np.int64)
 
 
 def identity(code: Any) -> Any:
-    """Return the code itself."""
     return code
 
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any, Literal, cast
 import numpy as np
 
 from sourdine.calendar import ISO, DateFormat, read_date, read_duration, written
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, close_matches
 from sourdine.exact import given, integer, positive, probability, rational
 from sourdine.frames.cells import Codes
 from sourdine.frames.reading import Reading, read_text
-from sourdine.privacy import ADD_REMOVE, LOCAL, Relation
+from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation
 from sourdine.privacy.guarantee import ALIKE
 
 if TYPE_CHECKING:
@@ -191,7 +191,6 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
 
 
 def flag(x: object, parameter: str) -> bool:
-    """Return true or false."""
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
     raise ParameterTypeError(
@@ -222,7 +221,7 @@ def relation(x: Relation | str) -> Relation:
             "be 'add_remove' or 'substitute'",
             repr(x.value if isinstance(x, Relation) else x),
             "Use {relation}.",
-            relation=ADD_REMOVE.value,
+            relation=SUBSTITUTE.value if "repl" in str(x) else ADD_REMOVE.value,
         )
     return Relation.read(x)
 
@@ -238,7 +237,6 @@ def n(x: int | None) -> int | None:
 
 
 def name(x: object, parameter: str, example: str) -> str | None:
-    """Return the name of a column."""
     if x is None or (isinstance(x, str) and x):
         return x
     raise ParameterTypeError(
@@ -261,9 +259,16 @@ def unit(x: str | None) -> str | None:
 
 
 def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | None:
-    """Return a non-empty list."""
     if x is None:
         return None
+    if isinstance(x, str) and close_matches(x, [UNKNOWN], 1, 0.7):
+        raise ParameterError(
+            parameter,
+            f"be {UNKNOWN!r} or a list of several",
+            repr(x),
+            f"Use {{{parameter}}} to find them, or list more than one.",
+            **{parameter: UNKNOWN},
+        )
     if isinstance(x, str) or not hasattr(x, "__iter__"):
         raise ParameterTypeError(
             parameter, "be a list", given(x), f"Use {{{parameter}}}.", **{parameter: example}
@@ -275,10 +280,12 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
         )
     if not _distinct(values):
         alone = all(_distinct([value]) for value in values)
+        texts = [read_text(value) for value in values]
+        twice = [v for i, v in enumerate(values) if alone and texts[i] in texts[:i]][:1]
         raise ParameterError(
             parameter,
             "hold distinct strings, numbers or dates",
-            "two that are equal as strings" if alone else "a missing or other value",
+            f"{given(twice[0])} twice" if twice else "a missing or other value",
             f"Use {{{parameter}}}.",
             **{parameter: example},
         )

@@ -8,6 +8,8 @@ from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
+from sourdine.errors import close_matches
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
@@ -162,7 +164,8 @@ def _declared(x: object) -> Any:
 
 
 def _categories(x: object) -> Any:
-    return x if isinstance(x, str) and x == "unknown" else _listed(x)
+    # A single name that resembles the word is not taken for a list of one: `listed` refuses it.
+    return x if isinstance(x, str) and close_matches(x, ["unknown"], 1, 0.7) else _listed(x)
 
 
 def _group_keys(x: object) -> Any:

@@ -122,7 +122,6 @@ class Question(Estimator):
 
     @classmethod
     def schema(cls) -> dict[str, Any]:
-        """Return the JSON Schema of the question."""
         own = {p.name: p.schema() for p in parameters(cls)}
         return {
             "title": cls.kind,
@@ -320,7 +319,6 @@ def schema(classes: Mapping[str, type[Question]]) -> dict[str, Any]:
 
 
 def plain_parameter(value: Any) -> Any:
-    """Return a parameter as JSON."""
     if isinstance(value, Fraction):
         return _number(value)
     if isinstance(value, Relation):
@@ -429,6 +427,8 @@ def _named_instead(
             meant[free[0]] = [x] if free[0] == "columns" and isinstance(x, str) else x
     first = next(iter(meant), "parameters")
     hint = f"Known names: {', '.join(sorted(known))}."
+    if isinstance(given_[0], dict) or hasattr(given_[0], "columns"):
+        hint = "Functions take the data once, first; plans take none, only n."
     if meant:
         hint = f"Use {', '.join(f'{{{name}}}' for name in meant)}."
     must = f"{cls.kind}() got an unexpected positional argument: {given(given_[0])}."

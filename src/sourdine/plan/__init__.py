@@ -25,6 +25,7 @@ from the truth after so many answers. `explain` says what an epsilon means to on
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterTypeError
@@ -99,7 +100,8 @@ def __getattr__(name: str) -> Any:
         from sourdine.adaptive.holdout import planning
 
         return getattr(planning, f"plan_{name}")
-    raise AttributeError(f"module 'sourdine.plan' has no attribute {name!r}")
+    text = f"module 'sourdine.plan' has no attribute {name!r}"
+    raise AttributeError(text, name=name, obj=sys.modules[__name__])  # Python adds "Did you mean"
 
 
 def __dir__() -> list[str]:

@@ -134,7 +134,6 @@ class Plans(Displayable):
 
     @property
     def error(self) -> tuple[Error, ...]:
-        """The error of each."""
         return tuple(plan.error for plan in self.plans)
 
     @property
@@ -166,11 +165,9 @@ class Plans(Displayable):
         return {**facts, "delta": float(self.delta), "certified": ends}
 
     def to_json(self) -> str:
-        """Return everything as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         heads, rows = table(self.plans, self.wanted)
         notes = [("total", f"epsilon {shown(self.epsilon)}")]
         if self.delta:

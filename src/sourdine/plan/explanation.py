@@ -63,7 +63,6 @@ class Explanation(Displayable):
         return [Adversary(self.guarantee, n) for n in self.releases]
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         return Sheet(
             title=str(self.guarantee),
             heads=("releases", "epsilon", "odds times", "found", *(f"{p} becomes" for p in PRIORS)),

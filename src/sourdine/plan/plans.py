@@ -226,7 +226,6 @@ class Plan(Displayable):
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         notes = [("method", str(self.question.estimator))]
         if self.ranks and not self.unknown and not self.units:
             notes.append(("error", self._points))

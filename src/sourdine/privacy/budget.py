@@ -144,7 +144,6 @@ class Budget:
 
 
 def read_total(epsilon: Number, delta: Number, relation: Relation | str) -> Guarantee:
-    """Validate a total budget."""
     total = Guarantee(positive(epsilon, "epsilon"), delta, relation)
     if not total.is_private:
         raise ParameterError(
@@ -158,7 +157,6 @@ def read_total(epsilon: Number, delta: Number, relation: Relation | str) -> Guar
 
 
 def remaining(total: Guarantee, spent: Guarantee) -> Guarantee:
-    """Return what is left of a total."""
     epsilon = total.exact_epsilon() - spent.exact_epsilon()
     return Guarantee(epsilon, total.delta - spent.delta, total.relation)
 
@@ -244,7 +242,8 @@ def _refusal(
 ) -> BudgetExceededError:
     hint, tries = f"Use {{{name}}} or less.", {name: Fraction(shown(typed, up=False))}
     if not left:
-        hint, tries = "Nothing remains; another total would add to this one.", {}
+        hint = "The budget is used up. A new total on the same data adds to what was spent."
+        tries = {}
     if not whole:
         begin = f"create a total with {name}={shown(wanted)}"
         if name == "delta":  # what is not reserved is spent on composition

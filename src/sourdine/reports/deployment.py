@@ -161,7 +161,6 @@ def _slug(report: FiledReport) -> str:
 
 
 def _filled(part: Any) -> Any:
-    """Return what is filled in."""
     if not isinstance(part, dict):
         return part
     inner = {name: _filled(value) for name, value in part.items()}

@@ -188,7 +188,6 @@ class FiledRelease:
 
     @property
     def state(self) -> str:
-        """Whether there is an answer."""
         if self.release is not None:
             return "kept"
         return "charged, no answer kept" if self.charge.answer is None else "kept, not readable"
@@ -318,7 +317,6 @@ class FiledReport:
         }
 
     def to_json(self) -> str:
-        """Return everything as JSON."""
         return json_text(self.to_dict())
 
     def to_markdown(self) -> str:

@@ -310,7 +310,6 @@ def _listed(numbers: Sequence[int]) -> str:
 
 
 def sections(report: FiledReport, *, pictures: bool) -> list[Section]:
-    """Return the whole report, section by section."""
     return [
         _summary(report),
         _purpose(report),

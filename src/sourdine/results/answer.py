@@ -171,7 +171,6 @@ class Answer(OneNumber, Displayable):
         """Return the answer that `to_dict` wrote; a missing key raises a KeyError."""
 
     def sheet(self) -> Sheet:
-        """Return the printed table."""
         heads, rows = self.columns().cells()
         return Sheet(heads=heads, lines=rows, notes=self.notes())
 
@@ -262,7 +261,6 @@ def brief(answer: Answer) -> str:
 
 
 def plain(value: Any) -> Any:
-    """Return a value as JSON."""
     if isinstance(value, Mapping):
         return dict(zip(_names(list(value)), map(plain, value.values()), strict=True))
     if isinstance(value, (list, tuple)):
@@ -324,7 +322,6 @@ class History(Displayable, list[Line]):
         self._heads = dict(heads)
 
     def sheet(self) -> Sheet:
-        """Return the printed table."""
         rows = [tuple(_text(getattr(line, name)) for name in self._heads) for line in self]
         return Sheet(heads=list(self._heads.values()), lines=rows)
 

@@ -150,7 +150,6 @@ class Estimator(ABC):
         )
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:
-        """Return which rows are printed, if not all."""
         return None
 
     def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
@@ -185,7 +184,6 @@ class Estimator(ABC):
 
     @property
     def release_kind(self) -> type[Release]:
-        """The class of its releases."""
         return Release
 
     def answered(self, release: Release) -> Release:
@@ -325,7 +323,6 @@ class Release(Answer):
         return answer.mechanism.columns(answer)
 
     def sheet(self, words: PythonWording | None = None) -> Sheet:
-        """Return the printed table, in an interface's wording."""
         answer = self.answer
         heads, lines = answer.mechanism.printed(answer)
         notes = self.notes(words)
@@ -335,7 +332,6 @@ class Release(Answer):
         return Sheet(heads=heads, lines=lines, notes=notes, lead=lead)
 
     def notes(self, words: PythonWording | None = None) -> list[tuple[str, str]]:
-        """Return the notes below the table, in an interface's wording."""
         facts = [
             ("cost", self.price),
             ("method", str(self.mechanism)),
@@ -395,7 +391,6 @@ class Release(Answer):
         return answer.mechanism.plot(answer, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything public as JSON-compatible values."""
         return {
             "value": plain(self.value),
             "cost": self.cost.to_dict(),

@@ -249,8 +249,6 @@ class Columns:
         return self.picked(sorted(down))
 
     def picked(self, kept: Sequence[int]) -> Columns:
-        """Return some rows."""
-
         def picked(column: Sequence[Any]) -> list[Any]:
             return [column[i] for i in kept]
 
@@ -290,7 +288,6 @@ class Columns:
 
     @property
     def bounded(self) -> bool:
-        """Whether there are intervals."""
         return self.lower is not None and self.upper is not None
 
     def texts(self) -> list[tuple[str, ...]]:

@@ -78,7 +78,6 @@ class Guarded:
         self.app = app
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request."""
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
@@ -158,8 +157,7 @@ API = (
 # whoever waits together shares a commit.
 #
 # *Claim*: between the charge and the tick at which an answer leaves, nothing that anybody can ask
-# for
-# changes. *Checked by* ``test_nothing_changes_between_the_charge_and_the_tick``.
+# for changes. *Checked by* ``test_nothing_changes_between_the_charge_and_the_tick``.
 
 
 def build(settings: ServerSettings) -> ASGIApp:

@@ -105,7 +105,6 @@ class Caller:
 
     @property
     def name(self) -> str:
-        """What the person is called."""
         return self.person.name
 
     @property
@@ -217,8 +216,7 @@ def new_token(
 # others, so that nothing can be learnt from it. All workers count in one store.
 #
 # *Claim*: passwords are tried at most so often; a known browser is not locked out by strangers;
-# known
-# and unknown names are refused alike. *Checked by* ``test_passwords_are_tried_ten_times``,
+# known and unknown names are refused alike. *Checked by* ``test_passwords_are_tried_ten_times``,
 # ``test_a_stranger_locks_nobody_out_who_was_here`` and ``test_unknown_names_are_counted_alike``.
 
 

@@ -55,8 +55,7 @@ if TYPE_CHECKING:
 # ---- Guards: registered by a path on the server, submitted to by teams, seen on a leaderboard ----
 #
 # *Claim*: however often a submission is sent, it is charged once and its answer is one. *Checked
-# by*
-# ``test_a_submission_is_charged_once_under_its_key``.
+# by* ``test_a_submission_is_charged_once_under_its_key``.
 
 
 OWNER = ("owner",)

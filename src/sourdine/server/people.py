@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # ---- Who can log in: listed and added by owners --------------------------------------------------
 #
-# A new account outlives a stolen session or token, so the owner who adds one
-# types their own password again; attempts are counted as those to log in are.
+# A new account outlives a stolen session or token, so the owner who adds one types their own
+# password again; attempts are counted as those to log in are.
 
 
 OWNER = ("owner",)

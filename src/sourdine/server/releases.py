@@ -283,8 +283,7 @@ PLAN_OPERATIONS = (
 # ---- Releases: charged once under a key, and answered with what is stored ------------------------
 #
 # *Claim*: however often a request is sent, its charge stands once and its answer is one. *Checked
-# by*
-# ``test_a_connection_that_breaks_twice_is_one_charge`` and ``test_a_key_with_another_body``.
+# by* ``test_a_connection_that_breaks_twice_is_one_charge`` and ``test_a_key_with_another_body``.
 
 
 MOST_LISTED = 1000

@@ -85,11 +85,9 @@ class JsonWording(PythonWording):
     """
 
     def mention(self, name: str) -> str:
-        """Return the parameter without a value."""
         return json.dumps(name)
 
     def typed(self, name: str, value: object) -> str:
-        """Return what to write."""
         plain = SourdineError("", "", "", "", **{name: value}).to_dict()["tries"][name]
         return f"{json.dumps(name)}: {json.dumps(plain, ensure_ascii=False)}"
 
@@ -422,7 +420,6 @@ class Incoming:
         return self.state.visible_guard(self.path["guard"], self.who)
 
     def body(self, shape: Any = Any) -> Any:
-        """Return what the body holds, of a shape."""
         return decoded(self.data, shape)
 
     def number(self, name: str, default: int, most: int) -> int:

@@ -177,7 +177,6 @@ class RemainingBudget(Displayable):
         }
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         lines = [
             (kind, shown(self.largest(kind), up=False), text) for kind, (text, _) in KINDS.items()
         ]
@@ -216,7 +215,6 @@ class Charged(Displayable):
 
     @property
     def epsilon(self) -> Fraction:
-        """The sum of the epsilons of all charges."""
         return self.sums.exact_epsilon()
 
     @property
@@ -244,7 +242,6 @@ class Charged(Displayable):
         }
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         note = (
             "the guarantee is the total; no smaller epsilon is guaranteed for the releases so far"
         )
@@ -309,12 +306,10 @@ class SumAccount:
 
     @property
     def used(self) -> Guarantee:
-        """What was spent."""
         return self.spent
 
     @property
     def remaining(self) -> Guarantee:
-        """What is left."""
         return remaining(self.total, self.spent)
 
     @property
@@ -352,17 +347,14 @@ class FilterAccount:
 
     @property
     def relation(self) -> Relation:
-        """Which inputs are neighbours."""
         return self.spent.relation
 
     @property
     def used(self) -> Charged:
-        """What was spent."""
         return Charged(self.filter, self.spent)
 
     @property
     def remaining(self) -> RemainingBudget:
-        """What is left."""
         return RemainingBudget(self.filter, self.relation)
 
     @property
@@ -403,7 +395,6 @@ def opened(total: Total, filter_: Filter | None) -> Account:
 
 
 def under(cost: Guarantee, parts: tuple[Part, ...], relation: Relation) -> tuple[Part, ...]:
-    """Return parts under the relation of a total."""
     require_finite(cost)
     cost.under(relation)
     return parts if cost.relation is relation else replaced(parts)

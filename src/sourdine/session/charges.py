@@ -296,7 +296,6 @@ def following(
 
 
 def terms_row(terms: Terms) -> Row:
-    """Return the line of the terms."""
     total = terms.total
     numbers: Row = (
         {"rho": str(total.rho), "relation": total.relation.value}

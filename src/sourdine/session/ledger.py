@@ -141,7 +141,6 @@ class Charging:
 
     @property
     def spent(self) -> Guarantee:
-        """The sum of all charges."""
         return self.account.spent
 
     def charge(
@@ -224,7 +223,6 @@ class MemoryLedger(Charging):
 
     @property
     def history(self) -> list[Charge]:
-        """All charges, the first one first."""
         return list(self._charges)
 
     def _turn(self, work: Callable[[Charger], T]) -> T:
@@ -304,7 +302,6 @@ class StoredLedger(Charging):
 
     @property
     def history(self) -> list[Charge]:
-        """All charges, the first one first."""
         return self.reading(lambda _, charges: charges)
 
     def reading(
@@ -317,7 +314,6 @@ class StoredLedger(Charging):
 
     @property
     def account(self) -> Account:
-        """What was spent until now."""
         last = self._looked(lambda transaction: self.desk(transaction).last())
         return self.terms.start if last is None else last.account
 

@@ -125,14 +125,14 @@ class Spending(Statistics[Release], Displayable):
     def __repr__(self) -> str:
         name, account = type(self).__name__, self.account
         if isinstance(self.total, Guarantee) and isinstance(account.used, Guarantee):
-            return f"<{name}: {account.used} spent of {self.total}>"
+            return f"<{name}: epsilon {shown(account.used.epsilon)} spent of {self.total}>"
         return f"<{name}: {account.remaining.told()} remaining>"
 
 
 # ---- Whether a question would be admitted, and if not, what would --------------------------------
 
 
-NOTHING = "Nothing remains; another total would add to this one."
+NOTHING = "The budget is used up. A new session on the same data adds to what was spent."
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,14 +187,12 @@ class Admission(Displayable):
         return largest(self.question, self.account)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what JSON knows."""
         return {"fits": bool(self), "reason": self.reason, "largest": float(self.largest)}
 
     def __bool__(self) -> bool:
         return self.after is not None
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         return Sheet(notes=[("yes" if self else "no", self.reason)])
 
     def __repr__(self) -> str:
@@ -494,7 +492,6 @@ class Session(Spending):
 
     @property
     def charges(self) -> list[Charge]:
-        """Every charge, the first one first."""
         return self._ledger.history
 
     @property

@@ -86,7 +86,6 @@ class Address:
 
     @property
     def path(self) -> Path:
-        """The SQLite file."""
         return Path(unquote(self.url[10:])).absolute()
 
     def __str__(self) -> str:
@@ -256,7 +255,6 @@ class SqliteDialect:
             db.backup(copy)
 
     def spelled(self, statement: str) -> str:
-        """Return the statement unchanged."""
         return statement
 
     def forbidding(self, table: str, event: str, when: str = "") -> list[str]:
@@ -269,7 +267,6 @@ class SqliteDialect:
 
 
 def dialect_of(address: Address) -> Dialect:
-    """Return the dialect that an address names."""
     if address.is_file:
         return SqliteDialect(address)
     from sourdine.storage.postgres import PostgresDialect
@@ -439,7 +436,6 @@ class SharedDatabase:
             raise
 
     def close(self) -> None:
-        """Close all connections."""
         self._here()
         self._drop(self._writer)
         self._writer = None

@@ -94,7 +94,6 @@ class Head:
         return said + _check(said) + b"\n"
 
     def after(self, line: bytes) -> Head:
-        """Return the head after a line is appended."""
         return Head(self.mark, self.version, self.lines + 1, self.size + len(line), line[:WIDTH])
 
 
@@ -322,7 +321,6 @@ class JournalTransaction:
         return [row for name, row in self._journal.lines if name == table]
 
     def last(self, table: str) -> Row | None:
-        """Return the last row of a table."""
         return next((row for name, row in reversed(self._journal.lines) if name == table), None)
 
     def write(self, table: str, row: Row) -> None:

@@ -201,7 +201,6 @@ class _AnyText(Loader):
     """Decodes bytes as text; invalid UTF-8 does not raise."""
 
     def load(self, data: Any) -> str:
-        """Return the text."""
         return bytes(data).decode("utf-8", "replace")
 
 

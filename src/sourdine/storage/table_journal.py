@@ -81,11 +81,9 @@ class TableTransaction:
 
     @property
     def head(self) -> Head:
-        """The head of the journal."""
         return self.seen.head
 
     def last(self, table: str) -> Row | None:
-        """Return the last row of a table."""
         return self.seen.last.get(table)
 
     def rows(self, table: str) -> list[Row]:
@@ -183,7 +181,6 @@ class TableJournal(Kept):
             self._seen = opened.seen
 
     def is_there(self, transaction: Transaction) -> bool:
-        """Return whether the database has this journal."""
         return transaction.one("SELECT 1 FROM books WHERE name = ?", self.name) is not None
 
     def make(self, transaction: Transaction, begin: Iterable[tuple[str, Row]]) -> None:
@@ -241,7 +238,6 @@ class TableJournal(Kept):
         return seen
 
     def head(self, transaction: Transaction) -> Head:
-        """Return the stored head of the journal."""
         found = transaction.one("SELECT head FROM books WHERE name = ?", self.name)
         if found is None:
             raise self.refusal("no such ledger in this store")

@@ -98,7 +98,6 @@ class Collector:
 
     @property
     def people(self) -> int:
-        """How many people are counted."""
         return self._queue.people
 
     def send_to_own(self, origin: str) -> None:
@@ -117,7 +116,6 @@ class Collector:
         self._store.close()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer one request."""
         try:
             answer = await self._answer(Request(scope, receive))
         except ClientDisconnect:
@@ -184,7 +182,6 @@ class Collector:
 def reply(
     body: bytes, status: int = 200, *, kind: str = "text/plain", headers: Mapping[str, str] = OPEN
 ) -> Response:
-    """Return a response with the headers that all of them have."""
     return Response(body, status, {**SAFE, **headers}, kind)
 
 

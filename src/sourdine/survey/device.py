@@ -67,11 +67,9 @@ class Draw:
         return high
 
     def coin(self, chance: Real) -> bool:
-        """Draw True with a chance."""
         return self.find(1, lambda _: chance) == 0
 
     def below(self, k: int) -> int:
-        """Draw one of 0 to k - 1."""
         return noise.uniform_below(k, source=self.source)
 
     def _word(self) -> int:
@@ -303,7 +301,6 @@ def sampled(weights: Sequence[int], by: Draw) -> int:
 
 
 def code(column: Part, answer: object) -> int | None:
-    """Return the code of an answer, None if there is none."""
     if answer is None or answer == "":
         return None
     if column["kind"] == "number":

@@ -350,7 +350,6 @@ def _words(
 
 
 def _text(found: object, what: str, tags: tuple[str, ...]) -> Text:
-    """Return a text in every language."""
     if not isinstance(found, Mapping):
         return MappingProxyType(dict.fromkeys(tags, _line(found, what)))
     own = _table(found, what, tags)

@@ -124,7 +124,6 @@ def _round(schema: Schema) -> dict[str, Any]:
 
 
 def _asked(column: Attribute) -> dict[str, Any]:
-    """Return what may be answered."""
     if isinstance(column, Number):
         return {
             "kind": column.kind,

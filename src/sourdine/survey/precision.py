@@ -84,7 +84,6 @@ class PagePlan(Displayable):
     lines: tuple[PlannedQuestion, ...]
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         head = f"with {grouped(str(self.n))} people ({self.confidence:.0%})"
         rows = [
             (line.name, line.what, _around(line.half), _around(line.invented))

@@ -147,7 +147,6 @@ class Results(Displayable):
         return json_text(self.to_dict())
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         lines: list[tuple[str, ...]] = []
         for one in self.questions:
             if not one.values:

@@ -217,7 +217,6 @@ class WebServer:
             await self._server.serve(sockets=[bound])
 
     def stop(self) -> None:
-        """Stop serving."""
         self._server.should_exit = True
 
 

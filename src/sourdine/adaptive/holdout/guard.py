@@ -73,7 +73,6 @@ class Verdict(Displayable):
         return self.confirmed
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         said = "confirmed" if self.confirmed else "not confirmed"
         left = [] if self.remaining is None else [("remaining", left_in_words(self.remaining))]
         cost = counted(f"{self.bits:.3g}", "bit")
@@ -296,7 +295,6 @@ class GuardFacts:
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
         return len(self._labels)
 
     @property
@@ -311,12 +309,10 @@ class GuardFacts:
 
     @property
     def loss(self) -> str:
-        """The name of the loss."""
         return self._loss.name
 
     @property
     def bits(self) -> float:
-        """The bits told so far."""
         return self.ledger.bits
 
     @property

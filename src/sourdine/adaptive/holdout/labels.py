@@ -51,7 +51,6 @@ def is_written(text: str) -> bool:
 
 
 def read_written(text: str) -> int | float:
-    """Return the number that is written."""
     try:
         return int(text)
     except ValueError:
@@ -188,7 +187,6 @@ class Labels:
         return zlib.compress(self.spelled(), 1)
 
     def spelled(self) -> bytes:
-        """Return it as JSON."""
         facts = {"kind": self.kind, "type": self.values.dtype.str, "values": self.values.tolist()}
         return json.dumps(facts, ensure_ascii=False).encode()
 
@@ -266,7 +264,6 @@ def _too_long(name: str) -> ParameterError:
 
 
 def _of_texts(cells: Sequence[str | None], name: str, kind: str | None, reading: Reading) -> Labels:
-    """Read the cells of a text file."""
     texts = ["" if cell is None else cell.strip() for cell in cells]
     written = texts if reading.is_standard else [_rewritten(text, reading) for text in texts]
     if kind == NUMBER:

@@ -220,7 +220,6 @@ class Standing(Displayable):
         return self.score is not None
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         cost = ("cost", counted(f"{self.bits:.3g}", "bit"))
         if self.score is None:
             return Sheet(notes=[(self.name, "not better than the leader"), cost])

@@ -67,7 +67,6 @@ class ZeroOne(Loss):
     name: ClassVar[str] = "zero-one"
 
     def of(self, predictions: Labels, labels: Labels) -> Losses:
-        """Return 1 for each mistake."""
         return 1.0 - same(labels, predictions).astype(np.float64)
 
     def read(self, given: object, name: str, labels: Labels) -> Labels:
@@ -98,13 +97,11 @@ class Absolute(Loss):
         object.__setattr__(self, "scale", positive(self.scale, "scale"))
 
     def of(self, predictions: Labels, labels: Labels) -> Losses:
-        """Return each distance."""
         with np.errstate(over="ignore", invalid="ignore"):
             far = np.abs(predictions.values.astype(np.float64) - labels.values.astype(np.float64))
             return _bounded(far / float(self.scale))
 
     def facts(self) -> dict[str, Any]:
-        """Return the name and the scale."""
         return {"name": self.name, "scale": str(self.scale)}
 
 
@@ -123,7 +120,6 @@ class Own(Loss):
     name: ClassVar[str] = "own"
 
     def of(self, predictions: Labels, labels: Labels) -> Losses:
-        """Return what the function says."""
         n = len(labels)
         try:
             with np.errstate(all="ignore"), catch_warnings(action="ignore"):
@@ -233,8 +229,7 @@ def _bounded(losses: Losses) -> Losses:
 # has expectation 1 at most, so :math:`\Pr[E \ge e^t] \le e^{-t}` by Markov's inequality.
 #
 # *Proof*. For one :math:`\lambda` and one block, with ones for the rows that it lacks, the
-# geometric
-# mean of :math:`m` factors is at most their arithmetic mean :math:`1 + x_b`, where
+# geometric mean of :math:`m` factors is at most their arithmetic mean :math:`1 + x_b`, where
 # :math:`x_b = \frac{\lambda}{m} \sum_{i \in b} d_i`. Blocks are independent, so the expectation of
 # the product is at most :math:`\prod_b (1 + E x_b) \le e^{\sum_b E x_b} \le 1`. Average over
 # :math:`k`. *Checked by* ``test_evidence_against_no_progress_is_rare``.

@@ -84,7 +84,6 @@ class WidthPlan(Displayable):
         return self.widths[-1].error if self.added else max(w.error for w in self.widths)
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         lines = [(w.what, f"{w.bits:.1f}", f"{w.error:.4f}", f"{w.near:.4f}") for w in self.widths]
         note = f"all of them hold with probability {self.confidence:g}; nothing was asked"
         return Sheet(
@@ -99,7 +98,6 @@ class WidthPlan(Displayable):
         return {**asdict(self), "error": self.error}
 
     def to_json(self) -> str:
-        """Return everything as JSON."""
         return json.dumps(self.to_dict(), ensure_ascii=False)
 
 

@@ -74,7 +74,6 @@ def sealed_facts(transaction: AnyTransaction) -> dict[str, Any]:
 
 
 def is_sealed(transaction: AnyTransaction, labels: Labels, secret: bytes) -> bool:
-    """Return whether labels are those of the seal."""
     row = transaction.last(SEALED) or {}
     return compare_digest(str(row.get("seal", "")), _seal(labels, secret))
 

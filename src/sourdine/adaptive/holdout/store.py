@@ -101,12 +101,10 @@ class MemoryStore:
         return self.over
 
     def confirmed(self, turn: Turn) -> Labels | None:
-        """Return the predictions that hold."""
         del turn
         return self.held
 
     def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
-        """Keep them."""
         del turn, charge
         self.held = predictions
 
@@ -123,22 +121,18 @@ class MemoryStore:
         self.held = self.held and continued and self.held.joined(continued)
 
     def step(self, turn: Turn) -> Fraction | None:
-        """Return the step of the leaderboard."""
         del turn
         return self.steps
 
     def begin_board(self, turn: Turn, step: Fraction) -> None:
-        """Begin the leaderboard."""
         del turn
         self.steps = step
 
     def entries(self, turn: Turn) -> list[Entry]:
-        """Return all submissions."""
         del turn
         return list(self.board)
 
     def enter(self, turn: Turn, entry: Entry) -> None:
-        """Keep a submission."""
         del turn
         self.board.append(entry)
 
@@ -167,11 +161,9 @@ class FileStore:
         return held
 
     def confirm(self, turn: Turn, charge: int, predictions: Labels) -> None:
-        """Write them."""
         turn.transaction.write(*_confirmed_line(charge, predictions))
 
     def added(self, turn: Turn, n: int) -> list[Labels]:
-        """Read labels that were added."""
         return [_unpacked(row["labels"]) for row in turn.transaction.rows(GROWTH) if row["n"] > n]
 
     def extend(self, turn: Turn, n: int, labels: Labels, continued: Labels | None) -> None:
@@ -180,20 +172,16 @@ class FileStore:
         turn.grow(n, labels=_packed(labels), predictions=more)
 
     def step(self, turn: Turn) -> Fraction | None:
-        """Return the step of the leaderboard."""
         row = turn.transaction.last(BOARD)
         return None if row is None else Fraction(row["step"])
 
     def begin_board(self, turn: Turn, step: Fraction) -> None:
-        """Begin the leaderboard."""
         turn.transaction.write(BOARD, {"step": str(step)})
 
     def entries(self, turn: Turn) -> list[Entry]:
-        """Read all submissions."""
         return [entry_of(row) for row in turn.transaction.rows(SUBMISSIONS)]
 
     def enter(self, turn: Turn, entry: Entry) -> None:
-        """Write a submission."""
         row = {"name": entry.name, "rung": entry.rung, "bits": entry.bits}
         if entry.score is not None:
             row |= {name: getattr(entry.score, name) for name in ("value", "lower", "upper")}
@@ -226,7 +214,6 @@ def new_file(
 
 
 def old_file(path: str | os.PathLike[str]) -> Journal:
-    """Open a file that is there."""
     if not (place := Path(os.fsdecode(path))).exists():
         raise MissingFileError(
             "guard",

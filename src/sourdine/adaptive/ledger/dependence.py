@@ -90,11 +90,9 @@ class Iid(Dependence):
     name: ClassVar[str] = "iid"
 
     def width(self, n: int, nats: float) -> float:
-        """Return Hoeffding's width."""
         return sqrt((nats + log(2)) / (2 * n))
 
     def interval(self, average: float, n: int, nats: float) -> tuple[float, float]:
-        """Return Chernoff's ends."""
         return chernoff(average, (nats + log(2)) / n)
 
 
@@ -146,11 +144,9 @@ class Markov(Dependence):
         object.__setattr__(self, "inflation", float((1 + value) / (1 - value)))
 
     def width(self, n: int, nats: float) -> float:
-        """Return the width of a chain's average."""
         return sqrt(self.inflation * (nats + log(2)) / (2 * n))
 
     def facts(self) -> dict[str, Any]:
-        """Return the name and the eigenvalue."""
         return {"name": self.name, "eigenvalue": str(self.eigenvalue)}
 
 
@@ -179,15 +175,12 @@ class Blocks(Dependence):
         object.__setattr__(self, "size", integer(self.size, "size", least=1))
 
     def width(self, n: int, nats: float) -> float:
-        """Return Hoeffding's width of n/m rows."""
         return sqrt(self.size * (nats + log(2)) / (2 * n))
 
     def interval(self, average: float, n: int, nats: float) -> tuple[float, float]:
-        """Return Chernoff's ends of n/m rows."""
         return chernoff(average, self.size * (nats + log(2)) / n)
 
     def facts(self) -> dict[str, Any]:
-        """Return the name and the size of a block."""
         return {"name": self.name, "size": self.size}
 
 

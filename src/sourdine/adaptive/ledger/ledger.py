@@ -80,10 +80,9 @@ def read_terms(journal: AnyJournal) -> LedgerTerms:
 # ---- The transcript ledger: what was told, and how far the next answer can be from the truth -----
 #
 # *Theorem* (after Stemmer's lecture 9, theorem 4). An analyst asks queries one after the other,
-# each
-# of its choice given all answers so far. Some answers come with a *claim* about the truth, such as
-# an interval; others are a mere yes or no. Let :math:`q_j` be the query of the :math:`j`-th claim,
-# :math:`L` the bits of all answers before it, and :math:`\beta_j = \beta / j(j + 1)`. With
+# each of its choice given all answers so far. Some answers come with a *claim* about the truth,
+# such as an interval; others are a mere yes or no. Let :math:`q_j` be the query of the :math:`j`-th
+# claim, :math:`L` the bits of all answers before it, and :math:`\beta_j = \beta / j(j + 1)`. With
 # probability :math:`1 - \beta`, for all :math:`j` at once,
 #
 # .. math:: |q_j(S) - q_j(P)| \le w\bigl(n,\ \ln\tfrac{1}{\beta_j} + L \ln 2\bigr).
@@ -96,16 +95,15 @@ def read_terms(journal: AnyJournal) -> LedgerTerms:
 # which would have claim :math:`j` already; so Kraft's inequality holds for them, and the list fails
 # with probability :math:`\beta_j` at most. Sum over :math:`j`. Only what was told *before* a query
 # counts for it, every query that *might* have been asked must concentrate, and nothing may depend
-# on
-# the sample but the answers charged here: no log line, no exception, no running time. *Checked by*
-# ``test_ledger_covers_adversaries`` and ``test_all_intervals_that_are_given_hold``; rows declared
-# independent that are not are not covered: ``test_copies_declared_independent_miss``.
+# on the sample but the answers charged here: no log line, no exception, no running time. *Checked
+# by* ``test_ledger_covers_adversaries`` and ``test_all_intervals_that_are_given_hold``; rows
+# declared independent that are not are not covered: ``test_copies_declared_independent_miss``.
 #
 # *Rows may be added.* Let the transcript also determine how many rows :math:`n_j` there are at
-# claim
-# :math:`j`, the first ones of a sequence that goes on as declared. Then :math:`\pi` determines both
-# :math:`q_j` and :math:`n_j`, the entry of the list is about its own number of rows, and the proof
-# stands with :math:`w(n_j, \cdot)`. *Checked by* ``test_intervals_hold_while_the_rows_grow``.
+# claim :math:`j`, the first ones of a sequence that goes on as declared. Then :math:`\pi`
+# determines both :math:`q_j` and :math:`n_j`, the entry of the list is about its own number of
+# rows, and the proof stands with :math:`w(n_j, \cdot)`. *Checked by*
+# ``test_intervals_hold_while_the_rows_grow``.
 
 
 T = TypeVar("T")

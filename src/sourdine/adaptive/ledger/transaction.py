@@ -178,7 +178,6 @@ class Turn:
         return self._lines.transaction
 
     def history(self) -> list[Line]:
-        """Return all answers so far."""
         return self._lines.read()
 
     def growth(self) -> list[Growth]:
@@ -335,11 +334,9 @@ class MemoryLines:
         return self.lines[-1].spent if self.lines else Spent()
 
     def read(self) -> list[Line]:
-        """Return all of them."""
         return list(self.lines)
 
     def add(self, line: Line) -> None:
-        """Write one more."""
         self.lines.append(line)
 
     def growth(self) -> list[Growth]:
@@ -370,7 +367,6 @@ class FileLines:
         return Spent() if row is None else _line(row).spent
 
     def read(self) -> list[Line]:
-        """Return all of them."""
         return [_line(row) for row in self.transaction.rows(ANSWERS)]
 
     def add(self, line: Line) -> None:

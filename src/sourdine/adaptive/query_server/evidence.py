@@ -297,7 +297,6 @@ class Universe:
 
     @property
     def size(self) -> int:
-        """How many cells there are."""
         return prod(len(each.values) for each in self.categories.values())
 
     def vector(self, query: Query) -> Values:
@@ -422,7 +421,6 @@ class Cells:
 
     @property
     def n(self) -> int:
-        """How many rows there are."""
         return len(self._codes)
 
     def read(self, query: Query) -> Values:
@@ -438,7 +436,6 @@ class Cells:
         return float(query @ self.law)
 
     def take(self, index: NDArray[np.int64]) -> Cells:
-        """Return some of the rows."""
         return Cells(self.universe, self._codes[index])
 
 
@@ -470,7 +467,6 @@ class Rows:
         self.n = _length(self._rows)
 
     def read(self, query: Query) -> Query:
-        """Return the query if it is a function."""
         if not callable(query):
             raise ParameterTypeError(
                 "query",
@@ -481,7 +477,6 @@ class Rows:
         return query
 
     def span(self, query: Query) -> tuple[float, float]:
-        """Return 0 and 1."""
         return 0.0, 1.0
 
     def values(self, query: Any) -> Values:
@@ -516,7 +511,6 @@ class Rows:
         return _eager(self._rows).clone().to_native()
 
     def take(self, index: NDArray[np.int64]) -> Rows:
-        """Return some of the rows."""
         if isinstance(self._rows, dict):
             return Rows({name: column[index] for name, column in self._rows.items()})
         if isinstance(self._rows, np.ndarray):

@@ -38,10 +38,8 @@ if TYPE_CHECKING:
 # *Proof*. With :math:`\psi(\eta) = \ln \sum_x w(x) e^{\eta q(x)}` the left side is
 # :math:`\eta\,q(S) - \psi(\eta)`, at least :math:`\eta a - \psi(\eta) = \mathrm{KL}(w_\eta \| w)`
 # since :math:`\eta > 0`; the last step is Pinsker's inequality. Likewise below. So an answer that
-# is
-# further than :math:`\alpha` from the hypothesis can bring it nearer by :math:`2\alpha^2`, and
-# since
-# :math:`0 \le \mathrm{KL}(S \| w) \le \ln|X|` for a uniform start, this happens at most
+# is further than :math:`\alpha` from the hypothesis can bring it nearer by :math:`2\alpha^2`, and
+# since :math:`0 \le \mathrm{KL}(S \| w) \le \ln|X|` for a uniform start, this happens at most
 # :math:`\ln|X| / 2\alpha^2` times. *Checked by* ``test_a_tilt_brings_the_sample_nearer``.
 #
 # References
@@ -107,7 +105,6 @@ class Weights:
 
     @property
     def logs(self) -> Values:
-        """The logarithms of the weights."""
         return self._log
 
     def guess(self, query: Values) -> float:
@@ -298,7 +295,6 @@ class ByFunction:
     function: Callable[[Any], float]
 
     def guess(self, query: Any) -> float:
-        """Return what the function says."""
         return read_guess(self.function(query))
 
 
@@ -322,7 +318,6 @@ class Parts:
         groups: Sequence[object] | NDArray[np.generic] | None,
         source: Source,
     ) -> Parts:
-        """Return the parts of a server."""
         cells = None if universe is None else Universe.read(universe)
         _consistent(guess, universe, prior, training, groups)
         evidence = _evidence(data, cells)
@@ -337,7 +332,6 @@ class Parts:
 
 
 def read_guess(guess: float) -> float:
-    """Return a guess from 0 to 1."""
     try:
         value = float(guess)
     except (TypeError, ValueError) as error:

@@ -74,7 +74,6 @@ class Gaps:
         return self._count(average - self.guess) or -self._count(self.guess - average)
 
     def steps(self) -> list[int]:
-        """Return the steps of all cells."""
         above = self._count(self.high - self.guess)
         below = self._count(self.guess - self.low)
         return [*range(1, above + 1), *range(-1, -below - 1, -1)]
@@ -221,7 +220,6 @@ class PlainLook:
         """Demand nothing: looks are counted by the ledger alone."""
 
     def nats(self, answer: int) -> float:
-        """Return inf."""
         return inf
 
     def cells(self, question: LookQuestion) -> list[Cell]:
@@ -292,15 +290,13 @@ class PlainLook:
 # analyst does: a search costs :math:`\varepsilon_1` and a value :math:`\varepsilon_2`, all else is
 # computed from what they told, so :math:`h(\varepsilon_1 + \varepsilon_2)` in all, or
 # :math:`h(\varepsilon_1^2 + \varepsilon_2^2)/2` of concentrated privacy. After the last surprise
-# the
-# rows are not touched again. *Checked by* ``test_exact_laws_of_all_neighbours``,
+# the rows are not touched again. *Checked by* ``test_exact_laws_of_all_neighbours``,
 # ``test_replay_on_neighbours``, ``test_draws_follow_the_law_of_the_conversation`` and
 # ``test_search_and_noise_follow_their_laws``.
 #
 # *Claim*: the ends hold. The ledger's theorem is true given the noise, which does not depend on the
-# rows, and `sourdine.adaptive.information` has another account; each has a third of beta, so
-# the better one may be taken for each answer. The last third is for noise beyond its bounds: for
-# the
+# rows, and `sourdine.adaptive.information` has another account; each has a third of beta, so the
+# better one may be taken for each answer. The last third is for noise beyond its bounds: for the
 # threshold and the values each of ``hard`` draws, for look :math:`i` a share :math:`1/i(i + 1)`.
 # *Checked by* ``test_private_answers_hold_their_ends``.
 #
@@ -413,7 +409,6 @@ class PrivateLook:
 
     @property
     def left(self) -> int:
-        """How many surprises are left."""
         return self._left
 
     def demand(self) -> None:
@@ -468,7 +463,6 @@ class PrivateLook:
         return over
 
     def disturbed(self, total: int) -> int:
-        """Return a sum with noise."""
         return noise.laplace_around(total, self._value.scale, source=self._source)
 
     def known(self, question: LookQuestion, cell: Cell | None) -> Ends:

@@ -124,7 +124,6 @@ def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> F
 
 
 def some_rows(n: int) -> int:
-    """Return how many rows check, if any."""
     if n < 1:
         raise ParameterError("rows", "hold at least one row", "", "Pass the rows to ask about.")
     return n
@@ -194,7 +193,6 @@ class Left(Displayable):
     nods: int | None
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         surprises, nods = ("any number of" if x is None else x for x in (self.surprises, self.nods))
         return Sheet(notes=[("remaining", f"{surprises} surprises, or {nods} nods")])
 
@@ -248,7 +246,6 @@ class ServerReport(Displayable):
     attacks: Mapping[str, float]
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         proved: Sequence[tuple[str, str]] = [("proved", "nothing was asked yet")]
         if self.certificate is not None:
             proved = self.certificate.sheet().notes
@@ -302,11 +299,10 @@ def _errors(attacks: object) -> bool:
 #
 # *Theorem*. With ``guess="weights"`` and a uniform prior at most :math:`\ln|X| / 2\alpha^2` answers
 # surprise. *Proof*. Let :math:`\Phi_t` be the divergence :math:`\mathrm{KL}(S \| w)` after
-# :math:`t`
-# surprises. The server keeps :math:`\Phi_t \le \ln|X| - 2\alpha^2 t`, and divergence is never
-# negative. It moves the hypothesis until it gives the value told, the middle of the cell, if that
-# keeps the invariant; otherwise, and it says so in the answer, only to the cell's near end, which
-# the theorem of `sourdine.adaptive.query_server.guesses` shows to bring the sample nearer by
+# :math:`t` surprises. The server keeps :math:`\Phi_t \le \ln|X| - 2\alpha^2 t`, and divergence is
+# never negative. It moves the hypothesis until it gives the value told, the middle of the cell, if
+# that keeps the invariant; otherwise, and it says so in the answer, only to the cell's near end,
+# which the theorem of `sourdine.adaptive.query_server.guesses` shows to bring the sample nearer by
 # :math:`2\alpha^2`. *Checked by* ``test_surprises_stay_within_the_bound``. The longer step is the
 # better one on most data, and the entropy of the sample is a stock of slack for it.
 #

@@ -143,7 +143,6 @@ class Candidate:
 
     @property
     def proved(self) -> bool:
-        """Whether there is a theorem."""
         return self.standing == PROVED
 
 

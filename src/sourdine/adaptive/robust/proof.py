@@ -209,11 +209,10 @@ def _times(*times: Number) -> tuple[float, ...]:
 #
 # The setting is that of Stemmer's lecture 9, part (c). There are :math:`k` copies with independent
 # seeds, each wrong with probability :math:`p_0` at most at any step of a sequence of updates that
-# was
-# *fixed in advance*. In each of :math:`T` steps, which are *looks*, :math:`s` copies are drawn and
-# the exponential mechanism with :math:`\varepsilon_0` picks one of :math:`m` public cells. A cell
-# with two edges is an answer; after one without, the window moves to it and the copies, on the same
-# input, are looked at again. Whoever chooses the updates has seen all cells so far.
+# was *fixed in advance*. In each of :math:`T` steps, which are *looks*, :math:`s` copies are drawn
+# and the exponential mechanism with :math:`\varepsilon_0` picks one of :math:`m` public cells. A
+# cell with two edges is an answer; after one without, the window moves to it and the copies, on the
+# same input, are looked at again. Whoever chooses the updates has seen all cells so far.
 #
 # *Theorem.* With probability :math:`1 - \beta` all answers given in :math:`T` looks are right,
 # however far the value moves between them, if for some number :math:`w` of wrong copies, with
@@ -232,18 +231,15 @@ def _times(*times: Number) -> tuple[float, ...]:
 # rule; the transcript is the cells of all looks, and says when updates come and the next window.
 # The seeds are independent, so :math:`I(\text{seeds}; \text{transcript}) \le k T \varrho`. Were
 # transcript and seeds independent, the inputs would be fixed for the seeds, and some step would
-# have
-# :math:`w` wrong copies with probability :math:`Q` at most, by Chernoff's bound. The true
-# probability
-# :math:`p` satisfies :math:`\mathrm{kl}(p \,\|\, Q) \le I` by data processing; so :math:`p \le b`.
-# In
-# a step with fewer wrong copies the sample, which is drawn afresh, holds :math:`W` of them. Cells
-# tile the line, so one has score 0, and but for the chance in :math:`b` the cell picked has a score
-# above :math:`-(s/2 - W)`. It then has a right value on either side and, if it is an answer, is a
-# right one; where the window lies does not matter (`sourdine.adaptive.robust.wrapper`, which also
-# says when looks end). Sum over the steps. Since
-# :math:`\mathrm{kl}(b \,\|\, Q) \ge b \ln(1/Q) - \ln 2`, this is sharper than the form
-# :math:`p \le (k T \varrho + \ln 2) / (k\,\mathrm{kl}(a \,\|\, p_0) - \ln T)`. *Checked by*
+# have :math:`w` wrong copies with probability :math:`Q` at most, by Chernoff's bound. The true
+# probability :math:`p` satisfies :math:`\mathrm{kl}(p \,\|\, Q) \le I` by data processing; so
+# :math:`p \le b`. In a step with fewer wrong copies the sample, which is drawn afresh, holds
+# :math:`W` of them. Cells tile the line, so one has score 0, and but for the chance in :math:`b`
+# the cell picked has a score above :math:`-(s/2 - W)`. It then has a right value on either side
+# and, if it is an answer, is a right one; where the window lies does not matter
+# (`sourdine.adaptive.robust.wrapper`, which also says when looks end). Sum over the steps. Since
+# :math:`\mathrm{kl}(b \,\|\, Q) \ge b \ln(1/Q) - \ln 2`, this is sharper than the form :math:`p \le
+# (k T \varrho + \ln 2) / (k\,\mathrm{kl}(a \,\|\, p_0) - \ln T)`. *Checked by*
 # ``test_the_sharper_form_implies_the_printed_one``. ∎
 #
 # References
@@ -293,7 +289,6 @@ class Proof(Displayable):
         return self.steps > 0
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         steps = "any number of" if self.steps == ENDLESS else str(self.steps)
         chance = "always" if not self.beta else f"with probability {1 - self.beta:g}"
         claim = f"{steps} adaptive steps right {chance}" if self.steps else "nothing"

@@ -48,24 +48,21 @@ if TYPE_CHECKING:
 #
 # *Claim.* Let :math:`W` values be wrong, the others within :math:`3\alpha/4` of the truth :math:`f`
 # and not below ``least``, or else all 0 with :math:`f`. Wherever the window is, a cell of score
-# above
-# :math:`-(s/2 - W)` that is an answer is within :math:`\alpha` of :math:`f`. *Proof.* Such a cell
-# has
-# both its edges, so that :math:`L` and :math:`H` count what truly lies below them. :math:`H > W`,
-# so
-# a right value lies below the upper edge; :math:`s - L > W`, so one lies at or above the lower. For
-# cell 0 the first says that :math:`f = 0`. Else the middle is a factor :math:`\sqrt{r} \le 1 +
-# \alpha/8` from either edge, and :math:`(1 + 3\alpha/4)(1 + \alpha/8) \le 1 + \alpha`,
+# above :math:`-(s/2 - W)` that is an answer is within :math:`\alpha` of :math:`f`. *Proof.* Such a
+# cell has both its edges, so that :math:`L` and :math:`H` count what truly lies below them.
+# :math:`H > W`, so a right value lies below the upper edge; :math:`s - L > W`, so one lies at or
+# above the lower. For cell 0 the first says that :math:`f = 0`. Else the middle is a factor
+# :math:`\sqrt{r} \le 1 + \alpha/8` from either edge, and
+# :math:`(1 + 3\alpha/4)(1 + \alpha/8) \le 1 + \alpha`,
 # :math:`(1 - 3\alpha/4)/(1 + \alpha/8) \ge 1 - \alpha` for :math:`\alpha \le 1`. ∎ *Checked by*
 # ``test_a_good_score_is_a_right_answer``.
 #
 # *Claim.* Let :math:`r^{h-1} \ge (1 + 3\alpha/4)/(1 - 3\alpha/4)`. While the truth stays and only
 # cells of such scores are chosen, the window moves one way, by :math:`h` cells or more, to an
-# answer.
-# *Proof.* Let the last cell be chosen. It has a right value at or above its lower edge, so all
-# right
-# values lie at or above :math:`r^{1-h}` times that edge, above the first cell of the next window,
-# which then is not chosen. Likewise downwards. ∎ *Checked by* ``test_a_leap_is_followed_one_way``.
+# answer. *Proof.* Let the last cell be chosen. It has a right value at or above its lower edge, so
+# all right values lie at or above :math:`r^{1-h}` times that edge, above the first cell of the next
+# window, which then is not chosen. Likewise downwards. ∎ *Checked by*
+# ``test_a_leap_is_followed_one_way``.
 
 
 LARGEST = 1e300
@@ -161,13 +158,11 @@ class PrivateMedian:
 # ---- Sketch switching: show one copy's answer until the next copy disagrees ----------------------
 #
 # *Theorem* (Ben-Eliezer, Jayaram, Woodruff, Yogev 2020). Let each copy be within :math:`\alpha/4`
-# of
-# the truth at every step of a stream fixed in advance, but for a chance :math:`p`. Then all answers
-# are within :math:`\alpha` for as long as copies last, but for :math:`k p`. *Proof.* While an
-# answer
-# stands, the adversary learns nothing but that it stands: what it does next is fixed by the copies
-# that were shown, so the stream up to the next change is fixed for the active copy. Shown
-# :math:`z` and active :math:`y` are within a factor :math:`1 + \alpha/2`, and
+# of the truth at every step of a stream fixed in advance, but for a chance :math:`p`. Then all
+# answers are within :math:`\alpha` for as long as copies last, but for :math:`k p`. *Proof.* While
+# an answer stands, the adversary learns nothing but that it stands: what it does next is fixed by
+# the copies that were shown, so the stream up to the next change is fixed for the active copy.
+# Shown :math:`z` and active :math:`y` are within a factor :math:`1 + \alpha/2`, and
 # :math:`(1 + \alpha/4)(1 + \alpha/2) \le 1 + \alpha`,
 # :math:`(1 - \alpha/4)/(1 + \alpha/2) \ge 1 - \alpha` for :math:`\alpha \le 1`. A copy whose value
 # was shown is never asked again. ∎ *Checked by* ``test_switching_stays_right_while_copies_last``.

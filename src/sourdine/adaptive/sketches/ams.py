@@ -122,7 +122,6 @@ class Signs:
         self._digest_bytes = -(-self.width // 8)
 
     def bits(self, item: Item) -> NDArray[np.uint8]:
-        """Return the signs of an item, 1 for + and 0 for -."""
         stream = self._keyed.copy()
         stream.update(encoded(item))
         digest = np.frombuffer(stream.digest(self._digest_bytes), np.uint8)

@@ -50,20 +50,17 @@ if TYPE_CHECKING:
 #
 # *Proof*. (i) *One vector, fixed in advance.* A row's :math:`z` is a sum of independent signed
 # weights, :math:`P(z^2 > v) \le 2e^{-v/2F_2}`, so :math:`E(z^2 - \kappa F_2)_+ \le bF_2`. The mean
-# of
-# the :math:`z_i^2` passes :math:`(1 + \epsilon)F_2` with the first term of :math:`q/T`. The mean
+# of the :math:`z_i^2` passes :math:`(1 + \epsilon)F_2` with the first term of :math:`q/T`. The mean
 # :math:`V_\kappa` of the :math:`\min(z_i^2, \kappa F_2)`, each non-negative with second moment at
 # most :math:`3F_2^2`, falls :math:`\epsilon F_2` below its expectation with the second. Otherwise
 # the vector is *good*. (ii) *Adaptive vectors.* A look adds up terms in :math:`[0, cm]`, one from
 # each row, and adds discrete Gaussian noise of deviation :math:`\sigma m r`; :math:`m` is known
-# from
-# earlier looks. So it is :math:`c^2/2\sigma^2r^2`-zCDP in one row [1]_, and as rows are independent
-# the looks together tell at most :math:`c^2T/2\sigma^2r` nats about them [2]_. Were they
-# independent
-# of what is told, some vector would not be good with probability :math:`q` at most; as it is, with
-# probability :math:`p` at most, by the data processing of relative entropy. (iii) *A good vector,
-# noise within* :math:`\tau m`. Let the reading :math:`a` be accepted, :math:`0.8m \le a \le 1.25m`.
-# If the clip :math:`cm` were below :math:`\kappa F_2`, then
+# from earlier looks. So it is :math:`c^2/2\sigma^2r^2`-zCDP in one row [1]_, and as rows are
+# independent the looks together tell at most :math:`c^2T/2\sigma^2r` nats about them [2]_. Were
+# they independent of what is told, some vector would not be good with probability :math:`q` at
+# most; as it is, with probability :math:`p` at most, by the data processing of relative entropy.
+# (iii) *A good vector, noise within* :math:`\tau m`. Let the reading :math:`a` be accepted,
+# :math:`0.8m \le a \le 1.25m`. If the clip :math:`cm` were below :math:`\kappa F_2`, then
 # :math:`\min(z^2, cm) \ge (cm/\kappa F_2)\min(z^2, \kappa F_2)` would give
 # :math:`a \ge 2m(1 - b - \epsilon) - \tau m > 1.25m`. So the clipped mean lies between
 # :math:`(1 - b - \epsilon)F_2` and :math:`(1 + \epsilon)F_2`, and

@@ -238,7 +238,6 @@ class Statement(Displayable):
     not_proved: str
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         said = (("proved", self.proved), ("assumes", self.assumes), ("not proved", self.not_proved))
         return Sheet(notes=said)
 

@@ -134,7 +134,6 @@ class Candidates:
         return [*reversed(down), *up]
 
     def cell(self, column: str | None) -> Edges:
-        """Return the cells of a column."""
         inner = self.edges
         return Edges(column, [floor(inner[0]) - 1, *inner, ceil(inner[-1]) + 1])
 
@@ -200,10 +199,9 @@ def _first_below(u: Fraction) -> Fraction:
 #
 # A search stops where some :math:`20/\varepsilon` records are left (:math:`10/\varepsilon` at the
 # larger share), so of few records it would cut off most. Under substitution 128, 1280 and 200 take
-# the place of 64, 640 and 100. Sums start at 0 always, as their noise
-# follows the larger bound, not the width; where one side is declared the search starts there.
-# Adaptive composition adds the parts up to :math:`\varepsilon`: each is chosen from the answers
-# before it.
+# the place of 64, 640 and 100. Sums start at 0 always, as their noise follows the larger bound, not
+# the width; where one side is declared the search starts there. Adaptive composition adds the parts
+# up to :math:`\varepsilon`: each is chosen from the answers before it.
 
 
 COUNTING, SEARCHING = Fraction(1, 50), Fraction(3, 10)
@@ -242,7 +240,6 @@ class BoundsFirst(TwoStage):
 
     @property
     def what(self) -> str:
-        """What is found."""
         return "bounds"
 
     @cached_property
@@ -253,7 +250,6 @@ class BoundsFirst(TwoStage):
         )
 
     def check(self) -> None:
-        """Refuse early whatever a settled question would refuse."""
         converters.check_step(self._step, getattr(self.question, "bounds"))  # noqa: B009
         _ = self.like, self.search((1, 1)), self.extremes
 
@@ -276,12 +272,10 @@ class BoundsFirst(TwoStage):
 
     @cached_property
     def ends(self) -> tuple[Fraction | None, Fraction | None]:
-        """The ends that are declared."""
         return converters.ends(getattr(self.question, "bounds"))  # noqa: B009 - those that have some
 
     @cached_property
     def lattice(self) -> Octaves:
-        """The public points."""
         return Octaves(*self.ends, self._step)
 
     @property
@@ -353,7 +347,6 @@ class BoundsFirst(TwoStage):
         )
 
     def find(self, data: Frame) -> dict[str, Any]:
-        """Count, find the centre and search."""
         drawn: dict[str, Any] = {"spent": {}}
         column = data.resolve(self.question.column)
         centre, records = None if self.one_sided else self._home, None
@@ -419,7 +412,6 @@ class BoundsFirst(TwoStage):
         return attrs.evolve(self.question, **settled)
 
     def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
-        """Return the bounds and the centre."""
         low, high = (float(Fraction(x)) for x in drawn["bounds"])
         width = (high - low) / 100
         ends = f"{shown(low, width)} to {shown(high, width)}"
@@ -436,12 +428,10 @@ class BoundsFirst(TwoStage):
 
     @property
     def beyond(self) -> str:
-        """Where they may be."""
         return "records may lie beyond " + ("it" if self.one_sided else "each of them")
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         own = getattr(self.like, "clipping", None)
         return (*moved(self.like), *(text for text in self._caveats if text != own))
 
@@ -470,7 +460,6 @@ class BoundsFirst(TwoStage):
         return {name: Fraction(part) for name, part in parts.items() if part}
 
     def shares(self, n: int | None) -> str:
-        """Return what each part will cost."""
         parts = self.costs(n)
         left = {self.question.kind: self.question.epsilon - sum(parts.values())}
         return ", ".join(f"{name} {epsilon_shown(x)}" for name, x in {**parts, **left}.items())
@@ -538,12 +527,10 @@ class ColumnsFirst(TwoStage):
 
     @property
     def what(self) -> str:
-        """What is found."""
         return "bounds"
 
     @cached_property
     def searches(self) -> dict[str, BoundsFirst]:
-        """What finds the bounds of each column."""
         table, asked = self.question, dict(self.question.of)
         all_of = sum(map(len, asked.values()))
         return {
@@ -559,7 +546,6 @@ class ColumnsFirst(TwoStage):
         return self._settled({c: first.like for c, first in self.searches.items()}, LEAST)
 
     def check(self) -> None:
-        """Refuse early whatever a settled table would refuse."""
         self.question.check_columns()
         for first in self.searches.values():
             first.check()
@@ -573,13 +559,11 @@ class ColumnsFirst(TwoStage):
         return of_promise(self.question.cost)
 
     def find(self, data: Frame) -> dict[str, Any]:
-        """Find the bounds of one column after the other."""
         found = {column: first.find(data) for column, first in self.searches.items()}
         spent = {f"bounds of {column}": _spent(own) for column, own in found.items()}
         return {"spent": {name: plain_parameter(x) for name, x in spent.items()}, "found": found}
 
     def left(self, drawn: Mapping[str, Any]) -> Fraction:
-        """Return the epsilon that finding has left."""
         return self.question.epsilon - sum(map(_spent, drawn["found"].values()))
 
     def settled(self, drawn: Mapping[str, Any]) -> Table:
@@ -595,7 +579,6 @@ class ColumnsFirst(TwoStage):
         return table.changed(bounds=bounds, steps=steps, epsilon=table.epsilon * share)
 
     def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
-        """Return the bounds of each column."""
         firsts = self.searches.items()
         each = (f"{column}: {first.found(drawn['found'][column])[1]}" for column, first in firsts)
         return "bounds", ". ".join(each)
@@ -608,7 +591,6 @@ class ColumnsFirst(TwoStage):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         return (*moved(self.like), SHARED, *self.like.explained(set(self.searches)))
 
     def _parts(self, n: int | None) -> dict[str, Fraction]:
@@ -616,13 +598,11 @@ class ColumnsFirst(TwoStage):
         return {f"bounds of {c}": sum(first.costs(n).values(), Fraction(0)) for c, first in firsts}
 
     def shares(self, n: int | None) -> str:
-        """Return what each part will cost."""
         parts = self._parts(n)
         left = {self.question.kind: self.question.epsilon - sum(parts.values())}
         return ", ".join(f"{name} {epsilon_shown(x)}" for name, x in {**parts, **left}.items())
 
     def planned(self, beta: Fraction, n: int | None) -> float:
-        """Return the largest relative error, of widths that are found."""
         left = self.question.epsilon - sum(self._parts(n).values())
         return self.like.at(left).error(beta, n=n)
 

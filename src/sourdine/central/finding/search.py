@@ -153,7 +153,6 @@ class Centre(QuantileMechanism):
         return runs, self.prior(runs.start)
 
     def one(self, x: Points, source: Source) -> list[int]:
-        """Draw a run, then a point of it."""
         runs, weights = self._runs(x)
         i = noise.choose_run(weights, runs.distance, self.decay, source=source)
         stop = [*runs.start[i + 1 : i + 2].tolist(), self.cells][0] - 1
@@ -176,7 +175,6 @@ class Centre(QuantileMechanism):
         return _nth(low, high, spaced[level], nth) - self.grid.first
 
     def law(self, x: Points) -> Law:
-        """Return the law over the ticks (of a small lattice)."""
         runs, _ = self._runs(x)
         ticks = np.arange(self.cells)
         at = np.searchsorted(runs.start, ticks, side="right") - 1
@@ -346,11 +344,9 @@ class OutwardSearch(Mechanism["Cells"]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one search."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Cells:
-        """Return how many records each cell holds."""
         return np.maximum(read_vector(x, sum(self.sides), "cells"), 0)
 
     def beyond(self, x: Cells) -> list[Cells]:
@@ -359,7 +355,6 @@ class OutwardSearch(Mechanism["Cells"]):
         return [np.cumsum(part[::-1])[::-1] for part in np.split(x, ends[:-1])]
 
     def draw(self, x: Cells, size: int | None, source: Source) -> Value:
-        """Disturb everything, whatever the counts, then look."""
         runs = 1 if size is None else size
         named = [self._first(counts, runs, source) for counts in self.beyond(x)]
         rows = np.stack(named, axis=-1)
@@ -372,7 +367,6 @@ class OutwardSearch(Mechanism["Cells"]):
         return np.where(few.any(axis=1), few.argmax(axis=1), len(counts))
 
     def outcome(self, release: Release) -> Any:
-        """Return a candidate's number for each side."""
         return release.value
 
     def law(self, x: Cells) -> Product:

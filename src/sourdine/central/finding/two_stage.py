@@ -105,7 +105,6 @@ class TwoStage(Estimator):
         return replace(self._estimator.display, title=own.title, protected=own.protected)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Find, settle and draw."""
         drawn = self.find(data)
         question = self.settled(drawn)
         drawn["spent"] |= {self.question.kind: plain_parameter(question.epsilon)}
@@ -133,16 +132,13 @@ class TwoStage(Estimator):
         )
 
     def value(self, drawn: Drawn) -> Any:
-        """Return the answer's value."""
         return self.settled(drawn).estimator.value(drawn["answer"])
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
-        """Return the answer's ends."""
         part = self.part(release)
         return part.mechanism.limits(part, beta, of)
 
     def answered(self, release: Release) -> Release:
-        """Return the answer alone, whatever was found before it."""
         part = self.part(release)
         return part.mechanism.answered(part)
 
@@ -160,12 +156,10 @@ class TwoStage(Estimator):
         return lines + part.mechanism.findings(part)
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
-        """Return what the answer suggests to type."""
         answer = self.answered(release)
         return answer.mechanism.remarks(answer, words)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the question."""
         return self.question.to_dict()
 
 
@@ -199,16 +193,13 @@ class RowsFirst(TwoStage):
 
     @property
     def what(self) -> str:
-        """What is found."""
         return "rows"
 
     @cached_property
     def like(self) -> Statistic:
-        """The statistic with one row of each person."""
         return self._settled(1)
 
     def check(self) -> None:
-        """Refuse early whatever a settled question would refuse."""
         _ = self.like, self.search
 
     @cached_property
@@ -225,7 +216,6 @@ class RowsFirst(TwoStage):
 
     @cached_property
     def search(self) -> OutwardSearch:
-        """The search."""
         question = self.question
         return OutwardSearch(
             epsilon=question.epsilon * SEARCHING,
@@ -248,7 +238,6 @@ class RowsFirst(TwoStage):
         return {"rows": rows, "spent": {"rows": plain_parameter(self.search.epsilon)}}
 
     def rows(self, data: Frame, drawn: Mapping[str, Any]) -> Frame:
-        """Return the rows that are kept."""
         question = self.question
         assert question.unit is not None  # noqa: S101 - checked at construction
         needed = data.only(*question.needs(data))
@@ -263,13 +252,11 @@ class RowsFirst(TwoStage):
         return self.question.changed(rows=rows, epsilon=left)
 
     def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
-        """Return how many rows of each person were kept."""
         kept = f"at most {drawn['rows']} of each {self.question.unit}"
         return "rows", f"{kept}; about {self.search.target} may have more"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         whom = self.question.unit
         kept = (
             f"The guarantee is for each {whom}, not each row. The number of rows kept of each was "
@@ -279,7 +266,6 @@ class RowsFirst(TwoStage):
         return (*(text for text in rest if text not in self.like.person), kept)
 
     def shares(self, n: int | None) -> str:
-        """Return what each part will cost."""
         del n
         rows, left = self.search.epsilon, self.like.epsilon
         return f"rows {shown(rows)}, {self.question.kind} {shown(left)}"

@@ -74,7 +74,6 @@ class FreeTotal:
 
     @property
     def m(self) -> int:
-        """How many quantiles there are."""
         return len(self.orders)
 
     def goals(self, k: int) -> list[int]:
@@ -139,7 +138,6 @@ class OfRecords:
 
     @property
     def m(self) -> int:
-        """How many quantiles there are."""
         return len(self.orders)
 
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
@@ -153,7 +151,6 @@ class OfRecords:
         return Targets(n, np.array([whole[1:]], np.int64), np.array(shift))
 
     def inside(self, n: int, distance: float) -> tuple[int, int]:
-        """Return the only total."""
         del n, distance
         return 0, 0
 
@@ -163,7 +160,6 @@ class OfRecords:
         return 0
 
     def log_rows(self, distance: Floats, c: float) -> Floats:
-        """Return the logarithm of one row."""
         del c
         return np.zeros_like(distance)
 
@@ -195,7 +191,6 @@ class Fixed(OfRecords):
     goals: tuple[int, ...] = ()
 
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
-        """Return the only row."""
         del ks
         return Targets(n, np.array([self.goals], np.int64))
 
@@ -260,12 +255,14 @@ def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
     orders = tuple(rational(order, "q", example=0.5) for order in given)
     inside = all(0 < order < 1 for order in orders)
     if not orders or not inside or any(a >= b for a, b in pairwise(orders)):
+        percent = orders and all(1 < order < 100 for order in orders)
+        meant = [float(order / 100) for order in orders] if percent else [0.25, 0.5, 0.75]
         raise ParameterError(
             "q",
-            "be increasing orders above 0 and below 1",
+            "be above 0 and below 1, and increasing if there are several",
             ", ".join(map(got, given[:5])),
-            "Use {q}; 50% is 0.5.",
-            q=[0.25, 0.5, 0.75],
+            "Use {q}; the median is 0.5.",
+            q=meant[0] if len(orders) == 1 and percent else meant,
         )
     return orders
 
@@ -306,12 +303,10 @@ class QuantileMechanism(Mechanism[Points]):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one draw."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     @property
     def orders(self) -> tuple[Fraction, ...]:
-        """The orders, exactly."""
         return self.q
 
     @property
@@ -431,7 +426,6 @@ class QuantileMechanism(Mechanism[Points]):
         return np.maximum(errors, 0.0)
 
     def neighbours(self, x: Points) -> Iterator[Points]:
-        """Yield all data sets that differ by one record."""
         ticks = np.array(list(x), np.int64)
         removed = [np.delete(ticks, i) for i in np.unique(ticks, return_index=True)[1]]
         for fewer in removed:

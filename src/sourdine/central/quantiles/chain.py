@@ -74,11 +74,9 @@ class Targets:
 
     @property
     def m(self) -> int:
-        """How many quantiles there are."""
         return int(self.T.shape[1]) - 1
 
     def row(self, r: int) -> Targets:
-        """Return one row alone."""
         return Targets(self.n, self.T[r : r + 1], self.shift)
 
 
@@ -170,7 +168,6 @@ class Chain:
         return exp(d), exp(-abs(d)), exp(-d)
 
     def draw(self, row: int, source: Source) -> list[int]:
-        """Draw the ranks of one row."""
         start = self._targets.T[row] + self._targets.S[row] - self._half
         return [int(start[j]) + i for j, i in enumerate(reversed(self._offsets(row, source)))]
 

@@ -100,7 +100,6 @@ class QExp(QuantileMechanism):
     """
 
     def check(self) -> None:
-        """Refuse several orders, and an epsilon too small for floats."""
         if len(self.orders) != 1:
             raise ParameterError(
                 "q",
@@ -131,11 +130,9 @@ class QExp(QuantileMechanism):
         return [window(self.orders[0] * n, n, reach(self.c, self.cells))]
 
     def one(self, x: Points, source: Source) -> list[int]:
-        """Draw the tick."""
         return [tick_near(x, self.orders[0] * x.n, self.c, source)]
 
     def law(self, x: Points) -> Law:
-        """Return the law over the ticks."""
         return near_law(x, self.orders[0] * x.n, self.c)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:

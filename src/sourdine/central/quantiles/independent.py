@@ -55,7 +55,6 @@ class Independent(QuantileMechanism):
 
     @property
     def share(self) -> Fraction:
-        """The epsilon of each quantile."""
         return self.epsilon / len(self.orders)
 
     @property
@@ -77,11 +76,9 @@ class Independent(QuantileMechanism):
         """Return the law of the j-th quantile's draw."""
 
     def one(self, x: Points, source: Source) -> Sequence[int]:
-        """Draw all quantiles, in no order."""
         return [self.single(x, j, source) for j in range(len(self.orders))]
 
     def support(self) -> NDArray[np.int64]:
-        """Return all m-tuples of outcomes."""
         return self._all(product(range(self.outcomes), repeat=len(self.orders)))
 
     def law(self, x: Points) -> Law:
@@ -118,7 +115,6 @@ class IndExp(Independent):
     """
 
     def check(self) -> None:
-        """Refuse an epsilon too small for floats."""
         _ = self.singles
 
     @property
@@ -131,7 +127,6 @@ class IndExp(Independent):
 
     @cached_property
     def singles(self) -> tuple[QExp, ...]:
-        """What draws each quantile."""
         share, cells, relation, rows = self.share, self.cells, self.relation, self.rows
         each = (
             QExp(epsilon=share, q=[q], cells=cells, relation=relation, rows=rows)
@@ -144,11 +139,9 @@ class IndExp(Independent):
         return [part.windows(n)[0] for part in self.singles]
 
     def single(self, x: Points, j: int, source: Source) -> int:
-        """Draw the j-th quantile by QExp."""
         return self.singles[j].one(x, source)[0]
 
     def single_law(self, x: Points, j: int) -> Law:
-        """Return QExp's law."""
         return self.singles[j].law(x)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
@@ -233,7 +226,6 @@ class InverseSensitivity(Independent):
     rho: int = field(default=0, converter=_rho)
 
     def check(self) -> None:
-        """Count a resolution wider than the grid as the grid."""
         settle(self, rho=min(self.rho, self.cells))
 
     @property
@@ -264,7 +256,6 @@ class InverseSensitivity(Independent):
         return Runs.of(x.complete(), self.order(j), whole=self.substitutes).smoothed(self.rho)
 
     def single(self, x: Points, j: int, source: Source) -> int:
-        """Draw a run, then a cell of it."""
         runs = self.runs(x, j)
         length = np.diff(runs.start, append=self.cells)
         decay = self.decay(j) / self.unit(j)
@@ -440,7 +431,6 @@ class RecExp(QuantileMechanism):
 
     @property
     def depth(self) -> int:
-        """The number of levels."""
         return len(self.orders).bit_length()
 
     @property
@@ -467,7 +457,6 @@ class RecExp(QuantileMechanism):
         yield from self._nodes(middle + 1, end, q, high)
 
     def one(self, x: Points, source: Source) -> list[int]:
-        """Draw all quantiles, from the middle outwards."""
         atoms, cut = x.complete().windows[0], self.dither
         ticks = np.repeat(atoms.ticks * cut, atoms.counts)
         if cut > 1:

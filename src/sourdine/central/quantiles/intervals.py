@@ -35,17 +35,16 @@ if TYPE_CHECKING:
 # in whatever way, and noisy counts; :math:`\hat C_i - q\hat N = \#\{x < e_i\} - qn + X_i`, where
 # the noises :math:`X_i` have a public law and are independent of the records and of the ticks.
 #
-# *Claim*: let :math:`t` be the :math:`1 - \beta/2` point of :math:`(qn - \mathrm{Bin}(n, q)) +
-# \max_i
-# X_i`. With probability :math:`1 - \beta/2` no :math:`e_i > \xi` has :math:`\hat C_i - q\hat N
-# \le -t`. *Proof*. If :math:`e_i > \xi`, then :math:`\#\{x < e_i\} \ge \#\{x \le \xi\} =: B`, which
-# does not depend on :math:`i` nor on how the ticks were drawn; :math:`B` is
-# :math:`\mathrm{Bin}(n, F(\xi))` with :math:`F(\xi) \ge q`, so stochastically no smaller than
-# :math:`\mathrm{Bin}(n, q)`, and independent of the noise. So if some such :math:`e_i` has
-# :math:`\hat C_i - q\hat N \le -t`, then :math:`qn - B + \max_i(-X_i) \ge t`; and :math:`-X` has
-# the
-# law of :math:`X`. Above: if :math:`e_i \le \xi`, then :math:`\#\{x < e_i\} \le \#\{x < \xi\}`, no
-# larger than :math:`\mathrm{Bin}(n, q)`, and the 1 - beta/2 point of
+# *Claim*: let :math:`t` be the :math:`1 - \beta/2` point of
+# :math:`(qn - \mathrm{Bin}(n, q)) + \max_i X_i`. With probability :math:`1 - \beta/2` no
+# :math:`e_i > \xi` has :math:`\hat C_i - q\hat N \le -t`. *Proof*. If :math:`e_i > \xi`, then
+# :math:`\#\{x < e_i\} \ge \#\{x \le \xi\} =: B`, which does not depend on :math:`i` nor on how the
+# ticks were drawn; :math:`B` is :math:`\mathrm{Bin}(n, F(\xi))` with :math:`F(\xi) \ge q`, so
+# stochastically no smaller than :math:`\mathrm{Bin}(n, q)`, and independent of the noise. So if
+# some such :math:`e_i` has :math:`\hat C_i - q\hat N \le -t`, then
+# :math:`qn - B + \max_i(-X_i) \ge t`; and :math:`-X` has the law of :math:`X`. Above: if
+# :math:`e_i \le \xi`, then :math:`\#\{x < e_i\} \le \#\{x < \xi\}`, no larger than
+# :math:`\mathrm{Bin}(n, q)`, and the 1 - beta/2 point of
 # :math:`(\mathrm{Bin}(n, q) - qn) + \max_i X_i` serves. :math:`\square`
 #
 # :math:`n` is private: the reach is that of the most records that the counts allow, and one rank
@@ -54,11 +53,9 @@ if TYPE_CHECKING:
 # ``test_population_intervals_cover``.
 #
 # *A whole distribution function.* By A. Dvoretzky, J. Kiefer, J. Wolfowitz and P. Massart ("The
-# tight
-# constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals of Probability 18, 1990),
+# tight constant in the Dvoretzky-Kiefer-Wolfowitz inequality", Annals of Probability 18, 1990),
 # :math:`P(n\sup_x|F_n(x) - F(x)| > s) \le 2e^{-2s^2/n}`. With the independent reach :math:`R` of
-# the
-# counts' noise the band's half height is the least :math:`t` at which
+# the counts' noise the band's half height is the least :math:`t` at which
 # :math:`E\min(1, 2e^{-2((t - R)^+)^2/n}) \le \beta`. *Checked by* ``benchmarks/cdf.py``.
 
 
@@ -364,7 +361,6 @@ class Brackets(JointFree):
 
     @cached_property
     def lattice(self) -> FreeTotal:
-        """The free totals, and the offsets of the brackets."""
         aims, _ = self._aims
         h = max(1, round((2 if len(aims) <= 12 else 1) * (len(aims) + 1) / self.c))
         orders, offsets = zip(*aims, strict=True)
@@ -414,7 +410,6 @@ class Brackets(JointFree):
         return aims + ([(last, u)] if (1 - last) * n >= u else [])
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that a draw mostly needs."""
         orders, offsets = self.lattice.orders, self.lattice.offsets
         # Offsets move aims between totals, so that a draw looks further than without brackets.
         distance = 1.25 * first_reach(len(orders)) / self.c
@@ -429,7 +424,6 @@ class Brackets(JointFree):
         return np.asarray(drawn[1:], np.int64)[self.own(drawn[0])]
 
     def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the largest rank error of the quantiles asked for."""
         ticks = [self.published(row) for row in self.support()[y].tolist()]
         return self.rank_errors(x, np.array(ticks))
 

@@ -346,7 +346,6 @@ class _Joint(QuantileMechanism, Generic[T]):
             )
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that a draw mostly needs."""
         distance = first_reach(len(self.orders)) / self.c
         far = [(round(q * n), int(max(q, 1 - q) * distance) + 8) for q in self.orders]
         return [(middle - half, middle + half) for middle, half in far]
@@ -356,11 +355,9 @@ class _Joint(QuantileMechanism, Generic[T]):
         return JointSampler(x, self.lattice, self.c).draw(source)
 
     def one(self, x: Points, source: Source) -> list[int]:
-        """Draw once."""
         return self.kept(self.cut(x, source))
 
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
-        """Draw many times from weights that are summed up once."""
         sampler = JointSampler(x, self.lattice, self.c)
         return [self.kept(sampler.draw(source)) for _ in range(size)]
 
@@ -403,7 +400,6 @@ class _Joint(QuantileMechanism, Generic[T]):
         return 2 * (x + self.lattice.m) / h + 2 - 2 / expm1(-self.c * h)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        """Return the error of a bridge of Laplace steps."""
         del n
         return joint_error(self.lattice.orders, read_beta(beta)) / self.c
 
@@ -451,12 +447,10 @@ class JointFree(_Joint[FreeTotal]):
 
     @cached_property
     def lattice(self) -> FreeTotal:
-        """The free totals."""
         h = max(1, round(spacing(len(self.orders)) * self.rows / self.bound))
         return FreeTotal(self.orders, h)
 
     def kept(self, cut: Cut) -> list[int]:
-        """Return the total's number and the ticks."""
         return [cut[0], *cut[1]]
 
     def published(self, drawn: Drawn) -> NDArray[np.int64]:
@@ -464,7 +458,6 @@ class JointFree(_Joint[FreeTotal]):
         return np.asarray(drawn[1:], np.int64)
 
     def total(self, drawn: Drawn) -> int:
-        """Return the total, hk."""
         return int(self.lattice.h * drawn[0])
 
     def support(self) -> NDArray[np.int64]:
@@ -516,11 +509,9 @@ class JointExp(_Joint[OfRecords]):
 
     @cached_property
     def lattice(self) -> OfRecords:
-        """The number of records as the only total."""
         return OfRecords(self.orders)
 
     def kept(self, cut: Cut) -> list[int]:
-        """Return the ticks."""
         return cut[1]
 
     def law(self, x: Points) -> Law:

@@ -244,7 +244,6 @@ class Hybrid(QuantileMechanism):
 
     @cached_property
     def first(self) -> JointFree:
-        """Level one."""
         return JointFree(
             epsilon=self.epsilon / self.levels,
             q=self.orders[self.stride - 1 :: self.stride],
@@ -264,7 +263,6 @@ class Hybrid(QuantileMechanism):
         return (Part.range(self.epsilon / self.levels, self.levels),)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that a draw mostly needs."""
         half = int(first_reach(self.stride) / (2 * self.first.c) + 25 / self.first.c) + 8
         inner = [(round(q * n) - half, round(q * n) + half) for q in self.orders]
         return self.first.windows(n) + inner
@@ -274,7 +272,6 @@ class Hybrid(QuantileMechanism):
         return self._within(Slices(x, self.inside), self.first.cut(x, source), source)
 
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
-        """Draw many times from weights that are summed up once."""
         first = JointSampler(x, self.first.lattice, self.first.c)
         slices = Slices(x, self.inside)
         return [self._within(slices, first.draw(source), source) for _ in range(size)]
@@ -294,7 +291,6 @@ class Hybrid(QuantileMechanism):
         return JointSampler(points, Fixed.of(goals), self.first.c)
 
     def published(self, drawn: Drawn) -> NDArray[np.int64]:
-        """Return the ticks of both levels, in order."""
         return np.sort(np.asarray(drawn[1:], np.int64))
 
     def law(self, x: Points) -> Law:
@@ -350,7 +346,6 @@ class Hybrid(QuantileMechanism):
         return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
 
     def total(self, drawn: Drawn) -> int:
-        """Return the first level's total."""
         return self.first.total(drawn)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
@@ -360,7 +355,6 @@ class Hybrid(QuantileMechanism):
         return self.first.error(half, n) + self.first.error(half / slices, n)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        """Return the error of both levels' bridges."""
         del n
         return two_level_error(self.orders, self.stride, read_beta(beta)) / self.first.c
 
@@ -452,7 +446,6 @@ class ThreeLevels(Hybrid):
         return _Nested(points, goals, self.inner, self.first.c)
 
     def ticks_inside(self, low: int, high: int, m: int) -> Iterator[tuple[int, ...]]:
-        """Yield level two's ticks, then those of its slices."""
         if m < self.inner:
             yield from super().ticks_inside(low, high, m)
             return
@@ -464,7 +457,6 @@ class ThreeLevels(Hybrid):
                 yield (*o, *chain.from_iterable(ticks))
 
     def logs_inside(self, points: Points, targets: Targets) -> NDArray[np.float64]:
-        """Return the log probabilities of both levels inside a slice."""
         if targets.m < self.inner:
             return super().logs_inside(points, targets)
         m = targets.m // self.inner
@@ -497,7 +489,6 @@ class ThreeLevels(Hybrid):
         return self.first.error(third, n) + 2 * more * self.first.error(third / slices, n)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        """Return the error of the three levels' bridges."""
         del n
         strides = (self.stride, self.inner)
         return many_level_error(self.orders, strides, read_beta(beta)) / self.first.c
@@ -585,7 +576,6 @@ class Anchors(QuantileMechanism):
     anchors: int = field(converter=_anchors)
 
     def check(self) -> None:
-        """Refuse more anchors than quantiles, or one alone."""
         m, count = len(self.orders), self.anchors
         if not 2 <= count <= m:
             raise ParameterError(
@@ -599,7 +589,6 @@ class Anchors(QuantileMechanism):
 
     @cached_property
     def drawn(self) -> JointFree:
-        """What draws the anchors."""
         m, count = len(self.orders), self.anchors
         places = np.rint(np.arange(1, count + 1) / (count + 1) * (m + 1) - 1).astype(int)
         chosen = [self.orders[i] for i in np.unique(np.clip(places, 0, m - 1))]
@@ -620,19 +609,15 @@ class Anchors(QuantileMechanism):
         return self.drawn.parts
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that the anchors mostly need."""
         return self.drawn.windows(n)
 
     def one(self, x: Points, source: Source) -> list[int]:
-        """Draw the anchors, after the total's number."""
         return self.drawn.one(x, source)
 
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
-        """Draw the anchors many times."""
         return self.drawn.many(x, size, source)
 
     def published(self, drawn: Drawn) -> NDArray[np.int64]:
-        """Return the anchors and what lies between and beyond them."""
         q = np.array([float(order) for order in self.orders])
         known = np.array([float(order) for order in self.drawn.orders])
         ticks = np.asarray(drawn[1:], np.float64)
@@ -655,12 +640,10 @@ class Anchors(QuantileMechanism):
         return self.drawn.law(x)
 
     def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the largest rank error of what each output publishes."""
         ticks = [self.published(row) for row in self.support()[y]]
         return self.rank_errors(x, np.array(ticks))
 
     def total(self, drawn: Drawn) -> int:
-        """Return the total beside the anchors."""
         return self.drawn.total(drawn)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
@@ -669,5 +652,4 @@ class Anchors(QuantileMechanism):
         return inf
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        """Return that of the anchors."""
         return self.drawn.expected(beta, n)

@@ -42,7 +42,6 @@ class Naive(Independent):
     """The common part: which record is the quantile, and the clamping of the noise."""
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks next to the quantiles' records."""
         numbers = [max(ceil(q * n), 1) for q in self.orders]
         return [(k - 1, min(k, n)) for k in numbers]
 
@@ -96,7 +95,6 @@ class NaiveLaplace(Naive):
     """
 
     def check(self) -> None:
-        """Refuse noise too wide for 64 bits."""
         read_scale(self.scale)
 
     @cached_property
@@ -113,7 +111,6 @@ class NaiveLaplace(Naive):
         return (Part.laplace(self.span, self.scale, len(self.orders)),)
 
     def single(self, x: Points, j: int, source: Source) -> int:
-        """Add the noise and clamp."""
         return self.clamp(noise.laplace_around(self.middle(x, j), self.scale, source=source))
 
     def single_law(self, x: Points, j: int) -> Law:
@@ -166,7 +163,6 @@ class NaiveGaussian(Naive):
     delta: Fraction = field(converter=read.delta)
 
     def check(self) -> None:
-        """Refuse noise too wide for 64 bits."""
         read_scale(Fraction(ceil(self.variance**0.5)))
 
     @cached_property
@@ -181,7 +177,6 @@ class NaiveGaussian(Naive):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one draw."""
         return Guarantee(self.epsilon, self.delta, self.relation)
 
     @property
@@ -196,7 +191,6 @@ class NaiveGaussian(Naive):
         return (Part.concentrated(m * self.span**2 / (2 * self.variance)),)
 
     def single(self, x: Points, j: int, source: Source) -> int:
-        """Add the noise and clamp."""
         drawn = noise.discrete_gaussian(self.variance, 1, source=source)
         return self.clamp(self.middle(x, j) + int(drawn[0]))
 
@@ -290,12 +284,10 @@ class HistogramMethod(Independent):
     steps: int = field(converter=_steps)
 
     def check(self) -> None:
-        """Refuse noise too wide for 64 bits."""
         read_scale(max(self.scale(j) for j in range(len(self.orders))))
 
     @property
     def outcomes(self) -> int:
-        """The bins, and none of them."""
         return self.steps + 1
 
     def order(self, j: int) -> Fraction:
@@ -314,7 +306,6 @@ class HistogramMethod(Independent):
         return np.asarray(q.denominator * below - q.numerator * x.n)
 
     def single(self, x: Points, j: int, source: Source) -> int:
-        """Disturb everything, whatever the counts, then look."""
         drawn = noise.discrete_laplace(self.scale(j), self.steps + 1, source=source)
         over = add(self.heights(x, j), drawn[1:]) >= drawn[0]
         return int(np.argmax(over)) if np.any(over) else self.steps
@@ -324,7 +315,6 @@ class HistogramMethod(Independent):
         return first_above_law(self.heights(x, j), self.scale(j), self.scale(j))
 
     def published(self, drawn: Drawn) -> NDArray[np.int64]:
-        """Return the last ticks of the bins, sorted."""
         edges = bin_edges(self.cells, self.steps)
         bins = np.minimum(np.asarray(drawn, np.int64), self.steps - 1)
         return np.sort(np.maximum(edges[bins + 1] - 1, 0))
@@ -350,7 +340,6 @@ class HistogramMethod(Independent):
         return max(bounds)
 
     def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the largest rank error of the bins drawn."""
         bins = np.minimum(np.sort(self.support()[y], axis=-1), self.steps - 1)
         below = counts_below(x, bin_edges(self.cells, self.steps))
         targets = [float(q * x.n) for q in self.orders]

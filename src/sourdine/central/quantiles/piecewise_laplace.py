@@ -194,7 +194,6 @@ class Stretch:
         return _Parts.joined(atoms, gaps).capped().weighed(c)
 
     def only(self, keep: NDArray[np.bool_]) -> Stretch:
-        """Return some of the stretches."""
         return Stretch(
             self.start[keep],
             self.length[keep],
@@ -280,7 +279,6 @@ class _Parts:
         return _Parts.joined(inner, outer)
 
     def weighed(self, c: float) -> Stretch:
-        """Return the stretches with their weights."""
         first, slope = np.maximum(self.first, 0.0), -c * self.sign / self.steps
         log_mass = log_sum(-c * first, slope, self.length.astype(np.float64))
         nearest = np.minimum(first, self.last())

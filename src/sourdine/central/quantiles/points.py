@@ -517,7 +517,6 @@ class Reader:
 
     @property
     def n(self) -> int:
-        """How many values are there."""
         return int(self._below[-1]) if self._values is None else len(self._values)
 
     @cached_property
@@ -535,7 +534,6 @@ class Reader:
 
     @cached_property
     def _outline(self) -> Tally:
-        """The counts of all blocks."""
         return self._frame.tally(self._blocks)
 
     def between(self, edges: list[int]) -> NDArray[np.int64]:

@@ -217,7 +217,6 @@ class Quantiles(GaussianReady):
         return {**super().to_dict(), "interval": plain_parameter(self.interval)}
 
     def check(self) -> None:
-        """Refuse parameters that do not go together."""
         self.check_delta(self.method)
         demand_floats(self.epsilon, self.rows)
         if len(self.orders) < AT_LEAST.get(self.method, 1):
@@ -404,13 +403,12 @@ class Quantiles(GaussianReady):
 
     @property
     def how(self) -> str:
-        """The mechanism, in words."""
         bought = "" if self.level is None else f", with {100 * float(self.level):g}% intervals"
-        return f"method {self.method}{bought}"
+        chosen = "method chosen automatically" if self.method == AUTO else f"method {self.method}"
+        return f"{chosen}{bought}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         said = [self.clipping]
         if self.level is not None:
             said.append("Part of epsilon is spent on the intervals, which hold for any data.")
@@ -453,7 +451,6 @@ class Quantiles(GaussianReady):
     def _draw_ticks(
         self, reader: Reader, mechanism: QuantileMechanism, drawn: dict[str, Any]
     ) -> dict[str, Any]:
-        """Draw the quantiles themselves."""
         out = release_from(reader, mechanism, self.source)
         total = mechanism.total(out.drawn["drawn"])
         if total is not None:
@@ -505,7 +502,6 @@ class Quantiles(GaussianReady):
 
     @property
     def widest(self) -> float:
-        """All ranks, of which an error is a share."""
         return 1.0
 
     def planned(self, beta: float, n: int | None) -> float:
@@ -559,7 +555,6 @@ class Quantiles(GaussianReady):
         return min(float(ends.max()) * deviation, self.width)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
-        """Return the ends of all quantiles together."""
         if self.level is None:
             ticks = np.asarray(release.drawn["ticks"], np.int64)
             low, high = self._by_ranks(ticks, release.drawn, beta, of)
@@ -627,12 +622,10 @@ class Quantiles(GaussianReady):
         return (f"{few} {typed} {unread}",)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        """Return the order of each quantile."""
         del release
         return {"q": [float(q) for q in self.orders]}
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw the quantiles over their orders, with intervals."""
         from sourdine.central.quantiles import figure
 
         return figure.curve(self, release, **options)
@@ -660,7 +653,6 @@ class Quantile(Quantiles):
     )
 
     def check(self) -> None:
-        """Refuse several orders."""
         if not isinstance(self.q, Fraction):
             raise ParameterError(
                 "q", "be a single order", f"{len(self.q)} orders", "Use {q}.", q=0.9

@@ -54,8 +54,7 @@ if TYPE_CHECKING:
 # the worst order is 0 or 1.
 #
 # *The law of R* is sampled as if the noise were continuous (``benchmarks/tree_reach.py``), down to
-# a
-# risk of 0.01. Below, :math:`R` is a norm of a vector whose law is log-concave, so by C. Borell,
+# a risk of 0.01. Below, :math:`R` is a norm of a vector whose law is log-concave, so by C. Borell,
 # "Convex set functions in d-space", 1975, with :math:`\theta = P(R \le t) > 1/2` and
 # :math:`r \ge 1`,
 #
@@ -249,7 +248,6 @@ class Tree(QuantileMechanism):
 
     @property
     def leaves(self) -> int:
-        """The number of leaves."""
         return int(self.branching**self.height)
 
     def counts(self, x: Points) -> NDArray[np.int64]:
@@ -259,7 +257,6 @@ class Tree(QuantileMechanism):
         return np.concatenate([np.diff(below[::width]) for width in levels])
 
     def one(self, x: Points, source: Source) -> NDArray[np.int64]:
-        """Draw the noisy counts."""
         true = self.counts(x)
         drawn = noise.discrete_laplace(self.scale, len(true), source=source)
         return np.asarray(add(true, drawn))
@@ -291,7 +288,6 @@ class Tree(QuantileMechanism):
         return Product(tuple(laplace_law(count, self.scale) for count in self.counts(x).tolist()))
 
     def outcome(self, release: Release) -> NDArray[np.int64]:
-        """Return the noisy counts."""
         return np.asarray(release.drawn["drawn"], np.int64)
 
     def indices(self, drawn: Sequence[Drawn]) -> NDArray[np.int64]:
@@ -389,19 +385,15 @@ def consistent(counts: Floats, b: int, h: int) -> Floats:
 # and fewer counts have less noise, but what lies between two edges is known to one of them only.
 # Ticks are better from :math:`n\varepsilon \approx 15\,000` on.
 #
-# *Band.* With :math:`R` the reach of the noise (`sourdine.central.quantiles.tree`),
-# :math:`\hat C` the estimated counts below knots made to rise, :math:`\hat N` the last and
-# :math:`F = C/N` the records' own distribution function, :math:`|\hat C_i - F_i\hat N| \le R` for
-# all
-# knots at once. *Proof*. For the sums before they were made to rise it is :math:`|S_i - F_iS_B|`,
-# at
-# most :math:`R`. For fixed :math:`q = F_i` let :math:`\hat C_j \le C_j + qS_B + R` for all
-# :math:`j`; then :math:`\max_{j \le i}\hat C_j \le C_i + qS_B + R`, as :math:`C` rises, and it is
-# no
-# less than :math:`\hat C_i \ge C_i + qS_B - R`. The same holds for the least of those above, and
-# for
-# the mean of both. Cutting off what is below 0 or above :math:`\hat N` is safe too: :math:`qS_B + R
-# \ge 0` and :math:`(1-q)S_B + R \ge 0`, as :math:`|S_B| \le R`. :math:`\square`
+# *Band.* With :math:`R` the reach of the noise (`sourdine.central.quantiles.tree`), :math:`\hat C`
+# the estimated counts below knots made to rise, :math:`\hat N` the last and :math:`F = C/N` the
+# records' own distribution function, :math:`|\hat C_i - F_i\hat N| \le R` for all knots at once.
+# *Proof*. For the sums before they were made to rise it is :math:`|S_i - F_iS_B|`, at most
+# :math:`R`. For fixed :math:`q = F_i` let :math:`\hat C_j \le C_j + qS_B + R` for all :math:`j`;
+# then :math:`\max_{j \le i}\hat C_j \le C_i + qS_B + R`, as :math:`C` rises, and it is no less than
+# :math:`\hat C_i \ge C_i + qS_B - R`. The same holds for the least of those above, and for the mean
+# of both. Cutting off what is below 0 or above :math:`\hat N` is safe too: :math:`qS_B + R \ge 0`
+# and :math:`(1-q)S_B + R \ge 0`, as :math:`|S_B| \le R`. :math:`\square`
 #
 # *Between knots* the lower end is that of the knot before, the upper end that of the knot after.
 
@@ -449,11 +441,9 @@ class Curve:
 
     @property
     def by_ticks(self) -> bool:
-        """Whether all ticks are counted."""
         return self.cells <= FEW_TICKS or (self.weight >= ENOUGH and self.cells <= MOST_TICKS)
 
     def tree(self, cells: int, epsilon: Fraction) -> Tree:
-        """Return the tree that counts so many cells."""
         branching, height = tick_shape(cells)
         return Tree(
             epsilon=epsilon, q=HALF, cells=cells, relation=self.relation, rows=self.rows,
@@ -462,7 +452,6 @@ class Curve:
 
     @cached_property
     def edges(self) -> QuantileMechanism:
-        """What draws the edges."""
         usual = max(FEWEST, min(USUAL, int(self.weight / A_PIECE)))
         m = next((m for least, m in EDGES.items() if self.weight >= least), usual)
         few = JointExp if self.relation is SUBSTITUTE else JointFree
@@ -582,7 +571,6 @@ class Knots:
 
     @property
     def shares(self) -> Floats:
-        """The share below each knot."""
         if self.total <= 0:
             return np.asarray(self.at / self.cells, np.float64)
         return np.asarray(np.minimum(self.below / self.total, 1.0))

@@ -61,7 +61,6 @@ class Expressions:
     # ---------------------------------------------------------------- the back end of `slot`
 
     def constant(self, v: float) -> Any:
-        """Write a number."""
         return self.functions.lit(v) if isinstance(v, float) else self.whole(v)
 
     def arithmetic(self, x: Any, operator: str, v: float) -> Any:
@@ -82,7 +81,6 @@ class Expressions:
         return v if by == 1 else self.functions.call_function("div", v, self.whole(by))
 
     def below(self, x: Any, edge: float, then: Any, otherwise: Any) -> Any:
-        """Write a choice."""
         return self.functions.when(x < self.constant(edge), then).otherwise(otherwise)
 
     def rank(self, x: Any, edges: Sequence[Any]) -> Any:

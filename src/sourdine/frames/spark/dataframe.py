@@ -45,7 +45,6 @@ def functions(frame: Any) -> Any:
 
 
 def windows(frame: Any) -> Any:
-    """Return the window functions for a frame."""
     return import_module(
         f"pyspark.sql.{'connect' if is_remote(frame) else 'classic'}.window"
     ).Window

@@ -339,18 +339,15 @@ class Spark(Engine):
         self._planned = Planned()
 
     def afresh(self) -> Spark:
-        """Return the same rows, without prefetched answers."""
         engine = copy(self)
         engine._forget()  # noqa: SLF001
         return engine
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """The names of the columns."""
         return tuple(self._kinds)
 
     def kind(self, name: str) -> str | None:
-        """Return the type of a column."""
         return STATED.get(self._kinds[name], self._kinds[name])
 
     def declared(self, name: str) -> Declared | None:
@@ -360,7 +357,6 @@ class Spark(Engine):
     # ---------------------------------------------------------------- questions
 
     def rows(self) -> int:
-        """Return the number of rows."""
         return int(self._counted(Asked(()))[1].sum())
 
     def groups(self, cells: Named) -> Iterator[tuple[list[Whole], Whole | None]]:
@@ -368,17 +364,14 @@ class Spark(Engine):
         yield self._counted(Asked(tuple(cells)))
 
     def present(self, name: str) -> int:
-        """Return the number of values that are not missing."""
         (slots,), counts = self._counted(Asked(((name, Present(name)),)))
         return int(counts[slots >= 0].sum())
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
-        """Return the sums of powers of ticks, in one query."""
         _, found = self._answer(Asked(((name, cell),), most))
         return found[0][1:] if found else [0] * (most + 1)
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
-        """Return the exact sum of a power of ticks."""
         return self.moments(name, cell, power)[power]
 
     def sums(
@@ -576,13 +569,11 @@ class Spark(Engine):
         return dict(zip(*both, strict=True))
 
     def only(self, *names: str) -> Spark:
-        """Return an engine with only these columns."""
         engine = self.afresh()
         engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
         return engine
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        """Return the rows of each key."""
         key, place = self._key(name, keys), self._place[name]
         if key is not None and key.direct:
             of = [key.expression == self._e.whole(code) for code in range(len(keys.categories))]

@@ -360,7 +360,6 @@ class Counts:
         self._parts: list[Any] = []
 
     def add(self, slots: Sequence[Whole], rows: int) -> None:
-        """Count a batch."""
         flat = self._flat.of(slots, rows)
         if len(self._table):
             self._table += np.bincount(flat, minlength=len(self._table))
@@ -393,7 +392,6 @@ class Sums:
         self._sums: dict[int, list[int]] = {}
 
     def add(self, slots: Sequence[Whole], rows: int) -> None:
-        """Add up a batch."""
         most: Any = self._asked.most
         ticks, axes = slots[-1], slots[:-1]
         groups, which = np.unique(self._flat.of(axes, rows), return_inverse=True)

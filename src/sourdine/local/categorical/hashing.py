@@ -107,7 +107,6 @@ class LocalHashing(Oracle):
 
     @property
     def response(self) -> RandomizedResponse:
-        """What randomises the hashed category."""
         return RandomizedResponse(epsilon=self.epsilon, categories=self.values)
 
     @property
@@ -126,7 +125,6 @@ class LocalHashing(Oracle):
         return _noise_variance(float(self.epsilon), self.values)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Draw a key, hash, and randomise the hash."""
         drawn, response = np.empty(codes.size, np.int64), self.response
         for start in range(0, codes.size, CHUNK):
             part = codes[start : start + CHUNK]
@@ -147,7 +145,6 @@ class LocalHashing(Oracle):
         return total % self.values
 
     def supports(self, y: NDArray[np.int64], x: int) -> NDArray[np.bool_]:
-        """Return which reports hold the hash of a category."""
         key, said = np.divmod(np.asarray(y), self.values)
         return np.equal(self.hashed(key, np.asarray(x)), said)
 
@@ -271,12 +268,10 @@ class HadamardResponse(Oracle):
 
     @property
     def codes(self) -> int:
-        """The number of words, K."""
         return 1 << self.categories.bit_length()
 
     @property
     def miss(self) -> Real:
-        """The chance of an odd word, to any precision."""
         return share(1, 1, Fraction(self.epsilon))
 
     @property
@@ -301,7 +296,6 @@ class HadamardResponse(Oracle):
         return drawn
 
     def supports(self, y: NDArray[np.int64], x: int) -> NDArray[np.bool_]:
-        """Return which words are even for a category."""
         even: NDArray[np.bool_] = np.bitwise_count(np.asarray(y) & (x + 1)) & 1 == 0
         return even
 

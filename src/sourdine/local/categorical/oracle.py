@@ -86,7 +86,6 @@ def share(weight: int, other: int, drop: Fraction) -> Real:
 
 
 def read_categories(categories: object, most: int) -> int:
-    """Return how many categories there are."""
     k = integer(categories, "categories", least=2)
     if k > most:
         raise ParameterError(
@@ -138,11 +137,9 @@ class BitRows(Oracle):
 
     @property
     def cells(self) -> int:
-        """The length of a tally, k."""
         return self.categories
 
     def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Count the ones of each category."""
         return ones(reports)[: self.categories]
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
@@ -162,7 +159,6 @@ class BitRows(Oracle):
         return wide.view("<i8")[:, 0].astype(np.int64, copy=False)
 
     def supports(self, y: NDArray[np.int64], x: int) -> NDArray[np.bool_]:
-        """Return which outcomes have the bit of a category."""
         return (np.asarray(y) >> x & 1).astype(np.bool_)
 
     def every(self) -> NDArray[np.uint8]:

@@ -124,7 +124,6 @@ class SubsetSelection(BitRows):
         return valid
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.uint8]:
-        """Draw the sets, for some people at once."""
         w, k = self.chosen, self.categories
         put_in = _put_in(Fraction(self.epsilon), k, w)
         drawn = np.empty((codes.size, self.width), np.uint8)

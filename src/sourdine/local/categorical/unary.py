@@ -281,15 +281,12 @@ class FlippedSet(Oracle):
         return (1 - gap * gap) / (4 * gap * gap)
 
     def support(self, tally: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many of the tallied sets hold each choice."""
         return np.asarray(tally, np.int64) @ bits_of(self.categories)
 
     def supports(self, y: NDArray[np.int64], x: int) -> NDArray[np.bool_]:
-        """Return which sets hold a choice."""
         return (np.asarray(y) >> x & 1).astype(np.bool_)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Draw the flips, from few or from many, and flip."""
         k, t = self.categories, self.likely
         few, many = _sizes(k, t)
         rare = noise.bernoulli(_rare(Fraction(self.epsilon), k, t), codes.size, source=source)
@@ -301,12 +298,10 @@ class FlippedSet(Oracle):
         return np.asarray(codes ^ _by_size(k)[place], np.int64)
 
     def law(self, x: int) -> Law:
-        """Return the law over all sets."""
         flips = np.bitwise_count(np.arange(self.codes) ^ x)
         return Law.finite(np.where(flips <= self.likely, 0.0, -float(self.epsilon)))
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return how many choices are reported wrongly."""
         return np.asarray(np.bitwise_count(np.asarray(y) ^ x), np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
@@ -331,7 +326,6 @@ def _sizes(k: int, t: int) -> tuple[int, int]:
 
 
 def _gap(epsilon: float, k: int, t: int) -> float:
-    """Return p - q."""
     b, (few, many) = exp(-epsilon), _sizes(k, t)
     return (1 - b) * comb(k - 1, t) / (few + b * many)
 

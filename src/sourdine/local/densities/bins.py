@@ -154,7 +154,6 @@ def _analysed(rows: Floats, responses: NDArray[np.complex128]) -> Floats:
 
 
 def _synthesised(details: Floats, responses: NDArray[np.complex128]) -> Floats:
-    """Return the rows again."""
     total = (np.fft.fft(details) * responses.conj()[:, None, :]).sum(axis=0)
     return np.asarray(np.fft.ifft(total).real[:, : details.shape[2] // 2])
 
@@ -316,7 +315,6 @@ class BinReport(Report):
 
     @property
     def top(self) -> int:
-        """The last of the finest bins."""
         return self.bins[0] - 1
 
     @property
@@ -329,7 +327,6 @@ class BinReport(Report):
 
     @property
     def codes(self) -> int:
-        """How many different rows there could be."""
         return self.starts[-1]
 
     @property
@@ -499,7 +496,6 @@ class Bins(DensityProtocol):
 
     @property
     def method(self) -> str:
-        """What a reader is told of it."""
         sizes = ", ".join(map(str, self.bins))
         told = {
             "mixture": "smoothed by estimated risk",

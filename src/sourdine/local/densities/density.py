@@ -235,12 +235,10 @@ class Density(Answer):
         return Sheet(heads=("from", "to", "share"), lines=rows, notes=self.notes())
 
     def notes(self) -> list[tuple[str, str]]:
-        """Return what stands below the table."""
         method = f"{self.method}, {shown(self.reports, 1)} reports"
         return [("cost", str(self.cost)), ("method", method)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return everything public as what JSON knows."""
         return {
             "bounds": [str(rational(b, "bounds")) for b in self.bounds],
             "mass": self.mass.tolist(),

@@ -91,12 +91,10 @@ class NoisyCoefficients(Report):
 
     @cached_property
     def basis(self) -> Basis:
-        """The levels."""
         return Basis(self.wavelet, self.bits_of_input, self.first, self.last)
 
     @property
     def top(self) -> int:
-        """The highest cell."""
         return (1 << self.bits_of_input) - 1
 
     @cached_property
@@ -122,7 +120,6 @@ class NoisyCoefficients(Report):
 
     @property
     def cells(self) -> int:
-        """How many coefficients a report has."""
         return sum(map(self.basis.size, self.basis.levels))
 
     @property
@@ -140,7 +137,6 @@ class NoisyCoefficients(Report):
         return np.hstack([self.basis.coefficients(level, codes) for level in self.basis.levels])
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Add the noise to all coefficients, a row a person."""
         parts = []
         for level, t in zip(self.basis.levels, self.scales, strict=True):
             shape = (codes.size, self.basis.size(level))
@@ -159,12 +155,10 @@ class NoisyCoefficients(Report):
         return np.full(len(reports), right, np.bool_)
 
     def draw(self, x: int, size: int | None, source: Source) -> NDArray[np.int64]:
-        """Draw reports for one cell."""
         drawn = self.reports(np.full(1 if size is None else size, x), source)
         return drawn[0] if size is None else drawn
 
     def outcome(self, release: Release) -> NDArray[np.int64]:
-        """Return the noisy coefficients."""
         return np.asarray(release.value, np.int64)
 
     def law(self, x: int) -> Product:  # type: ignore[override]
@@ -340,7 +334,6 @@ class Dubois(DensityProtocol):
 
     @property
     def basis(self) -> Basis:
-        """The levels."""
         return self.report.basis
 
     @property
@@ -360,12 +353,10 @@ class Dubois(DensityProtocol):
 
     @property
     def chunk(self) -> int:
-        """How many people are answered for at once."""
         return max(1, (1 << 22) // self.size)
 
     @property
     def method(self) -> str:
-        """What a reader is told of it."""
         kept = "thresholded" if self.rule == "hard" else "linear"
         return f"noisy {self.wavelet} coefficients, {self.constants} constants, {kept}"
 
@@ -374,11 +365,9 @@ class Dubois(DensityProtocol):
         return self.report.coefficients(ticks)
 
     def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Add the noise to all coefficients."""
         return self.report.randomise(ticks, source=source)
 
     def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Add up the coefficients."""
         return self.report.tally(reports)
 
     def averages(self, tally: NDArray[np.int64], n: int) -> list[NDArray[np.float64]]:
@@ -399,7 +388,6 @@ class Dubois(DensityProtocol):
     def read(
         self, tally: NDArray[np.int64], n: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Threshold the averages and rebuild."""
         deviations = [
             sqrt(2 / n) * float(t) / UNIT * level.height
             for level, t in zip(self.basis.levels, self.scales, strict=True)

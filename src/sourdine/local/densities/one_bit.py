@@ -87,12 +87,10 @@ class SignedLevel(Report):
 
     @cached_property
     def basis(self) -> Basis:
-        """The levels."""
         return Basis(self.wavelet, self.bits_of_input, self.first, self.last)
 
     @property
     def top(self) -> int:
-        """The highest cell."""
         return (1 << self.bits_of_input) - 1
 
     @cached_property
@@ -107,12 +105,10 @@ class SignedLevel(Report):
 
     @property
     def codes(self) -> int:
-        """Level, row and bit together."""
         return int(self.starts[-1])
 
     @property
     def block(self) -> int:
-        """Every code is counted on its own."""
         return 1
 
     def signs(
@@ -142,7 +138,6 @@ class SignedLevel(Report):
         return drawn ^ noise.bernoulli(b / (1 + b), codes.size, source=source)
 
     def law(self, x: int) -> Law:
-        """Return the law over all codes."""
         slope = tanh(float(self.epsilon) / 2)
         parts = []
         for level, count in zip(self.basis.levels, self.rows, strict=True):
@@ -233,21 +228,17 @@ class OneBit(DensityProtocol):
 
     @property
     def method(self) -> str:
-        """What a reader is told of it."""
         return f"one bit a person on {self.wavelet} coefficients, thresholded"
 
     def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Draw one code for each person."""
         return self.report.randomise(ticks, source=source)
 
     def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the codes."""
         return self.report.tally(reports)
 
     def read(
         self, tally: NDArray[np.int64], n: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Threshold and rebuild."""
         del n
         means, deviations = self.report.averages(tally)
         basis = self.report.basis

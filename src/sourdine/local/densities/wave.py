@@ -79,22 +79,18 @@ class Wave(DensityProtocol):
 
     @property
     def method(self) -> str:
-        """What a reader is told of it."""
         return f"square wave on {self.cells} cells, {self.reading.upper()}"
 
     def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Draw one place for each person."""
         shift = self.bits - self.cells.bit_length() + 1
         return self.report.randomise(ticks >> shift, source=source)
 
     def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Count the places."""
         return self.report.tally(reports)
 
     def read(
         self, tally: NDArray[np.int64], n: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Find the most likely density, and those of fresh reports."""
         matrix = self.report.rows().T
         share = self._most_likely(matrix, tally)
         law = matrix @ share

@@ -97,7 +97,6 @@ class Wavelet:
 
     @cached_property
     def filters(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The filters h and g."""
         wavelet = _pywt().Wavelet(self.name)
         return np.array(wavelet.rec_lo), np.array(wavelet.rec_hi)
 
@@ -161,7 +160,6 @@ class Wavelet:
 
 
 def _pywt() -> ModuleType:
-    """Return PyWavelets, an extra."""
     try:
         return import_module("pywt")
     except ImportError as error:
@@ -265,7 +263,6 @@ class Basis:
 
     @cached_property
     def wavelet(self) -> Wavelet:
-        """The wavelet."""
         return Wavelet(self.name)
 
     @cached_property

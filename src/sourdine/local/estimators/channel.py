@@ -144,7 +144,6 @@ class Score:
     skew: Floats
 
     def mean(self, counts: Floats) -> Floats:
-        """Return the mean score of the reports."""
         return np.asarray(counts @ self.g / counts.sum())
 
     def plain(self, counts: Floats) -> Floats:

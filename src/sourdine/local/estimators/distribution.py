@@ -65,7 +65,6 @@ class Ramps:
         return np.where(k <= -self.length, 0.0, np.where(k >= len(self.channel.nodes) - 1, 1.0, g))
 
     def bias(self, k: NDArray[np.int64]) -> Floats:
-        """Return the bias of ramps."""
         inside = np.clip(k + self.length - 1, 0, self.score.g.shape[1] - 1)
         sure = (k <= -self.length) | (k >= len(self.channel.nodes) - 1)
         return np.where(sure, 0.0, self.score.bias[inside])
@@ -304,7 +303,6 @@ class QuantileEstimate(NumericEstimate):
         return np.asarray(self.grid.values(np.minimum(tick, self.report.last).astype(np.int64)))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
-        """Return the ends of all quantiles."""
         return self.ends(np.asarray(release.drawn["tally"], np.int64), beta, of)
 
     def ends(self, counts: Ints, beta: float, of: str) -> tuple[Floats, Floats]:
@@ -326,12 +324,10 @@ class QuantileEstimate(NumericEstimate):
         return first, last
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        """Return the order of each quantile."""
         del release
         return {"q": self.q}
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw the quantiles against their orders."""
         from sourdine.local.estimators import figures
 
         return figures.steps(self, release, **options)
@@ -403,7 +399,6 @@ class DistributionEstimate(NumericEstimate):
         return np.asarray((below.mean(groups) + above.mean(groups)) / 2)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
-        """Return the ends of all shares."""
         each = beta / (len(self.starts) - 1)
         counts = np.asarray(release.drawn["tally"], np.int64)
         n = int(counts.sum())
@@ -416,12 +411,10 @@ class DistributionEstimate(NumericEstimate):
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        """Return where each bin begins."""
         del release
         return {"begins at": self.edges[:-1].tolist()}
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw the shares as bars with their intervals."""
         from sourdine.local.estimators import figures
 
         return figures.bars(self, release, **options)

@@ -132,7 +132,6 @@ def shares(
 
 
 def _below(survey: Frequencies, drawn: int) -> str:
-    """Return what the axis shows."""
     people = f"share of {shown(survey.reports, 1.0)} people"
     whole = drawn == survey.categories
     return people if whole else f"{people}, the {drawn} largest of {survey.categories} categories"

@@ -470,19 +470,16 @@ class Frequencies(Estimate):
         return np.asarray((f * p * (1 - p) + (1 - f) * q * (1 - q)) / (self.reports * (p - q) ** 2))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
-        """Return the ends of every category's share, in [0, 1]."""
         each = beta / (self.categories if self.together else 1)
         ends = population_ends if of == "population" else sample_ends
         support = np.asarray(release.drawn["support"], np.int64)
         return ends(support, self.reports, self.p, self.q, each)
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        """Return the name of each category, or its code."""
         del release
         return {"category": self.names or range(self.categories)}
 
     def value(self, drawn: Mapping[str, Any]) -> Floats:
-        """Return the shares, made consistent or not."""
         return np.asarray(drawn["consistent" if self.consistent else "raw"], np.float64)
 
     @property
@@ -493,19 +490,16 @@ class Frequencies(Estimate):
         return (*nobody, MADE[self.consistent], *several, ALL if self.together else EACH)
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw a dot with its interval for each category."""
         from sourdine.local.estimators import figures
 
         return figures.shares(self, release, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the public facts as JSON knows them."""
         public = {f.name: getattr(self, f.name) for f in fields(self)}
         return {"statistic": self.kind, **plain(public)}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Frequencies:
-        """Return what wrote these facts."""
         return cls(**{name: x for name, x in facts.items() if name != "statistic"})
 
     def __str__(self) -> str:

@@ -54,7 +54,6 @@ class Estimate(Estimator):
     def release(
         self, cost: Guarantee, drawn: Mapping[str, Any], grid: Grid | None = None
     ) -> Release:
-        """Return the release of what was drawn."""
         return Release(
             value=self.value(drawn),
             cost=cost,
@@ -105,7 +104,6 @@ class NumericEstimate(Estimate):
         return float(self.grid.lower) + share * float(self.grid.step * self.grid.last)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the public parameters as JSON knows them."""
         shown = [name for name in PARAMETERS if hasattr(self.report, name)]
         report = {name: _plain(getattr(self.report, name)) for name in shown}
         bounds = [str(Fraction(v)) for v in (self.grid.lower, self.grid.upper, self.grid.step)]
@@ -117,7 +115,6 @@ class NumericEstimate(Estimate):
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return the estimate that wrote these facts."""
         given = {**facts["report"], "epsilon": fraction(facts["report"]["epsilon"])}
         report: Any = RANDOMISERS[facts["randomiser"]](**given)
         own = {f.name: facts[f.name] for f in fields(cls)[2:]}
@@ -125,7 +122,6 @@ class NumericEstimate(Estimate):
         return cls(report=report, grid=Grid(*map(fraction, facts["grid"])), **own)
 
     def counted(self, tally: NDArray[np.int64], estimate: Any, **more: object) -> Release:
-        """Return the release of an estimate from a tally."""
         drawn = {"tally": tally, "reports": int(tally.sum()), "estimate": estimate, **more}
         return self.release(self.report.guarantee, drawn, self.grid)
 

@@ -84,12 +84,10 @@ class Feature:
 
     @property
     def lower(self) -> float:
-        """The lower bound."""
         return float(self._grid.lower)
 
     @property
     def range(self) -> float:
-        """The distance of the bounds."""
         return float(self._grid.step * self._grid.last)
 
     @property
@@ -131,7 +129,6 @@ class Label:
 
     @cached_property
     def classes(self) -> NDArray[Any]:
-        """The categories, sorted."""
         listed = self.part.written.values(np.arange(self.part.answer.top + 1))
         return np.unique(listed.astype(str) if listed.dtype == object else listed)
 
@@ -256,7 +253,6 @@ class _Problem:
         return np.maximum(self.joint @ (f @ self.channel), LEAST)
 
     def value(self, theta: Floats) -> float:
-        """Return the log posterior."""
         centre, precision = self.prior()
         off = theta - centre
         return float((self.counts * np.log(self.chances(theta))).sum() - off @ precision @ off / 2)

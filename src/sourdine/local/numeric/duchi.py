@@ -83,14 +83,12 @@ class Duchi(UnbiasedReport):
         return tanh(float(self.epsilon) / 2)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Round at random, then flip at random."""
         b = exp_neg(Fraction(self.epsilon))
         up = noise.uniform_below(self.last, codes.size, source=source) < codes
         up ^= noise.bernoulli(b / (1 + b), codes.size, source=source)
         return up.astype(np.int64)
 
     def law(self, x: int) -> Law:
-        """Return the chances of 0 and 1."""
         up, epsilon = x / self.last, float(self.epsilon)
         return Law.finite([log_mixed(up, epsilon), log_mixed(1 - up, epsilon)])
 
@@ -105,11 +103,9 @@ class Duchi(UnbiasedReport):
         return np.asarray((self.last / 2 / self.slope) ** 2 - off * off)
 
     def nodes(self) -> Floats:
-        """Return the two ends."""
         return np.array([0.0, float(self.last)])
 
     def rows(self) -> Floats:
-        """Return the chances of 0 and 1 at either end."""
         b = exp(-float(self.epsilon))
         return np.array([[1.0, b], [b, 1.0]]) / (1 + b)
 
@@ -212,7 +208,6 @@ class HybridReport(UnbiasedReport):
         return cells
 
     def law(self, x: int) -> Law:
-        """Return both laws side by side."""
         if self.always_bit:
             return self.bit.law(x)
         bit = -float(self.epsilon) / 2 + self.bit.law(x).log_pmf([0, 1])
@@ -230,7 +225,6 @@ class HybridReport(UnbiasedReport):
         return np.asarray(share * self.bit.variance(x) + rest * self.window.variance(x))
 
     def nodes(self) -> Floats:
-        """Return those of the window."""
         return self.bit.nodes() if self.always_bit else self.window.nodes()
 
     def rows(self) -> Floats:
@@ -249,7 +243,6 @@ class HybridReport(UnbiasedReport):
         return max(self.bit.farthest(), self.window.farthest())
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the farthest an estimate can be."""
         read_beta(beta)
         return self.farthest()
 

@@ -45,7 +45,6 @@ class UnbiasedReport(Report):
 
     @property
     def top(self) -> int:
-        """The highest tick, m."""
         return self.last
 
     @abstractmethod
@@ -191,7 +190,6 @@ class SlidingWindow(UnbiasedReport):
 
     @property
     def codes(self) -> int:
-        """How many cells there are, N."""
         return self.slide + self.width
 
     @property

@@ -30,7 +30,6 @@ Read = tuple[Records, Counter[Reason]]
 
 
 def to_arrow(records: Records) -> Any:
-    """Return records as an Arrow table."""
     import pyarrow as pa
 
     form = records.form

@@ -123,12 +123,10 @@ class Form:
 
     @cached_property
     def names(self) -> tuple[str, ...]:
-        """The columns, in order."""
         return tuple(self.randomisers)
 
     @cached_property
     def mechanisms(self) -> tuple[Report, ...]:
-        """Their mechanisms, in order."""
         return tuple(self.randomisers.values())
 
     @cached_property
@@ -216,7 +214,6 @@ class Records:
 
     @classmethod
     def none(cls, form: Form) -> Records:
-        """Return no records."""
         asked = np.zeros(0, np.int64) if form.sampled else None
         return cls(form, np.zeros(0, ID), tuple(map(form.empty, range(len(form.names)))), asked)
 
@@ -240,11 +237,9 @@ class Records:
         return np.bincount(self.asked[inside], minlength=columns)
 
     def rows(self, column: int) -> slice | NDArray[np.bool_]:
-        """Return which rows answer for a column."""
         return slice(None) if self.asked is None else self.asked == column
 
     def keep(self, mask: NDArray[np.bool_]) -> Records:
-        """Return the rows of a mask."""
         answers = tuple(part[mask[self.rows(i)]] for i, part in enumerate(self.answers))
         asked = None if self.asked is None else self.asked[mask]
         return Records(self.form, self.ids[mask], answers, asked)
@@ -305,7 +300,6 @@ class Receipt:
 
     @property
     def received(self) -> int:
-        """How many reports there were."""
         return self.accepted + sum(self.dropped.values())
 
     def __add__(self, other: Receipt) -> Receipt:
@@ -358,7 +352,6 @@ class Seen:
             self._runs.append(merged)
 
     def ids(self) -> NDArray[Any]:
-        """Return all ids in order."""
         return np.sort(np.concatenate([np.zeros(0, ID), *self._runs]))
 
     def __or__(self, other: Seen) -> Seen:
@@ -550,7 +543,6 @@ class _Parser:
         return None
 
     def gather(self, rows: Sequence[Row]) -> Records:
-        """Return parsed lines as records."""
         given: list[list[Any]] = [[] for _ in self.form.names]
         if self.form.sampled:
             for _, column, answers in rows:

@@ -158,7 +158,6 @@ def _drop(oracle: Memoised) -> Real:
 
 
 def _power(x: Real, n: int) -> Real:
-    """Return the n-th power."""
     if n == 1:
         return x
     half = _power(x, n // 2)
@@ -376,7 +375,6 @@ class Histories(Mechanism[History]):
         return tuple(np.clip(codes, 0, self.oracle.top).tolist())
 
     def law(self, x: History) -> Law:
-        """Return the law over all hashes and reports."""
         return Law.finite(np.log(self.chances(x)))
 
     def chances(self, x: History) -> NDArray[np.float64]:
@@ -409,7 +407,6 @@ class Histories(Mechanism[History]):
         return int(total[0]) if size is None else total
 
     def neighbours(self, x: History) -> Iterator[History]:
-        """Yield the histories that the guarantee compares."""
         every = product(range(self.oracle.categories), repeat=self.rounds)
         if self.between == "stays":
             yield from ((code,) * self.rounds for code in range(self.oracle.categories))
@@ -428,7 +425,6 @@ class Histories(Mechanism[History]):
         return wrong
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return in how many rounds at most, by Markov's inequality."""
         miss: Any = self.oracle
         most = ceil(self.rounds * miss.miss.above() / read_beta(beta)) - 1
         return float(min(self.rounds, most))

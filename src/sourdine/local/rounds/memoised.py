@@ -230,7 +230,6 @@ class PermanentResponse(Memoised, Oracle):
 
     @property
     def answers(self) -> int:
-        """How many permanent responses a person has, k."""
         return self.categories
 
     @property
@@ -239,12 +238,10 @@ class PermanentResponse(Memoised, Oracle):
         return 1
 
     def hashed(self, key: NDArray[np.int64], x: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the categories themselves."""
         return x + key
 
     @property
     def response(self) -> RandomizedResponse:
-        """What one report is."""
         return RandomizedResponse(epsilon=self.epsilon, categories=self.categories)
 
     @property
@@ -263,11 +260,9 @@ class PermanentResponse(Memoised, Oracle):
         return self.response.noise_variance
 
     def supports(self, y: NDArray[np.int64], x: int) -> NDArray[np.bool_]:
-        """Return which reports are the category."""
         return np.equal(y, x)
 
     def law(self, x: int) -> Law:
-        """Return the law over the categories."""
         return Law.two_levels(x, 1, self.categories, float(self.epsilon))
 
 
@@ -354,7 +349,6 @@ class MemoisedHashing(Memoised, LocalHashing):
 
     @property
     def answers(self) -> int:
-        """How many permanent responses a person has, g."""
         return self.values
 
     @property
@@ -363,7 +357,6 @@ class MemoisedHashing(Memoised, LocalHashing):
         return int(self.values**self.digits)
 
     def hashed(self, key: NDArray[np.int64], x: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return the hashed answers of keys and categories."""
         return LocalHashing.hashed(self, key, x)
 
 

@@ -196,7 +196,6 @@ class Respondent:
 
     @property
     def schema(self) -> Schema:
-        """What is asked."""
         return self._panel.schema
 
     @property

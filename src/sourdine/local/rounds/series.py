@@ -113,7 +113,6 @@ class SurveyPlan(Displayable):
     moved: dict[str, float]
 
     def sheet(self) -> Sheet:
-        """Return what is printed."""
         lines = [
             (name, f"± {rare:.3f}", f"± {half:.3f}", f"{self.moved[name]:.3f}")
             for name, (rare, half) in self.halves.items()

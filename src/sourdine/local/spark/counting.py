@@ -129,7 +129,6 @@ class CountTable:
     how: Handed
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
-        """Yield the tallies."""
         total = self.kind(self.schema, self.pairs)
         for slots, _ in blocks(batches, self.how):
             total.add(slots)

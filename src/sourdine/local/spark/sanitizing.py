@@ -69,7 +69,6 @@ class Reported:
 
     @cached_property
     def packing(self) -> Packing:
-        """Where reports stand that are packed."""
         return Packing(tuple(_length(self._written[i]) for i in self._few))
 
     @property

@@ -81,22 +81,18 @@ class Packing:
 
     @property
     def words(self) -> list[str]:
-        """The names of the words."""
         return [f"w{i}" for i in range(1 + self.fields[-1][0])] if self.fields else []
 
     def packed(self, numbers: Sequence[Whole]) -> list[Whole]:
-        """Return the words."""
         words = [np.zeros(len(numbers[0]), np.int64) for _ in self.words]
         for (word, start, _), own in zip(self.fields, numbers, strict=True):
             words[word] |= (own + 1) << start
         return words
 
     def unpacked(self, words: Sequence[Whole]) -> list[Whole]:
-        """Return the numbers."""
         return [((words[w] >> start) & ((1 << bits) - 1)) - 1 for w, start, bits in self.fields]
 
     def packed_there(self, e: Expressions, numbers: Sequence[Any]) -> list[Any]:
-        """Return the words as expressions."""
         parts: list[list[Any]] = [[] for _ in self.words]
         for (word, start, _), own in zip(self.fields, numbers, strict=True):
             parts[word].append(e.functions.shiftleft(own + e.whole(1), start))
@@ -386,7 +382,6 @@ def block_source(key: bytes, partition: int, block: int, told: Slots) -> KeyedSo
 
 
 def _partition() -> int:
-    """Return which partition this task is for."""
     from pyspark import TaskContext
 
     return int(TaskContext.get().partitionId())

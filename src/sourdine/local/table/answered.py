@@ -87,7 +87,6 @@ class AnsweredShares(Estimate):
 
     @property
     def categories(self) -> int:
-        """How many categories there are, without no answer."""
         return self.of_all.categories - 1
 
     @property
@@ -118,23 +117,19 @@ class AnsweredShares(Estimate):
         return np.minimum(lower, 1), np.minimum(upper, 1)
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        """Return the name of each category, without no answer."""
         return {"category": self.of_all.labels(release)["category"][:-1]}
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw a dot with its interval for each category."""
         from sourdine.local.estimators import figures
 
         survey: Any = self
         return figures.shares(survey, release, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the public facts as JSON knows them."""
         return {"statistic": self.kind, "of_all": self.of_all.to_dict()}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> AnsweredShares:
-        """Return what wrote these facts."""
         return cls(of_all=Frequencies.from_dict(facts["of_all"]))
 
     def __str__(self) -> str:
@@ -196,7 +191,6 @@ class Answered(Estimate):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Whom it is of."""
         return ("Estimates are for the people who answered.",)
 
     @abstractmethod
@@ -210,7 +204,6 @@ class Answered(Estimate):
         return self.release(self.mechanism.guarantee, drawn, self.grid)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the public parameters as JSON knows them."""
         value: Any = self.mechanism.answer
         answers = MeanEstimate(report=value, grid=self.grid).to_dict()
         own = plain({f.name: getattr(self, f.name) for f in fields(self)[2:]})
@@ -219,7 +212,6 @@ class Answered(Estimate):
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what wrote these facts."""
         known = MeanEstimate.from_dict(facts["answers"])
         flag = RandomizedResponse(epsilon=fraction(facts["flag"]), categories=2)
         mechanism = PaidFlag(answer=known.report, flag=flag)
@@ -249,7 +241,6 @@ class AnsweredMean(Answered):
         return _number(self.grid, float(np.clip(found, 0, 1)))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
-        """Return the least and the greatest mean that is possible."""
         del of
         counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
         share, _ = scores_of_share(self.mechanism.answer, int(counts.sum()))
@@ -298,7 +289,6 @@ class AnsweredQuantiles(Answered):
         return np.asarray(self.grid.values(ticks))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
-        """Return the ends of all quantiles, which hold together."""
         del of
         counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
         ends = [self._possible(counts, q, beta / len(self.q)) for q in self.q]
@@ -326,12 +316,10 @@ class AnsweredQuantiles(Answered):
         return int(np.floor(c.nodes[first])), int(np.ceil(c.nodes[last]))
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        """Return the order of each quantile."""
         del release
         return {"q": self.q}
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw the quantiles against their orders."""
         from sourdine.local.estimators import figures
 
         estimate: Any = self

@@ -280,7 +280,6 @@ def assembled(frame: object, columns: dict[str, Column], schema: Schema) -> Any:
 
 
 def arrow(written: Written, codes: NDArray[Any], nullable: bool) -> Any:  # noqa: FBT001
-    """Return an Arrow array."""
     import pyarrow as pa
 
     gone = codes < 0 if nullable else None

@@ -237,11 +237,9 @@ class Number(Attribute):
 
     @property
     def blank(self) -> bool:
-        """Whether a randomised answer can be none."""
         return self.missing
 
     def cell(self, name: str) -> Cell:
-        """Return the ticks of the lattice."""
         return Ticks(name, self.grid)
 
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:
@@ -253,12 +251,10 @@ class Number(Attribute):
         return AnyAnswer(answer=report(epsilon=epsilon, method=named, last=last))
 
     def answer(self, mechanism: Any) -> Report:
-        """Return the mechanism of a number that is there."""
         value: Report = mechanism.answer
         return value
 
     def none(self, mechanism: Any) -> int | None:
-        """Return the report that says that there is no answer."""
         return int(mechanism.none) if self.missing else None
 
     def written(self, mechanism: Report) -> Written:
@@ -271,7 +267,6 @@ class Number(Attribute):
         return Lattice(grid=self.grid, ticks=ticks)
 
     def facts(self) -> dict[str, Any]:
-        """Return the parameters as JSON and TOML know them."""
         ends = {"lower": self.lower, "upper": self.upper, "step": self.step}
         numbers = {name: plain(Fraction(value or 0)) for name, value in ends.items()}
         return {
@@ -363,7 +358,6 @@ class Choice(Attribute):
         return False
 
     def cell(self, name: str) -> Cell:
-        """Return the codes of the categories."""
         return Codes(name, self.listed)
 
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:
@@ -373,24 +367,20 @@ class Choice(Attribute):
         return value if self.missing is not None else AnyAnswer(answer=value)
 
     def answer(self, mechanism: Any) -> Report:
-        """Return the oracle."""
         value: Report = mechanism.answer if isinstance(mechanism, AnyAnswer) else mechanism
         return value
 
     def none(self, mechanism: Report) -> int | None:
-        """Return that there is none."""
         del mechanism
         return None
 
     def written(self, mechanism: Report) -> Written:
-        """Return the categories."""
         del mechanism
         kind = _kind(self.listed)
         listed = self.listed if kind != "text" else tuple(map(read_text, self.listed))
         return Listed(listed=listed, kind=kind)
 
     def facts(self) -> dict[str, Any]:
-        """Return the parameters as JSON and TOML know them."""
         own = {"kind": self.kind, "categories": list(self.categories)}
         return {**own, **_given(method=self.method, missing=self.missing)}
 
@@ -425,11 +415,9 @@ class Flag(Attribute):
 
     @property
     def blank(self) -> bool:
-        """Whether a randomised answer can be none."""
         return self.missing
 
     def cell(self, name: str) -> Cell:
-        """Return 0 for false and 1 for true."""
         cell = Codes(name, (False, True))
         cell.codes.update({"0": 0, "1": 1})
         for code, words in enumerate(WORDS):
@@ -444,22 +432,18 @@ class Flag(Attribute):
         return value if self.missing else AnyAnswer(answer=value)
 
     def answer(self, mechanism: Any) -> Report:
-        """Return the oracle."""
         value: Report = mechanism.answer if isinstance(mechanism, AnyAnswer) else mechanism
         return value
 
     def none(self, mechanism: Report) -> int | None:
-        """Return the third answer."""
         del mechanism
         return 2 if self.missing else None
 
     def written(self, mechanism: Report) -> Written:
-        """Return false and true."""
         del mechanism
         return Listed(listed=(False, True), kind="flag")
 
     def facts(self) -> dict[str, Any]:
-        """Return the parameters as JSON and TOML know them."""
         return {"kind": self.kind, **_given(method=self.method, missing=self.missing or None)}
 
 
@@ -589,20 +573,16 @@ class Choices(Attribute):
         return False
 
     def cell(self, name: str) -> Ticked:
-        """Return the sets that were ticked."""
         return Ticked(name, self.choices, self.separator)
 
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:
-        """Return flipped sets, for both uses."""
         del use
         return FlippedSet(epsilon=epsilon, categories=len(self.choices))
 
     def answer(self, mechanism: Report) -> Report:
-        """Return the mechanism."""
         return mechanism
 
     def none(self, mechanism: Report) -> int | None:
-        """Return that there is none."""
         del mechanism
         return None
 
@@ -614,12 +594,10 @@ class Choices(Attribute):
         return [self.separator, *found[1:]]
 
     def written(self, mechanism: Report) -> Written:
-        """Return the sets."""
         del mechanism
         return Listed(listed=self.texts(), kind="text")
 
     def facts(self) -> dict[str, Any]:
-        """Return the parameters as JSON and TOML know them."""
         own = {} if self.separator == ";" else {"separator": self.separator}
         return {"kind": self.kind, "choices": list(self.choices), **own}
 

@@ -64,7 +64,6 @@ class TableTally:
 
     @property
     def cells(self) -> list[Cell]:
-        """How the columns are read."""
         return [part.written_cell for part in self._parts.values()]
 
     @property
@@ -95,7 +94,6 @@ class TableTally:
             self.joint[a, b] += joint_tally(one, codes[a][both], other, codes[b][both])
 
     def estimates(self) -> Estimates:
-        """Return what the tallies tell."""
         left = int(self.unanswered[0])
         note = f"{left} people with no answer that this schema could have written were left out."
         return Estimates(

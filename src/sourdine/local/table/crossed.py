@@ -265,7 +265,6 @@ class Crossed(Estimate):
     reports: int
 
     def labels(self, release: Release) -> dict[str, Sequence[str]]:
-        """Return the part of either column for each share."""
         del release
         every = zip(*product(*self.parts), strict=True)
         return {name: list(parts) for name, parts in zip(self.names, every, strict=True)}
@@ -302,13 +301,11 @@ class Crossed(Estimate):
         return (heads if total is None else (*heads, "all")), lines
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the public facts as JSON knows them."""
         public = {f.name: getattr(self, f.name) for f in fields(self)}
         return {"statistic": self.kind, **plain(public)}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what wrote these facts."""
         return cls(**{name: x for name, x in facts.items() if name != "statistic"})
 
 
@@ -339,11 +336,11 @@ def _end(total: Block, i: int) -> str:
 #
 # .. math:: E\phi_r^2 = E a_i^2 b_j^2 - 2r\,E a_i^2 b_j + r^2\,E a_i^2
 #
-# the variance of :math:`\phi_r` about the people who answered is :math:`E\phi_r^2 - f_{ij}(1-r)^2 -
-# (f_i - f_{ij})r^2`, since what a report says of a person is right on average, and about the
-# population :math:`E\phi_r^2 - (E\phi_r)^2`. If hardly anybody is in the row, everything is
-# possible.
-# *Claim*: intervals cover from 500 reports on. *Checked by* ``test_shares_within_a_row_cover``.
+# the variance of :math:`\phi_r` about the people who answered is
+# :math:`E\phi_r^2 - f_{ij}(1-r)^2 - (f_i - f_{ij})r^2`, since what a report says of a person is
+# right on average, and about the population :math:`E\phi_r^2 - (E\phi_r)^2`. If hardly anybody is
+# in the row, everything is possible. *Claim*: intervals cover from 500 reports on. *Checked by*
+# ``test_shares_within_a_row_cover``.
 
 
 TRIED = 1000
@@ -408,20 +405,16 @@ class WithinTable(Crossed):
         return (each,) if self.reports else ("Nobody reported: nothing is known.",)
 
     def value(self, drawn: Mapping[str, Any]) -> Floats:
-        """Return the shares within the rows."""
         return ratios(drawn)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
-        """Return the ends of every share, each on its own."""
         return ratio_ends(release.drawn, beta, of)
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the table, a line for each row."""
         low, high = release.interval(self.display.confidence)
         return self.crossed([(None, np.asarray(release.value), low, high)])
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw each share on a line from 0 to 100%."""
         from sourdine.local.table.figures import within
 
         return within(self, release, **options)
@@ -439,12 +432,11 @@ class WithinTable(Crossed):
 #
 # Columns of one person are randomised independently, so with the scores of `sourdine.local.table.
 # scores` the share of people in part :math:`i` of one column and :math:`j` of the other is
-# estimated
-# by the mean of :math:`\phi = a_i(y) b_j(z)`. As a mean of independent people it has the variance
-# :math:`(E\phi^2 - (E\phi)^2)/n` about the share of the population. Given who answered,
+# estimated by the mean of :math:`\phi = a_i(y) b_j(z)`. As a mean of independent people it has the
+# variance :math:`(E\phi^2 - (E\phi)^2)/n` about the share of the population. Given who answered,
 # :math:`E\phi` is 1 or 0, so the variance about their share is :math:`(E\phi^2 - E\phi)/n`: it is
-# estimated from the same products, or from the known laws of the scores if these say more.
-# *Claim*: intervals cover from 200 reports on. *Checked by* ``test_pairs_are_unbiased_and_cover``.
+# estimated from the same products, or from the known laws of the scores if these say more. *Claim*:
+# intervals cover from 200 reports on. *Checked by* ``test_pairs_are_unbiased_and_cover``.
 
 
 def pair(

@@ -77,7 +77,6 @@ class OfColumn(Estimator):
 
     @property
     def notes(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         some = "Asked of some people, drawn at random; the interval is for all of them."
         return (some,) if self.sampled else ()
 
@@ -90,33 +89,26 @@ class OfColumn(Estimator):
         return self.estimate.limits(release, beta, "population" if self.sampled else of)
 
     def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:
-        """Return the estimate's own labels."""
         return self.estimate.labels(release)
 
     def columns(self, release: Release) -> Columns:
-        """Return the estimate's own columns."""
         return self.estimate.columns(release)
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the estimate's own table."""
         return self.estimate.printed(release)
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return the estimate's own value."""
         return self.estimate.value(drawn)
 
     def plot(self, release: Release, *, title: str | None = None, **options: Any) -> Any:
-        """Draw the estimate's own picture, under the column's name."""
         return self.estimate.plot(release, title=title or self.column, **options)
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the estimate's facts and the column."""
         own = {"column": self.column, "sampled": self.sampled}
         return {"statistic": self.kind, "estimate": self.estimate.to_dict(), **own}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> OfColumn:
-        """Return what wrote these facts."""
         estimate = read_estimator(facts["estimate"])
         return cls(estimate=estimate, column=facts["column"], sampled=facts["sampled"])
 

@@ -82,7 +82,6 @@ class AnyAnswer(Report):
 
     @property
     def top(self) -> int:
-        """The code of an absent answer."""
         return self.answer.top + 1
 
     @property
@@ -118,7 +117,6 @@ class AnyAnswer(Report):
         return self.answer.outcomes(reports)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[Any]:
-        """Put any answer where there is none, then randomise all."""
         return self.answer.reports(filled(codes, self.answer.top, source), source)
 
     def law(self, x: int) -> Law:
@@ -190,7 +188,6 @@ class PaidFlag(Report):
 
     @property
     def top(self) -> int:
-        """The code of an absent answer."""
         return self.answer.top + 1
 
     @property
@@ -215,7 +212,6 @@ class PaidFlag(Report):
         return np.append(counts, len(reports) - int(np.count_nonzero(there)))
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[Any]:
-        """Randomise the flag of everybody and the answer of everybody."""
         absent = self.flag.reports((codes > self.answer.top).astype(np.int64), source)
         answers = self.answer.reports(filled(codes, self.answer.top, source), source)
         return np.where(absent == 1, self.none, answers)
@@ -494,7 +490,6 @@ class ColumnPart:
 
     @property
     def cell(self) -> Cell:
-        """How answers are read."""
         return self.column.cell(self.name)
 
     def reports(self, slots: NDArray[np.int64], source: Source) -> NDArray[Any]:

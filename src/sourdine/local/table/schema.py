@@ -98,7 +98,6 @@ def read_missing(missing: object) -> Missing | None:
 
 
 def read_weights(weights: object, columns: Mapping[str, Attribute]) -> dict[str, Fraction]:
-    """Return the weight of every column."""
     if weights is not None and not isinstance(weights, Mapping):
         raise ParameterTypeError(
             "weights",

@@ -213,7 +213,6 @@ def _column(name: str, found: dict[str, Any]) -> Attribute:
 
 
 def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, Any]:
-    """Return a table of known keys."""
     if not isinstance(found, Mapping):
         raise ParameterError(what, "be a table", given(found), "Use [columns.age].")
     for key in found:

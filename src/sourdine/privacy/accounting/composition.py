@@ -73,12 +73,10 @@ class Cumulants:
 
     @cached_property
     def least(self) -> int:
-        """The least sum."""
         return sum(d.times * d.first for d in self.draws)
 
     @cached_property
     def most(self) -> int:
-        """The largest sum."""
         return sum(d.times * (d.first + len(d.mass) - 1) for d in self.draws)
 
     def at(self, theta: float) -> tuple[float, float, float]:
@@ -486,7 +484,6 @@ class _Side:
         return tilted(self.sums, theta)
 
     def delta(self, epsilon: Fraction, *, upper: bool, law: Tilted | None = None) -> float:
-        """Return one end of delta."""
         position = epsilon / self.step
         if upper and self.beyond >= 1:
             return 1.0

@@ -586,7 +586,6 @@ def widest(promise: Guarantee, *options: tuple[Part, ...]) -> tuple[Part, ...]:
 
 
 def _wider(several: tuple[Part, ...]) -> Part | None:
-    """Return a part that dominates several, or None."""
     first, times = several[0], {part.times for part in several}
     if len(set(several)) == 1:
         return first

@@ -62,15 +62,12 @@ class FormWording(PythonWording):
     """
 
     def subject(self, name: str) -> str:
-        """Return what a sentence about the parameter begins with."""
         return LABELS.get(name, name)
 
     def mention(self, name: str) -> str:
-        """Return the parameter without a value."""
         return LABELS.get(name, name)
 
     def typed(self, name: str, value: object) -> str:
-        """Return what to type, and where."""
         parts = value if isinstance(value, (list, tuple)) else (value,)
         said = ", ".join(part if isinstance(part, str) else literal(part) for part in parts)
         return f"{said} as {LABELS.get(name, name)}"
@@ -114,12 +111,10 @@ class FormField:
 
     @property
     def label(self) -> str:
-        """What stands beside it."""
         return LABELS.get(self.name, self.name)
 
     @property
     def value(self) -> str:
-        """What it holds at first."""
         return PREFILLED.get(self.name, "")
 
     @property

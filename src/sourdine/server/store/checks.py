@@ -154,8 +154,7 @@ def _strangers(
 # *Claim*: a store behind its witness is refused. *Checked by* ``test_an_older_copy_is_noticed``.
 # *Claim*: no answer leaves that the witness does not know. *Checked by*
 # ``test_no_answer_leaves_while_the_witness_cannot_be_written``. *Claim*: a witness that is missing
-# is
-# refused. *Checked by* ``test_a_missing_witness_is_refused``.
+# is refused. *Checked by* ``test_a_missing_witness_is_refused``.
 
 
 PATIENCE = 60.0

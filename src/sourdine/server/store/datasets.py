@@ -238,7 +238,6 @@ class Surveys:
         return None if found is None else _survey(found)
 
     def all(self) -> list[SurveyEntry]:
-        """Return all surveys, by name."""
         found = self._database.read(lambda t: t.all(f"{SURVEY} ORDER BY name"))
         return [_survey(row) for row in found]
 

@@ -153,7 +153,6 @@ class Guards:
         return None if found is None else _guard(found)
 
     def all(self) -> list[Guard]:
-        """Return all guards, by name."""
         return [
             _guard(row) for row in self._database.read(lambda t: t.all(f"{FOUND} ORDER BY name"))
         ]
@@ -204,7 +203,6 @@ class Guards:
         return self._database.read(lambda t: _granted(t, guard, team))
 
     def grants(self, *, guard: str | None = None, team: str | None = None) -> list[TeamGrant]:
-        """Return the grants of a guard, or of a team, or all."""
         rows = self._database.read(lambda t: t.all(f"{GRANTED} ORDER BY g.guard, g.team"))
         found = [_grant(row) for row in rows]
         return [g for g in found if guard in (None, g.guard) and team in (None, g.team)]

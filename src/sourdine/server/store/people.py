@@ -107,7 +107,6 @@ class People:
         return None if found is None else _person(found)
 
     def all(self) -> list[Person]:
-        """Return everybody, by name."""
         found = self._database.read(lambda t: t.all(f"{PERSON} ORDER BY name"))
         return [_person(row) for row in found]
 
@@ -216,7 +215,6 @@ class Grants:
         return self._database.read(lambda t: self.look(t, dataset, analyst))
 
     def look(self, transaction: Transaction, dataset: str, analyst: str) -> Grant | None:
-        """Return the same within a transaction."""
         find = "SELECT epsilon FROM grants WHERE dataset = ? AND analyst = ?"
         found = transaction.one(find, dataset, analyst)
         if found is None:

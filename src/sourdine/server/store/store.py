@@ -244,7 +244,6 @@ class ServerStore:
 
     @property
     def meta(self) -> Meta:
-        """Who the store is."""
         return _meta(self.database)
 
     def charge_once(self, request: KeyedRequest, asked: AskedQuestions) -> StoredRelease:
