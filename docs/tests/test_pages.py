@@ -23,7 +23,7 @@ PAGES = [
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 SHELL = ("sh", "console")
-DATA = ("text", "toml", "json", "csv", "make")
+DATA = ("text", "toml", "json", "csv", "make", "diff")
 NOT_RUN = (
     ("make", "sets up an environment of its own, takes hours, or runs these very tests"),
     ("pip", "asks a package index"),

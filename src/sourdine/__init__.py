@@ -1,6 +1,6 @@
 """Sourdine: private statistics, each with its cost in privacy and its distance from the truth.
 
-The packages, bottom first; each imports only those above it in this table:
+The packages, the lowest layer first; each imports only those listed before it:
 
 ================  ==============================================================================
 ``data``          public data for examples
