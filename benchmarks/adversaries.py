@@ -34,7 +34,7 @@ from rich.table import Table
 
 from sourdine.adaptive.ledger.dependence import Blocks, Dependence, Iid, Markov
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
-from sourdine.results import charts
+from sourdine.results import figures
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -321,12 +321,12 @@ def tightness(found: Found) -> tuple[Table, bool]:
 
 def drawn(found: Found, path: Path) -> None:
     """Draw the largest error of each run by its half-width, right and wrong."""
-    figure, axes = charts.canvas(8.0, 4.6)
-    axes.axvline(1, color=charts.GREY, lw=0.8, zorder=1)
+    figure, axes = figures.canvas(8.0, 4.6)
+    axes.axvline(1, color=figures.GREY, lw=0.8, zorder=1)
     labels = [(a, r) for r in range(len(ROWS)) for a in ATTACKS]
     for y, (attack, rows) in enumerate(reversed(labels)):
         right, wrong = columns(found, attack, rows)
-        strips = [(right, charts.BLUE, 0.12)] + [(wrong, charts.RED, -0.12)] * (rows > 0)
+        strips = [(right, figures.BLUE, 0.12)] + [(wrong, figures.RED, -0.12)] * (rows > 0)
         for verdicts, colour, shift in strips:
             worst = np.sort([v.worst for v in verdicts])
             middle = np.quantile(worst, [0.05, 0.5, 0.95])
@@ -336,17 +336,17 @@ def drawn(found: Found, path: Path) -> None:
     axes.set_yticks(range(len(labels)), [f"{ROWS[r].name}: {a}" for a, r in reversed(labels)])
     axes.set_xlim(0, None)
     axes.set_xlabel(
-        "largest error of all queries of a run, in certified half-widths", color=charts.INK
+        "largest error of all queries of a run, in certified half-widths", color=figures.INK
     )
-    for colour, label in ((charts.BLUE, "rightly declared"), (charts.RED, "declared iid")):
+    for colour, label in ((figures.BLUE, "rightly declared"), (figures.RED, "declared iid")):
         axes.plot([], [], color=colour, lw=4, label=label)
     title = "Adversaries against the ledger"
-    axes.set_title(title, loc="left", color=charts.INK, fontsize=11, pad=22)
+    axes.set_title(title, loc="left", color=figures.INK, fontsize=11, pad=22)
     axes.annotate(
         f"{len(right)} runs each: median, 5% to 95%, all", (0, 1), (0, 6), fontsize=8,
-        xycoords="axes fraction", textcoords="offset points", color=charts.GREY, va="bottom",
+        xycoords="axes fraction", textcoords="offset points", color=figures.GREY, va="bottom",
     )  # fmt: skip
-    charts.legend(axes)
+    figures.legend(axes)
     figure.savefig(path)
 
 

@@ -34,7 +34,7 @@ from sourdine.local.densities.one_bit import OneBit
 from sourdine.local.densities.wave import Wave
 from sourdine.local.densities.wavelets import UNIT, Basis
 from sourdine.noise import SYSTEM
-from sourdine.results.charts import BLUE, GREY, INK, PALE, RED
+from sourdine.results.figures import BLUE, GREY, INK, PALE, RED
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -29,7 +29,7 @@ from rich.table import Table
 
 import sourdine as sd
 from sourdine.data import wages
-from sourdine.results import charts
+from sourdine.results import figures
 
 Floats = NDArray[np.float64]
 OUT = Path(__file__).parent / "out"
@@ -177,19 +177,19 @@ def measured(
 
 def picture(found: dict[int, float], path: Path) -> None:
     """Draw largest rank errors over the number of quantiles."""
-    figure, axes = charts.canvas(7.0, 4.2)
-    lines = zip(OTHERS.items(), (charts.GREY, charts.RED), ("s", "^"), strict=True)
+    figure, axes = figures.canvas(7.0, 4.2)
+    lines = zip(OTHERS.items(), (figures.GREY, figures.RED), ("s", "^"), strict=True)
     for (name, errors), colour, mark in lines:
         axes.plot(MS, errors, f"-{mark}", color=colour, linewidth=1.4, label=name)
-    axes.plot(MS, [found[m] for m in MS], "-o", color=charts.BLUE, linewidth=2, label="Sourdine")
-    axes.set_xlabel("quantiles released at once", color=charts.INK)
-    axes.set_ylabel("largest rank error", color=charts.INK)
+    axes.plot(MS, [found[m] for m in MS], "-o", color=figures.BLUE, linewidth=2, label="Sourdine")
+    axes.set_xlabel("quantiles released at once", color=figures.INK)
+    axes.set_ylabel("largest rank error", color=figures.INK)
     axes.set_ylim(bottom=0)
     axes.set_xticks(MS)
-    axes.grid(axis="y", color=charts.RULE, linewidth=0.8)
-    axes.legend(frameon=False, fontsize=9, labelcolor=charts.INK)
+    axes.grid(axis="y", color=figures.RULE, linewidth=0.8)
+    axes.legend(frameon=False, fontsize=9, labelcolor=figures.INK)
     title = "Ages of the Adult data, twelve times: n = 586,104, epsilon 1"
-    axes.set_title(title, loc="left", color=charts.INK, fontsize=11)
+    axes.set_title(title, loc="left", color=figures.INK, fontsize=11)
     figure.savefig(path)
 
 

@@ -39,7 +39,7 @@ from sourdine.local.table.schema import Schema
 from sourdine.mechanisms import BoundedStaircase
 from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SeededSource
-from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, canvas
+from sourdine.results.figures import BLUE, GREY, INK, RED, RULE, canvas
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

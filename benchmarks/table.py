@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.table import Table
 
 from record import OUT, Beside, read
-from sourdine.results.charts import GREY, INK, RULE, canvas
+from sourdine.results.figures import GREY, INK, RULE, canvas
 from sourdine_lab.look import colour
 
 if TYPE_CHECKING:

@@ -51,7 +51,7 @@ def test_values_between_ticks_are_read_off_as_they_lie(release):
 
 
 def test_what_cannot_be_read_off_is_refused(release):
-    with pytest.raises(ParameterError, match="q must be increasing orders"):
+    with pytest.raises(ParameterError, match="q must be above 0 and below 1"):
         release.quantile(1.5)
     with pytest.raises(ParameterError, match="b must be at least a"):
         release.probability(5, 3)

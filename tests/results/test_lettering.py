@@ -11,8 +11,8 @@ import sourdine as sd
 
 pytest.importorskip("matplotlib")
 
-from sourdine.results import charts
-from sourdine.results.charts import FOLD, drawable, families, folded
+from sourdine.results import figures
+from sourdine.results.figures import FOLD, drawable, families, folded
 
 
 def ticks(figure, axis="xaxis"):
@@ -23,7 +23,7 @@ def ticks(figure, axis="xaxis"):
 @pytest.mark.slow
 def test_letters_that_no_font_has_are_drawn_as_their_codes(monkeypatch, tmp_path):
     """Warnings are errors here, and matplotlib warns of a letter that it cannot draw."""
-    monkeypatch.setattr(charts, "FALLBACKS", ())
+    monkeypatch.setattr(figures, "FALLBACKS", ())
     cities = ["東京", "大阪", "Köln"]
     release = sd.histogram(cities * 30, categories=cities, epsilon=1)
     figure = release.plot(path=str(tmp_path / "x.png"))
@@ -33,7 +33,7 @@ def test_letters_that_no_font_has_are_drawn_as_their_codes(monkeypatch, tmp_path
 def test_a_font_that_is_there_is_used(monkeypatch):
     cyrillic = "\N{CYRILLIC CAPITAL LETTER A}"
     usual = {"Latin": frozenset(map(ord, "abc")), "Other": frozenset(map(ord, cyrillic))}
-    monkeypatch.setattr(charts, "_fonts", lambda: usual)
+    monkeypatch.setattr(figures, "_fonts", lambda: usual)
     assert families("abc") == []
     assert families(f"a{cyrillic}") == ["Latin", "Other"]
     assert drawable(f"a{cyrillic}\N{EURO SIGN}") == f"a{cyrillic}\\u20ac"
@@ -64,8 +64,8 @@ def test_numbers_side_by_side_differ_on_an_axis():
 
 @pytest.mark.slow
 def test_a_long_line_above_a_picture_is_broken():
-    figure, axes = charts.canvas()
-    charts.headed(axes, "Title", "so many words of cost " * 9)
+    figure, axes = figures.canvas()
+    figures.headed(axes, "Title", "so many words of cost " * 9)
     figure.savefig(BytesIO(), format="png")
     wide = figure.canvas.get_width_height()[0]
     (said,) = axes.texts

@@ -34,7 +34,7 @@ from sourdine.exact import number, positive
 from sourdine.laws import Law
 from sourdine.mechanisms import RandomizedResponse, Subsample
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
-from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, canvas, legend
+from sourdine.results.figures import BLUE, GREY, INK, RED, RULE, canvas, legend
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

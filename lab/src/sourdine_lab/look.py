@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.errors import ParameterError
-from sourdine.results.charts import GREY, INK, RULE, canvas
+from sourdine.results.figures import GREY, INK, RULE, canvas
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

@@ -12,7 +12,7 @@ import numpy as np
 from sourdine.adaptive.graphs import Edge, graph_of
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import flag, given, integer, kind
-from sourdine.results.charts import BLUE, GREY, INK, PALE, RED, RULE, SOFT, canvas, gaps, saved
+from sourdine.results.figures import BLUE, GREY, INK, PALE, RED, RULE, SOFT, canvas, gaps, saved
 from sourdine.results.formatting import shown
 
 if TYPE_CHECKING:

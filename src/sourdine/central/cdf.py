@@ -22,6 +22,9 @@ from sourdine.parameters import kinds
 from sourdine.parameters.kinds import WHAT, param
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting.parts import widest
+from sourdine.results import charts
+from sourdine.results.charts import Axis, Chart, Series
+from sourdine.results.formatting import places
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -212,7 +215,30 @@ class Cdf(Numeric):
         near = np.abs(shares[:, None] - PRINTED).argmin(axis=0)
         return sorted(set(near.tolist()))
 
-    def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.central import distribution as cdf_figure
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        """Return the steps of each group's function; ``truth`` is the records themselves."""
+        columns = release.columns()
+        at = places(list(columns.labels["at or below"]))
+        (lowest,) = places(self.grid.values(np.array([0])).tolist())
+        known = None if truth is None else np.sort(places(np.ravel(np.asarray(truth)).tolist()))
 
-        return cdf_figure.steps(self, release, **options)
+        def extended(one: Series) -> Series:
+            """Return the function from the lower bound on, where it is 0 and its band is open."""
+            x, wider = [lowest, *one.x], one.population
+            true = None
+            if known is not None:
+                true = (np.searchsorted(known, x, "right") / max(len(known), 1)).tolist()
+            return replace(
+                one, x=x, value=[0.0, *one.value], low=[0.0, *one.low], high=[*one.high, 1.0],
+                population=wider and ([0.0, *wider[0]], [*wider[1], 1.0]),
+                truth=true,
+            )  # fmt: skip
+
+        return Chart(
+            mark="steps",
+            x=Axis(scale="date" if self.is_datetime else "number"),
+            y=Axis(scale="share", label="records at or below", view=(0, 1)),
+            series=[extended(one) for one in charts.series_of(columns, at)],
+            grouped=bool(columns.by),
+            told=charts.told(columns),
+        )

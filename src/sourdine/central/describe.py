@@ -30,7 +30,7 @@ from sourdine.parameters import converters, kinds
 from sourdine.parameters.kinds import DATA, PRIVACY, WHAT, param
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Part
-from sourdine.results.charts import BLUE, GREY, INK, NOTE, PALE, SOFT, canvas, gaps, saved
+from sourdine.results.figures import BLUE, GREY, INK, NOTE, PALE, SOFT, canvas, gaps, saved
 from sourdine.results.formatting import shown
 from sourdine.results.release import Release, holding, read_confidence
 from sourdine.results.tables import Columns

@@ -15,7 +15,7 @@ from sourdine.central.intervals import each
 from sourdine.central.keys import NamedCounts
 from sourdine.parameters import converters as grouping
 from sourdine.parameters.converters import OTHER
-from sourdine.results.charts import BLUE, INK, NOTE, PALE, RED, RULE, gaps, panels, saved
+from sourdine.results.figures import BLUE, INK, NOTE, PALE, RED, RULE, gaps, panels, saved
 from sourdine.results.release import Estimator
 from sourdine.results.tables import interval_head, interval_text, with_ends, with_free_names
 
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
+    from sourdine.results.charts import Chart
     from sourdine.results.release import Display, Release
     from sourdine.results.tables import Columns
 
@@ -451,6 +452,9 @@ class ByGroup(Estimator):
         """Return the numbers of all groups, with labels and the ends that are shown."""
         columns = super().columns(release)
         return replace(columns, by=list(columns.labels)[: len(self.columns_of)])
+
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        return self.part.chart(release, truth)
 
     def plot(self, release: Release, **options: Any) -> Any:
         """Draw what the statistic draws of groups: a dot each, lines, or small panels."""

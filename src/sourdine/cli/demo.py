@@ -10,7 +10,7 @@ from rich.table import Table
 from sourdine.cli.command import Terminal
 from sourdine.data import wages
 from sourdine.errors import SourdineError
-from sourdine.results import charts
+from sourdine.results import figures
 from sourdine.results.formatting import row, shown
 from sourdine.results.tables import interval_head, interval_text
 from sourdine.session import Session
@@ -101,46 +101,46 @@ def _table(answers: Answers, data: NDArray[np.int64]) -> Table:
 
 
 def _draw(answers: Answers, data: NDArray[np.int64], path: Path) -> None:
-    figure, axes = charts.canvas(10.5, 4.8)
+    figure, axes = figures.canvas(10.5, 4.8)
     edges = np.arange(0, BOUNDS[1] + 1, BIN)
     released = np.asarray(answers.histogram.value, float)
     truth = np.histogram(np.clip(data, *BOUNDS), edges)[0]
     axes.bar(
-        edges[:-1], released, width=BIN * 0.94, align="edge", color=charts.PALE, label="released"
+        edges[:-1], released, width=BIN * 0.94, align="edge", color=figures.PALE, label="released"
     )
-    axes.stairs(truth, edges, color=charts.RED, lw=0.9, label="truth")
-    charts.legend(axes)
+    axes.stairs(truth, edges, color=figures.RED, lw=0.9, label="truth")
+    figures.legend(axes)
     _deciles(axes, answers, released.max())
     _mean(axes, answers.mean.value)
     _differences(axes.inset_axes([0.62, 0.33, 0.36, 0.3]), answers, truth)
     axes.set_xlim(0, 160_000)
     axes.set_ylim(0, released.max() * 1.22)
     for axis in (axes.xaxis, axes.yaxis):
-        charts.gaps(axis)
-    axes.set_xlabel("dollars per year", color=charts.INK)
-    axes.set_ylabel("people", color=charts.INK)
+        figures.gaps(axis)
+    axes.set_xlabel("dollars per year", color=figures.INK)
+    axes.set_ylabel("people", color=figures.INK)
     axes.set_title(
         "247,696 wages: histogram, deciles and mean, all for epsilon 1",
-        loc="left", color=charts.INK, fontsize=12, weight="bold", pad=10,
+        loc="left", color=figures.INK, fontsize=12, weight="bold", pad=10,
     )  # fmt: skip
     figure.savefig(path)
 
 
 def _deciles(axes: Any, answers: Answers, top: float) -> None:
     for i, value in enumerate(answers.deciles.value, 1):
-        axes.plot([value, value], [0, top * 1.07], color=charts.INK, lw=0.8, ls=":")
+        axes.plot([value, value], [0, top * 1.07], color=figures.INK, lw=0.8, ls=":")
         name = "median" if i == 5 else f"{i}0%"
         axes.annotate(
             f"{name}\n{value / 1000:,.1f}k", (value, top * 1.08), ha="center", va="bottom",
-            color=charts.INK, fontsize=7.5,
+            color=figures.INK, fontsize=7.5,
         )  # fmt: skip
 
 
 def _mean(axes: Any, mean: float) -> None:
-    axes.plot(mean, 0, "^", color=charts.BLUE, ms=9, clip_on=False, zorder=5)
+    axes.plot(mean, 0, "^", color=figures.BLUE, ms=9, clip_on=False, zorder=5)
     axes.annotate(
         f"mean {shown(round(mean), 1.0)}", (mean, 0), (7, 7), textcoords="offset points",
-        color=charts.BLUE, fontsize=8.5, weight="bold",
+        color=figures.BLUE, fontsize=8.5, weight="bold",
     )  # fmt: skip
 
 
@@ -149,15 +149,15 @@ def _differences(inset: Any, answers: Answers, truth: NDArray[np.int64]) -> None
     released = np.asarray(answers.histogram.value)
     low, high = (np.asarray(end) for end in answers.histogram.interval())
     half = float((high - low).max() / 2)
-    inset.axhspan(-half, half, color=charts.PALE, alpha=0.6, lw=0)
-    inset.vlines(np.arange(len(truth)), 0, released - truth, color=charts.BLUE, lw=2)
-    inset.axhline(0, color=charts.RED, lw=0.9)
+    inset.axhspan(-half, half, color=figures.PALE, alpha=0.6, lw=0)
+    inset.vlines(np.arange(len(truth)), 0, released - truth, color=figures.BLUE, lw=2)
+    inset.axhline(0, color=figures.RED, lw=0.9)
     inset.set_ylim(-half * 1.5, half * 1.5)
     inset.set_xticks([])
-    inset.tick_params(labelsize=7.5, colors=charts.INK, length=2)
+    inset.tick_params(labelsize=7.5, colors=figures.INK, length=2)
     for side in ("top", "right", "bottom"):
         inset.spines[side].set_visible(False)
     inset.set_title(
         f"released minus true counts (95% CI for all: ±{half:.0f})",
-        loc="left", fontsize=8, color=charts.INK,
+        loc="left", fontsize=8, color=figures.INK,
     )  # fmt: skip

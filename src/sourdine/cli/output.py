@@ -19,7 +19,7 @@ from sourdine.answers import Release
 from sourdine.cli.command import Terminal
 from sourdine.errors import MissingExtraError, ParameterError, SourdineError
 from sourdine.exact import given
-from sourdine.results.charts import write_page
+from sourdine.results.figures import write_page
 from sourdine.results.formatting import printable
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from sourdine.parameters.question import plain_parameter
 from sourdine.plan.plans import Plan, left_after, number, table
 from sourdine.privacy.accounting import Ends, compose
 from sourdine.privacy.guarantee import shown
-from sourdine.results.charts import BLUE, GREY, INK, NOTE, PALE, RED, RULE, canvas, saved
+from sourdine.results.figures import BLUE, GREY, INK, NOTE, PALE, RED, RULE, canvas, saved
 from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:

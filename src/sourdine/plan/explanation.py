@@ -13,7 +13,7 @@ from sourdine.exact import given, integer
 from sourdine.privacy import ADD_REMOVE, Adversary, Guarantee
 from sourdine.privacy.adversary import MOST
 from sourdine.privacy.guarantee import shown
-from sourdine.results.charts import BLUE, GREY, INK, NOTE, RED, RULE, SOFT, canvas, saved
+from sourdine.results.figures import BLUE, GREY, INK, NOTE, RED, RULE, SOFT, canvas, saved
 from sourdine.results.formatting import json_text
 from sourdine.results.tables import Displayable, Sheet
 

@@ -246,29 +246,29 @@ class Plan(Displayable):
 
     def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
         """Draw the error against epsilon, and this plan as a dot; ``path=`` saves the picture."""
-        from sourdine.results import charts
+        from sourdine.results import figures
 
-        figure, axes = charts.canvas()
+        figure, axes = figures.canvas()
         curve = [float(self.epsilon) * 10 ** (k / 12) for k in range(-12, 13)]
         unit, size = unit_of(number(self.error)) if self.question.error_lasts else ("", 1)
         errors = [number(self.at(epsilon)) / size for epsilon in curve]
-        axes.plot(curve, errors, color=charts.BLUE, lw=1.8)
-        axes.plot(float(self.epsilon), number(self.error) / size, "o", color=charts.RED, ms=7)
+        axes.plot(curve, errors, color=figures.BLUE, lw=1.8)
+        axes.plot(float(self.epsilon), number(self.error) / size, "o", color=figures.RED, ms=7)
         axes.annotate(
             f"epsilon {shown(self.epsilon)}\nerror {error_text(self.error)}",
             *((float(self.epsilon), number(self.error) / size), (8, 8)),
-            textcoords="offset points", color=charts.INK, fontsize=9,
+            textcoords="offset points", color=figures.INK, fontsize=9,
         )  # fmt: skip
         axes.set_xscale("log")
         axes.set_yscale("symlog" if errors[-1] == 0 else "log")
         axes.xaxis.set_major_formatter("{x:g}")
         axes.yaxis.set_major_formatter("{x:g}")
-        axes.set_xlabel("epsilon", color=charts.INK)
-        axes.set_ylabel(_head(self) + (f", {unit}" if unit else ""), color=charts.INK)
+        axes.set_xlabel("epsilon", color=figures.INK)
+        axes.set_ylabel(_head(self) + (f", {unit}" if unit else ""), color=figures.INK)
         axes.grid(color="#e4e7eb", lw=0.8, which="both")
         above = title or f"{self.name.capitalize()}: the error that an epsilon buys"
-        axes.set_title(above, loc="left", color=charts.INK, fontsize=11)
-        return charts.saved(figure, path, self)
+        axes.set_title(above, loc="left", color=figures.INK, fontsize=11)
+        return figures.saved(figure, path, self)
 
 
 def left_after(room: Filter, parts: tuple[Part, ...]) -> str:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, assert_never
 from markupsafe import Markup, escape
 
 from sourdine.errors import SourdineError
-from sourdine.results import charts
+from sourdine.results import figures
 from sourdine.results.formatting import printable
 from sourdine.results.templates import environment
 
@@ -83,14 +83,14 @@ class Section:
 FEWEST, MOST = 2, 60
 """Of how many numbers there is a picture: one alone needs none, thousands fit in a curve only."""
 COLOURS = {
-    "ink": (charts.INK, "#e4e7eb"),
-    "note": (charts.NOTE, "#a3afbb"),
-    "grey": (charts.GREY, "#66727e"),
-    "blue": (charts.BLUE, "#7db4dc"),
-    "red": (charts.RED, "#e58a75"),
-    "pale": (charts.PALE, "#2c4a60"),
-    "soft": (charts.SOFT, "#44759a"),
-    "rule": (charts.RULE, "#333d47"),
+    "ink": (figures.INK, "#e4e7eb"),
+    "note": (figures.NOTE, "#a3afbb"),
+    "grey": (figures.GREY, "#66727e"),
+    "blue": (figures.BLUE, "#7db4dc"),
+    "red": (figures.RED, "#e58a75"),
+    "pale": (figures.PALE, "#2c4a60"),
+    "soft": (figures.SOFT, "#44759a"),
+    "rule": (figures.RULE, "#333d47"),
 }
 """The palette by light, and what takes its place in the dark."""
 NAMES = re.compile(r'(id="|href="#|url\(#)')

@@ -17,6 +17,7 @@ import numpy as np
 from sourdine.errors import ParameterError, ParameterTypeError, PythonWording
 from sourdine.exact import given, rational
 from sourdine.privacy import Guarantee
+from sourdine.results import charts
 from sourdine.results.answer import Answer, plain
 from sourdine.results.tables import Columns, Sheet
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact import Number
     from sourdine.grid import Grid
+    from sourdine.results.charts import Chart
 
 
 RAREST = Fraction(1, 10**12)
@@ -203,11 +205,34 @@ class Estimator(ABC):
         """Return the estimator that wrote these facts."""
         raise NotImplementedError
 
-    def plot(self, release: Release, **options: Any) -> Any:
-        """Draw a release: a dot with its interval for each number."""
-        from sourdine.results import charts
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        """Return what a chart of a release shows: a dot with its interval for each number."""
+        return charts.dots(release.columns(), truth, from_zero=self.display.from_zero)
 
-        return charts.dots(release, **options)
+    def plot(
+        self,
+        release: Release,
+        *,
+        truth: Any = None,
+        path: str | None = None,
+        title: str | None = None,
+    ) -> Any:
+        """Draw a release.
+
+        Parameters
+        ----------
+        release
+            The release to draw.
+        truth
+            If the data is public: the true value, or one for each number or key.
+        path
+            Where to save the chart; the extension sets the format (png, svg, pdf, html).
+        title
+            The title; defaults to that of the mechanism or statistic.
+        """
+        from sourdine.results import figures
+
+        return figures.draw(self.chart(release, truth), release, path=path, title=title)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -384,6 +409,11 @@ class Release(Answer):
         """Return how far the first of two groups is above the second, at no further cost."""
         answer = self.answer
         return answer.mechanism.difference(answer, first, second)
+
+    def chart(self, truth: Any = None) -> Chart:
+        """Return what a chart of the release shows."""
+        answer = self.answer
+        return answer.mechanism.chart(answer, truth)
 
     def plot(self, **options: Any) -> Any:
         """Draw the release; ``path=`` saves the chart."""

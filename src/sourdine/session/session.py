@@ -125,7 +125,7 @@ class Spending(Statistics[Release], Displayable):
     def __repr__(self) -> str:
         name, account = type(self).__name__, self.account
         if isinstance(self.total, Guarantee) and isinstance(account.used, Guarantee):
-            return f"<{name}: epsilon {shown(account.used.epsilon)} spent of {self.total}>"
+            return f"<{name}: epsilon {shown(account.used.exact_epsilon())} spent of {self.total}>"
         return f"<{name}: {account.remaining.told()} remaining>"
 
 

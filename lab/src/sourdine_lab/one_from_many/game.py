@@ -9,7 +9,7 @@ import numpy as np
 
 from sourdine.adaptive.attacks import generator
 from sourdine.errors import ParameterError
-from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, canvas, legend
+from sourdine.results.figures import BLUE, GREY, INK, RED, RULE, canvas, legend
 from sourdine_lab.attacks.samplers import delete_what_you_output
 from sourdine_lab.one_from_many.lower_bound import deletions, memory_lower_bound
 from sourdine_lab.one_from_many.samplers import Bitset, CoordinateSampler, L0Sampler

@@ -13,7 +13,7 @@ from sourdine.adaptive.holdout.store import Entry
 from sourdine.adaptive.ledger.transaction import kt_bits
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.exact import given, kind, number
-from sourdine.results.charts import BLUE, INK, NOTE, PALE, RULE, canvas, headed, saved
+from sourdine.results.figures import BLUE, INK, NOTE, PALE, RULE, canvas, headed, saved
 from sourdine.results.formatting import grouped
 from sourdine.results.tables import Displayable, Sheet, interval_text
 

@@ -255,7 +255,7 @@ def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
     orders = tuple(rational(order, "q", example=0.5) for order in given)
     inside = all(0 < order < 1 for order in orders)
     if not orders or not inside or any(a >= b for a, b in pairwise(orders)):
-        percent = orders and all(1 < order < 100 for order in orders)
+        percent = orders and all(order.denominator == 1 and 1 < order < 100 for order in orders)
         meant = [float(order / 100) for order in orders] if percent else [0.25, 0.5, 0.75]
         raise ParameterError(
             "q",

@@ -45,6 +45,7 @@ from sourdine.parameters.kinds import WHAT, param
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting.parts import widest
+from sourdine.results import charts
 from sourdine.results.release import SHOWN
 
 if TYPE_CHECKING:
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
+    from sourdine.results.charts import Chart
     from sourdine.results.release import Display, Release
 
 
@@ -625,10 +627,14 @@ class Quantiles(GaussianReady):
         del release
         return {"q": [float(q) for q in self.orders]}
 
-    def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.central.quantiles import figure
-
-        return figure.curve(self, release, **options)
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        """Return lines over the orders, one for each group; of one order, a dot for each."""
+        columns = release.columns()
+        if len(self.orders) == 1:
+            order = float(self.orders[0])
+            name = "median" if order == 0.5 else f"{100 * order:g}% quantile"
+            return charts.dots(columns, truth, names=None if columns.by else [name])
+        return charts.quantiles(columns, truth)
 
 
 # ---- One quantile, and the median: `Quantiles` with a single order -------------------------------

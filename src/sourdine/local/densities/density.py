@@ -20,7 +20,7 @@ from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SYSTEM
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.results.answer import Answer
-from sourdine.results.charts import BLUE, INK, PALE, RED, canvas, gaps, headed, saved
+from sourdine.results.figures import BLUE, INK, PALE, RED, canvas, gaps, headed, saved
 from sourdine.results.formatting import shown
 from sourdine.results.tables import Columns, Sheet
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
@@ -12,6 +12,9 @@ import numpy as np
 from sourdine.exact import integer, one_of, probability
 from sourdine.local.estimators.channel import TYPICAL, Channel, Score, channel, solve
 from sourdine.local.estimators.means import NumericEstimate, read_tally
+from sourdine.results import charts
+from sourdine.results.charts import Axis, Chart
+from sourdine.results.formatting import shown
 from sourdine.results.release import SHOWN, Display, read_confidence
 
 if TYPE_CHECKING:
@@ -327,10 +330,8 @@ class QuantileEstimate(NumericEstimate):
         del release
         return {"q": self.q}
 
-    def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.local.estimators import figures
-
-        return figures.steps(self, release, **options)
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        return charts.quantiles(release.columns(), truth)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -414,10 +415,27 @@ class DistributionEstimate(NumericEstimate):
         del release
         return {"begins at": self.edges[:-1].tolist()}
 
-    def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.local.estimators import figures
-
-        return figures.bars(self, release, **options)
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        """Return bars, scaled so that a bin of two ticks is as high as one of four."""
+        columns, width = release.columns(), np.diff(self.edges)
+        if len(width) and width[-1] == 0:  # the last bin is one tick
+            width[-1] = width[:-1].max(initial=1.0)
+        even = width.mean() / width
+        (one,) = charts.series_of(columns, None, truth)
+        edges = np.append(self.edges[:-1], self.edges[-2] + width[-1]).tolist()
+        value, low, high = (
+            (np.array(side) * even).tolist() for side in (one.value, one.low, one.high)
+        )
+        true = None if one.truth is None else (np.array(one.truth) * even).tolist()
+        highest = min(max(high) * 1.05, max(*value, 0.0) * 2.5) or 1.0
+        names = [shown(edge, width.mean() / 10) for edge in edges]
+        return Chart(
+            mark="bars",
+            x=Axis(names=names, view=(edges[0], edges[-1])),
+            y=Axis(scale="share", label="share of a bin of even width", view=(0, highest)),
+            series=[replace(one, x=edges, value=value, low=low, high=high, truth=true)],
+            told=charts.told(columns),
+        )
 
 
 def _possible(

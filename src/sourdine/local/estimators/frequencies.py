@@ -13,6 +13,7 @@ from sourdine.local.estimators.distribution import em
 from sourdine.local.estimators.means import Estimate
 from sourdine.mechanisms.mechanism import settle
 from sourdine.mechanisms.randomized_response import FrequencyOracle
+from sourdine.results import charts
 from sourdine.results.answer import plain
 from sourdine.results.formatting import grouped
 from sourdine.results.release import Display
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact import Number
     from sourdine.privacy import Guarantee
+    from sourdine.results.charts import Chart
     from sourdine.results.release import Release
 
     Floats = NDArray[np.float64]
@@ -489,10 +491,8 @@ class Frequencies(Estimate):
         several = (SEVERAL,) if self.several else ()
         return (*nobody, MADE[self.consistent], *several, ALL if self.together else EACH)
 
-    def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.local.estimators import figures
-
-        return figures.shares(self, release, **options)
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        return charts.shares(release.columns(), self.reports, truth)
 
     def to_dict(self) -> dict[str, Any]:
         public = {f.name: getattr(self, f.name) for f in fields(self)}

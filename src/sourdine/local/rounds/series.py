@@ -15,7 +15,7 @@ from sourdine.laws.law import gaussian_quantile
 from sourdine.local.reports.aggregator import Aggregator, influence
 from sourdine.local.rounds.histories import several
 from sourdine.privacy.guarantee import shown
-from sourdine.results.charts import BLUE, GREY, INK, RED, RULE, SOFT, canvas, headed, saved
+from sourdine.results.figures import BLUE, GREY, INK, RED, RULE, SOFT, canvas, headed, saved
 from sourdine.results.formatting import grouped, row
 from sourdine.results.release import SHOWN, read_confidence
 from sourdine.results.tables import Displayable, Sheet, framed, interval_head, interval_text

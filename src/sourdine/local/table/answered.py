@@ -17,6 +17,7 @@ from sourdine.local.estimators.means import Estimate, MeanEstimate, scores_of_sh
 from sourdine.local.table.crossed import flagged, flagged_rows
 from sourdine.local.table.part import PaidFlag
 from sourdine.mechanisms import RandomizedResponse
+from sourdine.results import charts
 from sourdine.results.answer import plain
 from sourdine.results.release import Display
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact import Number
     from sourdine.grid import Grid
+    from sourdine.results.charts import Chart
     from sourdine.results.release import Release
 
     Floats = NDArray[np.float64]
@@ -119,11 +121,8 @@ class AnsweredShares(Estimate):
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         return {"category": self.of_all.labels(release)["category"][:-1]}
 
-    def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.local.estimators import figures
-
-        survey: Any = self
-        return figures.shares(survey, release, **options)
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        return charts.shares(release.columns(), self.reports, truth)
 
     def to_dict(self) -> dict[str, Any]:
         return {"statistic": self.kind, "of_all": self.of_all.to_dict()}
@@ -319,11 +318,8 @@ class AnsweredQuantiles(Answered):
         del release
         return {"q": self.q}
 
-    def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.local.estimators import figures
-
-        estimate: Any = self
-        return figures.steps(estimate, release, **options)
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        return charts.quantiles(release.columns(), truth)
 
 
 def _grouped(mechanism: PaidFlag, tally: NDArray[np.int64]) -> Floats:

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from sourdine.local.table.columns import Use
     from sourdine.local.table.part import ColumnPart
     from sourdine.local.table.schema import Schema
+    from sourdine.results.charts import Chart
     from sourdine.results.release import Display
     from sourdine.results.tables import Columns
 
@@ -99,6 +100,9 @@ class OfColumn(Estimator):
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         return self.estimate.value(drawn)
+
+    def chart(self, release: Release, truth: Any = None) -> Chart:
+        return self.estimate.chart(release, truth)
 
     def plot(self, release: Release, *, title: str | None = None, **options: Any) -> Any:
         return self.estimate.plot(release, title=title or self.column, **options)

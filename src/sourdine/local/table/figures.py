@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine.local.estimators.frequencies import Frequencies
-from sourdine.results import charts
-from sourdine.results.charts import BLUE, GREY, INK, NOTE, PALE, RULE, SOFT
+from sourdine.results import figures
+from sourdine.results.figures import BLUE, GREY, INK, NOTE, PALE, RULE, SOFT
 from sourdine.results.formatting import shown
 
 if TYPE_CHECKING:
@@ -77,7 +77,7 @@ def within(
 def _canvas(table: Crossed, panels: int) -> tuple[Any, Any]:
     rows, columns = (len(parts) for parts in table.parts)
     longest = min(max(map(len, table.parts[0])), 36)
-    return charts.canvas(
+    return figures.canvas(
         1.4 + 0.08 * longest + max(3.4, 1.0 * columns + 0.4) * panels, 1.9 + 0.75 * rows
     )
 
@@ -100,7 +100,7 @@ def _finished(
 ) -> Any:
     figure.suptitle(title or table.display.title, x=0.01, ha="left", color=INK, fontsize=11)
     figure.supxlabel(release.price, x=0.01, ha="left", color=NOTE, fontsize=8)
-    return charts.saved(figure, path, release)
+    return figures.saved(figure, path, release)
 
 
 def draw_squares(axes: Any, release: Release, size: float) -> None:
@@ -135,7 +135,7 @@ def _tracks(axes: Any, table: Crossed, share: Floats, ends: tuple[Floats, Floats
 def _places(axes: Any, table: Crossed, size: float) -> tuple[Floats, Floats]:
     """Name rows and columns, and return where the cells are."""
     rows, columns = (len(parts) for parts in table.parts)
-    longest = max(len(charts.folded(part)) for part in table.parts[1])
+    longest = max(len(figures.folded(part)) for part in table.parts[1])
     slant = {"rotation": 30, "ha": "right"} if longest > 8 else {}
     axes.set_xticks(np.arange(columns), table.parts[1], **slant)
     axes.set_yticks(np.arange(rows)[::-1], table.parts[0])
@@ -198,7 +198,7 @@ def panels(
     """
     across = min(ACROSS, len(panes))
     down = -(-len(panes) // across)
-    figure, first = charts.canvas(3.6 * across, 0.7 + 2.7 * down)
+    figure, first = figures.canvas(3.6 * across, 0.7 + 2.7 * down)
     figure.delaxes(first)
     for i, (name, release) in enumerate(panes, 1):
         axes = figure.add_subplot(down, across, i)
@@ -207,7 +207,7 @@ def panels(
         axes.set_title(name, loc="left", color=INK, fontsize=9)
     crossed = any(_is_crossed(release) for _, release in panes)
     _explain(figure, what.cost, title, crossed=crossed)
-    return charts.saved(figure, path, what)
+    return figures.saved(figure, path, what)
 
 
 def _is_crossed(release: Release) -> bool:
@@ -281,5 +281,5 @@ def _quantiles(axes: Any, release: Release) -> None:
     axes.yaxis.set_major_formatter(lambda x, _: f"{x:g}%")
     axes.set_ylabel("at or below", color=INK, fontsize=7)
     axes.locator_params(axis="x", nbins=4)
-    charts.gaps(axes.xaxis)
+    figures.gaps(axes.xaxis)
     axes.grid(axis="x", color=RULE, linewidth=0.8)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.results.charts import GREY
+from sourdine.results.figures import GREY
 
 if TYPE_CHECKING:
     from sourdine_lab.table import Table
