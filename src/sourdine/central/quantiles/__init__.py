@@ -8,7 +8,6 @@ order statistics, which `reading` and `selection` get out of a frame without sor
                        errors
 ``chain``              rank tuples as a Markov chain of masses and two-sided exponential steps
 ``exponential``        QExp: one quantile by the exponential mechanism over ranks
-``figure``             the picture of released quantiles: a curve over their orders, or one for each
                        group
 ``independent``        quantiles drawn one by one: IndExp, inverse sensitivity, and RecExp
 ``intervals``          intervals of quantiles that hold for any data

@@ -3,7 +3,6 @@
 ================  ==================================================================================
 ``channel``       what can be read off the reports of a number, linearly and for sure
 ``distribution``  quantiles and shares of a number from reports
-``figures``       pictures of what reports tell
 ``frequencies``   shares of categories from reports, with intervals, projected on the simplex
 ``means``         means of a number from reports
 ================  ==================================================================================
