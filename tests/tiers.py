@@ -7,9 +7,11 @@ always slow. Three more marks divide the cases of one test:
 ``grid``
     For tests over several parameters. Quick are as few cases as hold every value of every
     parameter, slow as few more as hold every pair of values, and the rest are simulations.
-    ``grid(quick=2)`` makes all pairs quick, ``grid(quick=0)`` none of the cases.
+    ``grid(quick=2)`` makes all pairs quick, ``grid(quick=0)`` none of the cases;
+    ``grid(slow=1)`` makes simulations of all cases beyond those that hold every value.
 ``quick_cases(n)``
-    At most ``n`` cases, spread evenly over all, are quick and the others are slow.
+    At most ``n`` cases, spread evenly over all, are quick and the others are slow; with
+    ``slow=m``, at most ``m`` of the others are slow and the rest are simulations.
 ``slow_cases(n)``
     At most ``n`` cases, spread evenly over all, are slow and the others are simulations.
 """
@@ -32,7 +34,10 @@ def assign(items):
         if mark := cases[0].get_closest_marker("grid"):
             _divide(cases, **mark.kwargs)
         if mark := cases[0].get_closest_marker("quick_cases"):
-            _mark(cases, spread(len(cases), *mark.args), None, "slow")
+            quick = spread(len(cases), *mark.args)
+            others = [case for i, case in enumerate(cases) if i not in quick]
+            kept = spread(len(others), mark.kwargs.get("slow", len(others)))
+            _mark(others, kept, "slow", "simulation")
         if mark := cases[0].get_closest_marker("slow_cases"):
             _mark(cases, spread(len(cases), *mark.args), "slow", "simulation")
 
@@ -43,10 +48,10 @@ def _mark(cases, kept, tier, rest):
             case.add_marker(mark)
 
 
-def _divide(cases, quick=1):
+def _divide(cases, quick=1, slow=2):
     values = [_values(case) for case in cases]
     first = covering(values, quick)
-    second = covering(values, 2, first)
+    second = covering(values, slow, first)
     for i, case in enumerate(cases):
         if i not in first:
             case.add_marker("slow" if i in second else "simulation")

@@ -49,7 +49,7 @@ def test_means_hold(law, n):
     assert np.mean(inside) >= LEAST
 
 
-@pytest.mark.grid(quick=0)
+@pytest.mark.grid(quick=0, slow=1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("more", [{}, {"interval": 0.95}], ids=["by ranks", "by counts"])
 @pytest.mark.parametrize("n", SIZES)

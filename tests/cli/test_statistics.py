@@ -178,7 +178,7 @@ def test_a_picture_of_deciles(run, csv):
             ("mean", "-c", "age", "-e", "1"),
             "at the data: an age is within 0 and 120",
         ),
-        (("histogram", "-c", "age", "--bins", "5", "-e", "1"), "--bounds must be two public"),
+        (("histogram", "-c", "age", "--bins", "5", "-e", "1"), "--bounds must be given if --bins"),
         (("histogram", "-c", "age", "-e", "1"), "--bins must be given, or --categories instead"),
         (
             ("quantiles", *AGE, "-e", "1"),
@@ -192,7 +192,7 @@ def test_a_picture_of_deciles(run, csv):
             ("quantiles", *AGE, "--deciles", "--quartiles", "-e", "1"),
             "--quartiles must not be combined with --deciles",
         ),
-        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Use --q 0.25,0.5,0.75; 50% is 0.5."),
+        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Use --q 0.25,0.5,0.75; the median is 0.5."),
         (("mean", *AGE), "Use --epsilon 1, or --error with the largest acceptable error."),
         (
             ("mean", *AGE, "-e", "0"),

@@ -208,8 +208,8 @@ THIRD = Guarantee(Fraction(1, 3))
             Guarantee(1),
             "",
             BudgetExceededError,
-            "Budget exceeded: requested epsilon=1, 0 of 1 remaining. Nothing remains; another "
-            "total would add to this one.",
+            "Budget exceeded: requested epsilon=1, 0 of 1 remaining. The budget is used up. "
+            "A new total on the same data adds to what was spent.",
         ),
         (
             Budget(1),

@@ -67,7 +67,7 @@ def test_one_large_question_fits_by_the_sum():
     s.count(epsilon=3)
     assert s.remaining.share == 0
     assert s.remaining.epsilon == 0
-    with pytest.raises(BudgetExceededError, match="Nothing remains"):
+    with pytest.raises(BudgetExceededError, match="The budget is used up"):
         s.count(epsilon=0.1)
 
 
@@ -353,7 +353,7 @@ def test_a_refusal_names_what_fits_for_this_very_question():
 def test_nothing_is_found_where_nothing_is_left():
     s = Session(AGES, rho=0.5)
     s.mean(**AGE, epsilon=1)
-    with pytest.raises(BudgetExceededError, match=r"at most 0 fits .* Nothing remains"):
+    with pytest.raises(BudgetExceededError, match=r"at most 0 fits .* The budget is used up"):
         s.mean(**AGE, epsilon=1)
 
 

@@ -334,7 +334,8 @@ class ByGroup(Estimator):
             paid = "this takes a quarter of epsilon."
             named = (f"Groups with a noisy count of {least} or more are listed; {paid}",)
         where = f"in the group {OTHER!r}" if self.rest else "not included"
-        outside = f"Rows whose {columns} is not among the keys are {where}."
+        verb = "is" if len(self.columns_of) == 1 else "are"
+        outside = f"Rows whose {columns} {verb} not among the keys are {where}."
         together = (
             ("The intervals hold simultaneously for all groups.",)
             if self.part.display.intervals

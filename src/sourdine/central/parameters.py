@@ -161,7 +161,7 @@ class CommonParameters(Question):
                 "list the groups",
                 "",
                 "Which groups occur is private, so list the possible ones from public "
-                "knowledge. Use {keys}, or {keys:unknown} with {delta}.",
+                "knowledge. Use {keys}; or {keys:unknown} with {delta}.",
                 delta=1e-6,
                 keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
             )

@@ -134,7 +134,7 @@ def test_a_stated_number_of_records_is_not_paid_for():
 @pytest.mark.parametrize(
     ("method", "relation"),
     [
-        pytest.param("auto", "add_remove", marks=pytest.mark.slow),
+        pytest.param("auto", "add_remove", marks=pytest.mark.simulation),
         pytest.param("auto", "substitute", marks=pytest.mark.simulation),
         pytest.param("joint", "add_remove", marks=pytest.mark.simulation),
         pytest.param("joint", "substitute", marks=pytest.mark.simulation),
