@@ -103,7 +103,7 @@ def test_the_order_is_that_of_the_rows(room):
 @pytest.mark.parametrize("word", ["C13", "Z1", "C5b", "everything", ""])
 def test_a_row_that_the_documents_lack_is_refused(word, room):
     assert room
-    with pytest.raises(ParameterError, match="Type sourdine lab claims C5"):
+    with pytest.raises(ParameterError, match="Run sourdine lab claims C5"):
         verdicts.chosen([word])
 
 

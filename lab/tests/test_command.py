@@ -144,7 +144,7 @@ def test_the_real_command_lists_and_refuses(tmp_path):
     assert "canesse-2" in listed.stdout
     refused = sourdine("lab", "run", "canese-2", cwd=tmp_path)
     assert refused.returncode == 2
-    assert "Type sourdine lab run canesse-2." in refused.stderr
+    assert "Run sourdine lab run canesse-2." in refused.stderr
     assert not list(tmp_path.iterdir())
 
 

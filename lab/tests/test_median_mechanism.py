@@ -216,7 +216,7 @@ def test_compressed_chance_is_at_most_one():
     ],
 )
 def test_bad_terms_are_told(wrong):
-    with pytest.raises(ParameterError, match=r"must be .*, got .*\. Type"):
+    with pytest.raises(ParameterError, match=r"must be .*, got .*\. Use"):
         MedianMechanism([0, 1], **wrong)
 
 

@@ -191,7 +191,7 @@ def test_contests_and_their_picture(tmp_path):
     ],
 )
 def test_bad_parameters_are_told(wrong):
-    with pytest.raises(ParameterError, match=r"must be .*, got .*\. Type"):
+    with pytest.raises(ParameterError, match=r"must be .*, got .*\. Use"):
         wrong()
 
 

@@ -43,7 +43,7 @@ def test_an_experiment_is_chosen_once():
 
 @pytest.mark.parametrize(("word", "hint"), [("canese-2", "canesse-2"), ("zzz", "canesse-4")])
 def test_an_unknown_word_is_refused_with_a_hint(word, hint):
-    with pytest.raises(ParameterError, match=f"got {word}. Type sourdine lab run {hint}"):
+    with pytest.raises(ParameterError, match=f"got {word}. Run sourdine lab run {hint}"):
         chosen([word])
 
 

@@ -192,7 +192,10 @@ def test_a_picture_of_deciles(run, csv):
             ("quantiles", *AGE, "--deciles", "--quartiles", "-e", "1"),
             "--quartiles must not be combined with --deciles",
         ),
-        (("quantiles", *AGE, "--q", "0.5,2", "-e", "1"), "Use --q 0.25,0.5,0.75; the median is 0.5."),
+        (
+            ("quantiles", *AGE, "--q", "0.5,2", "-e", "1"),
+            "Use --q 0.25,0.5,0.75; the median is 0.5.",
+        ),
         (("mean", *AGE), "Use --epsilon 1, or --error with the largest acceptable error."),
         (
             ("mean", *AGE, "-e", "0"),

@@ -49,7 +49,7 @@ def chosen(words: list[str], *, rows: Collection[str] = ()) -> list[Experiment]:
             near = near or ["canesse-4"]
             raise ParameterError(
                 f"an experiment must be one that 'sourdine lab list' shows, got {word}. "
-                f"Type sourdine lab run {near[0]}."
+                f"Run sourdine lab run {near[0]}."
             )
         picked |= fits
     return list(picked.values())

@@ -708,7 +708,7 @@ class Describe(Statistic):
         more = f"fewer {words.subject('columns')}, or a larger {words.subject('epsilon')}"
         text = (
             f"Of {', '.join(rough)} more than a tenth of the records may lie beyond each bound: "
-            f"these numbers are unreliable. Type {more}; or use known bounds for each."
+            f"these numbers are unreliable. Use {more}; or known bounds for each."
         )
         return (text,)
 

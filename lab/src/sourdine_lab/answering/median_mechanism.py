@@ -178,7 +178,7 @@ def _codes(rows: NDArray[Any], universe: int) -> NDArray[np.int64]:
     if rows.ndim != 1 or rows.dtype.kind not in "biuf":
         raise ParameterTypeError(
             f"sample must be one list of codes, got {rows.ndim} dimensions of {rows.dtype}. "
-            f"Type whole numbers from 0 to {universe - 1}."
+            f"Use whole numbers from 0 to {universe - 1}."
         )
     numbers = np.nan_to_num(rows) if rows.dtype.kind == "f" else rows
     return np.asarray(np.clip(numbers, 0, universe - 1), np.int64)
@@ -191,6 +191,6 @@ def _vector(query: Any) -> Any:
     if values.ndim != 1:
         raise ParameterError(
             f"a query must be a function or one value for each code, got the shape {values.shape}."
-            " Type a list, as [1, 0, 0]."
+            " Use a list, as [1, 0, 0]."
         )
     return values

@@ -82,7 +82,7 @@ class Splitting:
         if not self.size:
             raise ParameterError(
                 f"rounds must be at most the number of rows, {len(rows)}, got {self.rounds}. "
-                f"Type rounds={len(rows)} or less."
+                f"Use rounds={len(rows)} or less."
             )
         self._rows = shuffled(rows, source)
 

@@ -69,7 +69,7 @@ def _refuse_too_many(universe: int, size: int) -> None:
     if max(multisets, words // 8) > MOST:
         raise ParameterError(
             f"universe and accuracy must make at most {MOST} small databases, got about "
-            f"10^{log2(multisets) / log2(10):.0f} of {size} rows over {universe} codes. Type a "
+            f"10^{log2(multisets) / log2(10):.0f} of {size} rows over {universe} codes. Use a "
             f"larger accuracy, or QueryServer(sample, universe={universe}), which answers for "
             "universes up to 2**16 with multiplicative weights in place of databases."
         )

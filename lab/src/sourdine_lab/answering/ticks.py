@@ -51,7 +51,7 @@ def read_sample(sample: object, name: str = "sample") -> NDArray[Any]:
     rows = np.asarray(sample)
     if rows.ndim < 1 or not len(rows):
         raise ParameterError(
-            f"{name} must have at least one row, got none. Type an array, as np.array([3, 1, 4])."
+            f"{name} must have at least one row, got none. Use an array, as np.array([3, 1, 4])."
         )
     return rows
 

@@ -118,7 +118,7 @@ def hard_answers(n: int, k: int, beta: Number = 0.05, *, hard: int, levels: int 
     """
     n, k, chance = _read(n, k, beta)
     if integer(hard, "hard", least=0) > k:
-        raise ParameterError(f"hard must be at most k={k}, got {hard}. Type hard={k} or less.")
+        raise ParameterError(f"hard must be at most k={k}, got {hard}. Use hard={k} or less.")
     bits = transcript_bits(k, hard, integer(levels, "levels", least=1))
     return sqrt((log(2 * k / chance) + bits * _LN2) / (2 * n))
 

@@ -214,7 +214,7 @@ def _printed_gamma(gamma: Number, d: float) -> float:
     if d <= 0:
         raise ParameterError(
             "q must be above 0.5 in the printed form, got one that is not: "
-            "gamma was to lie in [0, d]. Type normal_eta, which holds for every q."
+            "gamma was to lie in [0, d]. Use normal_eta, which holds for every q."
         )
     return read_between(gamma, "gamma", 0, d)
 
@@ -224,5 +224,5 @@ def _read_inside(q: float, bounds: tuple[Number, Number]) -> None:
     if not lower <= normal_quantile(q) <= upper:
         raise ParameterError(
             f"bounds must hold the quantile {normal_quantile(q):.4g}, got {lower:g} and {upper:g}. "
-            f"Type wider bounds, such as bounds=(-5, 5)."
+            f"Use wider bounds, such as bounds=(-5, 5)."
         )

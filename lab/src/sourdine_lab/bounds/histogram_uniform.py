@@ -284,7 +284,7 @@ def _asymptotic(n: int, q: Number, epsilon: float, least: int) -> float:
     if size < least:
         raise ParameterError(
             f"n must be at least {least} for this epsilon, got {size}. "
-            f"Type a larger n or epsilon, or use histogram_asymptotic_sharp, which holds for all n."
+            f"Use a larger n or epsilon, or use histogram_asymptotic_sharp, which holds for all n."
         )
     beta, cell = 1 / (sqrt(size) * log(size)), 2 * log(size) / (3 * size)
     sampling = 2 * sqrt(pi / (2 * size))

@@ -150,7 +150,7 @@ def _read(n: int, count: int, epsilon: Number) -> tuple[int, int, float]:
     size, k = integer(n, "n", least=1), integer(count, "count", least=0)
     if k > size:
         raise ParameterError(
-            f"count must be at most n = {size}, got {k}. Type how many of the n answers are yes."
+            f"count must be at most n = {size}, got {k}. Pass how many of the n answers are yes."
         )
     return k, size, per_call(epsilon, 1)
 

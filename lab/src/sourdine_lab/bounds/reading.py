@@ -37,7 +37,7 @@ def read_chance(x: Number, name: str) -> float:
     value = float(rational(x, name))
     if not 0 < value < 1:
         raise ParameterError(
-            f"{name} must be above 0 and below 1, got {x!s}. Type a probability, as {name}=0.05."
+            f"{name} must be above 0 and below 1, got {x!s}. Use a probability, as {name}=0.05."
         )
     return value
 
@@ -47,7 +47,7 @@ def read_order(q: Number) -> float:
     value = float(rational(q, "q"))
     if not 0 < value < 1:
         raise ParameterError(
-            f"q must be above 0 and below 1, got {q!s}. Type the quantile's order, such as q=0.5."
+            f"q must be above 0 and below 1, got {q!s}. Use the quantile's order, such as q=0.5."
         )
     return value
 
@@ -58,6 +58,6 @@ def read_bounds(bounds: tuple[Number, Number]) -> tuple[float, float]:
     if lower >= upper:
         raise ParameterError(
             f"bounds must be in order, got {bounds[0]!s} and {bounds[1]!s}. "
-            f"Type the public bounds as bounds=(0, 1)."
+            f"Use the public bounds as bounds=(0, 1)."
         )
     return lower, upper

@@ -54,7 +54,7 @@ def chosen(words: Iterable[str]) -> list[Claim[Any]]:
         if word not in ROWS:
             raise ParameterError(
                 f"a row must be one of C1 to C12, A1 to A17, L1 to L8, W1 to W4, S1 to S9, "
-                f"got {word}. Type sourdine lab claims C5."
+                f"got {word}. Run sourdine lab claims C5."
             )
     return [c for c in known.values() if not wanted or c.row in wanted]
 

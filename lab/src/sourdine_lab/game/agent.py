@@ -227,7 +227,7 @@ def _read_accuracy(accuracy: Number, churn: float) -> float:
     if not churn / 2 <= value <= min(CEILING, 1 - churn / 2):
         raise ParameterError(
             f"accuracy must be at most {CEILING} and half of churn = {churn:g} from 0 and from 1, "
-            f"got {accuracy}. Type accuracy=0.7."
+            f"got {accuracy}. Use accuracy=0.7."
         )
     return value
 
@@ -239,6 +239,6 @@ def _read_gains(
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not (np.abs(pairs[:, 1]) <= churn).all():
         raise ParameterError(
             f"gains must be pairs of a chance and a gain of at most churn = {churn:g}, got others. "
-            "Type gains=[(0.1, 0.005), (0.9, 0)]."
+            "Use gains=[(0.1, 0.005), (0.9, 0)]."
         )
     return read_law(pairs[:, 0]), pairs[:, 1]

@@ -250,7 +250,7 @@ class Posted:
             self._submit(predictions)
         if self._best is None:
             raise ParameterError(
-                "the leaderboard must be new, got one that others lead. Type a new leaderboard."
+                "the leaderboard must be new, got one that others lead. Use a new leaderboard."
             )
         return self._best
 
@@ -286,7 +286,7 @@ def judge_named(name: str, *, source: Source) -> Callable[[Bits], Judge]:
     }
     if name not in judges:
         raise ParameterError(
-            f"judge must be one of {', '.join(judges)}, got {name!r}. Type judge='naive', or a "
+            f"judge must be one of {', '.join(judges)}, got {name!r}. Use judge='naive', or a "
             "function of the labels."
         )
     return judges[name]

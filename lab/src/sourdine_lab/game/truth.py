@@ -64,7 +64,7 @@ def truth(
     if (law is None) == (population is None):
         raise ParameterError(
             "a truth must come from a law or from a population, got both or none. "
-            "Type truth(query, law), or truth(query, population=rows)."
+            "Use truth(query, law), or truth(query, population=rows)."
         )
     if population is not None:
         return average(query, population)
@@ -87,7 +87,7 @@ def all_samples(matrix: ArrayLike, n: int) -> Iterator[tuple[float, NDArray[np.i
     if len(pi) ** n > MOST:
         raise ParameterError(
             f"a chain must have at most {MOST} samples to enumerate, got {len(pi)} ** {n}. "
-            "Type a smaller n, or simulated_miss_chance(...)."
+            "Use a smaller n, or simulated_miss_chance(...)."
         )
     for states in product(range(len(pi)), repeat=n):
         rows = np.array(states, np.int64)

@@ -112,7 +112,7 @@ def greedy_code(universe: int) -> list[frozenset[int]]:
     if _even(universe) > LARGEST_CODE:
         raise ParameterError(
             f"universe must be at most {LARGEST_CODE} to list its sets, got {universe}. "
-            "Type gilbert_varshamov_bits(universe) for the size of a code."
+            "Use gilbert_varshamov_bits(universe) for the size of a code."
         )
     sets = np.arange(1 << universe, dtype=np.uint32)
     free = sets[np.bitwise_count(sets) == universe // 2]
@@ -152,9 +152,7 @@ def decode(
 
 def _even(universe: int) -> int:
     if integer(universe, "universe", least=4) % 2:
-        raise ParameterError(
-            f"universe must be even, got {universe}. Type universe={universe + 1}."
-        )
+        raise ParameterError(f"universe must be even, got {universe}. Use universe={universe + 1}.")
     return universe
 
 

@@ -58,7 +58,7 @@ def element(x: int, universe: int) -> int:
     """
     if not 0 <= integer(x, "x") < universe:
         raise ParameterError(
-            f"x must be from 0 to {universe - 1}, got {x}. Type universe={max(x + 1, 1)} or more "
+            f"x must be from 0 to {universe - 1}, got {x}. Use universe={max(x + 1, 1)} or more "
             "where the sampler is made."
         )
     return x
@@ -167,7 +167,7 @@ class CoordinateSampler:
         if integer(watched, "watched", least=1) > self.universe:
             raise ParameterError(
                 f"watched must be at most universe={self.universe}, got {watched}. "
-                f"Type watched={self.universe} or less."
+                f"Use watched={self.universe} or less."
             )
         rng = np.random.default_rng(integer(seed, "seed", least=0))
         self._counts = dict.fromkeys(rng.choice(self.universe, watched, replace=False).tolist(), 0)

@@ -99,7 +99,7 @@ def failures(answers: Mapping[Number, Number], alpha: Number) -> tuple[Fraction,
     if sum(chance for _, chance in law) != 1:
         raise ParameterError(
             "answers must have probabilities that sum to 1, got others. "
-            "Type answers={0.25: 0.5, 0.75: 0.5}."
+            "Use answers={0.25: 0.5, 0.75: 0.5}."
         )
 
     def off(truth: Fraction) -> Fraction:

@@ -66,6 +66,6 @@ def read_law(law: ArrayLike) -> NDArray[np.float64]:
     ):
         raise ParameterError(
             "law must be a vector of probabilities that sum to 1, got something else. "
-            "Type law=[0.5, 0.3, 0.2]: the chances of the codes 0, 1 and 2."
+            "Use law=[0.5, 0.3, 0.2]: the chances of the codes 0, 1 and 2."
         )
     return np.asarray(chances / chances.sum())

@@ -47,7 +47,7 @@ def encoded(n: int, *, rng: np.random.Generator) -> NDArray[np.int64]:
     """
     if integer(n, "n", least=1) > LONGEST:
         raise ParameterError(
-            f"n must be at most {LONGEST} for all rows to fit into one, got {n}. Type n={LONGEST}."
+            f"n must be at most {LONGEST} for all rows to fit into one, got {n}. Use n={LONGEST}."
         )
     coins = rng.integers(0, 2, n)
     return np.asarray((coins << n) + (coins << np.arange(n)).sum())

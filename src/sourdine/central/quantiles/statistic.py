@@ -619,7 +619,7 @@ class Quantiles(GaussianReady):
             return ()
         more, without = words.subject("epsilon"), words.typed("interval", None)
         few = "An interval is the whole range: there are too few records for this epsilon."
-        typed = f"Type a larger {more}; or {without}, to spend all of it on the values."
+        typed = f"Use a larger {more}; or {without}, to spend all of it on the values."
         unread = f"If there are many records, the column may not be readable: {CHECK}."
         return (f"{few} {typed} {unread}",)
 

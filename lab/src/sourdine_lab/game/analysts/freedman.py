@@ -171,7 +171,7 @@ def freedman(
     """
     n, d = integer(n, "n", least=1), integer(d, "d", least=1)
     if not 0 <= integer(signal, "signal") <= d:
-        raise ParameterError(f"signal must be from 0 to d = {d}, got {signal}. Type signal=20.")
+        raise ParameterError(f"signal must be from 0 to d = {d}, got {signal}. Use signal=20.")
     train, holdout, fresh = (_rows(n, d, signal, rng) for _ in range(3))
     analyst = Freedman(train, top=top)
     game = AdaptiveGame(analyst, holdout, lambda rows: answer(train, rows), rounds=d + 1)
