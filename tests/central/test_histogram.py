@@ -58,7 +58,7 @@ def test_edges_are_bins():
 WRONG = [
     (lambda: histogram([1], epsilon=1), "bins must be given, or categories= instead"),
     (lambda: histogram([1], epsilon=1, bins=2, bounds=(0, 1), categories=["a"]), "got both"),
-    (lambda: histogram([1], epsilon=1, bins=3), "bounds must be two public numbers"),
+    (lambda: histogram([1], epsilon=1, bins=3), "bounds must be given if bins="),
     (lambda: histogram([1], epsilon=1, bins="x"), "bins must be a whole number, or a list"),
     (lambda: histogram([1], epsilon=1, bins=["a", "b"]), "bins must be finite numbers, got 'a'"),
     (lambda: histogram([1], epsilon=1, bins=0, bounds=(0, 1)), "bins must be at least 1"),

@@ -91,7 +91,7 @@ WRONG = [
     (lambda: mean([1], epsilon=1, bounds=(0, 1, 2)), "bounds must be two numbers"),
     (lambda: mean([1], epsilon=1, bounds=(1, 0)), "bounds: lower must be below upper"),
     (lambda: mean([1], epsilon=1, bounds=(0, 1), step=0.3), "step must divide"),
-    (lambda: mean([1], epsilon=1, bounds=(0, 1), step=1e-15), "at most 2**42 points"),
+    (lambda: mean([1], epsilon=1, bounds=(0, 1), step=1e-15), "at most 2**42 grid points"),
     (lambda: mean([1], epsilon=1, bounds=(0, 1), method="x"), "method must be 'laplace'"),
     (lambda: mean([1], epsilon=1, bounds=(0, 1), method="gaussian"), "delta must be above 0"),
     (lambda: mean([1], epsilon=1, bounds=(0, 1), delta=0.1), "delta must be omitted for method"),

@@ -194,7 +194,7 @@ def test_a_picture_of_deciles(run, csv):
         ),
         (
             ("quantiles", *AGE, "--q", "0.5,2", "-e", "1"),
-            "Use --q 0.25,0.5,0.75; the median is 0.5.",
+            "Use --q 0.25,0.5,0.75; 50% is 0.5.",
         ),
         (("mean", *AGE), "Use --epsilon 1, or --error with the largest acceptable error."),
         (

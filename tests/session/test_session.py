@@ -300,7 +300,7 @@ def test_a_session_cannot_be_copied():
         with pytest.raises(ParameterTypeError, match="A session cannot be copied"):
             twice(session())
     assert repr(session()) == (
-        "<Session: epsilon 0, one record added or removed spent of epsilon 1, "
+        "<Session: epsilon 0 spent of epsilon 1, "
         "one record added or removed>"
     )
 

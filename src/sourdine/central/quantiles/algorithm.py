@@ -261,7 +261,7 @@ def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
             "q",
             "be above 0 and below 1, and increasing if there are several",
             ", ".join(map(got, given[:5])),
-            "Use {q}; the median is 0.5.",
+            "Use {q}; 50% is 0.5.",
             q=meant[0] if len(orders) == 1 and percent else meant,
         )
     return orders

@@ -632,8 +632,8 @@ class Quantiles(GaussianReady):
         columns = release.columns()
         if len(self.orders) == 1:
             order = float(self.orders[0])
-            name = "median" if order == 0.5 else f"{100 * order:g}% quantile"
-            return charts.dots(columns, truth, names=None if columns.by else [name])
+            called = "median" if order == 0.5 else f"{100 * order:g}% quantile"
+            return charts.dots(columns, truth, names=None if columns.by else [called])
         return charts.quantiles(columns, truth)
 
 
