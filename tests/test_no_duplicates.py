@@ -6,6 +6,8 @@ import ast
 from collections import defaultdict
 from pathlib import Path
 
+import pytest
+
 SOURCE = Path(__file__).parents[1] / "src" / "sourdine"
 LINES = 10
 
@@ -56,6 +58,7 @@ def repeated(files):
     return sorted(shown for pair, shown in pairs.items() if pair not in before)
 
 
+@pytest.mark.slow
 def test_no_ten_lines_of_code_stand_twice():
     files = {str(p.relative_to(SOURCE)): p.read_text("utf-8") for p in SOURCE.rglob("*.py")}
     assert len(files) > 200

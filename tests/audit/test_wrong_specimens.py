@@ -72,7 +72,7 @@ def test_quantile_exponent_without_the_half_is_rejected():
     assert halved.within(ONE)
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.slow
 @pytest.mark.parametrize(("gamma", "level"), [(gamma_l1, 1.3318), (gamma_l2, 1.3487)])
 def test_rejection_staircase_is_rejected(gamma, level):
     redrawn = BoundedStaircase(epsilon=1, last=999, method="truncated")

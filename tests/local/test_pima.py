@@ -70,6 +70,7 @@ def test_the_bounds_hold_the_table(pima):
         assert (column.min(), column.max()) == (float(lower), float(upper))
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("method", "epsilon"), [("laplace", 2), ("staircase", 4), ("square-wave", 1), ("piecewise", 6)]
 )

@@ -127,6 +127,7 @@ OF_KINDS = {
 }
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("rows", [0, 1, 80])
 @pytest.mark.parametrize("kind", STATISTICS)
 def test_a_release_has_a_png_where_it_has_an_svg(kind, rows):
@@ -138,6 +139,7 @@ def test_a_release_has_a_png_where_it_has_an_svg(kind, rows):
     assert ("png" in formats(release, drawn=drawn)) == drawn
 
 
+@pytest.mark.quick_cases(3)
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_png_of_groups(kind):
     pytest.importorskip("matplotlib")

@@ -210,10 +210,7 @@ def test_the_signatures_are_those_of_a_session():
 
 def test_a_session_prints_and_names_its_data(session, place):
     s = session()
-    assert repr(s) == (
-        "<RemoteSession: epsilon 0 spent of epsilon 1, "
-        "one record added or removed>"
-    )
+    assert repr(s) == ("<RemoteSession: epsilon 0 spent of epsilon 1, one record added or removed>")
     assert s.facts["n"] == 600
     assert s.name in [one["name"] for one in place[2].datasets]
     assert repr(place[2]).startswith("<Remote: http://127.0.0.1:")

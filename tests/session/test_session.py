@@ -300,8 +300,7 @@ def test_a_session_cannot_be_copied():
         with pytest.raises(ParameterTypeError, match="A session cannot be copied"):
             twice(session())
     assert repr(session()) == (
-        "<Session: epsilon 0 spent of epsilon 1, "
-        "one record added or removed>"
+        "<Session: epsilon 0 spent of epsilon 1, one record added or removed>"
     )
 
 

@@ -46,6 +46,17 @@ def test_there_is_always_an_answer_on_the_grid(data, q, relation):
     assert np.all((low <= values) & (values <= high))
 
 
+@pytest.mark.parametrize("seed", [1959, 5910])
+def test_quantiles_are_in_order_where_the_noisy_count_is_negative(seed):
+    release = sd.quantiles(
+        [0, 100], DECILES, **GRID, epsilon=1, relation="substitute", source=SeededSource(seed)
+    )
+    assert release.drawn["between"].sum() < 0
+    assert all(np.all(np.diff(x) >= 0) for x in (release.value, *release.interval(0.95)))
+    low, high = release.interval(0.95)
+    assert np.all((low <= release.value) & (release.value <= high))
+
+
 @pytest.mark.parametrize("method", [m for m in METHODS if m not in ("auto", "gaussian")])
 @pytest.mark.parametrize("relation", RELATIONS)
 def test_every_method_can_be_named(method, relation):

@@ -302,7 +302,10 @@ def certified(
         lower = int(below.max()) if len(below) else 0
         low.append(lower)
         high.append(max(int(above.min()) - 1, lower) if len(above) else last)
-    return np.array(low, np.int64), np.array(high, np.int64)
+    # A noisy total below 0 puts ends out of order. Wider ones hold as well, and in order they keep
+    # the quantiles that are moved between them in order too.
+    ordered_low = np.minimum.accumulate(np.array(low, np.int64)[::-1])[::-1]
+    return ordered_low, np.maximum.accumulate(np.array(high, np.int64))
 
 
 # ---- Quantiles with an interval of their own: brackets are drawn beside them ---------------------
