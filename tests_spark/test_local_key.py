@@ -16,7 +16,6 @@ from socket import socket
 
 import pytest
 
-from sourdine.errors import ParameterError
 from sourdine.local import Flag, Schema
 
 HERE = Path(__file__).parent
@@ -109,5 +108,5 @@ def test_what_a_killed_driver_left_is_refused(told, spark):
     assert list((told / "killed").rglob("_temporary"))
     assert not list((told / "killed").glob("*.parquet"))
     rows = spark.range(3).selectExpr("true as smokes")
-    with pytest.raises(ParameterError, match="delete it first"):
+    with pytest.raises(FileExistsError, match="delete it first"):
         SCHEMA.sanitize(rows, to=told / "killed")
