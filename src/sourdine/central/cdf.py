@@ -23,7 +23,7 @@ from sourdine.parameters.kinds import WHAT, param
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting.parts import widest
 from sourdine.results import charts
-from sourdine.results.charts import Axis, Chart, Series
+from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 from sourdine.results.formatting import places
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class Cdf(Numeric):
         (lowest,) = places(self.grid.values(np.array([0])).tolist())
         known = None if truth is None else np.sort(places(np.ravel(np.asarray(truth)).tolist()))
 
-        def extended(one: Series) -> Series:
+        def extended(one: ChartSeries) -> ChartSeries:
             """Return the function from the lower bound on, where it is 0 and its band is open."""
             x, wider = [lowest, *one.x], one.population
             true = None
@@ -236,8 +236,8 @@ class Cdf(Numeric):
 
         return Chart(
             mark="steps",
-            x=Axis(scale="date" if self.is_datetime else "number"),
-            y=Axis(scale="share", label="records at or below", view=(0, 1)),
+            x=ChartAxis(scale="date" if self.is_datetime else "number"),
+            y=ChartAxis(scale="share", label="records at or below", view=(0, 1)),
             series=[extended(one) for one in charts.series_of(columns, at)],
             grouped=bool(columns.by),
             told=charts.told(columns),

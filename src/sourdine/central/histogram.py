@@ -29,7 +29,7 @@ from sourdine.parameters import converters as read
 from sourdine.parameters.converters import dates
 from sourdine.parameters.kinds import WHAT, param
 from sourdine.results import charts
-from sourdine.results.charts import Axis, Chart
+from sourdine.results.charts import Chart, ChartAxis
 from sourdine.results.formatting import places, shown
 
 if TYPE_CHECKING:
@@ -426,19 +426,19 @@ class Histogram(Statistic):
     def chart(self, release: Release, truth: Any = None) -> Chart:
         columns = release.columns()
         names = [str(name) for name in list(columns.labels.values())[-1]]
-        series, x = charts.series_of(columns, None, truth), Axis(scale="names", names=names)
+        series, x = charts.series_of(columns, None, truth), ChartAxis(scale="names", names=names)
         if columns.by and series:
             x = replace(x, names=names[: len(series[0].value)])
         if isinstance(self.cell, Edges) and self.missing != "count":
             edges = places(edge_values(self.cell))
             texts = [name.split(" to ") for name in x.names]
-            x = Axis(
+            x = ChartAxis(
                 scale="date" if self.cell.dated else "number",
                 names=[first for first, _ in texts] + [last for _, last in texts[-1:]],
                 view=(edges[0], edges[-1]),
             )
             series = tuple(replace(one, x=edges) for one in series)
         return Chart(
-            mark="bars", x=x, y=Axis(label="records"), series=series,
+            mark="bars", x=x, y=ChartAxis(label="records"), series=series,
             grouped=bool(columns.by), told=charts.told(columns),
         )  # fmt: skip

@@ -32,7 +32,7 @@ MOST = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Axis:
+class ChartAxis:
     """An axis of a chart.
 
     Parameters
@@ -56,7 +56,7 @@ class Axis:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Series:
+class ChartSeries:
     """The numbers of one group, or of a release without groups.
 
     Parameters
@@ -104,9 +104,9 @@ class Chart:
     """
 
     mark: Mark
-    x: Axis
-    y: Axis
-    series: Sequence[Series]
+    x: ChartAxis
+    y: ChartAxis
+    series: Sequence[ChartSeries]
     grouped: bool = False
     texts: Sequence[Sequence[str]] = ()
     told: str = ""
@@ -157,7 +157,9 @@ def groups_of(columns: Columns) -> list[DrawnGroup]:
     return [DrawnGroup(", ".join(map(str, key)), own) for key, own in rows.items()]
 
 
-def series_of(columns: Columns, x: Sequence[float] | None, truth: Any = None) -> tuple[Series, ...]:
+def series_of(
+    columns: Columns, x: Sequence[float] | None, truth: Any = None
+) -> tuple[ChartSeries, ...]:
     """Return the numbers of each group.
 
     Parameters
@@ -180,7 +182,7 @@ def series_of(columns: Columns, x: Sequence[float] | None, truth: Any = None) ->
         known = [group.of(every) for group in groups]
     for group, true in zip(groups, known, strict=True):
         found.append(
-            Series(
+            ChartSeries(
                 name=group.name,
                 x=list(range(len(group.rows))) if x is None else group.of(x),
                 value=places(group.of(columns.values)),
@@ -239,8 +241,8 @@ def dots(
     scale = scale_of(columns.values)
     return Chart(
         mark="dots",
-        x=Axis(scale="names", names=[printable(str(name)) for name in rows]),
-        y=Axis(scale=scale, label="days" if scale == "days" else label, from_zero=from_zero),
+        x=ChartAxis(scale="names", names=[printable(str(name)) for name in rows]),
+        y=ChartAxis(scale=scale, label="days" if scale == "days" else label, from_zero=from_zero),
         series=[series],
         texts=columns.texts(),
         told=told(columns),
@@ -266,8 +268,8 @@ def quantiles(columns: Columns, truth: Any = None) -> Chart:
     views = [_view(one) for one in series[:MOST]] or [(0.0, 1.0)]
     return Chart(
         mark="line",
-        x=Axis(scale="percent", label="part of the records at or below", view=(0, 100)),
-        y=Axis(
+        x=ChartAxis(scale="percent", label="part of the records at or below", view=(0, 100)),
+        y=ChartAxis(
             scale=scale_of(columns.values),
             view=(min(low for low, _ in views), max(high for _, high in views)),
         ),
@@ -277,7 +279,7 @@ def quantiles(columns: Columns, truth: Any = None) -> Chart:
     )
 
 
-def _view(series: Series) -> tuple[float, float]:
+def _view(series: ChartSeries) -> tuple[float, float]:
     """Return what the axis shows: the values, and of the intervals what is not far beyond."""
     lowest, highest = min(series.low), max(series.high)
     spread = (series.value[-1] - series.value[0]) or (highest - lowest) or 1.0

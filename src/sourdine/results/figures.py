@@ -23,7 +23,7 @@ from sourdine.results.templates import environment
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sourdine.results.charts import Axis, Chart, Series
+    from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 
     Answer = Any
 
@@ -404,7 +404,7 @@ def _dots(chart: Chart, release: Answer, title: str | None, path: str | None) ->
     return finished(figure, axes, release, title=title, path=path)
 
 
-def _bars(axes: Any, chart: Chart, series: Series, *, flat: bool = False) -> None:
+def _bars(axes: Any, chart: Chart, series: ChartSeries, *, flat: bool = False) -> None:
     """Draw bars with their intervals; flat ones have room for long names on the left."""
     value, low, high = (np.maximum(side, 0) for side in (series.value, series.low, series.high))
     many = len(value) > WHISKERS
@@ -434,7 +434,7 @@ def _bars(axes: Any, chart: Chart, series: Series, *, flat: bool = False) -> Non
         rules(series.truth, at - half, at + half, color=RED, linewidth=1.6, label="truth")
 
 
-def _line(axes: Any, chart: Chart, series: Series, colour: str) -> None:
+def _line(axes: Any, chart: Chart, series: ChartSeries, colour: str) -> None:
     """Draw a line with its intervals: a bar at each of a few points, else a band."""
     x, dotted = np.array(series.x), len(series.x) <= POINTS
     if chart.grouped:
@@ -454,7 +454,7 @@ def _line(axes: Any, chart: Chart, series: Series, colour: str) -> None:
         axes.plot(x, series.truth, "_", color=RED, markersize=13, markeredgewidth=2, label="truth")
 
 
-def _steps(axes: Any, chart: Chart, series: Series, colour: str) -> None:
+def _steps(axes: Any, chart: Chart, series: ChartSeries, colour: str) -> None:
     """Draw a function within the band of the records and, if asked for, of the population."""
     bands = {"population": series.population, "sample": (series.low, series.high)}
     for of, ends in bands.items():
@@ -489,7 +489,7 @@ def _scaled(axes: Any, chart: Chart, *, small: bool = False) -> None:
             axis(*view)
 
 
-def _ticks(axis: Any, shown_axis: Axis, *, small: bool = False) -> None:
+def _ticks(axis: Any, shown_axis: ChartAxis, *, small: bool = False) -> None:
     """Write the ticks of an axis as its scale asks."""
     if shown_axis.scale == "date":
         date_axis(axis, small=small)

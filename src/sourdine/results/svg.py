@@ -15,7 +15,7 @@ from sourdine.results.tables import interval_text
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sourdine.results.charts import Axis, Chart, Series
+    from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 
     Place = Callable[[float], float]
     Ticks = list[tuple[float, str]]
@@ -92,7 +92,7 @@ def ticks(low: float, high: float, most: int) -> Ticks:
     return [(v, shown(v, 10 * step)) for v in found]
 
 
-def ticks_of(axis: Axis, low: float, high: float, most: int) -> Ticks:
+def ticks_of(axis: ChartAxis, low: float, high: float, most: int) -> Ticks:
     """Return the ticks of an axis as its scale asks; of dates the first and the last."""
     if axis.scale == "date":
         first = date(1970, 1, 1)
@@ -157,7 +157,7 @@ def _rows(chart: Chart, wide: int) -> tuple[str, float]:
     return parts, axis
 
 
-def _line(series: Series, across: Place, place: Place, colour: str = "") -> str:
+def _line(series: ChartSeries, across: Place, place: Place, colour: str = "") -> str:
     """Return a line in its band: in the page's own colour, or in another."""
     thin = max(len(series.x) // MOST_POINTS, 1)
     kept = [*range(0, len(series.x) - 1, thin), len(series.x) - 1]
@@ -251,7 +251,7 @@ def _panels(chart: Chart, wide: int) -> tuple[str, float]:
     return parts, down * ceil(len(drawn) / across)
 
 
-def _bars(series: Series, across: Place, place: Place) -> str:
+def _bars(series: ChartSeries, across: Place, place: Place) -> str:
     """Return upright bars between their edges, with their intervals."""
     edges, base, parts = [across(edge) for edge in series.x], place(0.0), ""
     for k, value in enumerate(series.value):
@@ -269,7 +269,7 @@ def _bars(series: Series, across: Place, place: Place) -> str:
 
 def _flat(
     chart: Chart,
-    series: Series,
+    series: ChartSeries,
     box: tuple[float, float, float, float],
     marks: Ticks,
     outer: tuple[bool, bool],
@@ -294,7 +294,7 @@ def _flat(
     return parts
 
 
-def _edges(series: Series, names: Sequence[str], across: Place) -> Ticks:
+def _edges(series: ChartSeries, names: Sequence[str], across: Place) -> Ticks:
     """Return the edges of bars with their texts: the last, and those before it that fit."""
     kept = [(across(series.x[-1]), names[-1])]
     room = LETTER * (max(map(len, names)) + 2)

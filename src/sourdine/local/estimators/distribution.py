@@ -13,7 +13,7 @@ from sourdine.exact import integer, one_of, probability
 from sourdine.local.estimators.channel import TYPICAL, Channel, Score, channel, solve
 from sourdine.local.estimators.means import NumericEstimate, read_tally
 from sourdine.results import charts
-from sourdine.results.charts import Axis, Chart
+from sourdine.results.charts import Chart, ChartAxis
 from sourdine.results.formatting import shown
 from sourdine.results.release import SHOWN, Display, read_confidence
 
@@ -431,8 +431,8 @@ class DistributionEstimate(NumericEstimate):
         names = [shown(edge, width.mean() / 10) for edge in edges]
         return Chart(
             mark="bars",
-            x=Axis(names=names, view=(edges[0], edges[-1])),
-            y=Axis(scale="share", label="share of a bin of even width", view=(0, highest)),
+            x=ChartAxis(names=names, view=(edges[0], edges[-1])),
+            y=ChartAxis(scale="share", label="share of a bin of even width", view=(0, highest)),
             series=[replace(one, x=edges, value=value, low=low, high=high, truth=true)],
             told=charts.told(columns),
         )
