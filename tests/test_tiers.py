@@ -31,7 +31,8 @@ def runs():
             line = line.replace(used[0], variables[used[1]])  # noqa: PLW2901
         if line.startswith("\t") and "-m pytest" in line and SIMULATED not in line:
             words = line.partition("-m pytest")[2]
-            folders = [one for one in re.findall(r"[\w/]+", words) if (ROOT / one).is_dir()]
+            named = re.sub(r"--dist \w+", "", words)  # it may be a folder too
+            folders = [one for one in re.findall(r"[\w/]+", named) if (ROOT / one).is_dir()]
             marks = re.search(r'-m (?:"([^"]*)"|(\w+))', words)
             yield target, words, folders, (marks[1] or marks[2]) if marks else "True"
 
