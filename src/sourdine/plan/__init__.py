@@ -95,7 +95,8 @@ def describe(*_: object, **typed: object) -> None:
 def __getattr__(name: str) -> Any:
     """Return the plan of a statistic; load those of adaptive answers when they are asked for."""
     if name in STATISTICS:
-        return getattr(_FREE, name)
+        found = globals()[name] = getattr(_FREE, name)
+        return found
     if name in ("guard", "leaderboard"):
         from sourdine.adaptive.holdout import planning
 
