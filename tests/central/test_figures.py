@@ -140,6 +140,24 @@ def test_groups_are_drawn_in_panels_or_lines_that_can_be_read(make, axes):
         assert first[:20] in every
 
 
+def test_true_quantiles_of_groups_have_the_colours_of_their_lines():
+    pytest.importorskip("matplotlib")
+    release = by_deciles(3)
+    truth = {key: [10 * i for i in range(1, 10)] for key in release.value}
+    lines = release.plot(truth=truth).axes[0].get_lines()
+    dashed = [line for line in lines if line.get_linestyle() == "--"]
+    assert len(dashed) == 3
+    assert [x.get_color() for x in dashed] == [x.get_color() for x in lines if x not in dashed]
+
+
+def test_the_true_function_is_drawn_once_for_all_groups():
+    pytest.importorskip("matplotlib")
+    axes = by_cdf(3).plot(truth=list(range(100)))
+    names = [text.get_text() for text in axes.axes[0].get_legend().get_texts()]
+    assert names.count("truth") == 1
+    assert len(names) == 4
+
+
 @pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("m", [2, 12])
 def test_panels_share_their_axes_and_hold_the_released_counts(m):

@@ -51,6 +51,24 @@ def test_what_stands_without_a_name_is_named_in_the_hint(name, placed):
     assert isinstance(ask(getattr(sd, name), **rest, **error.tries), sd.Release)
 
 
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda x: sd.count(x, by="sex", keys=x["odd"], epsilon=1), "keys must be 'unknown' or"),
+        (lambda x: sd.histogram(x, column="sex", categories=x["odd"], epsilon=1), "'unknown' or"),
+        (lambda x: sd.mode(x, column="sex", categories=x["odd"], epsilon=1), "must be a list"),
+    ],
+)
+def test_a_misspelt_unknown_is_not_taken_for_a_group(call, said):
+    with pytest.raises(SourdineError, match=said):
+        call({"sex": ["f", "m"] * 9, "odd": "unkown"})
+
+
+def test_a_key_that_is_listed_twice_is_named():
+    with pytest.raises(SourdineError, match="got 'm' twice"):
+        sd.count(PEOPLE, by="age", keys=["f", "m", "x", "m"], epsilon=1)
+
+
 @pytest.mark.slow
 def test_orders_have_names():
     typed = {"column": "age", "bounds": (0, 120), "epsilon": 1}

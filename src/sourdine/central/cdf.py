@@ -216,17 +216,17 @@ class Cdf(Numeric):
         return sorted(set(near.tolist()))
 
     def chart(self, release: Release, truth: Any = None) -> Chart:
-        """Return the steps of each group's function; ``truth`` is the records themselves."""
+        """Return the steps of each group's function; ``truth`` is all records, grouped or not."""
         columns = release.columns()
         at = places(list(columns.labels["at or below"]))
         (lowest,) = places(self.grid.values(np.array([0])).tolist())
         known = None if truth is None else np.sort(places(np.ravel(np.asarray(truth)).tolist()))
 
-        def extended(one: ChartSeries) -> ChartSeries:
+        def extended(i: int, one: ChartSeries) -> ChartSeries:
             """Return the function from the lower bound on, where it is 0 and its band is open."""
             x, wider = [lowest, *one.x], one.population
             true = None
-            if known is not None:
+            if known is not None and i == 0:  # one line, however many groups there are
                 true = (np.searchsorted(known, x, "right") / max(len(known), 1)).tolist()
             return replace(
                 one, x=x, value=[0.0, *one.value], low=[0.0, *one.low], high=[*one.high, 1.0],
@@ -238,7 +238,7 @@ class Cdf(Numeric):
             mark="steps",
             x=ChartAxis(scale="date" if self.is_datetime else "number"),
             y=ChartAxis(scale="share", label="records at or below", view=(0, 1)),
-            series=[extended(one) for one in charts.series_of(columns, at)],
-            grouped=bool(columns.by),
+            series=[extended(*pair) for pair in enumerate(charts.series_of(columns, at))],
             told=charts.told(columns),
+            grouped=bool(columns.by),
         )

@@ -135,11 +135,8 @@ def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdge
 
 def read_categories(x: Sequence[Any] | str | None) -> tuple[Any, ...] | str | None:
     """Return the listed categories, or the word for those that nobody can list."""
-    return UNKNOWN if isinstance(x, str) and x == UNKNOWN else _categories(x)
-
-
-def _categories(x: object) -> tuple[Any, ...] | None:
-    return read.listed(x, "categories", ["yes", "no"])
+    found: tuple[Any, ...] | str | None = read.listed_or_unknown(x, "categories", ["yes", "no"])
+    return found
 
 
 def read_bounds(x: Sequence[Number] | None) -> Bounds | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
 from fractions import Fraction
@@ -261,14 +262,6 @@ def unit(x: str | None) -> str | None:
 def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | None:
     if x is None:
         return None
-    if isinstance(x, str) and close_matches(x, [UNKNOWN], 1, 0.7):
-        raise ParameterError(
-            parameter,
-            f"be {UNKNOWN!r} or a list of several",
-            repr(x),
-            f"Use {{{parameter}}} to find them, or list more than one.",
-            **{parameter: UNKNOWN},
-        )
     if isinstance(x, str) or not hasattr(x, "__iter__"):
         raise ParameterTypeError(
             parameter, "be a list", given(x), f"Use {{{parameter}}}.", **{parameter: example}
@@ -280,8 +273,8 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
         )
     if not _distinct(values):
         alone = all(_distinct([value]) for value in values)
-        texts = [read_text(value) for value in values]
-        twice = [v for i, v in enumerate(values) if alone and texts[i] in texts[:i]][:1]
+        times = Counter(map(read_text, values)) if alone else {}
+        twice = [value for value in values if alone and times[read_text(value)] > 1]
         raise ParameterError(
             parameter,
             "hold distinct strings, numbers or dates",
@@ -290,6 +283,19 @@ def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | N
             **{parameter: example},
         )
     return values
+
+
+def listed_or_unknown(x: object, parameter: str, example: list[Any]) -> Any:
+    """Return a non-empty list, or the word for what cannot be listed."""
+    if isinstance(x, str) and x != UNKNOWN and close_matches(x, [UNKNOWN], 1, 0.7):
+        raise ParameterError(
+            parameter,
+            f"be {UNKNOWN!r} or a list of several",
+            repr(x),
+            f"Use {{{parameter}}} to find them, or list more than one.",
+            **{parameter: UNKNOWN},
+        )
+    return UNKNOWN if isinstance(x, str) and x == UNKNOWN else listed(x, parameter, example)
 
 
 def label(x: object, parameter: str, example: str) -> Any:
@@ -565,13 +571,11 @@ def columns(x: str | tuple[str, ...] | None) -> tuple[str, ...]:
 
 def keys(x: Sequence[Any] | Mapping[str, Sequence[Any]] | str | None) -> Any:
     """Convert the keys as far as possible without the columns: see `matched`."""
-    if isinstance(x, str) and x == UNKNOWN:
-        return UNKNOWN
     if isinstance(x, Mapping):
         return {str(column): listed(values, "keys", KEYS_EXAMPLE) for column, values in x.items()}
     if isinstance(x, (list, tuple)) and x and all(isinstance(key, (list, tuple)) for key in x):
         return tuple(tuple(_plain(part) for part in key) for key in x)
-    return listed(x, "keys", KEYS_EXAMPLE)
+    return listed_or_unknown(x, "keys", KEYS_EXAMPLE)
 
 
 def other(x: bool) -> bool:  # noqa: FBT001

@@ -170,13 +170,18 @@ def panels(count: int, width: float, height: float) -> tuple[Any, list[Any]]:
     figure = _picture(Figure)(figsize=(width, height), dpi=150, layout="constrained")
     found = figure.subplots(1, count, squeeze=False)[0].tolist()
     for axes in found:
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        for side in ("left", "bottom"):
-            axes.spines[side].set_color(GREY)
-        axes.tick_params(colors=INK, labelcolor=INK, length=3, width=0.8)
-        axes.set_axisbelow(True)
+        plain(axes, length=3, width=0.8)
     return figure, found
+
+
+def plain(axes: Any, **ticks: float) -> None:
+    """Give axes the common style: two thin sides, and a grid behind the marks."""
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    for side in ("left", "bottom"):
+        axes.spines[side].set_color(GREY)
+    axes.tick_params(colors=INK, labelcolor=INK, **ticks)
+    axes.set_axisbelow(True)
 
 
 @cache
@@ -447,7 +452,7 @@ def _line(axes: Any, chart: Chart, series: ChartSeries, colour: str) -> None:
     size = {"linewidth": 1.5, "markersize": 3.5} if chart.grouped else {"linewidth": 1.4}
     axes.plot(x, series.value, "-o" if dotted else "-", color=colour, label=name, **size)
     if series.truth is not None and (chart.grouped or not dotted):
-        own = RED if colour == BLUE else colour
+        own = colour if chart.grouped and chart.together else RED
         known = {} if chart.grouped else {"label": "truth"}
         axes.plot(x, series.truth, "--", color=own, linewidth=1.2, **known)
     elif series.truth is not None:
@@ -564,14 +569,9 @@ def _grid(names: Sequence[str], high: float, letters: int) -> tuple[Any, list[An
     for axes in every[max(m, 1) :]:
         axes.remove()
     for i, (axes, name) in enumerate(zip(every, names, strict=False)):
-        for side in ("top", "right"):
-            axes.spines[side].set_visible(False)
-        for side in ("left", "bottom"):
-            axes.spines[side].set_color(GREY)
-        axes.tick_params(colors=INK, labelcolor=INK, labelsize=7, length=2)
+        plain(axes, labelsize=7, length=2)
         axes.tick_params(labelbottom=i + across >= m, labelleft=i % across == 0)
         axes.set_title(name, loc="left", fontsize=8, color=INK)
-        axes.set_axisbelow(True)
     return figure, every[:m]
 
 

@@ -106,7 +106,7 @@ def ticks_of(axis: ChartAxis, low: float, high: float, most: int) -> Ticks:
 
 
 def draw(chart: Chart, wide: int) -> str:
-    """Return the chart, so many pixels wide."""
+    """Return the chart as a drawing that is ``wide`` pixels wide."""
     if chart.mark == "dots":
         parts, high = _rows(chart, wide)
     elif chart.together and chart.mark != "bars":

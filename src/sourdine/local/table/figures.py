@@ -8,7 +8,7 @@ import numpy as np
 
 from sourdine.local.estimators.frequencies import Frequencies
 from sourdine.results import figures
-from sourdine.results.figures import BLUE, GREY, INK, NOTE, PALE, RULE, SOFT
+from sourdine.results.figures import BLUE, INK, NOTE, PALE, RULE, SOFT
 from sourdine.results.formatting import shown
 
 if TYPE_CHECKING:
@@ -202,7 +202,7 @@ def panels(
     figure.delaxes(first)
     for i, (name, release) in enumerate(panes, 1):
         axes = figure.add_subplot(down, across, i)
-        _plain(axes)
+        figures.plain(axes, length=2, labelsize=7)
         _drawn(axes, release)
         axes.set_title(name, loc="left", color=INK, fontsize=9)
     crossed = any(_is_crossed(release) for _, release in panes)
@@ -243,15 +243,6 @@ def _explain(figure: Any, cost: Guarantee, title: str | None, *, crossed: bool) 
         handles=keys, title=whole, loc="outside lower left", ncols=len(keys), frameon=False,
         fontsize=8, title_fontsize=8, labelcolor=INK, alignment="left",
     ).get_title().set_color(NOTE)  # fmt: skip
-
-
-def _plain(axes: Any) -> None:
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
-    for side in ("left", "bottom"):
-        axes.spines[side].set_color(GREY)
-    axes.tick_params(colors=INK, labelcolor=INK, length=2, labelsize=7)
-    axes.set_axisbelow(True)
 
 
 def _shares(axes: Any, release: Release) -> None:

@@ -175,7 +175,7 @@ MOST_ROWS = 60
 
 
 def release_picture(release: Release, wide: int) -> Markup:
-    """Return the picture of a release, so many pixels wide; nothing where there is none."""
+    """Return the picture of a release, ``wide`` pixels wide; empty if it has none."""
     ends = release.columns().lower or ()
     if not ends or None in ends:  # such as a description, whose bounds have no interval
         return Markup()
