@@ -86,6 +86,13 @@ def test_groups_have_panels_or_lines_within_the_picture(kind, m, wide):
             assert -1 <= float(y) <= height + 1
 
 
+def test_short_names_of_categories_are_written_whole():
+    names = ["north", "south", "by the sea"]
+    release = sd.histogram({"g": names * 9}, column="g", categories=names, epsilon=1)
+    root = ET.fromstring(str(release_picture(release, 560)))  # noqa: S314 - our own
+    assert set(names) <= {part.text for part in root}
+
+
 def test_one_number_for_each_group_is_a_row():
     table = {"v": [1, 2] * 40, "g": ["a", "b"] * 40}
     release = sd.median(

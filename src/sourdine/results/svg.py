@@ -217,7 +217,7 @@ def _panels(chart: Chart, wide: int) -> tuple[str, float]:
     (first, last), (low, high) = _views(chart)
     marks = ticks_of(chart.y, low, high, 3 if chart.grouped else 5)
     longest = max(map(len, chart.x.names), default=0) if flat else max(len(w) for _, w in marks)
-    begin = min(LETTER * longest + 14, wide * 0.36)
+    begin = min(LETTER * longest + 18, wide * 0.36)
     plot = BAR * len(chart.x.names) if flat else PLOT if chart.grouped else TALL - BELOW - 26
     across = min(max(int((wide - begin) // PANEL), 1), BESIDE, len(drawn))
     step, down = (wide - begin) / across, plot + 50
