@@ -45,7 +45,7 @@ SLOW = "C4c C4d C4f C5 C6b C7 C9 C10 C10c C11 C11b C11c C11d C11e C11g C11h C11i
 
 def computed(figure, **settings):
     """Return the rows of a part."""
-    part = Part(figure.EXPERIMENT.name, settings, seed=1)
+    part = figure.EXPERIMENT.part(**settings)
     return Table(list(figure.EXPERIMENT.compute(part)))
 
 

@@ -7,6 +7,8 @@ compared with, and the games that show why, live here:
 ``experiments``    one module a figure: question, parameters, computation, picture
 ``claims``         one row a claim: what is printed and what stands instead, run by one check
 ``experiment``     what an experiment is; its parts, each with chance of its own
+``settings``       the constants of an experiment, which a person may change
+``concordance``    where each statement, figure and algorithm of a document is here
 ``registry``       finds the experiments; ``runner`` computes them on all cores, resumably
 ``look``           one palette, one colour a method, lines named at their ends
 ``page``           one page with every figure and every claim, that needs no network
@@ -21,3 +23,7 @@ compared with, and the games that show why, live here:
 ``attacks``        what breaks plain answers and plain samplers
 =================  ================================================================================
 """
+
+from sourdine_lab.runner import Run, run
+
+__all__ = ["Run", "run"]

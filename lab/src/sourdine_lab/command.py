@@ -30,7 +30,8 @@ lab = typer.Typer(
     "Claims are identified by a letter and a number: C Canesse 2022, A Audibert 2024, L Couchot "
     "2023, W Dubois, Butucea, Kroll and Saumard 2019, S Stemmer's lecture 9.",
     epilog="Examples:\n\n$ sourdine lab list\n\n$ sourdine lab run canesse-4 --quick\n\n"
-    "$ sourdine lab claims",
+    "$ sourdine lab run canesse-4 --set epsilon=0.1 --set 'law=beta(2,5)'\n\n"
+    "$ sourdine lab where RecExp\n\n$ sourdine lab claims canesse",
 )
 
 Out = Annotated[
@@ -43,6 +44,14 @@ Out = Annotated[
     ),
 ]
 Quick = Annotated[bool, typer.Option("--quick", help="Use small settings that run in seconds.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="Another value of a setting; sourdine lab list NAME shows them. May be repeated.",
+    ),
+]
 Seed = Annotated[int, typer.Option("--seed", metavar="NUMBER", help="The random seed.")]
 Workers = Annotated[
     int | None,
@@ -56,12 +65,41 @@ Workers = Annotated[
 
 
 @lab.command(name="list")
-def list_all() -> None:
-    """List all experiments."""
-    from sourdine_lab.registry import all_experiments
+def list_all(
+    name: Annotated[
+        str | None, typer.Argument(metavar="NAME", help="An experiment, to list its settings.")
+    ] = None,
+) -> None:
+    """List all experiments, or the settings of one."""
+    from sourdine_lab.registry import all_experiments, chosen
 
+    if name is not None:
+        for experiment in chosen([name]):
+            _print_settings(experiment)
+        return
     rows = [(e.name, " ".join(e.ids), e.title) for e in all_experiments().values()]
     _print_words(("experiment", "rows", "what it shows"), rows)
+
+
+def _print_settings(experiment: Experiment) -> None:
+    from sourdine_lab.settings import values, written
+
+    quick = values(experiment.settings, quick=True)
+    typer.echo(f"{experiment.name}: {experiment.title}. {experiment.question}\n")
+    rows = [
+        (
+            one.name,
+            written(one.default),
+            "" if quick[one.name] == one.default else written(quick[one.name]),
+            one.meaning,
+            f"must {one.kind.must}",
+        )
+        for one in experiment.settings
+    ]
+    _print_words(("setting", "default", "with --quick", "meaning", "values"), rows)
+    if rows:
+        name, default, *_ = rows[0]
+        typer.echo(f"Change one: sourdine lab run {experiment.name} --set '{name}={default}'")
 
 
 @lab.command()
@@ -69,13 +107,15 @@ def run(
     names: Annotated[list[str], typer.Argument(metavar="NAMES", help="Experiments or claims.")],
     *,
     quick: Quick = False,
+    settings: Set = None,
     out: Out = None,
     seed: Seed = 1,
     workers: Workers = None,
 ) -> None:
     """Run experiments by name or claim (C11, A9), and write their figures to run.html.
 
-    Claims given by number are checked too. Earlier results are reused.
+    Claims given by number are checked too. Earlier results are reused. A run with --set writes to a
+    folder of its own inside the output folder.
     """
     from sourdine_lab.claims import verdicts
     from sourdine_lab.registry import chosen
@@ -83,7 +123,10 @@ def run(
     experiments = chosen(names, rows=verdicts.ROWS)
     rows = {name.upper() for name in names} & set(verdicts.ROWS)
     claims = verdicts.chosen(rows) if rows else []
-    folder = _written(experiments, claims, "run", out, quick=quick, seed=seed, workers=workers)
+    given = _given(settings or [], experiments)
+    folder = _written(
+        experiments, claims, "run", out, quick=quick, seed=seed, workers=workers, given=given
+    )
     for row in sorted(rows - {row for e in experiments for row in e.ids}):
         typer.echo(f"No figure shows {row}; its claims are in {folder / 'run.html'}.")
 
@@ -153,6 +196,21 @@ def _print_words(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     Console().print(table)
 
 
+def _given(settings: list[str], experiments: list[Experiment]) -> dict[str, object]:
+    """Return the settings that were typed, each checked with every experiment."""
+    given: dict[str, object] = {}
+    for one in settings:
+        name, equals, value = one.partition("=")
+        if not (name.strip() and equals):
+            raise ParameterError(f"--set must be like epsilon=0.1, got {one!r}. Use --set epsilon=0.1.")
+        if name.strip() in given:
+            raise ParameterError(f"--set {name.strip()} is given twice. Use it once.")
+        given[name.strip()] = value.strip()
+    for experiment in experiments:
+        experiment.values(given)
+    return given
+
+
 def _short(where: str) -> str:
     return where.removeprefix("lab/src/sourdine_lab/")
 
@@ -166,15 +224,17 @@ def _written(
     quick: bool,
     seed: int,
     workers: int | None,
+    given: dict[str, object] | None = None,
 ) -> Path:
     """Run, judge and write a page of that name; return the folder."""
     from json import dumps
 
     from sourdine_lab.page import page
-    from sourdine_lab.runner import Runner
+    from sourdine_lab.runner import Runner, folder_of
 
-    folder = _folder(out or Path("lab-report-quick" if quick else "lab-report"))
-    runner = Runner(folder / "parts", quick=quick, seed=seed, workers=workers)
+    whole = out or Path("lab-report-quick" if quick else "lab-report")
+    folder = _folder(whole / folder_of(given) if given else whole)
+    runner = Runner(whole / "parts", quick=quick, seed=seed, workers=workers, given=given or {})
     try:
         with _bar() as bar:
             shown = _drawn(experiments, runner, folder, bar) if experiments else []
@@ -227,7 +287,7 @@ def _drawn(
 ) -> list[ShownFigure]:
     from sourdine_lab.page import ShownFigure
 
-    sizes = {e.name: len(e.split(quick=runner.quick, seed=runner.seed)) for e in experiments}
+    sizes = {e.name: len(runner.parts(e)) for e in experiments}
     task = bar.add_task("figures", total=sum(sizes.values()))
     there: dict[str, int] = {}
 
@@ -238,7 +298,9 @@ def _drawn(
     shown = {}
     for experiment, table in runner.run(experiments, done):
         table.save(out / "numbers" / f"{experiment.name}.csv")
-        shown[experiment.name] = one = ShownFigure(experiment, experiment.figure(table))
+        settings = runner.settings(experiment)
+        one = ShownFigure(experiment, experiment.figure(table, settings), settings)
+        shown[experiment.name] = one
         one.save(out / "figures")
     bar.update(task, description="figures")
     return [shown[e.name] for e in experiments]
@@ -259,9 +321,9 @@ def _bar() -> Progress:
         Progress,
         TextColumn,
         TimeElapsedColumn,
+        TimeRemainingColumn,
     )
 
     words = TextColumn("{task.description:<24}")
-    return Progress(
-        words, BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), console=Console(stderr=True)
-    )
+    counted = (MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())
+    return Progress(words, BarColumn(), *counted, console=Console(stderr=True))

@@ -16,13 +16,15 @@ import numpy as np
 
 from sourdine.noise import SeededSource
 from sourdine_lab.look import SLATE
+from sourdine_lab.settings import changed, values, written
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from sourdine_lab.settings import Setting
     from sourdine_lab.table import Table
 
-__all__ = ["Experiment", "Part", "Row", "Settings"]
+__all__ = ["Experiment", "Part", "Row", "Settings", "said"]
 
 Settings: TypeAlias = "Mapping[str, Any]"
 Row: TypeAlias = "dict[str, float | int | str]"
@@ -37,22 +39,31 @@ class Part:
     experiment
         The name of the experiment.
     settings
-        Numbers and words that JSON knows.
+        Numbers and words that JSON knows: what distinguishes this part from the others.
     seed
         The seed of the whole run.
+    shared
+        All settings of the run. ``part["epsilon"]`` is the part's own value if it has one, else
+        that of the run.
+    other
+        Those settings of the run that differ from the document's and that the part does not hold
+        itself. They change its seed, so a part with the document's settings keeps its own.
     """
 
     experiment: str
     settings: Settings
     seed: int
+    shared: Settings = field(default_factory=dict)
+    other: Settings = field(default_factory=dict)
 
     def __getitem__(self, name: str) -> Any:
-        return self.settings[name]
+        return self.settings[name] if name in self.settings else self.shared[name]
 
     @property
     def key(self) -> int:
         """The part's own seed."""
-        text = json.dumps([self.experiment, dict(self.settings), self.seed], sort_keys=True)
+        own = [self.experiment, dict(self.settings), self.seed]
+        text = json.dumps([*own, dict(self.other)] if self.other else own, sort_keys=True)
         return int.from_bytes(blake2b(text.encode(), digest_size=8).digest(), "big")
 
     @property
@@ -87,9 +98,9 @@ class Experiment:
     compute
         From a part to rows of numbers.
     draw
-        From all rows to a figure.
-    full, quick
-        The settings of a whole run, and of one that takes seconds.
+        From all rows and the settings of the run to a figure.
+    settings
+        What a person may change: every constant of the computation, the document's by default.
     figures
         The figures of the documents that it redraws, each by the name ``audibert-18``; its own
         name if left out, none for a figure that no document has.
@@ -106,9 +117,10 @@ class Experiment:
     stated: str
     parts: Callable[[Settings], Sequence[Settings]]
     compute: Callable[[Part], Iterable[Row]]
-    draw: Callable[[Table], Any]
-    full: Settings = field(repr=False)
-    quick: Settings = field(repr=False)
+    draw: Callable[[Table, Settings], Any]
+    settings: tuple[Setting, ...] = field(default=(), repr=False)
+    full: Settings = field(default_factory=dict, repr=False)  # TRANSITION
+    quick: Settings = field(default_factory=dict, repr=False)  # TRANSITION
     figures: tuple[str, ...] | None = None
     stand_in: str | None = None
     alone: bool = False
@@ -118,20 +130,67 @@ class Experiment:
         """The figures of the documents that it redraws."""
         return (self.name,) if self.figures is None else self.figures
 
-    def figure(self, table: Table) -> Any:
-        """Return the picture, which names the stand-in for the data where there is one."""
-        figure = self.draw(table)
-        if self.stand_in:
-            figure.supxlabel(
-                f"Stand-in for the data: {self.stand_in}",
-                x=0.01,
-                ha="left",
-                fontsize=8,
-                color=SLATE,
-            )
+    def values(self, given: Mapping[str, object] | None = None, *, quick: bool = False) -> Settings:
+        """Return all settings of a run: the document's, or the quick ones, but for what is given.
+
+        Raises
+        ------
+        ParameterError
+            Something is given that is not a setting, or not a value of it.
+        """
+        if not self.settings:  # TRANSITION
+            return dict(self.quick if quick else self.full)
+        return values(self.settings, quick=quick) | changed(self.settings, given or {}, self.name)
+
+    def other(self, settings: Settings, *, quick: bool = False) -> dict[str, Any]:
+        """Return the settings that are neither the document's nor, in a quick run, the quick ones."""
+        if not self.settings:  # TRANSITION
+            return {}
+        usual = (values(self.settings), values(self.settings, quick=quick))
+        return {k: v for k, v in settings.items() if all(v != known[k] for known in usual)}
+
+    def figure(self, table: Table, settings: Settings | None = None) -> Any:
+        """Return the picture; it names a stand-in for the data, and settings that are not usual."""
+        settings = self.values() if settings is None else settings
+        figure = self.draw(table, settings) if self.settings else self.draw(table)  # TRANSITION
+        notes = [f"Stand-in for the data: {self.stand_in}"] if self.stand_in else []
+        if other := self.other(settings, quick=True):
+            notes.append(f"Other settings than the document's: {said(other)}")
+        if notes:
+            text = ". ".join(notes)
+            figure.supxlabel(text, x=0.01, ha="left", fontsize=8, color=SLATE)
         return figure
 
-    def split(self, *, quick: bool, seed: int) -> list[Part]:
+    def part(self, *, seed: int = 1, **own: Any) -> Part:
+        """Return one part with the document's settings, but for its own."""
+        return Part(self.name, own, seed, self.values())
+
+    def split(self, settings: Settings | None = None, *, quick: bool = False, seed: int) -> list[Part]:
         """Return the parts of a run."""
-        settings = self.quick if quick else self.full
-        return [Part(self.name, part, seed) for part in self.parts(settings)]
+        settings = self.values(quick=quick) if settings is None else settings
+        differ = {
+            one.name: settings[one.name]
+            for one in self.settings
+            if not one.split and settings[one.name] != one.default
+        }
+        return [
+            Part(
+                self.name,
+                part,
+                seed,
+                settings,
+                {name: value for name, value in differ.items() if name not in part},
+            )
+            for part in self.parts(settings)
+        ]
+
+
+def said(settings: Settings) -> str:
+    """Return settings in a line, as they are typed.
+
+    Examples
+    --------
+    >>> said({"epsilon": 0.1, "sizes": [100, 200]})
+    'epsilon=0.1, sizes=100,200'
+    """
+    return ", ".join(f"{name}={written(value)}" for name, value in settings.items())

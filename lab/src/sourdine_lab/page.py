@@ -10,13 +10,15 @@ from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from sourdine import __version__
+from sourdine_lab.experiment import said
+from sourdine_lab.settings import written
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
     from sourdine_lab.claims.claim import Judged
-    from sourdine_lab.experiment import Experiment
+    from sourdine_lab.experiment import Experiment, Settings
 
 __all__ = ["DOCUMENTS", "ShownFigure", "document", "page"]
 
@@ -46,7 +48,7 @@ figcaption,.small{color:var(--soft);font-size:.875rem}
 th,td{text-align:left;padding:.45rem .8rem .45rem 0;border-bottom:1px solid var(--rule)}
 td{vertical-align:top} thead th{position:sticky;top:0;background:#fff}
 td:first-child,td:nth-child(2){white-space:nowrap} td:nth-child(3){width:34%}
-.confirmed{color:var(--good)}.corrected{color:var(--mend)}.refuted,.undecided{color:var(--bad)}
+.confirmed{color:var(--good)}.corrected,.misprint,.observed{color:var(--mend)}.refuted,.undecided{color:var(--bad)}
 code,pre{font-size:.8125rem} pre{background:var(--wash);padding:.8rem;overflow-x:auto}
 summary{cursor:pointer;color:var(--soft);font-size:.875rem}
 @media print{details{display:none}}
@@ -57,10 +59,11 @@ td{border:0;padding:.1rem 0} tr{border-bottom:1px solid var(--rule);padding:.6re
 
 @dataclass(frozen=True, slots=True)
 class ShownFigure:
-    """An experiment and its figure."""
+    """An experiment, its figure and the settings that it was drawn with."""
 
     experiment: Experiment
     figure: Any
+    settings: Settings
 
     def save(self, folder: Path) -> None:
         """Write the figure as PNG and SVG."""
@@ -150,8 +153,24 @@ def _figure(one: ShownFigure, judged: set[str]) -> str:
 <figure>{one.picture()}
 <figcaption>The document: {escape(experiment.stated)}. Rows {rows};
 <a href="numbers/{experiment.name}.csv">the numbers</a>.</figcaption></figure>
-</section>
+{_settings(one)}</section>
 """
+
+
+def _settings(one: ShownFigure) -> str:
+    """Return all settings, and first those that are not the document's."""
+    experiment, documents = one.experiment, one.experiment.values()
+    other = {k: v for k, v in one.settings.items() if v != documents[k]}
+    differ = "".join(
+        f"<li>{escape(said({name: value}))} (the document: {escape(written(documents[name]))})</li>"
+        for name, value in other.items()
+    )
+    warning = f'<p class="refuted">Not the document\'s settings:</p><ul>{differ}</ul>' if other else ""
+    rows = "".join(
+        f"<li>{escape(said({s.name: one.settings[s.name]}))}: {escape(s.meaning)}</li>"
+        for s in experiment.settings
+    )
+    return f"{warning}<details><summary>settings</summary><ul>{rows}</ul></details>\n"
 
 
 def _claims(claims: list[Judged]) -> str:

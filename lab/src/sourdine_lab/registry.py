@@ -15,7 +15,7 @@ from sourdine_lab.experiment import Experiment
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["all_experiments", "chosen"]
+__all__ = ["all_experiments", "chosen", "the_experiment"]
 
 
 @cache
@@ -53,6 +53,12 @@ def chosen(words: list[str], *, rows: Collection[str] = ()) -> list[Experiment]:
             )
         picked |= fits
     return list(picked.values())
+
+
+def the_experiment(name: str) -> Experiment:
+    """Return the experiment of that name, or the one that redraws the figure of that name."""
+    found = all_experiments().get(name.lower())
+    return found or chosen([name])[0]
 
 
 def _place(name: str) -> tuple[int, int, str]:

@@ -9,11 +9,17 @@ verdict      printed holds        instead holds        instead is
 ===========  ===================  ===================  =============================
 confirmed    yes                  no                   a rival
 corrected    no                   yes                  the corrected form
+misprint     no                   yes                  what was plainly meant
 refuted      no                   yes                  the opposite
 ===========  ===================  ===================  =============================
 
 Anything else is *undecided*: the check cannot tell the two forms apart. Swapping the forms must
 change the verdict; a claim that does not mind is no claim.
+
+A document is judged by its own words, parameters and relation between neighbours: whatever is
+called corrected, a misprint or refuted quotes them. Where the document does not say which are
+meant, or where the statement is an observation of ours, the claim is marked ``ours`` and its
+verdict is *observed* whichever way it goes.
 """
 
 from __future__ import annotations
@@ -39,7 +45,9 @@ class Verdict(StrEnum):
 
     CONFIRMED = "confirmed"
     CORRECTED = "corrected"
+    MISPRINT = "misprint"
     REFUTED = "refuted"
+    OBSERVED = "observed"
     UNDECIDED = "undecided"
 
 
@@ -48,10 +56,15 @@ class Instead(StrEnum):
 
     RIVAL = "rival"
     CORRECTION = "correction"
+    MEANT = "what was meant"
     OPPOSITE = "opposite"
 
 
-_WRONG = {Instead.CORRECTION: Verdict.CORRECTED, Instead.OPPOSITE: Verdict.REFUTED}
+_WRONG = {
+    Instead.CORRECTION: Verdict.CORRECTED,
+    Instead.MEANT: Verdict.MISPRINT,
+    Instead.OPPOSITE: Verdict.REFUTED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +105,10 @@ class Claim(Generic[Form]):
         What the second form is.
     check
         From a form to a finding; the same for both.
+    quote
+        The document's own words, in its language, as few as decide.
+    ours
+        The statement is our reading of the document, or our observation, not its words.
     """
 
     id: str
@@ -100,6 +117,8 @@ class Claim(Generic[Form]):
     instead: Form
     other: Instead
     check: Callable[[Form], Finding]
+    quote: str = ""
+    ours: bool = False
 
     def __post_init__(self) -> None:
         if not re.fullmatch(r"[CALWS]\d+[a-z]?", self.id):
@@ -121,6 +140,8 @@ class Claim(Generic[Form]):
     def judged(self, printed: Finding, instead: Finding, *, steady: bool = True) -> Judged:
         """Return the verdict on what was found."""
         verdict = _verdict(self.other, printed, instead)
+        if self.ours and verdict is not Verdict.UNDECIDED:
+            verdict = Verdict.OBSERVED
         return Judged(self, printed, instead, verdict, steady=steady)
 
     def judge(self, *, twice: bool = False) -> Judged:
@@ -167,6 +188,7 @@ class Judged:
             "id": self.claim.id,
             "verdict": self.verdict.value,
             "statement": self.claim.statement,
+            "quote": self.claim.quote,
             "words": self.words,
             "number": self.printed.number,
             "uncertainty": self.printed.uncertainty,
@@ -176,8 +198,9 @@ class Judged:
     @property
     def minds_swapping(self) -> bool:
         """Whether the verdict changes when the two forms are exchanged."""
-        exchanged = _verdict(self.claim.other, self.instead, self.printed)
-        return self.steady and exchanged != self.verdict
+        other = self.claim.other
+        exchanged = _verdict(other, self.instead, self.printed)
+        return self.steady and exchanged != _verdict(other, self.printed, self.instead)
 
 
 def _verdict(other: Instead, printed: Finding, instead: Finding) -> Verdict:

@@ -15,7 +15,7 @@ from sourdine_lab.claims.canesse.above_threshold import monotone_privacy
 from sourdine_lab.claims.canesse.local import histogram_away, inverse_sensitivity_away
 from sourdine_lab.claims.canesse.simulated import NINTH, SURE, Measured, mean
 from sourdine_lab.claims.claim import Claim, Finding, Instead
-from sourdine_lab.experiments.canesse import deciles, figure_5, figure_6, salaries
+from sourdine_lab.experiments.canesse import deciles, figure_6, salaries, samples
 from sourdine_lab.experiments.canesse.figure_4 import STATED
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ def on_normal(better: Callable[[float, float], bool]) -> Finding:
     rng, source = np.random.default_rng(5), SeededSource(5)
     apart = []
     for _ in range(60):
-        x = figure_5.draw_normal(rng, 3000)
+        x = samples.fractions(rng.standard_normal(3000), (-5, 5))
         truth = deciles.sample_deciles(x)
         inverse = deciles.error(deciles.inverse_sensitivity(x, source), truth)
         apart.append(log(inverse / deciles.error(deciles.histogram(x, source), truth)))

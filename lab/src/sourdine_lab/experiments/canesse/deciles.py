@@ -46,8 +46,15 @@ TICKS = 1 << 20
 """Cells of the lattice that stands for the range where a method has no cells of its own."""
 
 
-def histogram(x: Floats, source: Source, *, epsilon: float = 1, monotone: bool = True) -> Floats:
-    r"""Return the right edges of the cells that nine searches name, as fractions.
+def histogram(
+    x: Floats,
+    source: Source,
+    *,
+    epsilon: float = 1,
+    monotone: bool = True,
+    orders: Sequence[Fraction] = ORDERS,
+) -> Floats:
+    r"""Return the right edges of the cells that the searches name, one an order, as fractions.
 
     Parameters
     ----------
@@ -56,16 +63,18 @@ def histogram(x: Floats, source: Source, *, epsilon: float = 1, monotone: bool =
     source
         Chance for the noise.
     epsilon
-        For the nine together.
+        For all orders together.
     monotone
         Does the search use that counts are monotone, :math:`\mathrm{Lap}(2/\varepsilon)` on each
         count, where the report's listing has :math:`\mathrm{Lap}(4/\varepsilon)`?
+    orders
+        The orders of the quantiles; the deciles if left out.
     """
     steps = histogram_steps(len(x))
     below = counts_below(x, steps)
-    each = Fraction(epsilon) / len(ORDERS)
+    each = Fraction(epsilon) / len(orders)
     found = [
-        first_edges(below, len(x), q, source, epsilon=each, monotone=monotone)[0] for q in ORDERS
+        first_edges(below, len(x), q, source, epsilon=each, monotone=monotone)[0] for q in orders
     ]
     return np.array(found) / steps
 
@@ -95,23 +104,27 @@ def first_edges(
     return np.asarray(np.minimum(named + 1, len(below)))
 
 
-def inverse_sensitivity(x: Floats, source: Source, *, epsilon: float = 1) -> Floats:
+def inverse_sensitivity(
+    x: Floats, source: Source, *, epsilon: float = 1, orders: Sequence[Fraction] = ORDERS
+) -> Floats:
     r"""Return the draws of the smoothed mechanism with :math:`\rho = 1/n`, as fractions."""
     mechanism = InverseSensitivity(
-        epsilon=epsilon, q=ORDERS, cells=TICKS, relation="substitute", rho=round(TICKS / len(x))
+        epsilon=epsilon, q=orders, cells=TICKS, relation="substitute", rho=round(TICKS / len(x))
     )
     return _middles(mechanism.one(_points(x), source))
 
 
-def naive(x: Floats, source: Source, *, epsilon: float = 1) -> Floats:
-    """Return the sample's deciles with Laplace noise of the whole range, as fractions."""
-    mechanism = NaiveLaplace(epsilon=epsilon, q=ORDERS, cells=TICKS, relation="substitute")
+def naive(
+    x: Floats, source: Source, *, epsilon: float = 1, orders: Sequence[Fraction] = ORDERS
+) -> Floats:
+    """Return the sample's quantiles with Laplace noise of the whole range, as fractions."""
+    mechanism = NaiveLaplace(epsilon=epsilon, q=orders, cells=TICKS, relation="substitute")
     return _middles(mechanism.one(_points(x), source))
 
 
-def sample_deciles(x: Floats) -> Floats:
+def sample_deciles(x: Floats, orders: Sequence[Fraction] = ORDERS) -> Floats:
     r"""Return the values of rank :math:`\lceil qn \rceil`."""
-    ranks = [ceil(q * len(x)) - 1 for q in ORDERS]
+    ranks = [ceil(q * len(x)) - 1 for q in orders]
     return np.partition(x, ranks)[ranks]
 
 

@@ -11,24 +11,16 @@ from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.canesse import samples
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sourdine_lab.experiment import Part, Row
+    from sourdine_lab.experiment import Settings
     from sourdine_lab.table import Table
 
 STATED = {"histogram": (35.0, -1.015), "inverse sensitivity": (21.5, -0.995)}
 """The report's fits A n^B."""
 
 
-def compute(part: Part) -> Iterator[Row]:
-    """Yield the errors on data sets of U(0, 1)."""
-    law = np.arange(1, 10) / 10
-    yield from samples.errors(part, lambda rng, n: rng.random(n), law, width=1)
-
-
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw both truths, and the report's fits where they belong: to the sample's deciles."""
-    figure, axes = samples.draw_panels(table, law="U(0, 1)", unit="")
+    figure, axes = samples.draw_panels(table, settings)
     n = np.array([table["n"].min(), table["n"].max()])
     for level, power in STATED.values():
         look.stated(axes[0], n, level * n**power, f"{level:g} n^{power:g}")
@@ -46,8 +38,7 @@ EXPERIMENT = Experiment(
     stated="35 n^-1.015 for the histogram method, 21.5 n^-0.995 for inverse sensitivity, called "
     "mean square errors; they are root mean square errors against the deciles of the sample",
     parts=samples.parts,
-    compute=compute,
+    compute=samples.errors,
     draw=draw,
-    full=samples.FULL,
-    quick=samples.QUICK,
+    settings=samples.settings("uniform(0,1)", (0, 1), "public bounds of the records"),
 )

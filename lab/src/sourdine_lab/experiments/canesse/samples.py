@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiments.canesse import deciles
+from sourdine_lab.settings import DataLaw, Setting, integer, integers, number, numbers, words
+from sourdine_lab.settings import law as law_kind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator, Sequence
 
     from sourdine.noise import Source
     from sourdine_lab.experiment import Part, Row, Settings
@@ -18,55 +21,68 @@ if TYPE_CHECKING:
 
     Floats = deciles.Floats
 
-__all__ = ["FULL", "METHODS", "QUICK", "TRUTHS", "draw_panels", "errors", "fit", "parts"]
+__all__ = ["METHODS", "TRUTHS", "draw_panels", "errors", "fit", "fractions", "parts", "settings"]
 
 METHODS = ("laplace", "histogram as listed", "histogram", "inverse sensitivity")
 TRUTHS = ("sample", "law")
 COMPARED = ("histogram", "inverse sensitivity")
-FULL = {"sizes": list(range(100, 5001, 100)), "sets": 50}
-"""The report's sizes and its number of data sets."""
-QUICK = {"sizes": [100, 200, 500, 1000, 2000, 5000], "sets": 20}
+
+
+def settings(law: str, bounds: tuple[float, float], meaning: str) -> tuple[Setting, ...]:
+    """Return the settings of figure 4 or 5, which differ in the law and in the public bounds."""
+    sizes = list(range(100, 5001, 100))
+    return (
+        Setting("epsilon", 1, number(above=0), "privacy loss of all quantiles together"),
+        Setting("law", law, law_kind(), "the law of the records"),
+        Setting("bounds", list(bounds), numbers(count=2), meaning),
+        Setting("orders", [k / 10 for k in range(1, 10)], numbers(above=0, below=1),
+                "orders of the quantiles"),
+        Setting("sizes", sizes, integers(least=10), "records in a data set",
+                quick=[100, 200, 500, 1000, 2000, 5000], split=True),
+        Setting("runs", 50, integer(least=2), "data sets for each size", quick=20, split=True),
+        Setting("methods", list(METHODS), words(*METHODS), "the methods that are compared"),
+    )  # fmt: skip
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part a size of the sample."""
-    return [{"n": n, "sets": settings["sets"]} for n in settings["sizes"]]
+    return [{"n": n, "sets": settings["runs"]} for n in settings["sizes"]]
 
 
-def errors(
-    part: Part, draw: Callable[[np.random.Generator, int], Floats], law: Floats, width: float
-) -> Iterator[Row]:
-    """Yield each method's mean error over the data sets, to both truths.
-
-    Parameters
-    ----------
-    part
-        Its size ``n`` and its number of data sets, ``sets``.
-    draw
-        From chance and a size to a data set, as fractions of the public range.
-    law
-        The deciles of the law, as fractions too.
-    width
-        The range's width, in the unit in which the error is given.
-    """
+def errors(part: Part) -> Iterator[Row]:
+    """Yield each method's mean error over the data sets, to both truths."""
     rng, source = part.rng, part.source
+    law, orders = DataLaw.read(part["law"]), [Fraction(str(q)) for q in part["orders"]]
+    low, high = part["bounds"]
+    population = fractions(law.quantile([float(q) for q in orders]), part["bounds"])
     found: dict[tuple[str, str], list[float]] = {}
     for _ in range(part["sets"]):
-        x = draw(rng, part["n"])
-        truths = dict(zip(TRUTHS, (deciles.sample_deciles(x), law), strict=True))
-        for method in METHODS:
-            answers = _answers(method, x, source)
+        x = fractions(law.draw(rng, part["n"]), part["bounds"])
+        truths = dict(zip(TRUTHS, (deciles.sample_deciles(x, orders), population), strict=True))
+        for method in part["methods"]:
+            answers = _answers(method, x, source, epsilon=part["epsilon"], orders=orders)
             for name, truth in truths.items():
-                away = width * deciles.error(answers, truth)
+                away = (high - low) * deciles.error(answers, truth)
                 found.setdefault((method, name), []).append(away)
     for (method, name), values in found.items():
         yield {"n": part["n"], "method": method, "truth": name, **_summary(np.array(values))}
 
 
-def _answers(method: str, x: Floats, source: Source) -> Floats:
+def fractions(x: Floats, bounds: Sequence[float]) -> Floats:
+    """Return values as fractions of the public range, cut off at its ends."""
+    low, high = bounds
+    return np.clip((x - low) / (high - low), 0, np.nextafter(1, 0))
+
+
+def _answers(
+    method: str, x: Floats, source: Source, *, epsilon: float, orders: Sequence[Fraction]
+) -> Floats:
     if method.startswith("histogram"):
-        return deciles.histogram(x, source, monotone=method == "histogram")
-    return (deciles.naive if method == "laplace" else deciles.inverse_sensitivity)(x, source)
+        return deciles.histogram(
+            x, source, epsilon=epsilon, monotone=method == "histogram", orders=orders
+        )
+    draw = deciles.naive if method == "laplace" else deciles.inverse_sensitivity
+    return draw(x, source, epsilon=epsilon, orders=orders)
 
 
 def _summary(values: Floats) -> Row:
@@ -84,7 +100,7 @@ def fit(table: Table) -> deciles.Fit:
     return deciles.Fit(table["n"], table["error"], table["standard_error"] / table["error"])
 
 
-def draw_panels(table: Table, *, law: str, unit: str) -> tuple[Any, list[Any]]:
+def draw_panels(table: Table, settings: Settings, *, unit: str = "") -> tuple[Any, list[Any]]:
     """Draw the methods against n, a panel for each truth, and write their powers of n."""
     figure, axes = look.panels(2, width=11, height=4.6)
     for one, truth in zip(axes, TRUTHS, strict=True):
@@ -97,10 +113,13 @@ def draw_panels(table: Table, *, law: str, unit: str) -> tuple[Any, list[Any]]:
             )  # fmt: skip
         label = f"root mean square error{unit}" if one is axes[0] else ""
         look.titled(
-            one, f"{law}, ε = 1: against the deciles of the {truth}", x="records n", y=label
+            one, f"{settings['law']}, ε = {settings['epsilon']:g}: against the quantiles of the "
+            f"{truth}", x="records n", y=label,
         )  # fmt: skip
-        powers = [f"{method}: {fit(rows.where(method=method)).words()}" for method in COMPARED]
-        look.note(one, "\n".join(["our fits", *powers]), 0.02, 0.16)
+        fitted = [method for method in COMPARED if method in settings["methods"]]
+        if fitted and len(settings["sizes"]) > 1:
+            powers = [f"{method}: {fit(rows.where(method=method)).words()}" for method in fitted]
+            look.note(one, "\n".join(["our fits", *powers]), 0.02, 0.16)
     return figure, axes
 
 
