@@ -18,6 +18,8 @@ from sources import HOME, code_page, page_of
 from sphinx.util.docutils import SphinxDirective
 
 import sourdine_lab
+from sourdine_lab.concordance import asides, entries
+from sourdine_lab.experiment import said
 from sourdine_lab.page import DOCUMENTS, document
 from sourdine_lab.registry import all_experiments
 
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
     from citations import Citation
     from sphinx.application import Sphinx
 
+    from sourdine_lab.concordance import Entry
     from sourdine_lab.experiment import Experiment
 
 SOURCE = Path(sourdine_lab.__file__).parent
@@ -120,6 +123,7 @@ class Experiments(LabDirective):
             ("The document", [nodes.Text(f"{experiment.stated}.")]),
             ("Rows", list(_rows(experiment, {claim["id"] for claim in self.claims()}))),
             ("Draw it", [nodes.literal("", f"sourdine lab run {experiment.name}")]),
+            ("Settings", list(_settings(experiment))),
             ("Code", [_code(_module(experiment))]),
         )
         return section
@@ -152,6 +156,66 @@ class Claims(LabDirective):
         return section
 
 
+class Concordance(LabDirective):
+    """All statements, figures and algorithms of one document, in its order."""
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        """Return a table, and what of the document is no statement."""
+        document = self.arguments[0]
+        judged = {claim["id"]: claim["verdict"] for claim in self.claims()}
+        heads = ("section", "what the document says", "in Python", "figures and verdicts")
+        rows = [self.row(entry, judged) for entry in entries(document)]
+        made: list[nodes.Node] = [_table(heads, (9, 41, 30, 20), rows)]
+        if left := asides(document):
+            items = [
+                nodes.list_item("", nodes.paragraph("", f"{one.label}: {one.reason}"))
+                for one in left
+            ]
+            made += [
+                nodes.rubric("", "Not statements"),
+                nodes.bullet_list("", *items, classes=["small"]),
+            ]
+        return made
+
+    def row(self, entry: Entry, judged: dict[str, str]) -> nodes.row:
+        """Return place, statement, functions, and links to figures and claims."""
+        also = nodes.paragraph("", ", ".join(entry.also), classes=["small"])
+        calls = [
+            nodes.paragraph("", f"{title}: ", *_literals(paths))
+            for title, paths in (("printed", entry.printed), ("corrected", entry.corrected))
+            if paths
+        ]
+        used = [nodes.paragraph("", "", nodes.literal("", entry.use))] if entry.use else []
+        links: list[nodes.Node] = [
+            _link(f"../{name.partition('-')[0]}.html#{name}", name) for name in entry.figures
+        ]
+        links += [
+            _link(f"../claims.html#{_anchor(row)}", f"{row} {judged.get(row, '')}".strip())
+            for row in entry.claims
+        ]
+        shown: list[nodes.Node] = []
+        for link in links:
+            shown += [nodes.Text(", "), link] if shown else [link]
+        said = nodes.paragraph("", "", nodes.strong("", entry.name), nodes.Text(f": {entry.statement}"))
+        cells = (
+            [nodes.paragraph("", entry.place)],
+            [said, *([also] if entry.also else [])],
+            [*calls, *used],
+            [nodes.paragraph("", "", *shown)] if shown else [],
+        )
+        return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
+
+
+def _literals(paths: tuple[str, ...]) -> list[nodes.Node]:
+    made: list[nodes.Node] = []
+    for path in paths:
+        made += [nodes.Text(", ")] if made else []
+        made.append(nodes.literal("", path))
+    return made
+
+
 def _heading(citation: Citation) -> str:
     return f"rows-{citation.letter.lower()}"
 
@@ -159,8 +223,6 @@ def _heading(citation: Citation) -> str:
 def _counted(claims: list[dict[str, Any]]) -> str:
     counts = Counter(claim["verdict"] for claim in claims)
     words = ", ".join(f"{counts[verdict]} {verdict}" for verdict in sorted(counts))
-    ours = sum(claim["statement"].startswith("Observed") for claim in claims)
-    words += f"; {ours} of them observations of our own" if ours else ""
     return f"{len(claims)} claims: {words}" if claims else "No claim has been judged yet"
 
 
@@ -170,13 +232,17 @@ def _claim(claim: dict[str, Any]) -> nodes.row:
     cells = (
         [nodes.paragraph("", "", nodes.inline("", name, ids=[_anchor(name)]))],
         [nodes.paragraph("", "", nodes.inline("", verdict, classes=[verdict]))],
-        [nodes.paragraph("", claim["statement"])],
+        [nodes.paragraph("", claim["statement"]), *_quoted(claim["quote"])],
         [
             nodes.paragraph("", claim["words"]),
             nodes.paragraph("", "", _code(path, line), classes=["small"]),
         ],
     )
     return nodes.row("", *(nodes.entry("", *cell) for cell in cells))
+
+
+def _quoted(quote: str) -> list[nodes.paragraph]:
+    return [nodes.paragraph("", f"« {quote} »", classes=["small"])] if quote else []
 
 
 def _table(heads: tuple[str, ...], widths: tuple[int, ...], rows: list[nodes.row]) -> nodes.table:
@@ -202,6 +268,15 @@ def _rows(experiment: Experiment, judged: set[str]) -> Iterator[nodes.Node]:
         if i:
             yield nodes.Text(", ")
         yield _link(f"claims.html#{_anchor(row)}", row) if row in judged else nodes.Text(row)
+
+
+def _settings(experiment: Experiment) -> Iterator[nodes.Node]:
+    """Yield each setting with its default and its meaning."""
+    for i, one in enumerate(experiment.settings):
+        if i:
+            yield nodes.Text("; ")
+        yield nodes.literal("", said({one.name: one.default}))
+        yield nodes.Text(f" {one.meaning}")
 
 
 def _anchor(row: str) -> str:
@@ -232,10 +307,11 @@ def _code_pages(app: Sphinx) -> Iterator[tuple[str, dict[str, Any], str]]:
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Offer the directives ``gallery``, ``documents``, ``experiments`` and ``claims``."""
+    """Offer ``gallery``, ``documents``, ``experiments``, ``claims`` and ``concordance``."""
     app.add_directive("documents", Documents)
     app.add_directive("gallery", Gallery)
     app.add_directive("experiments", Experiments)
     app.add_directive("claims", Claims)
+    app.add_directive("concordance", Concordance)
     app.connect("html-collect-pages", _code_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

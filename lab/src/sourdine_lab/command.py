@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
     from sourdine_lab.claims.claim import Claim, Judged
+    from sourdine_lab.concordance import Entry
     from sourdine_lab.experiment import Experiment
     from sourdine_lab.page import ShownFigure
     from sourdine_lab.runner import Runner
@@ -137,7 +138,7 @@ def run_all(
 ) -> None:
     """Run all experiments, check all claims, and write lab.html.
 
-    An interrupted run resumes: figures from the last part, claims from the beginning.
+    An interrupted run resumes.
     """
     from sourdine_lab.claims import verdicts
     from sourdine_lab.registry import all_experiments
@@ -148,37 +149,93 @@ def run_all(
 
 @lab.command()
 def claims(
-    rows: Annotated[
-        list[str] | None, typer.Argument(metavar="ROWS", help="Claims such as C5. Defaults to all.")
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="WORDS",
+            help="Claims (C5, C5b), documents (canesse), sections, theorems, figures or "
+            "algorithms. Defaults to all.",
+        ),
     ] = None,
     *,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Run each check once, not twice with the forms exchanged.")
+    ] = False,
     record: Annotated[
         bool, typer.Option("--record", help="Record the verdicts for comparison in later runs.")
     ] = False,
+    out: Out = None,
     workers: Workers = None,
 ) -> None:
     """Check the claims of the papers against computed results.
 
-    Exits with status 1 if a verdict differs from the recorded one, or if it does not change when
-    the printed and the alternative form of a claim are exchanged.
+    Rows appear as they are judged. An interrupted run resumes. Exits with status 1 if a verdict
+    differs from the recorded one, or if it does not change when the printed and the alternative form
+    of a claim are exchanged.
     """
     from sourdine_lab.claims import verdicts
 
-    with _bar() as bar:
-        judged = _judged(verdicts.chosen(rows or []), bar, workers)
+    chosen = verdicts.chosen(words or [])
+    folder = _folder(out or Path("lab-report")) / "claims"
+    try:
+        with _bar() as bar:
+            judged = _judged(chosen, bar, workers, quick=quick, folder=folder, show=True)
+    except KeyboardInterrupt:
+        complain("stopped. The same command goes on with what is missing.")
+        raise typer.Exit(130) from None
     if record:
         verdicts.record(judged)
-    table = [
-        (j.claim.id, j.verdict.value, j.claim.statement, f"{j.words}\n{_short(j.where)}")
-        for j in judged
-    ]
-    heads = ("row", "verdict", "the document", "what decides, and where")
-    _print_words(heads, table)
+    typer.echo(f"\n{verdicts.counted(judged)}.")
     troubles = verdicts.troubles(judged)
     for trouble in troubles:
         typer.echo(trouble, err=True)
     if troubles:
         raise typer.Exit(1)
+
+
+@lab.command()
+def where(
+    words: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="WORDS",
+            help="A section (3.4.1.2), theorem, figure ('figure 12'), algorithm (RecExp), row (C5) "
+            "or document (canesse).",
+        ),
+    ],
+) -> None:
+    """Show where the statements, figures and algorithms of the papers are in Sourdine."""
+    from sourdine_lab import concordance
+    from sourdine_lab.claims import verdicts
+
+    known = verdicts.recorded()
+    for word in words:
+        for entry in concordance.found(word):
+            _print_entry(entry, known)
+
+
+def _print_entry(entry: Entry, verdicts: dict[str, str]) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    console = Console()
+    place = f", {entry.place}" if entry.place else ""
+    console.print(Text(f"{entry.document.capitalize()}{place}: {entry.name}", "bold"))
+    pairs = (
+        ("says", entry.statement),
+        ("as printed", ", ".join(entry.printed)),
+        ("corrected", ", ".join(entry.corrected)),
+        ("use", entry.use),
+        ("figures", ", ".join(f"sourdine lab run {name}" for name in entry.figures)),
+        ("verdicts", ", ".join(f"{row} {verdicts.get(row, 'not judged')}" for row in entry.claims)),
+    )
+    grid = Table.grid(padding=(0, 2, 0, 2))
+    for name, value in pairs:
+        if value:
+            grid.add_row(Text(name, "dim"), Text(value))
+    console.print(grid)
+    console.print()
 
 
 def _print_words(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -238,7 +295,8 @@ def _written(
     try:
         with _bar() as bar:
             shown = _drawn(experiments, runner, folder, bar) if experiments else []
-            judged = _judged(claims, bar, workers) if claims else []
+            kept = whole / "claims"
+            judged = _judged(claims, bar, workers, quick=quick, folder=kept) if claims else []
     except KeyboardInterrupt:
         complain("stopped. The same command goes on with what is missing.")
         raise typer.Exit(130) from None
@@ -306,11 +364,49 @@ def _drawn(
     return [shown[e.name] for e in experiments]
 
 
-def _judged(claims: list[Claim[Any]], bar: Progress, workers: int | None) -> list[Judged]:
+def _judged(
+    claims: list[Claim[Any]],
+    bar: Progress,
+    workers: int | None,
+    *,
+    quick: bool = False,
+    folder: Path | None = None,
+    show: bool = False,
+) -> list[Judged]:
+    """Judge claims; ``show`` prints each, in their order, as soon as those before it are judged."""
     from sourdine_lab.claims import verdicts
 
     task = bar.add_task("claims", total=len(claims))
-    return verdicts.judge(claims, lambda _: bar.advance(task), workers=workers)
+    ready: dict[str, Judged] = {}
+    order = iter(claims)
+    next_one = next(order, None)
+
+    def done(one: Judged) -> None:
+        nonlocal next_one
+        bar.advance(task)
+        ready[one.claim.id] = one
+        while show and next_one is not None and next_one.id in ready:
+            _print_judged(ready[next_one.id])
+            next_one = next(order, None)
+
+    return verdicts.judge(claims, done, workers=workers, quick=quick, folder=folder)
+
+
+def _print_judged(one: Judged) -> None:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    row = Table.grid(padding=(0, 2, 0, 0))
+    row.add_column(width=5)
+    row.add_column(width=10)
+    row.add_column(overflow="fold")
+    row.add_row(one.claim.id, one.verdict.value, Text(one.claim.statement, "bold"))
+    if one.claim.quote:
+        row.add_row("", "", Text(f"«{one.claim.quote}»", "italic"))
+    row.add_row("", "", Text(one.words))
+    row.add_row("", "", Text(_short(one.where), "dim"))
+    Console().print(row)
 
 
 def _bar() -> Progress:

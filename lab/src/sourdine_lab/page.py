@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections import Counter
 from dataclasses import dataclass
 from html import escape
 from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from sourdine import __version__
+from sourdine_lab.claims.verdicts import counted
 from sourdine_lab.experiment import said
 from sourdine_lab.settings import written
 
@@ -109,17 +109,14 @@ def page(shown: Iterable[ShownFigure], judged: Iterable[Judged], *, quick: bool,
     """Return the whole page."""
     figures, claims = list(shown), list(judged)
     rows = {one.claim.id for one in claims}
-    counts = Counter(one.verdict.value for one in claims)
-    tally = ", ".join(f"{number} {verdict}" for verdict, number in counts.most_common())
-    ours = sum(one.claim.statement.startswith("Observed") for one in claims)
-    tally += f"; {ours} of them are observations of our own" if ours else ""
+    tally = counted(claims)
     made = f"sourdine {__version__}, {'quick' if quick else 'full'} run, seed {seed}"
     return f"""<!doctype html>
 <html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <title>Sourdine: the lab</title><style>{STYLE}</style>
 <h1>The lab</h1>
 <p>Figures of five documents on differential privacy, redrawn beside what the document states
-({len(figures)} here), and their claims, judged by what is computed ({tally or "none here"}).</p>
+({len(figures)} here), and their claims, judged by what is computed ({tally}).</p>
 <p class="small">Rows: C Canesse 2022, A Audibert 2024, L Couchot 2023, W Dubois, Butucea, Kroll and
 Saumard 2019, S Stemmer's lecture 9. {escape(made)}.</p>
 <nav><ul>{'<li><a href="#claims">Claims</a></li>' if claims else ""}
@@ -190,7 +187,11 @@ def _claim(one: Judged) -> str:
     claim, verdict = one.claim, one.verdict.value
     return (
         f'<tr id="claim-{claim.id}"><td>{claim.id}</td><td class="{verdict}">{verdict}</td>'
-        f"<td>{escape(claim.statement)}</td><td>{escape(one.words)}"
+        f"<td>{escape(claim.statement)}{_quoted(claim.quote)}</td><td>{escape(one.words)}"
         f"<details><summary>{escape(one.where)}</summary><pre>{escape(one.code)}</pre></details>"
         f"</td></tr>\n"
     )
+
+
+def _quoted(quote: str) -> str:
+    return f'<p class="small"><q>{escape(quote)}</q></p>' if quote else ""

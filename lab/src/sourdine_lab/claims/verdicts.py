@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import json
+import os
 import re
+from collections import Counter
+from concurrent.futures import as_completed
+from dataclasses import asdict
 from functools import cache
+from hashlib import blake2b
 from importlib import import_module
 from pathlib import Path
 from pkgutil import walk_packages
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+import sourdine
+import sourdine_lab
 from sourdine.errors import ParameterError
-from sourdine_lab import claims
-from sourdine_lab.claims.claim import Verdict
+from sourdine_lab import claims, concordance
+from sourdine_lab.claims.claim import Finding, Verdict
 from sourdine_lab.runner import pool
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from sourdine_lab.claims.claim import Claim, Finding, Judged
+    from sourdine_lab.claims.claim import Claim, Judged
 
-__all__ = ["ROWS", "all_claims", "chosen", "judge", "record", "recorded", "troubles"]
+__all__ = ["ROWS", "all_claims", "chosen", "counted", "judge", "record", "recorded", "troubles"]
 
 ROWS = tuple(
     f"{letter}{number}"
@@ -28,6 +35,8 @@ ROWS = tuple(
     for number in range(1, last + 1)
 )
 """Every row of the five documents: Canesse, Audibert, Couchot, Dubois et al., Stemmer."""
+Found: TypeAlias = tuple[Finding, Finding, bool]
+"""What was found of the printed form and of the other, and whether it was found twice."""
 RECORDED = Path(__file__).with_name("recorded.json")
 
 
@@ -47,33 +56,136 @@ def all_claims() -> dict[str, Claim[Any]]:
 
 
 def chosen(words: Iterable[str]) -> list[Claim[Any]]:
-    """Return the claims of some rows; all of them for no words."""
-    wanted = [word.upper() for word in words]
-    known = all_claims()
-    for word in wanted:
-        if word not in ROWS:
+    """Return the claims that words name; all of them for no words.
+
+    A word is a row (``C5``), one claim (``C5b``), or anything that the concordance knows: a
+    document, a section, a theorem, a figure, an algorithm.
+
+    Raises
+    ------
+    ParameterError
+        Nothing is called so, or nothing that is called so has a claim.
+    """
+    wanted: set[str] = set()
+    for word in words:
+        rows = {row for row, claim in all_claims().items() if word.upper() in {row.upper(), claim.row}}
+        if not rows:
+            rows = {row for entry in concordance.found(word) for row in entry.claims}
+        if not rows:
             raise ParameterError(
-                f"a row must be one of C1 to C12, A1 to A17, L1 to L8, W1 to W4, S1 to S9, "
-                f"got {word}. Run sourdine lab claims C5."
+                f"nothing that is called {word!r} has a claim. Run sourdine lab where {word!r}."
             )
-    return [c for c in known.values() if not wanted or c.row in wanted]
+        wanted |= rows
+    return [claim for row, claim in all_claims().items() if not wanted or row in wanted]
 
 
 def judge(
     these: Iterable[Claim[Any]],
-    done: Callable[[Claim[Any]], None] = lambda _: None,
+    done: Callable[[Judged], None] = lambda _: None,
     *,
     workers: int | None = None,
+    quick: bool = False,
+    folder: Path | None = None,
 ) -> list[Judged]:
-    """Return the claims with their verdicts, computed on all cores."""
+    """Return the claims with their verdicts, computed on all cores.
+
+    Parameters
+    ----------
+    these
+        The claims.
+    done
+        Called with each claim as it is judged.
+    workers
+        The number of processes. Defaults to one per core.
+    quick
+        Run each check once on either form. Otherwise once more with the forms exchanged, to see
+        that it looks at its form and at nothing else.
+    folder
+        Where findings are kept. One is reused as long as no code has changed.
+    """
+    claims = list(these)
+    found: dict[str, Judged] = {}
+
+    def judged(claim: Claim[Any], finding: Found) -> None:
+        printed, instead, steady = finding
+        found[claim.id] = one = claim.judged(printed, instead, steady=steady)
+        done(one)
+
+    kept = _Kept(folder, quick=quick)
+    for claim in claims:
+        if (finding := kept.get(claim.id)) is not None:
+            judged(claim, finding)
     with pool(workers) as processes:
-        waiting = [(claim, processes.submit(_find, claim.id)) for claim in these]
-        judged = []
-        for claim, future in waiting:
-            printed, instead, steady = future.result()
-            judged.append(claim.judged(printed, instead, steady=steady))
-            done(claim)
-    return judged
+        waiting = {
+            processes.submit(_find, claim.id, twice=not quick): claim
+            for claim in claims
+            if claim.id not in found
+        }
+        for future in as_completed(waiting):
+            claim, finding = waiting[future], future.result()
+            kept.put(claim.id, finding)
+            judged(claim, finding)
+    return [found[claim.id] for claim in claims]
+
+
+class _Kept:
+    """Findings in a folder, each under a name that changes with the code of lab and library."""
+
+    def __init__(self, folder: Path | None, *, quick: bool) -> None:
+        self._folder, self._quick = folder, quick
+
+    def get(self, row: str) -> Found | None:
+        path = self._path(row)
+        if path is None or not path.exists():
+            return None
+        facts = json.loads(path.read_text("utf-8"))
+        return Finding(**facts["printed"]), Finding(**facts["instead"]), facts["steady"]
+
+    def put(self, row: str, finding: Found) -> None:
+        path = self._path(row)
+        if path is None:
+            return
+        printed, instead, steady = finding
+        facts = {"printed": asdict(printed), "instead": asdict(instead), "steady": steady}
+        path.parent.mkdir(parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.write_text(json.dumps(facts, default=_plain), "utf-8")
+        fresh.replace(path)
+
+    def _path(self, row: str) -> Path | None:
+        if self._folder is None:
+            return None
+        known = [row, self._quick, _code(), os.environ.get("SOURDINE_DATA")]
+        name = blake2b(json.dumps(known).encode(), digest_size=8).hexdigest()
+        return self._folder / f"{row}-{name}.json"
+
+
+def _plain(value: Any) -> Any:
+    return value.item()  # of NumPy
+
+
+@cache
+def _code() -> str:
+    """Return a digest of all code of the lab and of the library."""
+    digest = blake2b(digest_size=16)
+    for package in (sourdine, sourdine_lab):
+        for path in sorted(Path(package.__file__).parent.rglob("*.py")):
+            digest.update(path.read_bytes())
+    return digest.hexdigest()
+
+
+def counted(judged: Iterable[Judged]) -> str:
+    """Return how many claims there are, and how many of each verdict.
+
+    Examples
+    --------
+    >>> counted([])
+    '0 claims'
+    """
+    counts = Counter(one.verdict for one in judged)
+    said = ", ".join(f"{counts[verdict]} {verdict.value}" for verdict in Verdict if counts[verdict])
+    total = sum(counts.values())
+    return f"{total} {'claim' if total == 1 else 'claims'}" + (f": {said}" if said else "")
 
 
 def recorded() -> dict[str, str]:
@@ -108,8 +220,8 @@ def troubles(judged: Iterable[Judged]) -> list[str]:
     return found
 
 
-def _find(row: str) -> tuple[Finding, Finding, bool]:
-    judged = all_claims()[row].judge(twice=True)
+def _find(row: str, *, twice: bool) -> Found:
+    judged = all_claims()[row].judge(twice=twice)
     return judged.printed, judged.instead, judged.steady
 
 
