@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from itertools import cycle, product
 
 import pytest
 
 from sourdine.errors import ParameterError
+from sourdine_lab import concordance
 from sourdine_lab.claims import verdicts
 from sourdine_lab.claims.claim import Claim, Finding, Instead, Verdict
 
@@ -24,6 +26,7 @@ HIGH, LOW = 12, 8
 EXPECTED = {
     (HIGH, LOW, Instead.RIVAL): Verdict.CONFIRMED,
     (LOW, HIGH, Instead.CORRECTION): Verdict.CORRECTED,
+    (LOW, HIGH, Instead.MEANT): Verdict.MISPRINT,
     (LOW, HIGH, Instead.OPPOSITE): Verdict.REFUTED,
 }
 
@@ -42,6 +45,16 @@ def test_swapping_the_forms_changes_the_verdict():
     for printed, instead, other in EXPECTED:
         one, swapped = claim(printed, instead, other), claim(instead, printed, other)
         assert one.judge().verdict is not swapped.judge().verdict
+
+
+@pytest.mark.parametrize(
+    ("printed", "instead", "other"), list(product((HIGH, LOW), (HIGH, LOW), Instead))
+)
+def test_our_own_reading_is_observed_whichever_way_it_goes(printed, instead, other):
+    judged = claim(printed, instead, other, ours=True).judge()
+    decided = (printed, instead, other) in EXPECTED
+    assert judged.verdict is (Verdict.OBSERVED if decided else Verdict.UNDECIDED)
+    assert judged.minds_swapping is claim(printed, instead, other).judge().minds_swapping
 
 
 def test_both_forms_are_run_by_one_check():
@@ -100,11 +113,56 @@ def test_the_order_is_that_of_the_rows(room):
     assert len(verdicts.chosen([])) == 4
 
 
-@pytest.mark.parametrize("word", ["C13", "Z1", "C5b", "everything", ""])
-def test_a_row_that_the_documents_lack_is_refused(word, room):
+@pytest.mark.parametrize("word", ["C13", "Z1", "everythingg", ""])
+def test_what_the_documents_lack_is_refused(word, room):
     assert room
-    with pytest.raises(ParameterError, match="Run sourdine lab claims C5"):
+    with pytest.raises(ParameterError, match="no document has anything called"):
         verdicts.chosen([word])
+
+
+def test_what_has_no_claim_is_refused(room, monkeypatch):
+    assert room
+    entry = concordance.Entry(document="canesse", place="1", name="x", statement="y")
+    monkeypatch.setattr(concordance, "found", lambda _: [entry])
+    with pytest.raises(ParameterError, match="Run sourdine lab where 'Introduction'"):
+        verdicts.chosen(["Introduction"])
+
+
+def test_claims_are_chosen_by_what_the_document_calls_them():
+    for word in ("canesse", "figure 12", "RecExp", "3.4.1.2", "Théorème 3.4.1.2", "GRR"):
+        rows = {row for entry in concordance.found(word) for row in entry.claims}
+        assert rows
+        assert {claim.id for claim in verdicts.chosen([word])} == rows
+    assert {c.id[0] for c in verdicts.chosen(["canesse"])} == {"C"}
+    assert [c.id for c in verdicts.chosen(["c5b"])] == ["C5b"]
+
+
+def test_findings_are_kept_and_reused_until_code_changes(tmp_path, monkeypatch):
+    claims = verdicts.chosen(["C1", "S2b"])
+    first = verdicts.judge(claims, workers=1, quick=True, folder=tmp_path)
+    monkeypatch.setattr(verdicts, "pool", lambda _: nullcontext())
+    told = []
+    again = verdicts.judge(claims, told.append, quick=True, folder=tmp_path)
+    assert [one.facts for one in again] == [one.facts for one in first]
+    assert [one.claim.id for one in told] == ["C1", "S2b"]
+    monkeypatch.setattr(verdicts, "_code", lambda: "other code")
+    with pytest.raises(AttributeError, match="submit"):
+        verdicts.judge(claims, folder=tmp_path)
+
+
+def test_verdicts_are_counted(room):
+    assert verdicts.counted([c.judge() for c in room.values()]) == (
+        "4 claims: 1 confirmed, 1 corrected, 2 refuted"
+    )
+
+
+@pytest.mark.parametrize("row", list(verdicts.all_claims()))
+def test_a_document_is_not_called_wrong_without_its_words(row):
+    claim = verdicts.all_claims()[row]
+    if claim.other is Instead.RIVAL or claim.ours:
+        return
+    assert len(claim.quote) >= 3, "quote the document, or say that it is our reading"
+    assert len(claim.quote.split()) <= 45
 
 
 def test_a_verdict_must_be_the_recorded_one(room):

@@ -62,12 +62,10 @@ def room(tmp_path, monkeypatch):
     monkeypatch.setattr(verdicts, "RECORDED", path)
     monkeypatch.setattr(verdicts, "all_claims", lambda: known)
 
-    def judge(these, done=lambda _: None, *, workers=None):
-        del workers
-        found = []
-        for claim in these:
-            found.append(claim.judge())
-            done(claim)
+    def judge(these, done=lambda _: None, **_):
+        found = [claim.judge() for claim in these]
+        for one in reversed(found):  # as processes may finish
+            done(one)
         return found
 
     monkeypatch.setattr(verdicts, "judge", judge)
@@ -82,11 +80,69 @@ def test_list_shows_every_experiment_with_its_rows(lab):
     assert "C6" in told.stdout
 
 
+def test_list_shows_the_settings_of_one(lab):
+    told = lab("list", "canesse-4")
+    assert told.returncode == 0
+    for one in all_experiments()["canesse-4"].settings:
+        assert one.name in told.stdout
+        assert one.meaning in told.stdout
+    assert "100:5000:100" in told.stdout
+    assert "sourdine lab run canesse-4 --set 'epsilon=1'" in told.stdout
+
+
+@pytest.mark.parametrize(
+    ("word", "there"),
+    [
+        ("Théorème 3.4.1.2", "Canesse, 3.4.1"),
+        ("theorem 3.4.1.2", "Canesse, 3.4.1"),
+        ("figure 12", "sourdine lab run audibert-12"),
+        ("RecExp", "Audibert, 4.3"),
+        ("GRR", "Couchot"),
+        ("C5", "C5 "),
+    ],
+)
+def test_where_shows_statement_functions_figures_and_verdicts(lab, word, there):
+    told = lab("where", word)
+    assert told.returncode == 0, told.stderr
+    assert there in told.stdout
+    assert "says" in told.stdout
+
+
+def test_a_run_with_other_settings_says_so_and_overwrites_nothing(lab, tmp_path):
+    words = ("run", "canesse-4", "--workers", "1", "-o", str(tmp_path), "--set", "runs=2")
+    words += ("--set", "sizes=100,200")
+    told = lab(*words, "--set", "epsilon=0.1")
+    assert told.returncode == 0, told.stderr
+    (folder,) = tmp_path.glob("with-*")
+    page = (folder / "run.html").read_text()
+    assert "epsilon=0.1 (the document: 1)" in page
+    assert not (tmp_path / "figures").exists()
+    assert lab(*words, "--set", "epsilon=0.2").returncode == 0
+    assert len(list(tmp_path.glob("with-*"))) == 2
+
+
+@pytest.mark.parametrize(
+    ("typed", "says"),
+    [
+        ("epsilon", "--set must be like epsilon=0.1, got 'epsilon'"),
+        ("epsilom=1", "Did you mean epsilon?"),
+        ("epsilon=-1", "epsilon must be a number above 0, got -1"),
+    ],
+)
+def test_other_settings_are_refused_before_anything_is_computed(lab, tmp_path, typed, says):
+    told = lab("run", "canesse-4", "--set", typed, "-o", str(tmp_path / "out"))
+    assert told.returncode == 2
+    assert says in told.stderr
+    assert not list(tmp_path.iterdir())
+
+
 def test_claims_exit_with_1_until_they_are_recorded(lab, room):
     told = lab("claims")
     assert told.returncode == 1
     assert "C5: corrected now, recorded as nothing" in told.stderr
     assert "8 against 10; correction: 12 against 10" in told.stdout
+    assert told.stdout.index("C5 ") < told.stdout.index("A3 ")
+    assert "2 claims: 2 corrected." in told.stdout
     assert lab("claims", "--record").returncode == 0
     assert verdicts.recorded() == {"C5": "corrected", "A3": "corrected"}
     assert lab("claims").returncode == 0

@@ -265,7 +265,7 @@ def law(low: float | None = None, high: float | None = None) -> Kind:
         return str(found)
 
     within = "" if low is None else f" on [{written(low)}, {written(high)}]"
-    return Kind(f"be a law{within}, as {', '.join(DataLaw.forms())}", read)
+    return Kind(f"be a law{within}, such as {', '.join(DataLaw.forms())}", read)
 
 
 def _number(given: Any) -> float | int:
