@@ -60,6 +60,7 @@ def room(tmp_path, monkeypatch):
     path = tmp_path / "recorded.json"
     path.write_text("{}\n")
     monkeypatch.setattr(verdicts, "RECORDED", path)
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(verdicts, "all_claims", lambda: known)
 
     def judge(these, done=lambda _: None, **_):

@@ -11,7 +11,7 @@ compared with, and the games that show why, live here:
 ``concordance``    where each statement, figure and algorithm of a document is here
 ``registry``       finds the experiments; ``runner`` computes them on all cores, resumably
 ``look``           one palette, one colour a method, lines named at their ends
-``page``           one page with every figure and every claim, that needs no network
+``page``           one page with figures and claims, that needs no network
 ``command``        ``sourdine lab``
 ``bounds``         the documents' theorems on accuracy, as printed and as they hold
 ``amplification``  what sampling does to a promise: as printed, and as it is

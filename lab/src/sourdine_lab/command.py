@@ -176,7 +176,7 @@ def claims(
     from sourdine_lab.claims import verdicts
 
     chosen = verdicts.chosen(words or [])
-    folder = _folder(out or Path("lab-report")) / "claims"
+    folder = _folder(out or Path("lab-report"), "claims") / "claims"
     try:
         with _bar() as bar:
             judged = _judged(chosen, bar, workers, quick=quick, folder=folder, show=True)
@@ -290,7 +290,7 @@ def _written(
     from sourdine_lab.runner import Runner, folder_of
 
     whole = out or Path("lab-report-quick" if quick else "lab-report")
-    folder = _folder(whole / folder_of(given) if given else whole)
+    folder = _folder(whole / folder_of(given) if given else whole, "figures", "numbers")
     runner = Runner(whole / "parts", quick=quick, seed=seed, workers=workers, given=given or {})
     try:
         with _bar() as bar:
@@ -312,7 +312,7 @@ def _written(
     return folder
 
 
-def _folder(out: Path) -> Path:
+def _folder(out: Path, *inside: str) -> Path:
     """Return the folder, made and ready; refuse before anything is computed."""
     needed = {"matplotlib": "matplotlib", "igraph": "igraph", "sklearn": "scikit-learn"}
     missing = [name for module, name in needed.items() if find_spec(module) is None]
@@ -322,7 +322,7 @@ def _folder(out: Path) -> Path:
             "In the checkout, type pip install . ./lab."
         )
     try:
-        for name in ("figures", "numbers"):
+        for name in inside:
             (out / name).mkdir(parents=True, exist_ok=True)
         with TemporaryFile(dir=out):
             return out

@@ -1,4 +1,4 @@
-"""One page with every figure and every claim, that needs no network."""
+"""One page with figures and claims, that needs no network."""
 
 from __future__ import annotations
 
