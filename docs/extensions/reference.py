@@ -47,7 +47,7 @@ UNLINKED = ("Number",)
 
 def documented() -> Iterator[str]:
     """Yield the modules that offer names: packages, what they list, and the lab's modules."""
-    yield "sourdine"
+    yield from ("sourdine", "sourdine_lab")
     for name in _modules():
         module = import_module(name)
         parent, _, last = name.rpartition(".")

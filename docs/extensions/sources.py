@@ -37,6 +37,8 @@ HOME = "lab/src/sourdine_lab/"
 LAB = (f"{HOME}experiments/", f"{HOME}claims/")
 """Code that has its pages beside the lab's."""
 SOURCES = ("src/", "lab/src/")
+CODE = ("_modules/", "lab/code/", "files/")
+"""Pages of code."""
 LINKED = "files"
 """Where the environment keeps which files a page links to."""
 BACK = re.compile(r'(id="([^"]+)">\n)<a class="viewcode-back"[^>]*>([^<]*)</a>')
@@ -131,9 +133,18 @@ def _lead_back(app: Sphinx, page: str, _: str, context: dict[str, Any], __: obje
     context["body"] = BACK.sub(link, context["body"])
 
 
+def _without_contents(
+    _: Sphinx, page: str, __: str, context: dict[str, Any], ___: object
+) -> None:
+    """Leave the table of contents off pages of code, which takes a quarter of the build there."""
+    if page.startswith(CODE):
+        context["toctree"] = lambda **_: ""
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Show files before Sphinx collects downloads, and mend the pages of modules."""
     app.connect("doctree-read", _show_files, priority=400)
     app.connect("html-collect-pages", _file_pages)
     app.connect("html-page-context", _lead_back)
+    app.connect("html-page-context", _without_contents, priority=400)  # before the theme asks for it
     return {"parallel_read_safe": True, "parallel_write_safe": True}
