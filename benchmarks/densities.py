@@ -94,8 +94,8 @@ def methods() -> dict[str, DensityProtocol]:
     """Return every method by name."""
     unit = {"bounds": (0, 1), "epsilon": ALPHA}
     rows: dict[str, DensityProtocol] = {
-        UNCAPPED: Dubois(n=PEOPLE, constants="paper", gamma=UNIVERSAL, cap=False, **unit),
-        PAPER: Dubois(n=PEOPLE, constants="paper", gamma=UNIVERSAL, **unit),
+        UNCAPPED: Dubois(n=PEOPLE, constants="paper", gamma=UNIVERSAL, cap=False, first=2, **unit),
+        PAPER: Dubois(n=PEOPLE, constants="paper", gamma=UNIVERSAL, first=2, **unit),
         "dubois db4, exact": Dubois(n=PEOPLE, gamma=UNIVERSAL, last=5, **unit),
         "dubois haar, exact": Dubois(
             n=PEOPLE, gamma=UNIVERSAL, wavelet="haar", first=2, last=5, **unit

@@ -70,6 +70,19 @@ def test_the_mean_is_near(method):
     assert not found.cost.is_private
 
 
+@pytest.mark.parametrize(("method", "terms"), [
+    ("dubois", {"wavelet": "db8", "nu": 2, "gamma": 1, "constants": "paper"}),
+    ("one-bit", {"wavelet": "db2"}),
+    ("shrinkage", {"wavelet": "sym8"}),
+])  # fmt: skip
+def test_terms_of_wavelets_are_taken(method, terms):
+    found = density([0.2, 0.4] * 50, bounds=(0, 1), epsilon=1, method=method, **terms)
+    assert terms["wavelet"] in found.method
+    assert found.cost.epsilon == 1
+    rule = protocol(bounds=(0, 1), epsilon=1, n=100, method=method, **terms)
+    assert {name: getattr(rule, name) for name in terms} == terms
+
+
 def test_frames_and_columns_are_read():
     table = {"wage": [10.0, 20.0, None] * 100, "age": [1] * 300}
     assert density(table, bounds=(0, 50), epsilon=1, column="wage").reports == 300
@@ -91,6 +104,13 @@ BAD = [
     ({"epsilon": 0}, "epsilon must be above 0"),
     ({"method": "magic"}, "method must be 'auto', 'shrinkage', "),
     ({"loss": "l7"}, "loss must be 'l2' or 'w1'"),
+    ({"nu": 2}, "nu must be omitted with method='auto': it is a parameter of method='dubois'"),
+    ({"gamma": 2, "method": "one-bit"}, "gamma must be omitted with method='one-bit'"),
+    ({"constants": "paper", "method": "histogram"}, "constants must be omitted with"),
+    ({"wavelet": "db4", "method": "square-wave"}, "wavelet must be omitted with"),
+    ({"wavelet": "db4"}, "wavelet must be omitted with method='auto'"),
+    ({"nu": 1, "method": "dubois"}, "nu must be above 1"),
+    ({"constants": "guess", "method": "dubois"}, "constants must be 'exact' or 'paper'"),
 ]
 BAD_TERMS = [
     (Dubois, {"nu": 1}, "nu must be above 1"),

@@ -8,11 +8,19 @@ from math import tanh
 import numpy as np
 import pytest
 
-from sourdine.audit import worst_case
+from sourdine.audit import checks, worst_case
 from sourdine.errors import ParameterError
-from sourdine.local.densities.dubois import Dubois, coarse_levels, paper_levels, rebuilt
+from sourdine.local.densities.call import protocol as protocol_of
+from sourdine.local.densities.dubois import (
+    Dubois,
+    NoisyCoefficients,
+    coarse_levels,
+    paper_levels,
+    rebuilt,
+)
 from sourdine.local.densities.one_bit import OneBit, SignedLevel
 from sourdine.local.densities.wavelets import UNIT, Basis, Wavelet
+from sourdine.mechanisms.mechanism import Specimen
 from sourdine.noise import SeededSource
 
 NAMES = ["haar", "db2", "db4", "db8", "sym8", "coif2"]
@@ -127,7 +135,7 @@ def test_printed_constants_are_too_large(name, factor):
 
 def test_dubois_follows_the_formulas():
     protocol = Dubois(**UNIT_BOUNDS, n=100_000, constants="paper", nu=1.5, gamma=2)
-    assert (protocol.first, protocol.last) == (2, 6)
+    assert (protocol.first, protocol.last) == (4, 6)
     wavelet, n, nu = Wavelet("db4"), 100_000, 1.5
     k = 4 * 9 * wavelet.peak("psi") * (2 * nu - 1) / (nu - 1)
     for level, least in zip(protocol.basis.levels[1:], protocol.thresholds(n)[1:], strict=True):
@@ -223,3 +231,117 @@ def test_levels_of_the_paper_count_derivatives_and_not_moments():
     assert paper_levels(100_000, 1, Wavelet("db4")) == (4, 6)
     assert paper_levels(100_000, 1, Wavelet("db20"))[0] == 2
     assert coarse_levels(100_000, 1, Wavelet("db8")) == (1, 6)
+
+
+def test_constants_of_the_paper_come_with_its_levels():
+    for wavelet, n in (("db8", 100_000), ("db4", 100_000), ("db8", 10**6), ("db20", 10**9)):
+        rule = Dubois(**UNIT_BOUNDS, n=n, wavelet=wavelet, constants="paper")
+        assert (rule.first, rule.last) == paper_levels(n, 1, Wavelet(wavelet))
+        ours = Dubois(**UNIT_BOUNDS, n=n, wavelet=wavelet)
+        assert (ours.first, ours.last) == coarse_levels(n, 1, Wavelet(wavelet))
+    assert Dubois(**UNIT_BOUNDS, n=10**6, wavelet="db8", constants="paper", last=3).first == 3
+
+
+# ---- The estimator of the theorem ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("n", "alpha"), [(1000, 1), (10**6, 1), (10**6, 0.5), (10**8, 1)])
+def test_printed_estimator_follows_the_theorem(n, alpha):
+    nu, gamma = 2.0, 3.0
+    rule = Dubois.printed(n, alpha, wavelet="db8", nu=nu, gamma=gamma)
+    size = n * alpha**2
+    assert abs(np.log2(size) / 4 - rule.first) <= 0.5  # N = 1
+    assert 2 ** (2 * rule.last) <= size / np.log(size) < 2 ** (2 * rule.last + 2)
+    assert (rule.cap, rule.rule, rule.constants) == (False, "hard", "paper")
+    wavelet = Wavelet("db8")
+    c_a = 2 * 8 + 1  # the support of db8 has the length 15
+    k = 4 * c_a * wavelet.peak("psi") * (2 * nu - 1) / (nu - 1)
+    sigmas = [
+        float(t) / UNIT * v.height for v, t in zip(rule.basis.levels, rule.scales, strict=True)
+    ]
+    least = rule.thresholds(n)
+    first = 4 * c_a * wavelet.peak("phi") / alpha * 2 ** (rule.first / 2)
+    assert sigmas[0] == pytest.approx(first, rel=1e-5)
+    assert least[0] == 0
+    for level, sigma, reached in zip(rule.basis.levels[1:], sigmas[1:], least[1:], strict=True):
+        j = level.j
+        assert sigma == pytest.approx(k / alpha * j**nu * 2 ** (j / 2), rel=1e-5)
+        t = gamma * j ** (nu + 0.5) * 2 ** (j / 2) / np.sqrt(size)
+        assert reached == pytest.approx(k * t, rel=1e-5)
+
+
+@pytest.mark.parametrize("wavelet", ["haar", "db2", "db4", "db5", "sym4"])
+def test_printed_estimator_refuses_wavelets_that_the_theorem_excludes(wavelet):
+    with pytest.raises(ParameterError, match="wavelet must have N > 0"):
+        Dubois.printed(1000, 1, wavelet=wavelet)
+
+
+def printed_small(epsilon):
+    """The printed noise on 8 cells, for the exact law of a report."""
+    return NoisyCoefficients(
+        epsilon=epsilon, wavelet="db6", bits_of_input=3, first=1, last=1, constants="paper"
+    )
+
+
+def test_printed_estimator_is_private():
+    """By whole numbers, over pairs of cells, at all levels and for several nu."""
+    for nu in (1.01, 1.5, 3):
+        rule = Dubois.printed(10**6, 1, nu=nu)
+        ticks = np.unique(np.r_[0:4096:97, 4095])
+        assert Fraction(1, 100) < exact_loss(rule, ticks) <= rule.worst < 1
+        deep = NoisyCoefficients(
+            epsilon=1, wavelet="db6", first=0, last=11, constants="paper", nu=nu
+        )
+        assert deep.worst < 1
+
+
+def test_printed_noise_by_the_exact_law_of_a_report():
+    found = worst_case(printed_small(1), range(8))
+    assert found.upper <= 1
+    assert found.epsilon == pytest.approx(float(exact_loss_of(printed_small(1))), rel=1e-6)
+
+
+def exact_loss_of(report):
+    c, scales = report.coefficients(np.arange(report.top + 1)), report.each()
+    return max(
+        sum(Fraction(int(abs(a - b))) / t for a, b, t in zip(x, y, scales, strict=True))
+        for x in c
+        for y in c
+    )
+
+
+@pytest.mark.slow
+def test_printed_noise_by_draws():
+    specimen = Specimen(
+        name="printed", make=printed_small, inputs=tuple(range(0, 8, 2)), tight=False, draws=20_000
+    )
+    checks.check_draws_follow_the_law(specimen)
+
+
+def test_density_offers_the_constants_of_the_paper_at_their_cost():
+    rule = protocol_of(
+        **UNIT_BOUNDS, n=10**5, method="dubois", wavelet="db8", nu=2, gamma=3, constants="paper"
+    )
+    assert (rule.first, rule.last, rule.nu, rule.gamma) == (4, 6, 2, 3)
+    assert rule.worst <= rule.epsilon == rule.guarantee.epsilon == 1
+
+
+@pytest.mark.slow
+def test_printed_estimator_needs_very_many_people():
+    """Two bumps, a million people at alpha 1: worse than the estimate 0. The noise is the limit."""
+    x = (np.arange(4096) + 0.5) / 4096
+    bumps = [np.exp(-0.5 * ((x - at) / w) ** 2) / w for at, w in ((0.3, 0.07), (0.7, 0.1))]
+    f = np.sum(bumps, axis=0)
+    f /= f.mean()
+    rule, n, rng = Dubois.printed(10**6, 1), 10**6, np.random.default_rng(1)
+    errors = []
+    for _ in range(20):
+        averages = []
+        for level, t in zip(rule.basis.levels, rule.scales, strict=True):
+            c = (rule.basis.coefficients(level, np.arange(4096)) * f[:, None]).mean(axis=0)
+            noise = rng.normal(0, np.sqrt(2 / n) * float(t), c.size)
+            averages.append((c + noise) / UNIT * level.height)
+        found, _ = rebuilt(rule.basis, averages, [0.0] * 5, rule.thresholds(n), cap=rule.cap)
+        errors.append(((found - f) ** 2).mean())
+    assert np.mean(errors) == pytest.approx(10, abs=1)
+    assert (f**2).mean() == pytest.approx(1.7, abs=0.05)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from math import expm1, log2
 from typing import TYPE_CHECKING, Any, Literal, cast
 
-from sourdine.exact import integer, one_of, positive
+from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.exact import given, integer, one_of, positive
 from sourdine.frames.cells import Ticks
 from sourdine.frames.frame import Frame, is_spark
 from sourdine.local.densities.bins import Bins
@@ -94,6 +95,13 @@ def best_protocol(
 
 
 METHODS = ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois")
+TAKEN = {
+    "wavelet": ("dubois", "one-bit", "shrinkage"),
+    "nu": ("dubois",),
+    "gamma": ("dubois",),
+    "constants": ("dubois",),
+}
+"""The methods that take a parameter of wavelets."""
 
 
 def protocol(
@@ -103,6 +111,10 @@ def protocol(
     n: int,
     method: str = "auto",
     loss: Literal["l2", "w1"] = "l2",
+    wavelet: str | None = None,
+    nu: Number | None = None,
+    gamma: Number | None = None,
+    constants: Literal["exact", "paper"] | None = None,
 ) -> DensityProtocol:
     """Return the public protocol that a call means, for people and server alike.
 
@@ -111,7 +123,7 @@ def protocol(
 
     Parameters
     ----------
-    bounds, epsilon, method, loss
+    bounds, epsilon, method, loss, wavelet, nu, gamma, constants
         As in `density`.
     n
         How many people will answer, about.
@@ -120,19 +132,33 @@ def protocol(
     --------
     >>> protocol(bounds=(0, 1), epsilon=1, n=50_000, method="one-bit").method
     'one bit a person on haar coefficients, thresholded'
+    >>> protocol(bounds=(0, 1), epsilon=1, n=50_000, method="dubois", constants="paper").method
+    'noisy db4 coefficients, paper constants, thresholded'
     """
     read_bounds(bounds)
     spent = positive(epsilon, "epsilon")
     one_of(method, "method", *METHODS)
+    terms = _terms(method, wavelet=wavelet, nu=nu, gamma=gamma, constants=constants)
     if method == "auto":
         return best_protocol(bounds=bounds, epsilon=epsilon, n=n, loss=loss)
     if method == "square-wave":
         return Wave(bounds=bounds, epsilon=epsilon)
     if method in ("shrinkage", "histogram"):
         bins = (finest_bins(n, spent),)
-        return Bins(bounds=bounds, epsilon=epsilon, bins=bins, reading=cast("Any", method))
-    made = OneBit if method == "one-bit" else Dubois
-    return made(bounds=bounds, epsilon=epsilon, n=max(n, 1))
+        return Bins(bounds=bounds, epsilon=epsilon, bins=bins, reading=cast("Any", method), **terms)
+    made: Any = OneBit if method == "one-bit" else Dubois
+    return cast("DensityProtocol", made(bounds=bounds, epsilon=epsilon, n=max(n, 1), **terms))
+
+
+def _terms(method: str, **terms: Any) -> dict[str, Any]:
+    """Return the parameters that were given; one that the method does not take is refused."""
+    asked = {name: x for name, x in terms.items() if x is not None}
+    for name, x in asked.items():
+        if method not in TAKEN[name]:
+            takers = " and ".join(f"method={taker!r}" for taker in TAKEN[name])
+            must = f"be omitted with method={method!r}: it is a parameter of {takers}"
+            raise ParameterError(name, must, given(x), f"Omit {{{name}}}.", **{name: LEFT_OUT})
+    return asked
 
 
 def density(
@@ -142,6 +168,10 @@ def density(
     epsilon: Number,
     method: str = "auto",
     loss: Literal["l2", "w1"] = "l2",
+    wavelet: str | None = None,
+    nu: Number | None = None,
+    gamma: Number | None = None,
+    constants: Literal["exact", "paper"] | None = None,
     column: str | None = None,
     read: Reading | Mapping[str, Any] | None = None,
     source: Source = SYSTEM,
@@ -168,6 +198,11 @@ def density(
     loss
         What ``"auto"`` shall make small: ``"l2"``, the squared error of the density, or ``"w1"``,
         the area between the distribution functions.
+    wavelet
+        The wavelet of ``"dubois"``, ``"one-bit"`` or ``"shrinkage"``, such as ``"db4"``.
+    nu, gamma, constants
+        Parameters of ``"dubois"``, as in `Dubois`: ``constants="paper"`` takes the printed noise
+        and levels, which cost each person at most epsilon.
     column
         The column; may be left out where there is only one.
     read
@@ -184,10 +219,14 @@ def density(
     >>> 0.8 < found.integral(30, 70) <= 1, abs(found.mean - 50) < 5
     (True, True)
     """
-    protocol(bounds=bounds, epsilon=epsilon, n=1, method=method, loss=loss)  # refuses early
+    public: dict[str, Any] = {
+        "bounds": bounds, "epsilon": epsilon, "method": method, "loss": loss, "wavelet": wavelet,
+        "nu": nu, "gamma": gamma, "constants": constants,
+    }  # fmt: skip
+    protocol(n=1, **public)  # refuses early
     data = Frame(x, read=read)
     name = data.resolve(column)
-    rule = protocol(bounds=bounds, epsilon=epsilon, n=len(data), method=method, loss=loss)
+    rule = protocol(n=len(data), **public)
     if is_spark(x):
         from sourdine.local.spark.counting import density_of_frame
 

@@ -76,12 +76,19 @@ def compute(part: Part) -> Iterator[Row]:
 def _methods(n: int) -> dict[str, Callable[[NDArray[np.int64], Source], Floats]]:
     """Return, for each method, what makes a density out of people's cells."""
     from sourdine.local.densities.call import best_protocol
-    from sourdine.local.densities.dubois import Dubois
+    from sourdine.local.densities.dubois import Dubois, coarse_levels
     from sourdine.local.densities.one_bit import OneBit
+    from sourdine.local.densities.wavelets import Wavelet
 
     unit: dict[str, Any] = {"bounds": (0, 1), "epsilon": EPSILON}
     protocols = {
-        "paper's wavelets": Dubois(n=n, constants="paper", gamma=UNIVERSAL, **unit),
+        "paper's wavelets": Dubois(
+            n=n,
+            constants="paper",
+            gamma=UNIVERSAL,
+            first=coarse_levels(n, EPSILON, Wavelet("db4"))[0],
+            **unit,
+        ),
         "wavelets, exact constants": Dubois(n=n, **unit),
         "one bit a person": OneBit(n=n, **unit),
         "square wave": best_protocol(bounds=(0, 1), epsilon=EPSILON, n=n, loss="w1"),
