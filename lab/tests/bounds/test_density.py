@@ -33,6 +33,25 @@ def test_privacy_costs_an_exponent():
         b.density_rate(100, 1, s=0.4, p=2, r=2)
 
 
+@pytest.mark.parametrize(("s", "p", "r"), [(1, 2, 2), (1.5, 4, 6), (1.5, 1.5, 6), (1.5, 1, 6)])
+def test_lower_bounds_fall_with_the_exponents_of_the_rates(s, p, r):
+    sizes = np.logspace(14, 40, 9)
+    found = [b.density_risk_at_least(n, 1, s=s, p=p, r=r) for n in sizes]
+    is_dense = b.density_is_dense(s, p, r)
+    slope = np.polyfit(np.log(sizes if is_dense else sizes / np.log(sizes)), np.log(found), 1)[0]
+    assert slope == pytest.approx(-(dense(s, r) if is_dense else sparse(s, p, r)), abs=0.03)
+    larger = b.density_risk_at_least(1e20, 1, s=s, p=p, r=r, radius=3)
+    assert larger > b.density_risk_at_least(1e20, 1, s=s, p=p, r=r, radius=1)
+
+
+def test_lower_bound_is_below_what_an_estimator_reaches():
+    """Randomised response on a histogram, at its best number of bins, on the same densities."""
+    n, s = 10**6, 1
+    keep = 2 * (np.exp(0.5) / (1 + np.exp(0.5))) - 1  # unary encoding at alpha 1
+    risks = [4 * k**-2.0 + k * k / (n * keep**2) for k in 2 ** np.arange(1, 12)]
+    assert b.density_risk_at_least(n, 1, s=s, p=2, r=2) < min(risks)
+
+
 @pytest.mark.parametrize("alpha", [0.2, 1.0, 3.0])
 def test_two_densities_are_told_no_better_than_allowed(alpha):
     """Shares of yes 1/2 and 1/2 + delta, by randomised response: the total variation, exactly."""

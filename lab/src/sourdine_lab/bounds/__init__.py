@@ -39,6 +39,7 @@ Dubois, Butucea, Kroll and Saumard 2019 (densities under local privacy):
 ==================================  ==============================================================
 `density_rate`, `density_is_dense`  proposition 2.1: the rates and the elbow
 `density_rate_open`                 the rate without privacy
+`density_risk_at_least`             a lower bound over a Besov ball, with its constant
 `two_densities_risk`                its proof's step for two densities, with the constant
 ==================================  ==============================================================
 """
@@ -53,6 +54,7 @@ from sourdine_lab.bounds.density import (
     density_is_dense,
     density_rate,
     density_rate_open,
+    density_risk_at_least,
     two_densities_risk,
 )
 from sourdine_lab.bounds.histogram_normal import (
@@ -117,6 +119,7 @@ __all__ = [
     "density_is_dense",
     "density_rate",
     "density_rate_open",
+    "density_risk_at_least",
     "exact_epsilon",
     "exact_miss",
     "gaussian_constant",

@@ -9,7 +9,18 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.experiments.dubois.risks import heights, linear, open_hard, private_hard, slope
+from sourdine_lab.experiments.dubois.risks import (
+    NOISE,
+    SMOOTHNESS,
+    heights,
+    linear,
+    open_hard,
+    printed_hard,
+    private_hard,
+    slope,
+    wavelet,
+)
+from sourdine_lab.settings import Setting, integer, number, numbers, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -21,87 +32,122 @@ if TYPE_CHECKING:
 
 
 class Way(NamedTuple):
-    """An estimator: how it looks, the decades of n that are drawn, its slope in theory."""
+    """An estimator: how it looks, its settings of n, and from which n its slope is read."""
 
     label: str
     method: str
-    decades: tuple[float, float]
-    theory: dict[str, float]
+    decades: str
+    start: str
 
 
 WAYS = {
-    "private hard": Way("thresholded", "wavelets", (4, 12), {"triangle": -3 / 5, "step": -1 / 2}),
-    "private linear": Way("linear", "linear", (4, 12), {"triangle": -3 / 5, "step": -1 / 3}),
-    "open hard": Way("thresholded", "wavelets", (2.5, 7.5), {"triangle": -3 / 4, "step": -1}),
-    "open linear": Way("linear", "linear", (2.5, 7.5), {"triangle": -3 / 4, "step": -1 / 2}),
+    "private hard": Way("ours, thresholded", "wavelets", "decades", "hard_from"),
+    "private linear": Way("ours, linear", "linear", "decades", "linear_from"),
+    "printed hard": Way("the theorem's, as printed", "one bit", "decades_printed", "printed_from"),
+    "open hard": Way("thresholded", "wavelets", "decades_open", "open_from"),
+    "open linear": Way("linear", "linear", "decades_open", "open_from"),
 }
-"""The triangle has smoothness 3/2. The step has 1/2 in the squared mean, which a linear estimator
-meets; a thresholded one pays only for the few coefficients at the jump, so that without privacy
-nothing but logarithms keeps it from 1/n."""
-SMOOTHNESS = {"triangle": 1.5, "step": 0.5}
-TICKS = (1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12)
-ASYMPTOTIC = {"private hard": 1e7, "private linear": 1e5, "open hard": 1e3, "open linear": 1e3}
-"""Slopes are read from here on: below, thresholds kill everything."""
+OPEN = ("open hard", "open linear")
+OF_STEP = {"private hard": -1 / 2, "open hard": -1.0}
+"""A thresholded estimator pays only for the few coefficients at the step's jump, so that without
+privacy nothing but logarithms keeps it from 1/n. A linear one meets smoothness 1/2."""
+
+
+def theory(way: str, density: str, settings: Settings) -> float:
+    """Return the slope in theory: for the printed estimator that of s = N, the best it promises."""
+    if way == "printed hard":
+        return -_derivatives(settings) / (_derivatives(settings) + 1)
+    if density == "step" and way in OF_STEP:
+        return OF_STEP[way]
+    s = SMOOTHNESS[density]
+    return -2 * s / (2 * s + (2 if way.startswith("private") else 1))
+
+
+def _derivatives(settings: Settings) -> int:
+    from sourdine.local.densities.wavelets import Wavelet
+
+    return Wavelet(settings["printed_wavelet"]).smoothness
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part a density and an estimator."""
     return [
-        {"density": density, "way": way, "sizes": settings["sizes"], "runs": settings["runs"]}
-        for density in SMOOTHNESS
+        {"density": density, "way": way, "sizes": settings["points"], "runs": settings["runs"]}
+        for density in settings["densities"]
         for way in WAYS
+        if way in settings["methods"]
     ]
 
 
-def estimator(way: str, density: str) -> Callable[..., NDArray[np.float64]]:
+def estimator(way: str, density: str, part: Part | Settings) -> Callable[..., NDArray[np.float64]]:
     """Return the function that estimates."""
-    if way.endswith("hard"):
-        return private_hard if way.startswith("private") else open_hard
-    return partial(linear, s=SMOOTHNESS[density], private=way.startswith("private"))
+    alpha, name = part["epsilon"], part["wavelet"]
+    if way == "printed hard":
+        return partial(printed_hard, alpha=alpha, name=part["printed_wavelet"], nu=part["nu"],
+                       gamma=part["gamma"])  # fmt: skip
+    if way == "private hard":
+        return partial(private_hard, alpha=alpha, name=name)
+    if way == "open hard":
+        return partial(open_hard, name=name)
+    return partial(linear, s=SMOOTHNESS[density], private=way.startswith("private"), alpha=alpha,
+                   name=name, noise=part["noise"])  # fmt: skip
 
 
 def compute(part: Part) -> Iterator[Row]:
-    """Yield the integrated squared error against n, at epsilon 1."""
+    """Yield the integrated squared error against n."""
     way, density, rng = part["way"], part["density"], part.rng
-    truth, estimate = heights(density), estimator(way, density)
-    for n in np.logspace(*WAYS[way].decades, part["sizes"]):
+    truth, estimate = heights(density), estimator(way, density, part)
+    for n in np.logspace(*part[WAYS[way].decades], part["sizes"]):
         errors = [((estimate(int(n), truth, rng) - truth) ** 2).mean() for _ in range(part["runs"])]
         yield {
             "density": density, "way": way, "n": int(n), "runs": part["runs"],
             "risk": np.mean(errors), "error": np.std(errors, ddof=1) / part["runs"] ** 0.5,
-            "theory": WAYS[way].theory[density],
+            "theory": theory(way, density, part.shared),
         }  # fmt: skip
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the risks of each density, each with a dotted line of the theory's slope."""
-    figure, panels = look.panels(4, rows=2, width=11, height=7.4, sharey=False)
-    titles = {"triangle": "triangle, smoothness 3/2", "step": "a step"}
-    words = {"private": "With privacy", "open": "Without"}
-    cells = [(privacy, density) for privacy in words for density in SMOOTHNESS]
-    for axes, (privacy, density) in zip(panels, cells, strict=True):
-        for way in (f"{privacy} linear", f"{privacy} hard"):
-            _line(axes, WAYS[way], table.where(density=density, way=way), ASYMPTOTIC[way])
+    densities, methods = settings["densities"], settings["methods"]
+    titles = {"triangle": "triangle, smoothness 3/2", "step": "a step", "smooth": "a smooth bump"}
+    rows = {
+        "With privacy": [way for way in methods if way not in OPEN],
+        "Without": [way for way in methods if way in OPEN],
+    }
+    rows = {name: ways for name, ways in rows.items() if ways}
+    figure, panels = look.panels(
+        len(rows) * len(densities), rows=len(rows), width=5.5 * len(densities) + 0.5,
+        height=3.8 * len(rows), sharey=False,
+    )  # fmt: skip
+    cells = [(name, density) for name in rows for density in densities]
+    for axes, (name, density) in zip(panels, cells, strict=True):
+        private = name == "With privacy"
+        spent = settings["epsilon"] if private else 1
+        for way in rows[name]:
+            _line(axes, way, table.where(density=density, way=way), settings, spent)
+        if private:
+            zero = float((heights(density) ** 2).mean())
+            look.said(axes, zero, f"the estimate 0: {zero:.2g}")
         look.logarithmic(axes)
-        axes.set_xticks(TICKS, [f"$10^{{{round(np.log10(t))}}}$" for t in TICKS])
-        axes.set_xlim(*(10.0**d for d in WAYS[f"{privacy} hard"].decades))
-        people = r"$n\alpha^2$, $\alpha$ = 1" if privacy == "private" else "n"
-        look.titled(axes, f"{words[privacy]}: {titles[density]}", x=people, y="")
+        people = rf"$n\alpha^2$, $\alpha$ = {spent:g}" if private else "n"
+        look.titled(axes, f"{name}: {titles[density]}", x=people, y="")
         look.name_lines(axes)
-    for axes in panels[::2]:
+    for axes in panels[:: len(densities)]:
         axes.set_ylabel("mean integrated squared error")
     look.note(panels[0], "dotted: the theory's slope, in brackets", 0.02, 0.07)
     return figure
 
 
-def _line(axes: Any, way: Way, rows: Table, start: float) -> None:
-    n, risk, theory = rows["n"].astype(float), rows["risk"], float(rows["theory"][0])
-    far = n >= start
-    found, _ = slope(n[far], risk[far])
-    label = f"{way.label}: {found:.2f} ({theory:.2f})"
+def _line(axes: Any, name: str, rows: Table, settings: Settings, spent: float) -> None:
+    way = WAYS[name]
+    n, risk = rows["n"].astype(float) * spent**2, rows["risk"]
+    far, label = n >= settings[way.start], way.label
+    if far.sum() > 1:
+        found, said = slope(n[far], risk[far])[0], float(rows["theory"][0])
+        label = f"{way.label}: {found:.2f} ({said:.2f})"
+        middle = np.exp(np.log(n[far]).mean()), np.exp(np.log(risk[far]).mean())
+        look.stated(axes, n[far], middle[1] * (n[far] / middle[0]) ** said, "_theory")
     look.band(axes, n, risk, rows["error"], method=way.method, label=label)
-    middle = np.exp(np.log(n[far]).mean()), np.exp(np.log(risk[far]).mean())
-    look.stated(axes, n[far], middle[1] * (n[far] / middle[0]) ** theory, "_theory")
 
 
 EXPERIMENT = Experiment(
@@ -110,10 +156,37 @@ EXPERIMENT = Experiment(
     title="Rates with privacy and without",
     question="Do risks fall as (n alpha^2)^(-2s/(2s+2)) with privacy and n^(-2s/(2s+1)) without?",
     stated="the lower bound (n alpha^2)^(-rs/(2s+2)), which the thresholded estimator meets but for"
-    " logarithms, against n^(-rs/(2s+1)) without privacy",
+    " logarithms for s < N, against n^(-rs/(2s+1)) without privacy",
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"sizes": 17, "runs": 60},
-    quick={"sizes": 9, "runs": 8},
-)
+    settings=(
+        Setting("epsilon", 1, number(above=0), "the paper's alpha, what each person spends"),
+        Setting("densities", ["triangle", "step"], words(*SMOOTHNESS), "the densities",
+                split=True),
+        Setting("methods", list(WAYS), words(*WAYS), "the estimators that are compared",
+                split=True),
+        Setting("points", 17, integer(least=3), "numbers of people for each estimator", quick=9,
+                split=True),
+        Setting("runs", 60, integer(least=2), "estimates for each number of people", quick=8,
+                split=True),
+        Setting("decades", [4, 12], numbers(count=2, least=2, most=15),
+                "powers of 10 between which n is, ours with privacy"),
+        Setting("decades_printed", [6, 12], numbers(count=2, least=2, most=15),
+                "the same for the theorem's estimator"),
+        Setting("decades_open", [2.5, 7.5], numbers(count=2, least=1, most=15),
+                "the same without privacy"),
+        Setting("wavelet", "db4", wavelet(), "the wavelet of our estimators"),
+        Setting("printed_wavelet", "db8", wavelet(derivatives=1),
+                "the wavelet of the theorem's estimator, with N > 0"),
+        Setting("nu", 1.5, number(above=1), "the paper's nu, of the theorem's estimator"),
+        Setting("gamma", 4, number(above=0), "the paper's gamma, of the theorem's estimator"),
+        Setting("noise", NOISE, number(above=0),
+                "what n alpha^2 is divided by for the level of the linear estimator"),
+        Setting("hard_from", 1e7, number(above=0),
+                "from this n alpha^2 on the slope of our thresholded estimator is read"),
+        Setting("linear_from", 1e5, number(above=0), "the same for our linear estimator"),
+        Setting("printed_from", 1e9, number(above=0), "the same for the theorem's estimator"),
+        Setting("open_from", 1e3, number(above=0), "the same without privacy"),
+    ),
+)  # fmt: skip

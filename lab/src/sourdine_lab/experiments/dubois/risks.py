@@ -1,7 +1,11 @@
 r"""Wavelet estimators of a density, with privacy and without, and their risks.
 
-People are drawn by their law from a density on a grid of :math:`2^{12}` cells. The sum of the noise
-of n people is drawn at once, as a difference of two gamma variables: the sum's exact law.
+People are drawn by their law from a density on a grid of :math:`2^{12}` cells. Nobody's noise is
+drawn alone: the sum of n Laplace variables is drawn at once, as a difference of two gamma
+variables, which is the sum's exact law. So n may be :math:`10^{12}`.
+
+The grid has no levels beyond 11. The paper's last level is a finer one from
+:math:`n\alpha^2 = 3.2 \cdot 10^8` on, but nothing of these densities reaches a threshold there.
 """
 
 from __future__ import annotations
@@ -13,20 +17,20 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from sourdine.local.densities.dubois import Dubois, rebuilt
-from sourdine.local.densities.wavelets import UNIT, Basis
+from sourdine.local.densities.wavelets import UNIT, Basis, Wavelet
+from sourdine_lab.besov import means
+from sourdine_lab.settings import Kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import NDArray
 
-    from sourdine.local.densities.wavelets import Level
-
     Floats: TypeAlias = NDArray[np.float64]
 
 __all__ = [
-    "BITS", "CELLS", "SHAPES", "X", "heights", "kept", "linear", "means", "noisy", "open_hard",
-    "private_hard", "slope",
+    "BITS", "CELLS", "NOISE", "SHAPES", "SMOOTHNESS", "X", "heights", "kept", "linear", "means",
+    "noisy", "open_hard", "printed_hard", "private_hard", "slope", "wavelet",
 ]  # fmt: skip
 
 BITS = 12
@@ -39,29 +43,27 @@ SHAPES: dict[str, Callable[[Floats], Floats]] = {
     "step": lambda x: np.where(x < 0.3, 2.0, 0.5),
     "smooth": lambda x: np.sin(np.pi * x) ** 8,
 }
+SMOOTHNESS = {"triangle": 1.5, "step": 0.5, "smooth": 4.0}
+"""In squared mean; of the last as much as db4 has vanishing moments."""
+
+
+def wavelet(*, derivatives: int = -1) -> Kind:
+    """Return the kind of a wavelet of PyWavelets, with N at least as given."""
+
+    def read(given: object) -> str:
+        made = Wavelet(str(given))
+        if made.smoothness < derivatives:
+            raise ValueError
+        return made.name
+
+    rough = "" if derivatives < 0 else f" with N >= {derivatives}"
+    return Kind(f"be an orthogonal wavelet of PyWavelets{rough}", read)
 
 
 def heights(name: str) -> Floats:
     """Return a density's height on each cell."""
     f = SHAPES[name](X)
     return np.asarray(f / f.mean())
-
-
-@lru_cache(64)
-def _columns(basis: Basis, level: Level) -> tuple[NDArray[np.int64], Floats]:
-    """Return which function of a level each cell's values belong to, and the values."""
-    whole, column = basis.places(level, np.arange(1 << basis.bits))
-    table = basis.table(level)
-    rows = np.stack([whole - m + len(table) - 1 for m in range(len(table))])
-    return rows.ravel(), (table[:, column] / UNIT).ravel()
-
-
-def means(basis: Basis, level: Level, share: Floats) -> Floats:
-    """Return the mean of a level's functions over people's shares of the cells, times 2^(-j/2)."""
-    rows, values = _columns(basis, level)
-    weights = values * np.tile(share, len(values) // len(share))
-    made: Floats = np.bincount(rows, weights, minlength=basis.size(level)).astype(np.float64)
-    return made
 
 
 def noisy(rule: Dubois, n: int, truth: Floats, rng: np.random.Generator) -> list[Floats]:
@@ -81,40 +83,59 @@ def kept(basis: Basis, averages: list[Floats], thresholds: list[float]) -> Float
 
 
 @lru_cache(8)
-def _rule(n: int) -> Dubois:
-    return Dubois(bounds=(0, 1), epsilon=1, n=n)
+def _rule(n: int, alpha: float, name: str) -> Dubois:
+    return Dubois(bounds=(0, 1), epsilon=alpha, n=n, wavelet=name)
 
 
-def private_hard(n: int, truth: Floats, rng: np.random.Generator) -> Floats:
-    """Estimate by the paper's rule: its levels and thresholds, noise of the exact constants."""
-    rule = _rule(n)
+@lru_cache(8)
+def _printed(n: int, alpha: float, name: str, nu: float, gamma: float) -> Dubois:
+    return Dubois.printed(n, alpha, wavelet=name, nu=nu, gamma=gamma)
+
+
+def private_hard(
+    n: int, truth: Floats, rng: np.random.Generator, *, alpha: float = 1, name: str = "db4"
+) -> Floats:
+    """Estimate by `Dubois` as it is: exact constants, a coarser first level, a cap."""
+    rule = _rule(n, alpha, name)
     averages, thresholds = noisy(rule, n, truth, rng), rule.thresholds(n)
     return rebuilt(rule.basis, averages, [0.0] * len(averages), thresholds, cap=True)[0]
 
 
-def open_hard(n: int, truth: Floats, rng: np.random.Generator) -> Floats:
+def printed_hard(
+    n: int, truth: Floats, rng: np.random.Generator, *, alpha: float = 1, name: str = "db8",
+    nu: float = 1.5, gamma: float = 4,
+) -> Floats:  # fmt: skip
+    """Estimate by the paper's rule: its noise, levels and thresholds, and no cap."""
+    rule = _printed(n, alpha, name, nu, gamma)
+    return kept(rule.basis, noisy(rule, n, truth, rng), rule.thresholds(n))
+
+
+def open_hard(n: int, truth: Floats, rng: np.random.Generator, *, name: str = "db4") -> Floats:
     """Estimate from the values themselves, thresholded at sqrt(2 ln n / n)."""
     last = min(BITS - 1, max(2, floor(log2(n / log(n)))))
-    basis = Basis("db4", BITS, 2, last)
+    basis = Basis(name, BITS, 2, last)
     share = rng.multinomial(n, truth / truth.sum()) / n
     averages = [level.height * means(basis, level, share) for level in basis.levels]
     return kept(basis, averages, [sqrt(2 * log(n) / n) * (v.kind == "psi") for v in basis.levels])
 
 
-def linear(n: int, truth: Floats, rng: np.random.Generator, s: float, *, private: bool) -> Floats:
+def linear(
+    n: int, truth: Floats, rng: np.random.Generator, s: float, *, private: bool, alpha: float = 1,
+    name: str = "db4", noise: float = NOISE,
+) -> Floats:  # fmt: skip
     """Estimate by the functions phi of one level, the best for a known smoothness s.
 
-    That level is 2^J = (n/C)^(1/(2s+2)) with privacy, all of it spent on these functions, and
-    n^(1/(2s+1)) without; C stands for the noise.
+    That level is 2^J = (n alpha^2/C)^(1/(2s+2)) with privacy, all of it spent on these functions,
+    and n^(1/(2s+1)) without; C = ``noise`` stands for the noise.
     """
-    power, size = (2 * s + 2, n / NOISE) if private else (2 * s + 1, n)
+    power, size = (2 * s + 2, n * alpha**2 / noise) if private else (2 * s + 1, n)
     j = min(BITS - 1, max(0, round(log2(max(size, 1)) / power)))
-    basis = Basis("db4", BITS, j, j)
+    basis = Basis(name, BITS, j, j)
     level = basis.levels[0]
     share = rng.multinomial(n, truth / truth.sum()) / n
     average = means(basis, level, share)
     if private:
-        scale = 2 * basis.reach(level) / UNIT
+        scale = 2 * basis.reach(level) / UNIT / alpha
         average += scale * (rng.gamma(n, 1, average.size) - rng.gamma(n, 1, average.size)) / n
     return basis.rebuild(level, level.height * average)
 
