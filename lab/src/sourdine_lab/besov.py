@@ -259,7 +259,7 @@ class Ball:
         """The levels that have bumps where the centre is flat."""
         return range(5, BITS - 3)
 
-    def places(self, j: int) -> Floats:
+    def places(self, j: int) -> NDArray[np.int64]:
         """Return which functions of level j lie where the centre is flat."""
         length, start = self.basis.wavelet.length, self.basis.wavelet.length - 1
         return np.arange(start + (1 << j) // 4, start + 3 * (1 << j) // 4 - length + 1)
@@ -333,7 +333,7 @@ def risk_over(rule: Dubois, n: int, f: ArrayLike) -> float:
     The chance of who takes part is left out: its variance is hundreds of times smaller than that of
     the noise.
     """
-    found = expansion(f, wavelet=rule.wavelet, first=rule.first, last=rule.basis.last)
+    found = expansion(f, wavelet=rule.wavelet, first=rule.basis.first, last=rule.basis.last)
     whole = float((np.asarray(f) ** 2).mean())
     total = whole
     parts = zip(
@@ -391,7 +391,8 @@ def worst_risk(
     # Binary logarithms of the loss of each level: the numbers themselves would pass all bounds.
     losses = [np.log2(2.0**first + made.length) + noise + first * (r / 2 - 1)]
     grown = np.log2(4 * made.touching * made.peak("psi") * (2 * nu - 1) / (nu - 1))
-    for j in range(first, 2 * max(first, last) + 10):
+    finest = last + 20 if level is None else first + 60
+    for j in range(first, finest):
         count = np.log2(2.0**j + made.length)
         highest = np.log2(radius) - j * (s + 0.5 - 1 / p)
         beta = highest - np.linspace(0, j / p + 40, 400)

@@ -76,8 +76,10 @@ CLAIMS = (
         " over both, sup over densities)",
         printed=lambda risk: risk.max(axis=1).min(axis=0),
         instead=lambda risk: risk.max(axis=2).min(),
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=minimax,
+        quote="inf_f~ sup_{Q in Q_alpha} E_{f,Q}[||f~ - f||_r^r], où l'infimum est pris sur tous"
+        " les estimateurs de f et tous les noyaux de Markov",
     ),
     Claim(
         id="W1b",

@@ -109,8 +109,10 @@ CLAIMS = (
         " (there it is 0; read max(j, 1))",
         printed=lambda j: j ** (NU + 0.5),
         instead=lambda j: max(j, 1) ** (NU + 0.5),
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=passes,
+        quote="t = t_{j,n,alpha} = gamma j^{nu+1/2} 2^{j/2} / sqrt(n alpha^2), beside sigma_j with"
+        " (j v 1)^nu",
     ),
     Claim(
         id="W3b",

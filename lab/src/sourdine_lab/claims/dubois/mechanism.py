@@ -86,6 +86,20 @@ def touching(count: Callable[[float], int]) -> Finding:
     return Finding(over <= 0, float(over), words=shown)
 
 
+def counted(most: Callable[[int, float], int]) -> Finding:
+    """Count the functions of each level that are not 0 somewhere on [0, 1]."""
+    over, shown = -99, ""
+    for name in ("db2", "db4", "db8", "sym8"):
+        for j in range(FIRST, LAST + 1):
+            basis = Basis(name, BITS, j, j)
+            values = basis.coefficients(basis.levels[1], np.arange(1 << BITS))
+            found = int((values != 0).any(axis=0).sum())
+            over = max(over, found - most(j, basis.wavelet.length / 2))
+            shown = f"{found} functions of {name} at level {j}, the form says"
+            shown += f" {most(j, basis.wavelet.length / 2)} at most"
+    return Finding(over <= 0, float(over), words=shown)
+
+
 CLAIMS = (
     Claim(
         id="W2",
@@ -122,5 +136,15 @@ CLAIMS = (
         instead=fifth_sigma,
         other=Instead.RIVAL,
         check=private,
+        ours=True,
+    ),
+    Claim(
+        id="W2e",
+        statement="hypothesis 1.2: at each level finitely many coefficients of a density on [0, 1]"
+        " are not 0, 2^j + 2 ceil(A) at most (rival: 2^j, as for Haar)",
+        printed=lambda j, a: (1 << j) + 2 * ceil(a),
+        instead=lambda j, _: 1 << j,
+        other=Instead.RIVAL,
+        check=counted,
     ),
 )

@@ -43,7 +43,7 @@ class Way(NamedTuple):
 WAYS = {
     "private hard": Way("ours, thresholded", "wavelets", "decades", "hard_from"),
     "private linear": Way("ours, linear", "linear", "decades", "linear_from"),
-    "printed hard": Way("the theorem's, as printed", "one bit", "decades_printed", "printed_from"),
+    "printed hard": Way("printed", "one bit", "decades_printed", "printed_from"),
     "open hard": Way("thresholded", "wavelets", "decades_open", "open_from"),
     "open linear": Way("linear", "linear", "decades_open", "open_from"),
 }
@@ -97,7 +97,8 @@ def compute(part: Part) -> Iterator[Row]:
     """Yield the integrated squared error against n."""
     way, density, rng = part["way"], part["density"], part.rng
     truth, estimate = heights(density), estimator(way, density, part)
-    for n in np.logspace(*part[WAYS[way].decades], part["sizes"]):
+    low, high = part[WAYS[way].decades]
+    for n in np.logspace(low, high, part["sizes"]):
         errors = [((estimate(int(n), truth, rng) - truth) ** 2).mean() for _ in range(part["runs"])]
         yield {
             "density": density, "way": way, "n": int(n), "runs": part["runs"],
@@ -129,12 +130,20 @@ def draw(table: Table, settings: Settings) -> Any:
             zero = float((heights(density) ** 2).mean())
             look.said(axes, zero, f"the estimate 0: {zero:.2g}")
         look.logarithmic(axes)
+        low, high = (round(np.log10(end)) for end in axes.get_xlim())
+        powers = range(low + low % 2, high + 1, 2) if high - low > 6 else range(low, high + 1)
+        axes.set_xticks([10.0**k for k in powers], [f"$10^{{{k}}}$" for k in powers])
         people = rf"$n\alpha^2$, $\alpha$ = {spent:g}" if private else "n"
         look.titled(axes, f"{name}: {titles[density]}", x=people, y="")
         look.name_lines(axes)
     for axes in panels[:: len(densities)]:
         axes.set_ylabel("mean integrated squared error")
-    look.note(panels[0], "dotted: the theory's slope, in brackets", 0.02, 0.07)
+    said = "dotted: the theory's slope, in brackets"
+    if "printed hard" in methods:
+        said = (
+            f"printed: estimator (5) with {settings['printed_wavelet']}, as in the theorem\n{said}"
+        )
+    look.note(panels[0], said, 0.02, 0.12)
     return figure
 
 
