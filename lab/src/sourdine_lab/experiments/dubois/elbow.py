@@ -73,8 +73,8 @@ def _exponents(axes: Any, table: Table, settings: Settings) -> None:
     axes.annotate(f"elbow p = r/(s+1) = {elbow:g}", (elbow, low - 0.25 * (high - low)), (5, 0),
                   fontsize=9, textcoords="offset points",
                   color=look.colour("stated"))  # fmt: skip
-    look.note(axes, "sparse zone", 0.02, 0.16)
-    look.note(axes, "dense zone", 0.98, 0.16)
+    look.note(axes, "sparse zone", 0.02, 0.11)
+    look.note(axes, "dense zone", 0.98, 0.11)
     look.note(
         axes,
         "dotted: the stated rate, the lower of the two\ndots: slopes of simulations; n is chosen"

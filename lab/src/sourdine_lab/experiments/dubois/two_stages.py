@@ -162,7 +162,7 @@ def draw(table: Table, settings: Settings) -> Any:
         look.titled(one, titles[shape], x="people n", y="")
     axes[0].set_ylabel("mean integrated squared error")
     said = f"{bins.fine} bins; first of {bins.coarse}, then {bins.window} of these"
-    look.note(axes[0], f"ε = {settings['epsilon']:g}, {said}", 0.98)
+    look.note(axes[0], f"ε = {settings['epsilon']:g}, {said}", 0.02, 0.07)
     for one in axes:
         look.name_lines(one)
     return figure
