@@ -14,6 +14,7 @@ compared with, and the games that show why, live here:
 ``page``           one page with figures and claims, that needs no network
 ``command``        ``sourdine lab``
 ``bounds``         the documents' theorems on accuracy, as printed and as they hold
+``besov``          Besov norms, densities of a ball, and risks over it
 ``amplification``  what sampling does to a promise: as printed, and as it is
 ``lecture``        what a lecture says a robust algorithm costs, without constants
 ``game``           the game of adaptive questions, analysts who play it
