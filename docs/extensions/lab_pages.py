@@ -198,7 +198,9 @@ class Concordance(LabDirective):
         shown: list[nodes.Node] = []
         for link in links:
             shown += [nodes.Text(", "), link] if shown else [link]
-        said = nodes.paragraph("", "", nodes.strong("", entry.name), nodes.Text(f": {entry.statement}"))
+        said = nodes.paragraph(
+            "", "", nodes.strong("", entry.name), nodes.Text(f": {entry.statement}")
+        )
         cells = (
             [nodes.paragraph("", entry.place)],
             [said, *([also] if entry.also else [])],

@@ -133,9 +133,7 @@ def _lead_back(app: Sphinx, page: str, _: str, context: dict[str, Any], __: obje
     context["body"] = BACK.sub(link, context["body"])
 
 
-def _without_contents(
-    _: Sphinx, page: str, __: str, context: dict[str, Any], ___: object
-) -> None:
+def _without_contents(_: Sphinx, page: str, __: str, context: dict[str, Any], ___: object) -> None:
     """Leave the table of contents off pages of code, which takes a quarter of the build there."""
     if page.startswith(CODE):
         context["toctree"] = lambda **_: ""
@@ -146,5 +144,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", _show_files, priority=400)
     app.connect("html-collect-pages", _file_pages)
     app.connect("html-page-context", _lead_back)
-    app.connect("html-page-context", _without_contents, priority=400)  # before the theme asks for it
+    app.connect(
+        "html-page-context", _without_contents, priority=400
+    )  # before the theme asks for it
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,8 +7,8 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
-from source_labels import extracted, read, text_of
 
+from source_labels import extracted, read, text_of
 from sourdine.errors import ParameterError
 from sourdine_lab.claims.verdicts import all_claims
 from sourdine_lab.concordance import DOCUMENTS, asides, entries, found, plain

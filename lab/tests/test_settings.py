@@ -16,7 +16,17 @@ from sourdine_lab import experiments
 from sourdine_lab.registry import all_experiments
 from sourdine_lab.runner import folder_of
 from sourdine_lab.settings import (
-    DataLaw, Setting, integer, integers, law, number, numbers, text, word, words, written,
+    DataLaw,
+    Setting,
+    integer,
+    integers,
+    law,
+    number,
+    numbers,
+    text,
+    word,
+    words,
+    written,
 )  # fmt: skip
 
 NAMES = list(all_experiments())
@@ -238,7 +248,13 @@ def test_a_run_from_python_refuses_what_is_not_a_setting(given, says):
 def test_the_folder_of_other_settings_is_its_own():
     folders = [
         folder_of(given)
-        for given in ({"a": "1"}, {"a": "2"}, {"law": "beta(2,5)"}, {"law": "beta(2 5)"}, {"a": "/"})
+        for given in (
+            {"a": "1"},
+            {"a": "2"},
+            {"law": "beta(2,5)"},
+            {"law": "beta(2 5)"},
+            {"a": "/"},
+        )
     ]
     assert len(set(folders)) == len(folders)
     assert all(set(one) <= set("abcdefghijklmnopqrstuvwxyz0123456789.-") for one in folders)

@@ -159,7 +159,8 @@ def claims(
     ] = None,
     *,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Run each check once, not twice with the forms exchanged.")
+        bool,
+        typer.Option("--quick", help="Run each check once, not twice with the forms exchanged."),
     ] = False,
     record: Annotated[
         bool, typer.Option("--record", help="Record the verdicts for comparison in later runs.")
@@ -170,8 +171,8 @@ def claims(
     """Check the claims of the papers against computed results.
 
     Rows appear as they are judged. An interrupted run resumes. Exits with status 1 if a verdict
-    differs from the recorded one, or if it does not change when the printed and the alternative form
-    of a claim are exchanged.
+    differs from the recorded one, or if it does not change when the printed and the alternative
+    form of a claim are exchanged.
     """
     from sourdine_lab.claims import verdicts
 
@@ -259,7 +260,9 @@ def _given(settings: list[str], experiments: list[Experiment]) -> dict[str, obje
     for one in settings:
         name, equals, value = one.partition("=")
         if not (name.strip() and equals):
-            raise ParameterError(f"--set must be like epsilon=0.1, got {one!r}. Use --set epsilon=0.1.")
+            raise ParameterError(
+                f"--set must be like epsilon=0.1, got {one!r}. Use --set epsilon=0.1."
+            )
         if name.strip() in given:
             raise ParameterError(f"--set {name.strip()} is given twice. Use it once.")
         given[name.strip()] = value.strip()

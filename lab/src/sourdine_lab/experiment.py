@@ -143,7 +143,7 @@ class Experiment:
         return values(self.settings, quick=quick) | changed(self.settings, given or {}, self.name)
 
     def other(self, settings: Settings, *, quick: bool = False) -> dict[str, Any]:
-        """Return the settings that are neither the document's nor, in a quick run, the quick ones."""
+        """Return the settings that are not the document's, nor those of a quick run."""
         if not self.settings:  # TRANSITION
             return {}
         usual = (values(self.settings), values(self.settings, quick=quick))
@@ -165,7 +165,9 @@ class Experiment:
         """Return one part with the document's settings, but for its own."""
         return Part(self.name, own, seed, self.values())
 
-    def split(self, settings: Settings | None = None, *, quick: bool = False, seed: int) -> list[Part]:
+    def split(
+        self, settings: Settings | None = None, *, quick: bool = False, seed: int
+    ) -> list[Part]:
         """Return the parts of a run."""
         settings = self.values(quick=quick) if settings is None else settings
         differ = {

@@ -162,7 +162,9 @@ def _settings(one: ShownFigure) -> str:
         f"<li>{escape(said({name: value}))} (the document: {escape(written(documents[name]))})</li>"
         for name, value in other.items()
     )
-    warning = f'<p class="refuted">Not the document\'s settings:</p><ul>{differ}</ul>' if other else ""
+    warning = (
+        f'<p class="refuted">Not the document\'s settings:</p><ul>{differ}</ul>' if other else ""
+    )
     rows = "".join(
         f"<li>{escape(said({s.name: one.settings[s.name]}))}: {escape(s.meaning)}</li>"
         for s in experiment.settings

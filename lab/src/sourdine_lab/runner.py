@@ -260,7 +260,9 @@ def run(
     values = experiment.values(settings, quick=quick)
     if workers == 1 and folder is None:
         parts = experiment.split(values, seed=seed)
-        return Run(experiment, values, Table([row for part in parts for row in computed(name, part)]))
+        return Run(
+            experiment, values, Table([row for part in parts for row in computed(name, part)])
+        )
     with TemporaryDirectory() as temporary:
         place = Path(folder or temporary)
         runner = Runner(place, quick=quick, seed=seed, workers=workers, given=settings)

@@ -23,6 +23,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from difflib import get_close_matches
+from itertools import pairwise
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
@@ -138,7 +139,7 @@ def written(value: Any) -> str:
     ('100:400:100', '0.1,1', 'beta(2, 5)')
     """
     if isinstance(value, (list, tuple)):
-        steps = {b - a for a, b in zip(value, value[1:], strict=False)} if _whole(value) else set()
+        steps = {b - a for a, b in pairwise(value)} if _whole(value) else set()
         if len(value) > 3 and len(steps) == 1 and steps.pop() > 0:
             return f"{value[0]}:{value[-1]}:{value[1] - value[0]}"
         return ",".join(map(written, value))
@@ -292,9 +293,7 @@ def _several(one: Kind, count: int | None) -> str:
     return f"be {count or 'some'} {what}" if count else f"be {what}"
 
 
-def _ends(
-    above: float | None, least: float | None, most: float | None, below: float | None
-) -> str:
+def _ends(above: float | None, least: float | None, most: float | None, below: float | None) -> str:
     said = [
         f"{name} {written(end)}"
         for name, end in (("above", above), ("at least", least), ("at most", most),

@@ -68,7 +68,9 @@ def chosen(words: Iterable[str]) -> list[Claim[Any]]:
     """
     wanted: set[str] = set()
     for word in words:
-        rows = {row for row, claim in all_claims().items() if word.upper() in {row.upper(), claim.row}}
+        rows = {
+            row for row, claim in all_claims().items() if word.upper() in {row.upper(), claim.row}
+        }
         if not rows:
             rows = {row for entry in concordance.found(word) for row in entry.claims}
         if not rows:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from sourdine_lab.experiment import Settings
     from sourdine_lab.table import Table
 
+
 def draw(table: Table, settings: Settings) -> Any:
     """Draw both truths."""
     figure, axes = samples.draw_panels(table, settings, unit=", standard deviations")
