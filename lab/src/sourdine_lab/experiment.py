@@ -153,11 +153,13 @@ class Experiment:
         """Return the picture; it names a stand-in for the data, and settings that are not usual."""
         settings = self.values() if settings is None else settings
         figure = self.draw(table, settings) if self.settings else self.draw(table)  # TRANSITION
-        notes = [f"Stand-in for the data: {self.stand_in}"] if self.stand_in else []
+        notes = [figure.get_supxlabel()] if figure.get_supxlabel() else []
+        if self.stand_in:
+            notes.append(f"Stand-in for the data: {self.stand_in}")
         if other := self.other(settings, quick=True):
             notes.append(f"Other settings than the document's: {said(other)}")
         if notes:
-            text = ". ".join(notes)
+            text = "\n".join(notes)
             figure.supxlabel(text, x=0.01, ha="left", fontsize=8, color=SLATE)
         return figure
 

@@ -10,6 +10,7 @@ import numpy as np
 from sourdine.mechanisms import RandomizedResponse, Warner
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.settings import Setting, integer, integers, number, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,12 +18,26 @@ if TYPE_CHECKING:
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
-PEOPLE = 1000
-SECOND = (0.5, 0.25, 0.1)
-"""Chances of yes of the second coin."""
-SIZES = (2, 4, 16)
-METHODS = dict(zip(SIZES, ("laplace", "histogram", "today"), strict=True))
 FORMS = ("estimate", "coins", "categories")
+COLOURS = ("today", "histogram", "laplace", "inverse sensitivity", "qexp", "gaussian")
+SIZES = ("laplace", "histogram", "today", "inverse sensitivity", "qexp", "gaussian")
+FAIR = 0.5
+SETTINGS = (
+    Setting("n", 1000, integer(least=1), "people who answer"),
+    Setting("truth", FAIR, number(above=0, most=1), "chance that the first coin asks for the truth"),
+    Setting("yes", FAIR, number(least=0, most=1), "chance that the second coin says yes"),
+    Setting("shares", [round(i / 20, 2) for i in range(21)], numbers(least=0, most=1),
+            "shares of cheats"),
+    Setting("second", [0.5, 0.25, 0.1], numbers(above=0, below=1),
+            "chances of yes of the second coins that are compared"),
+    Setting("truths", [round(float(t), 6) for t in np.linspace(0.2, 0.95, 60)],
+            numbers(above=0, below=1), "chances of the first coin along those lines"),
+    Setting("categories", [2, 4, 16], integers(least=2), "numbers k of categories"),
+    Setting("share", 0.1, number(least=0, most=1), "share of the category that is estimated"),
+    Setting("epsilons", [round(2 ** (i / 2), 4) for i in range(-4, 5)], numbers(above=0, most=50),
+            "privacy loss of a report of one of k categories"),
+    Setting("runs", 20_000, integer(least=2), "simulated surveys", quick=2_000, split=True),
+)  # fmt: skip
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -38,32 +53,37 @@ def compute(part: Part) -> Iterator[Row]:
 
 
 def _estimate(part: Part) -> Iterator[Row]:
-    """Yield bias and variance of 2r - 1/2, for the people who answered and for a sample."""
-    coins, rng, runs = Warner(truth=0.5, yes=0.5), part.rng, part["runs"]
+    """Yield bias and variance of the estimate, for the people who answered and for a sample.
+
+    It is 2r - 1/2 for two fair coins, (r - b)/(a - b) for any, with their chances a and b of yes.
+    """
+    rng, runs, n = part.rng, part["runs"], part["n"]
+    coins = Warner(truth=part["truth"], yes=part["yes"])
     a, b = map(float, coins.channel)
-    for share in np.linspace(0, 1, 21):
+    for share in part["shares"]:
         for population in ("fixed", "sampled"):
-            cheats = np.full(runs, round(share * PEOPLE))
+            cheats = np.full(runs, round(share * n))
             if population == "sampled":
-                cheats = rng.binomial(PEOPLE, share, runs)
-            yes = rng.binomial(cheats, a) + rng.binomial(PEOPLE - cheats, b)
-            found = 2 * yes / PEOPLE - 0.5
+                cheats = rng.binomial(n, share, runs)
+            yes = rng.binomial(cheats, a) + rng.binomial(n - cheats, b)
+            found = (yes / n - b) / (a - b)
             drawn = population == "sampled"
             of: Literal["population", "sample"] = "population" if drawn else "sample"
-            theory = coins.variance(round(float(share), 2), PEOPLE, of)
+            theory = coins.variance(share, n, of)
             yield {
                 "panel": "estimate", "population": population, "x": share, "runs": runs,
-                "theory": PEOPLE * float(theory), "found": PEOPLE * found.var(ddof=1),
-                "error": PEOPLE * found.var(ddof=1) * (2 / (runs - 1)) ** 0.5,
-                "bias": found.mean() - share, "bias_error": found.std(ddof=1) / runs**0.5,
+                "theory": n * float(theory), "found": n * found.var(ddof=1),
+                "error": n * found.var(ddof=1) * (2 / (runs - 1)) ** 0.5,
+                "bias": found.mean() - (share if drawn else round(share * n) / n),
+                "bias_error": found.std(ddof=1) / runs**0.5,
             }  # fmt: skip
 
 
-def _coins(_: Part) -> Iterator[Row]:
-    """Yield the variance at worst against epsilon, for three second coins, exactly."""
-    for second in SECOND:
-        for truth in np.linspace(0.2, 0.95, 60):
-            coins = Warner(truth=round(float(truth), 6), yes=second)
+def _coins(part: Part) -> Iterator[Row]:
+    """Yield the variance at worst against epsilon, for some second coins, exactly."""
+    for second in part["second"]:
+        for truth in part["truths"]:
+            coins = Warner(truth=truth, yes=second)
             worst = max(float(coins.variance(f, 1)) for f in (0, 1))
             yield {
                 "panel": "coins", "second": second, "x": float(coins.guarantee.epsilon),
@@ -72,34 +92,38 @@ def _coins(_: Part) -> Iterator[Row]:
 
 
 def _categories(part: Part) -> Iterator[Row]:
-    """Yield the variance of a rare category's frequency against epsilon."""
-    rng, runs, f = part.rng, part["runs"], 0.1
-    for k in SIZES:
-        for epsilon in np.geomspace(0.25, 4, 9):
-            made = RandomizedResponse(epsilon=round(float(epsilon), 4), categories=k)
+    """Yield the variance of a category's frequency against epsilon."""
+    rng, runs, n, f = part.rng, part["runs"], part["n"], part["share"]
+    for k in part["categories"]:
+        for epsilon in part["epsilons"]:
+            made = RandomizedResponse(epsilon=epsilon, categories=k)
             p, q = made.channel
-            cases = round(f * PEOPLE)
-            count = rng.binomial(cases, p, runs) + rng.binomial(PEOPLE - cases, q, runs)
-            found = (count / PEOPLE - q) / (p - q)
+            cases = round(f * n)
+            count = rng.binomial(cases, p, runs) + rng.binomial(n - cases, q, runs)
+            found = (count / n - q) / (p - q)
             yield {
                 "panel": "categories", "k": k, "x": epsilon, "runs": runs,
-                "theory": PEOPLE * made.variance(f, PEOPLE), "found": PEOPLE * found.var(ddof=1),
-                "error": PEOPLE * found.var(ddof=1) * (2 / (runs - 1)) ** 0.5,
+                "theory": n * made.variance(f, n), "found": n * found.var(ddof=1),
+                "error": n * found.var(ddof=1) * (2 / (runs - 1)) ** 0.5,
             }  # fmt: skip
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the three panels."""
     figure, panels = look.panels(3, width=13.5, height=4.2, sharey=False)
     panes = dict(table.by("panel"))
-    _draw_estimate(panels[0], panes["estimate"])
-    _draw_coins(panels[1], panes["coins"])
-    _draw_categories(panels[2], panes["categories"])
+    _draw_estimate(panels[0], panes["estimate"], settings)
+    _draw_coins(panels[1], panes["coins"], settings)
+    _draw_categories(panels[2], panes["categories"], settings)
     return figure
 
 
-def _draw_estimate(axes: Any, table: Table) -> None:
-    names = {"fixed": ("today", "who answered: 3/4"), "sampled": ("histogram", "a sample")}
+def _draw_estimate(axes: Any, table: Table, settings: Settings) -> None:
+    fair = settings["truth"] == settings["yes"] == FAIR
+    names = {
+        "fixed": ("today", "who answered: 3/4" if fair else "who answered"),
+        "sampled": ("histogram", "a sample"),
+    }
     for population, rows in table.by("population"):
         method, name = names[population]
         look.band(axes, rows["x"], rows["theory"], method=method, label=name)
@@ -107,18 +131,23 @@ def _draw_estimate(axes: Any, table: Table) -> None:
     bias, error = table["bias"].mean(), np.sqrt((table["bias_error"] ** 2).sum()) / len(table)
     look.note(axes, f"no bias: the mean error is {bias:.5f} ± {error:.5f}\n"
               "stated: hopefully no bias; the variance is left open")  # fmt: skip
-    axes.set_ylim(0.6, 1.2)
-    look.titled(axes, "Two fair coins, estimate 2r - 1/2", x="share f of cheats",
-                y="n times the variance")  # fmt: skip
+    low, high = table["theory"].min(), table["theory"].max()
+    axes.set_ylim(0.8 * low, 1.2 * high)
+    title = "Two fair coins, estimate 2r - 1/2" if fair else (
+        f"First coin {settings['truth']:g}, second coin {settings['yes']:g}"
+    )  # fmt: skip
+    look.titled(axes, title, x="share f of cheats", y="n times the variance")
     look.name_lines(axes)
 
 
-def _draw_coins(axes: Any, table: Table) -> None:
-    for second, method in zip(SECOND, ("today", "histogram", "laplace"), strict=True):
+def _draw_coins(axes: Any, table: Table, settings: Settings) -> None:
+    for i, second in enumerate(settings["second"]):
         rows = table.where(second=second)
         rows = type(table)([row for row in rows.rows if float(row["x"]) < 4])
-        name = "best: 1/2" if second == 0.5 else f"{second:g}"
-        look.band(axes, rows["x"], rows["theory"], method=method, label=name)
+        name = "best: 1/2" if second == FAIR else f"{second:g}"
+        method = COLOURS[i % len(COLOURS)]
+        if len(rows):
+            look.band(axes, rows["x"], rows["theory"], method=method, label=name)
     axes.plot([log(3)], [0.75], "o", color=look.colour("stated"), markersize=6)
     axes.annotate("the slides'\ncoins: ln 3", (log(3), 0.75), (-8, -4), fontsize=9, ha="right",
                   va="top", textcoords="offset points", color=look.colour("stated"))  # fmt: skip
@@ -130,12 +159,14 @@ def _draw_coins(axes: Any, table: Table) -> None:
     look.name_lines(axes)
 
 
-def _draw_categories(axes: Any, table: Table) -> None:
-    for k, rows in table.by("k"):
-        look.band(axes, rows["x"], rows["theory"], method=METHODS[k], label=f"k = {k}")
-        _dots(axes, rows, METHODS[k])
+def _draw_categories(axes: Any, table: Table, settings: Settings) -> None:
+    for i, (k, rows) in enumerate(table.by("k")):
+        method = SIZES[i % len(SIZES)]
+        look.band(axes, rows["x"], rows["theory"], method=method, label=f"k = {k}")
+        _dots(axes, rows, method)
     look.logarithmic(axes, "xy")
-    look.titled(axes, "k categories, one of frequency 0.1", x="ε", y="n times the variance")
+    title = f"k categories, one of frequency {settings['share']:g}"
+    look.titled(axes, title, x="ε", y="n times the variance")
     look.name_lines(axes)
 
 
@@ -156,7 +187,6 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"runs": 20_000},
-    quick={"runs": 2_000},
+    settings=SETTINGS,
     figures=(),
 )

@@ -6,10 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.errors import ParameterError
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
 from sourdine.mechanisms.mechanism import settle
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.settings import Setting, integer, number, numbers, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,9 +20,16 @@ if TYPE_CHECKING:
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
-CATEGORIES, KEPT = 9, 6
-INPUTS = (0.0, 0.3, 0.7)
-COLOURS = dict(zip(INPUTS, ("today", "histogram", "laplace"), strict=True))
+COLOURS = ("today", "histogram", "laplace", "inverse sensitivity", "qexp", "gaussian")
+SETTINGS = (
+    Setting("epsilon", 1, number(above=0, most=50), "privacy loss of a report"),
+    Setting("categories", 9, integer(least=2, most=40), "categories k of GRR"),
+    Setting("kept", 6, integer(least=1), "the true category x of GRR, from 1 to k"),
+    Setting("inputs", [0.0, 0.3, 0.7], numbers(least=0, most=1), "true numbers, on [0, 1]"),
+    Setting("minimise", "l1", word("l1", "l2"), "which best width the staircase has: l1 as in the"
+            " slides' code, l2 as on the slide"),
+    Setting("cells", 1000, integer(least=10), "ticks of [0, 1]", quick=200, split=True),
+)  # fmt: skip
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -29,49 +38,67 @@ def parts(settings: Settings) -> list[Settings]:
 
 
 def compute(part: Part) -> Iterator[Row]:
-    """Yield the probabilities of an answer, or the densities on [0, 1], at epsilon = 1."""
+    """Yield the probabilities of an answer, or the densities on [0, 1]."""
+    epsilon, k = part["epsilon"], part["categories"]
     if part["law"] == "grr":
-        law = RandomizedResponse(epsilon=1, categories=CATEGORIES).law(KEPT - 1)
-        for y, p in enumerate(law.pmf(np.arange(CATEGORIES)).tolist(), 1):
-            yield {"law": "grr", "x": KEPT, "y": y, "density": p}
+        kept = _kept(part["kept"], k)
+        law = RandomizedResponse(epsilon=epsilon, categories=k).law(kept - 1)
+        for y, p in enumerate(law.pmf(np.arange(k)).tolist(), 1):
+            yield {"law": "grr", "x": kept, "y": y, "density": p}
         return
     last = part["cells"]
-    made: Report = BoundedLaplace(epsilon=1, last=last)
+    made: Report = BoundedLaplace(epsilon=epsilon, last=last)
     if part["law"] == "staircase":
-        made = BoundedStaircase(epsilon=1, last=last)
+        made = BoundedStaircase(epsilon=epsilon, last=last, minimise=part["minimise"])
         settle(made, method="truncated")  # at the nominal level, as on the slides
-    for x in INPUTS:
+    for x in part["inputs"]:
         density = made.law(round(x * last)).pmf(np.arange(last + 1)) * last
         for y, d in enumerate(density.tolist()):
             yield {"law": part["law"], "x": x, "y": y / last, "density": d}
 
 
-def draw(table: Table) -> Any:
+def _kept(kept: int, k: int) -> int:
+    if kept > k:
+        raise ParameterError(f"kept must be at most categories, {k}, got {kept}. Use kept={k}.")
+    return kept
+
+
+def draw(table: Table, settings: Settings) -> Any:
     """Draw bars for the categories, and densities for the numbers."""
     figure, (bars, laplace, stairs) = look.panels(3, width=13.5, height=4.0, sharey=False)
-    rows = table.where(law="grr")
-    tints = [look.colour("today" if y == KEPT else "no privacy") for y in rows["y"]]
-    bars.bar(rows["y"], rows["density"], color=tints, width=0.7)
-    for y, p in zip(rows["y"], rows["density"], strict=True):
-        bars.annotate(f"{p:.3f}", (y, p), (0, 2), textcoords="offset points", ha="center",
-                      fontsize=8, color=look.colour("truth"))  # fmt: skip
-    bars.set_xticks(range(1, CATEGORIES + 1))
-    look.titled(bars, f"GRR: ε = 1, k = {CATEGORIES}, x = {KEPT}", x="answer", y="probability")
+    _draw_bars(bars, table.where(law="grr"), settings)
+    epsilon = settings["epsilon"]
     for axes, law, title in (
-        (laplace, "laplace", "Bounded Laplace on [0, 1], ε = 1"),
-        (stairs, "staircase", "Staircase redrawn on [0, 1], ε = 1"),
+        (laplace, "laplace", f"Bounded Laplace on [0, 1], ε = {epsilon:g}"),
+        (stairs, "staircase", f"Staircase redrawn on [0, 1], ε = {epsilon:g}"),
     ):
         own = table.where(law=law)
-        for x, line in own.by("x"):
-            look.band(axes, line["y"], line["density"], method=COLOURS[x], label=f"x = {x:g}")
+        for i, (x, line) in enumerate(own.by("x")):
+            method = COLOURS[i % len(COLOURS)]
+            look.band(axes, line["y"], line["density"], method=method, label=f"x = {x:g}")
         axes.set_ylim(0, None)
         axes.set_xlim(0, 1)
-        look.note(
-            axes, f"most over least of the three, at one place: e^{_loss(own):.3f}", 0.98, 0.1
-        )
+        if len(settings["inputs"]) > 1:
+            count = "three" if len(settings["inputs"]) == 3 else "lines"
+            text = f"most over least of the {count}, at one place: e^{_loss(own):.3f}"
+            look.note(axes, text, 0.98, 0.1)
         look.titled(axes, title, x="answer", y="density")
         look.name_lines(axes)
     return figure
+
+
+def _draw_bars(axes: Any, rows: Table, settings: Settings) -> None:
+    k, kept = settings["categories"], settings["kept"]
+    tints = [look.colour("today" if y == kept else "no privacy") for y in rows["y"]]
+    axes.bar(rows["y"], rows["density"], color=tints, width=0.7)
+    for y, p in zip(rows["y"], rows["density"], strict=True):
+        if k <= 10 or y == kept:
+            axes.annotate(f"{p:.3f}", (y, p), (0, 2), textcoords="offset points", ha="center",
+                          fontsize=8, color=look.colour("truth"))  # fmt: skip
+    axes.set_xticks(range(1, k + 1, 1 if k <= 12 else 5))
+    look.titled(
+        axes, f"GRR: ε = {settings['epsilon']:g}, k = {k}, x = {kept}", x="answer", y="probability"
+    )
 
 
 def _loss(table: Table) -> float:
@@ -90,6 +117,5 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"cells": 1000},
-    quick={"cells": 200},
+    settings=SETTINGS,
 )

@@ -48,7 +48,8 @@ def untouched(table: Pima) -> Scores:
 
 
 def _scores(table: Pima, ticks: Whole, y: Whole) -> Scores:
-    x, clean = values(ticks), values(table.ticks[table.test])[None]
+    x = values(ticks, table.columns)
+    clean = values(table.ticks[table.test], table.columns)[None]
     learnt = _classes(x[:, table.train], y[:, table.train])
     truth, test = y[:, table.test], table.y[table.test]
     guess = _odds(x[:, table.test], *learnt) > 0

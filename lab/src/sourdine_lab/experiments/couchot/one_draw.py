@@ -8,9 +8,11 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.experiments.couchot import pima
 from sourdine_lab.experiments.couchot.naive_bayes import scores, untouched
-from sourdine_lab.experiments.couchot.pima import STATED, at_hand, cleaned, read
+from sourdine_lab.experiments.couchot.pima import STATED, at_hand, cleaned, table_of
 from sourdine_lab.experiments.couchot.standing_in import name_data
+from sourdine_lab.settings import Setting, integer, number, word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,25 +21,40 @@ if TYPE_CHECKING:
     from sourdine_lab.table import Table
 
 TITLES = {"accuracy": "Accuracy", "F1": "F1"}
-BINS = {"accuracy": np.arange(56.5, 134, 3) / 154, "F1": np.arange(0, 0.72, 0.03)}
-"""Three test rows of 154 a bin; scores beyond the ends count with the nearest bin."""
+SETTINGS = (
+    Setting("epsilon", 1, number(above=0, most=50), "privacy loss of a column"),
+    Setting("method", "bounded laplace", word(*pima.METHODS), "how a column of numbers is cleaned"),
+    Setting("runs", 1000, integer(least=2), "cleanings", quick=60, split=True),
+    *pima.settings(),
+)
+
+
+def bins(tested: int) -> dict[str, Any]:
+    """Return the edges of the bins; scores beyond the ends count with the nearest bin.
+
+    An accuracy's bin holds as many whole test rows as every other: three of the slides' 154.
+    """
+    rows = np.arange(round(0.37 * tested) - 0.5, 0.87 * tested, max(round(tested / 50), 1))
+    return {"accuracy": rows / tested, "F1": np.arange(0, 0.72, 0.03)}
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part, that of the data at hand."""
-    return [{**settings, "data": at_hand()}]
+    return [{"runs": settings["runs"], "data": at_hand()}]
 
 
 def compute(part: Part) -> Iterator[Row]:
     """Yield how many cleanings scored what, and where the stated number stands among them."""
-    table = read()
+    table = table_of(part)
     clean = untouched(table)
-    found = scores(table, *cleaned(table, "bounded laplace", 1.0, part["runs"], part.source))
+    found = scores(
+        table, *cleaned(table, part["method"], part["epsilon"], part["runs"], part.source)
+    )
     for measure, values, whole in (
         ("accuracy", found.accuracy, clean.accuracy[0]),
         ("F1", found.f1, clean.f1[0]),
     ):
-        edges = BINS[measure]
+        edges = bins(len(table.test))[measure]
         counts, _ = np.histogram(np.clip(values, edges[0], edges[-1]), edges)
         facts: Row = {
             "data": table.data, "measure": measure, "runs": part["runs"], "mean": values.mean(),
@@ -48,7 +65,7 @@ def compute(part: Part) -> Iterator[Row]:
             yield facts | {"low": low, "high": high, "count": count}
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw a histogram of each score."""
     figure, panels = look.panels(2, width=10.5, height=4.2, sharey=False)
     for axes, (measure, rows) in zip(panels, table.by("measure"), strict=True):
@@ -58,33 +75,39 @@ def draw(table: Table) -> Any:
         )  # fmt: skip
         top = 1.32 * rows["count"].max()
         axes.set_ylim(0, top)
-        _lines(axes, rows, measure, top)
+        _lines(axes, rows, measure, top, settings)
         runs, below = rows["runs"][0], rows["below"][0]
         look.titled(
             axes, f"{TITLES[measure]}: {below:.0%} of {runs} cleanings score less than the slides'",
-            x=measure, y="cleanings",
+            x=f"{measure}, ε = {settings['epsilon']:g} a column", y="cleanings",
         )  # fmt: skip
     name_data(figure, table)
     return figure
 
 
-def _lines(axes: Any, rows: Table, measure: str, top: float) -> None:
+def _lines(axes: Any, rows: Table, measure: str, top: float, settings: Settings) -> None:
     clean, one = STATED[measure]
     mean, constant = float(rows["mean"][0]), float(rows["constant"][0])
+    bare, said = f"clean table\nstated {clean:.3f}", f"stated {one:.3f}"
+    if not pima.as_on_the_slides(settings, *SETTINGS[:2]):
+        said += ", ε = 1, bounded Laplace, all columns"
+    if not pima.as_on_the_slides(settings):
+        clean = float(rows["clean"][0])
+        bare = f"clean table\n{clean:.3f}"
+    left = mean < one
     marks = [
-        (one, ":", look.colour("stated"), f"stated {one:.3f}", 0.98),
-        (mean, "-", look.colour("bounded laplace"), f"mean {mean:.3f}", 0.91),
-        (clean, ":", look.colour("no privacy"), f"clean table\nstated {clean:.3f}", 0.91),
+        (one, ":", look.colour("stated"), said, 0.98, not left),
+        (mean, "-", look.colour("bounded laplace"), f"mean {mean:.3f}", 0.91, left),
+        (clean, ":", look.colour("no privacy"), bare, 0.91, True),
     ]
-    for x, style, colour, text, height in marks:
+    for x, style, colour, text, height, beside in marks:
         axes.plot([x, x], [0, height * top], style, color=colour, linewidth=1.4)
-        left = text.startswith("clean") or (text.startswith("mean") == (measure == "accuracy"))
-        _beside(axes, (x, height * top), text, colour, left=left)
+        _beside(axes, (x, height * top), text, colour, left=beside)
     if measure == "accuracy":
         colour = look.colour("no privacy")
         axes.plot([constant, constant], [0, 0.77 * top], "--", color=colour, linewidth=1.4)
         text = f"dashed: commoner\nanswer, {constant:.3f}"
-        _beside(axes, (one, 0.77 * top), text, colour, left=False)
+        _beside(axes, (max(one, constant), 0.77 * top), text, colour, left=False)
 
 
 def _beside(
@@ -111,6 +134,5 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"runs": 1000},
-    quick={"runs": 60},
+    settings=SETTINGS,
 )

@@ -12,7 +12,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, log
+from math import ceil, exp, log
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
@@ -20,20 +20,29 @@ import numpy as np
 
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
 from sourdine.mechanisms.mechanism import settle
+from sourdine_lab.settings import Setting, integer, number, words
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from numpy.typing import NDArray
 
     from sourdine.mechanisms.mechanism import Report
     from sourdine.noise import Source
+    from sourdine_lab.experiment import Part, Settings
 
     Floats: TypeAlias = NDArray[np.float64]
     Whole: TypeAlias = NDArray[np.int64]
 
-__all__ = ["COLUMNS", "STATED", "Pima", "at_hand", "cleaned", "excess", "read", "values"]
+__all__ = [
+    "COLUMNS", "METHODS", "STATED", "Pima", "as_on_the_slides", "at_hand", "cleaned", "excess",
+    "read", "settings", "table_of", "values",
+]  # fmt: skip
 
 STATED = {"accuracy": (121 / 154, 93 / 154), "F1": (58 / 91, 8 / 69)}
 """What the slides print: on the clean table, and for one cleaning at epsilon 1 a column."""
+METHODS = ("bounded laplace", "staircase", "staircase kept", "window")
+"""The ways to clean a column of numbers."""
 
 
 class Column(NamedTuple):
@@ -75,6 +84,22 @@ TOGETHER = (0, 1, 2, 3, 1, 3, 4, 0)
 """Columns of the stand-in with the same number share half of their variance."""
 
 
+def settings() -> tuple[Setting, ...]:
+    """Return the settings of every figure on this table."""
+    names = [column.name for column in COLUMNS]
+    return (
+        Setting("columns", names, words(*names), "columns that are cleaned and learnt from"),
+        Setting("test_share", 0.2, number(least=0.05, most=0.9), "share of the rows to test on"),
+        Setting("split_seed", 0, integer(least=0), "seed of the split into rows to learn from and"
+                " rows to test on"),
+    )  # fmt: skip
+
+
+def as_on_the_slides(given: Settings, *further: Setting) -> bool:
+    """Return whether the table, and some further settings, are those of the slides' numbers."""
+    return all(given[one.name] == one.default for one in (*settings(), *further))
+
+
 @dataclass(frozen=True, slots=True)
 class Pima:
     """A table of ticks with its labels, the rows to learn from and those to test on."""
@@ -84,6 +109,7 @@ class Pima:
     y: Whole
     train: Whole
     test: Whole
+    columns: tuple[Column, ...] = COLUMNS
 
 
 def at_hand() -> str:
@@ -95,16 +121,25 @@ def _path() -> Path:
     return Path(os.environ["SOURDINE_DATA"]) / "diabetes.csv"
 
 
-def read() -> Pima:
-    """Return the Pima table, or its stand-in; it is split as scikit-learn splits with seed 0."""
+def table_of(part: Part) -> Pima:
+    """Return the table with the settings of a part."""
+    return read(part["columns"], test_share=part["test_share"], split_seed=part["split_seed"])
+
+
+def read(
+    names: Iterable[str] | None = None, *, test_share: float = 0.2, split_seed: int = 0
+) -> Pima:
+    """Return the Pima table, or its stand-in; it is split as scikit-learn splits with that seed."""
     data = at_hand()
+    columns = COLUMNS if names is None else tuple(c for c in COLUMNS if c.name in set(names))
     x, y = _table(_path()) if data == "Pima" else _stand_in()
     low, step = _ends()
     last = np.array([c.last for c in COLUMNS])
     ticks = np.clip(np.rint((x - low) / step), 0, last).astype(np.int64)
-    order = np.random.RandomState(0).permutation(len(y))
-    tested = -(-len(y) // 5)
-    return Pima(data, ticks, y, train=order[tested:], test=order[:tested])
+    order = np.random.RandomState(split_seed).permutation(len(y))
+    tested = ceil(test_share * len(y))
+    kept = [i for i, column in enumerate(COLUMNS) if column in columns]
+    return Pima(data, ticks[:, kept], y, order[tested:], order[:tested], columns)
 
 
 def _table(path: Path) -> tuple[Floats, Whole]:
@@ -160,18 +195,18 @@ def cleaned(
     answer = RandomizedResponse(epsilon=epsilon, categories=2)
     y = answer.reports(np.tile(table.y, repeats), source).reshape(repeats, -1)
     ticks = np.empty((repeats, *table.ticks.shape), np.int64)
-    for i, column in enumerate(COLUMNS):
+    for i, column in enumerate(table.columns):
         report = _report(way, epsilon, column.last)
         drawn = report.reports(np.tile(table.ticks[:, i], repeats), source)
         ticks[:, :, i] = drawn.reshape(repeats, -1)
     return ticks, y
 
 
-def _ends() -> tuple[Floats, Floats]:
-    return np.array([float(c.low) for c in COLUMNS]), np.array([float(c.step) for c in COLUMNS])
+def _ends(columns: Sequence[Column] = COLUMNS) -> tuple[Floats, Floats]:
+    return np.array([float(c.low) for c in columns]), np.array([float(c.step) for c in columns])
 
 
-def values(ticks: Whole) -> Floats:
+def values(ticks: Whole, columns: Sequence[Column] = COLUMNS) -> Floats:
     """Return the values of ticks, a column each."""
-    low, step = _ends()
+    low, step = _ends(columns)
     return np.asarray(low + ticks * step)
