@@ -20,7 +20,6 @@ from sourdine_lab.claims.couchot import (
     table,
 )
 from sourdine_lab.claims.couchot.channel import level, response
-from sourdine_lab.experiment import Part
 from sourdine_lab.experiments.couchot import coins as coins_figure
 from sourdine_lab.experiments.couchot import curve, laws, naive_bayes, one_draw, pima
 from sourdine_lab.table import Table
@@ -65,9 +64,9 @@ def real(monkeypatch):
     learning.table.cache_clear()
 
 
-def ran(experiment, settings):
-    parts = experiment.parts(settings)
-    return Table([r for s in parts for r in experiment.compute(Part("a test", s, 1))])
+def ran(experiment, **settings):
+    parts = experiment.split(experiment.values(settings), seed=1)
+    return Table([row for part in parts for row in experiment.compute(part)])
 
 
 def test_every_exact_claim_has_a_verdict_by_hand():
@@ -174,12 +173,12 @@ def test_table_is_read_with_zeros_replaced(tmp_path, monkeypatch):
 
 def test_parts_differ_with_the_data(tmp_path, monkeypatch):
     monkeypatch.delenv("SOURDINE_DATA", raising=False)
-    without = curve.parts(curve.EXPERIMENT.quick)
+    without = curve.parts(curve.EXPERIMENT.values(quick=True))
     (tmp_path / "diabetes.csv").touch()
     monkeypatch.setenv("SOURDINE_DATA", str(tmp_path))
-    assert curve.parts(curve.EXPERIMENT.quick) != without
+    assert curve.parts(curve.EXPERIMENT.values(quick=True)) != without
     monkeypatch.setenv("SOURDINE_DATA", str(tmp_path / "nowhere"))
-    assert curve.parts(curve.EXPERIMENT.quick) == without
+    assert curve.parts(curve.EXPERIMENT.values(quick=True)) == without
 
 
 @pytest.mark.parametrize(
@@ -195,7 +194,7 @@ def test_what_each_way_spends(way, spent):
 
 def test_curve_rises_and_the_staircase_wins_at_the_end(stand_in):
     assert stand_in.data == "stand-in"
-    rows = ran(curve.EXPERIMENT, {"epsilons": 3, "runs": 60})
+    rows = ran(curve.EXPERIMENT, epsilons=curve.epsilons(3), runs=60)
     for way, one in rows.by("mechanism"):
         assert one["accuracy"][0] == pytest.approx(0.5, abs=0.04), way
         assert one["accuracy"][-1] > 0.7
@@ -206,7 +205,7 @@ def test_curve_rises_and_the_staircase_wins_at_the_end(stand_in):
 
 def test_one_draw_counts_every_cleaning(stand_in):
     assert stand_in.data == "stand-in"
-    rows = ran(one_draw.EXPERIMENT, {"runs": 200})
+    rows = ran(one_draw.EXPERIMENT, runs=200)
     for measure, one in rows.by("measure"):
         assert one["count"].sum() == 200
         middles = (one["low"] + one["high"]) / 2
@@ -220,7 +219,7 @@ def test_one_draw_counts_every_cleaning(stand_in):
 
 
 def test_coins_and_categories_vary_as_the_formulas_say():
-    rows = ran(coins_figure.EXPERIMENT, {"runs": 4000})
+    rows = ran(coins_figure.EXPERIMENT, runs=4000)
     for panel in ("estimate", "categories"):
         one = rows.where(panel=panel)
         assert np.all(np.abs(one["found"] - one["theory"]) < 6 * one["error"])
@@ -238,7 +237,7 @@ def test_level_and_response():
 
 
 def test_laws_are_those_of_the_slides():
-    rows = ran(laws.EXPERIMENT, {"cells": 200})
+    rows = ran(laws.EXPERIMENT, cells=200)
     grr = rows.where(law="grr")
     c = 1 / (8 + np.e)
     assert grr["density"] == pytest.approx(np.where(grr["y"] == 6, c * np.e, c))

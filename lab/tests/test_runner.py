@@ -175,20 +175,21 @@ def test_a_part_keeps_its_seed_and_plain_numbers(lab):
     assert not list(lab.folder.rglob("*.new"))
 
 
-TINY = replace(REAL, quick={"points": 6}, full={"points": 6})
+SIX = {"epsilons": [0.1, 0.25, 0.5, 1, 2, 4]}
 
 
 def numbers(folder, **options):
-    ((_, table),) = Runner(folder, quick=True, **options).run([TINY], lambda *_: None)
+    ((_, table),) = Runner(folder, given=SIX, **options).run([REAL], lambda *_: None)
     return table
 
 
 def test_the_number_of_processes_changes_nothing(tmp_path):
     one, two = numbers(tmp_path / "1", workers=1), numbers(tmp_path / "2", workers=2)
     assert isinstance(one, Table)
-    assert len(TINY.split(quick=True, seed=1)) == 2
+    parts = Runner(tmp_path, given=SIX).parts(REAL)
+    assert len(parts) == 2
     assert one == two
-    assert one == Table([row for p in TINY.split(quick=True, seed=1) for row in TINY.compute(p)])
+    assert one == Table([row for p in parts for row in REAL.compute(p)])
 
 
 def test_ctrl_c_leaves_what_was_finished(tmp_path):

@@ -11,7 +11,6 @@ from sklearn.naive_bayes import GaussianNB
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
 from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SeededSource
-from sourdine_lab.experiment import Part
 from sourdine_lab.experiments.couchot.pima import read, values
 from sourdine_lab.experiments.today import (
     adaptive,
@@ -32,7 +31,7 @@ from sourdine_lab.table import Table
 
 
 def computed(module, seed=1, **settings):
-    return Table(list(module.EXPERIMENT.compute(Part(module.EXPERIMENT.name, settings, seed))))
+    return Table(list(module.EXPERIMENT.compute(module.EXPERIMENT.part(seed=seed, **settings))))
 
 
 def by(table, column, **given):
@@ -120,7 +119,7 @@ def test_mean_risks_are_those_of_the_formulas():
         assert noise["Laplace"] == pytest.approx(2 / epsilon**2, rel=2e-3)
         assert noise["staircase"] <= noise["Laplace"]
         assert noise["Gaussian, tight"] > noise["Laplace"]
-    classic = 2 * log(1.25 / mean.DELTA)
+    classic = 2 * log(1.25 / 1e-5)
     assert by(table, "noise", epsilon=0.5)["Gaussian, classic"] == pytest.approx(
         classic / 0.25, rel=1e-6
     )
@@ -178,7 +177,7 @@ def test_means_of_numbers_agree_with_simulation():
     report, rng, source = (
         BoundedLaplace(epsilon=2, last=100), np.random.default_rng(3), SeededSource(3)
     )  # fmt: skip
-    bias, deviation = one_number.errors_of_mean(report, averaged=True)
+    bias, deviation = one_number.errors_of_mean(report, one_number.ages(), 10_000, averaged=True)
     ages = rng.choice(101, size=200_000, p=one_number.ages())
     drawn = report.randomise(ages, source=source)
     off = (drawn - ages).mean() - bias

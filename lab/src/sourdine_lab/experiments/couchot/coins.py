@@ -24,7 +24,7 @@ SIZES = ("laplace", "histogram", "today", "inverse sensitivity", "qexp", "gaussi
 FAIR = 0.5
 SETTINGS = (
     Setting("n", 1000, integer(least=1), "people who answer"),
-    Setting("truth", FAIR, number(above=0, most=1), "chance that the first coin asks for the truth"),
+    Setting("truth", FAIR, number(above=0, most=1), "chance that the first coin asks the truth"),
     Setting("yes", FAIR, number(least=0, most=1), "chance that the second coin says yes"),
     Setting("shares", [round(i / 20, 2) for i in range(21)], numbers(least=0, most=1),
             "shares of cheats"),

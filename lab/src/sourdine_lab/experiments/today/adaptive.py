@@ -8,6 +8,7 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.settings import Setting, integer, integers, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
-BETA = 0.05
-ROWS, CELLS, THRESHOLD = 100_000, 1 << 13, 0.05
 LEDGER, SERVER = "Sourdine's ledger alone", "Sourdine's server"
 SEEN = "its largest error, seen"
 COLOURS = {
@@ -34,11 +33,26 @@ COLOURS = {
 """The colour of each way, and whether its line is dashed."""
 
 
+def _queries(most: int, count: int) -> list[int]:
+    return [int(k) for k in np.unique(np.geomspace(2, most, count).astype(int))]
+
+
+SETTINGS = (
+    Setting("n", 100_000, integer(least=100), "rows of the sample"),
+    Setting("cells", 1 << 13, integer(least=2), "values that a row may have"),
+    Setting("beta", 0.05, number(above=0, below=1), "chance that some answer is off by more"),
+    Setting("error", 0.05, number(above=0, below=1), "error from which on an answer is a surprise"
+            " to the server"),
+    Setting("queries", _queries(20_000, 25), integers(least=2), "numbers of queries",
+            quick=_queries(2_000, 12), split=True),
+    Setting("exponent", 0.8, number(least=0), "the i-th value's share is in proportion to i to"
+            " minus this"),
+)  # fmt: skip
+
+
 def parts(settings: Settings) -> list[Settings]:
     """One part for the formulas, one for the server under attack."""
-    most = settings["queries"]
-    numbers = np.unique(np.geomspace(2, most, settings["points"]).astype(int)).tolist()
-    return [{"kind": kind, "numbers": numbers} for kind in ("formulas", "server")]
+    return [{"kind": kind, "numbers": settings["queries"]} for kind in ("formulas", "server")]
 
 
 def compute(part: Part) -> Iterator[Row]:
@@ -54,14 +68,15 @@ def _formulas(part: Part) -> Iterator[Row]:
     from sourdine_lab.answering import widths
     from sourdine_lab.answering.compression import concentrated_accuracy
 
+    n, beta = part["n"], part["beta"]
     for k in part["numbers"]:
         found = {
-            "fixed beforehand": widths.non_adaptive(ROWS, k),
-            "splitting": widths.splitting(ROWS, k),
-            "Gaussian noise, published": widths.gaussian_information(ROWS, k),
-            "Gaussian noise, sharp": widths.gaussian_sharp(ROWS, k),
-            "median mechanism": concentrated_accuracy(ROWS, k, CELLS, sharp=True).total,
-            LEDGER: min(widths.told(ROWS, k, BETA, b) + 2.0 ** -(b + 1) for b in range(1, 12)),
+            "fixed beforehand": widths.non_adaptive(n, k, beta),
+            "splitting": widths.splitting(n, k, beta),
+            "Gaussian noise, published": widths.gaussian_information(n, k, beta),
+            "Gaussian noise, sharp": widths.gaussian_sharp(n, k, beta),
+            "median mechanism": concentrated_accuracy(n, k, part["cells"], beta, sharp=True).total,
+            LEDGER: min(widths.told(n, k, beta, b) + 2.0 ** -(b + 1) for b in range(1, 12)),
         }
         for way, width in found.items():
             yield {"way": way, "queries": k, "width": min(float(width), 1.0)}
@@ -73,9 +88,12 @@ def _attacked(part: Part) -> Iterator[Row]:
     from sourdine_lab.game import Exchange, Overfitting, Transcript
     from sourdine_lab.samples import iid
 
-    rng, numbers = part.rng, set(part["numbers"])
-    law = zipf(CELLS, rng)
-    server = QueryServer(iid(law, ROWS, rng=rng), universe=CELLS, error=THRESHOLD)
+    rng, numbers, cells = part.rng, set(part["numbers"]), part["cells"]
+    law = zipf(cells, rng, part["exponent"])
+    server = QueryServer(
+        iid(law, part["n"], rng=rng), universe=cells, error=part["error"],
+        confidence=round(1 - part["beta"], 12),
+    )  # fmt: skip
     heard: list[Exchange] = []
     analyst, transcript = Overfitting(law, max(numbers), rng=rng), Transcript(heard)
     largest = 0.0
@@ -89,13 +107,13 @@ def _attacked(part: Part) -> Iterator[Row]:
             yield {"way": SEEN, "queries": k, "width": largest}
 
 
-def zipf(size: int, rng: np.random.Generator) -> NDArray[np.float64]:
+def zipf(size: int, rng: np.random.Generator, exponent: float = 0.8) -> NDArray[np.float64]:
     """Return a law in which few cells are common and most are rare, in any order."""
-    law = 1 / np.arange(1, size + 1) ** 0.8
+    law = 1 / np.arange(1, size + 1) ** exponent
     return rng.permutation(law / law.sum())
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the widths against the number of queries."""
     figure, (axes,) = look.panels(1, width=8.5, height=5.0)
     for way, rows in table.by("way"):
@@ -107,7 +125,8 @@ def draw(table: Table) -> Any:
             look.band(axes, x, y, method=colour, label=way, dashed=dashed)
     look.logarithmic(axes)
     look.titled(
-        axes, "100,000 rows, 2¹³ cells: all answers within the width, probability 0.95",
+        axes, f"{settings['n']:,} rows, {settings['cells']:,} cells: all answers within the width,"
+        f" probability {1 - settings['beta']:g}",
         x="adaptive queries k", y="certified half-width",
     )  # fmt: skip
     look.name_lines(axes)
@@ -124,7 +143,6 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"queries": 20_000, "points": 25},
-    quick={"queries": 2_000, "points": 12},
+    settings=SETTINGS,
     figures=(),
 )

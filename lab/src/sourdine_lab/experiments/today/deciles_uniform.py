@@ -9,43 +9,35 @@ import numpy as np
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.today.quantile_methods import (
-    DECILES,
-    deciles_against_n,
+    against_n,
+    against_n_settings,
     draw_against_n,
+    parts_of_sizes,
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from sourdine_lab.experiment import Part, Row, Settings
+    from sourdine_lab.experiment import Settings
     from sourdine_lab.table import Table
 
 FITS = {"35 n⁻¹·⁰¹⁵": (35.0, -1.015), "21.5 n⁻⁰·⁹⁹⁵": (21.5, -0.995)}
 """The document's fits: of the histogram method and of inverse sensitivity."""
+SETTINGS = against_n_settings("uniform(0,1)", (0, 1), 2**-20)
 
 
-def parts(settings: Settings) -> list[Settings]:
-    """One part a size of the sample."""
-    sizes = np.unique(np.geomspace(100, 5000, settings["sizes"]).astype(int))
-    return [{"n": int(n), "runs": settings["runs"]} for n in sizes]
-
-
-def compute(part: Part) -> Iterator[Row]:
-    """Yield the errors of all methods."""
-    return deciles_against_n(
-        part, lambda rng, n: rng.random(n), np.array(DECILES), bounds=(0, 1), step=2**-20
+def draw(table: Table, settings: Settings) -> Any:
+    """Draw the errors, with the document's fits where they belong: to its epsilon, law, orders."""
+    n = np.unique(table["n"])
+    theirs = all(
+        settings[one.name] == one.default
+        for one in SETTINGS
+        if one.name in {"epsilon", "law", "orders", "bounds"}
     )
 
-
-def draw(table: Table) -> Any:
-    """Draw the errors, with the document's fits."""
-    n = np.unique(table["n"])
-
     def fits(axes: Any) -> None:
-        for name, (factor, power) in FITS.items():
+        for name, (factor, power) in FITS.items() if theirs else ():
             look.stated(axes, n, factor * n**power, f"stated: {name}")
 
-    return draw_against_n(table, "U(0, 1)", fits)
+    return draw_against_n(table, settings, fits)
 
 
 EXPERIMENT = Experiment(
@@ -56,10 +48,9 @@ EXPERIMENT = Experiment(
     "the same epsilon?",
     stated="35 n^-1.015 for the histogram method, 21.5 n^-0.995 for inverse sensitivity, from the "
     "sample's deciles",
-    parts=parts,
-    compute=compute,
+    parts=parts_of_sizes,
+    compute=against_n,
     draw=draw,
-    full={"sizes": 12, "runs": 150},
-    quick={"sizes": 5, "runs": 20},
+    settings=SETTINGS,
     figures=(),
 )

@@ -9,9 +9,10 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.settings import Setting, integer, numbers, words
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-PEOPLE, LAST = 10_000, 100
 LAPLACE, REDRAWN = "bounded Laplace, averaged", "staircase redrawn, averaged"
 COLOURS = {
     LAPLACE: ("bounded laplace", False),
@@ -34,15 +34,31 @@ COLOURS = {
 """The colour of each method, and whether its line is dashed."""
 
 
-def ages() -> Floats:
-    """Return the shares of the ages 0 to 100 among the people: a hump to the left."""
-    weights = np.exp(-(((np.arange(LAST + 1) - 35) / 22) ** 2))
+def epsilons(count: int) -> list[float]:
+    """Return so many values of epsilon between 0.1 and 10."""
+    return [round(float(e), 4) for e in np.geomspace(0.1, 10, count)]
+
+
+SETTINGS = (
+    Setting("epsilons", epsilons(24), numbers(above=0), "privacy loss of a report",
+            quick=epsilons(8), split=True),
+    Setting("n", 10_000, integer(least=1), "people"),
+    Setting("last", 100, integer(least=2), "the greatest age; 0 is the least"),
+    Setting("hump", [35, 22], numbers(count=2), "ages x have weights exp(-((x - c)/w)^2): c, w"),
+    Setting("methods", list(COLOURS), words(*COLOURS), "the methods that are compared"),
+)  # fmt: skip
+
+
+def ages(last: int = 100, hump: Sequence[float] = (35, 22)) -> Floats:
+    """Return the shares of the ages among the people: a hump, to the left by default."""
+    centre, width = hump
+    weights = np.exp(-(((np.arange(last + 1) - centre) / width) ** 2))
     return np.asarray(weights / weights.sum())
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part for some neighbouring values of epsilon."""
-    epsilons = [round(float(e), 4) for e in np.geomspace(0.1, 10, settings["points"])]
+    epsilons = [float(e) for e in settings["epsilons"]]
     return [{"epsilons": epsilons[i : i + 4]} for i in range(0, len(epsilons), 4)]
 
 
@@ -52,15 +68,18 @@ def compute(part: Part) -> Iterator[Row]:
     The slides' staircase, redrawn until it falls inside, spends eps + ln(2 - e^(-eps/2)): its
     level is chosen so that this is the epsilon of the others.
     """
+    n, last = part["n"], part["last"]
+    share = ages(last, part["hump"])
     for epsilon in part["epsilons"]:
-        for method, make in _made(epsilon).items():
-            report, averaged = make()
-            bias, deviation = errors_of_mean(report, averaged=averaged)
-            yield {"epsilon": epsilon, "method": method, "people": PEOPLE, "bias": bias,
+        made = _made(epsilon, last)
+        for method in part["methods"]:
+            report, averaged = made[method]()
+            bias, deviation = errors_of_mean(report, share, n, averaged=averaged)
+            yield {"epsilon": epsilon, "method": method, "people": n, "bias": bias,
                    "deviation": deviation, "error": float(np.hypot(bias, deviation))}  # fmt: skip
 
 
-def _made(epsilon: float) -> dict[str, Callable[[], tuple[Any, bool]]]:
+def _made(epsilon: float, last: int) -> dict[str, Callable[[], tuple[Any, bool]]]:
     """Return the randomiser of each method, and whether its reports are simply averaged."""
     from sourdine.local.numeric.duchi import Duchi, HybridReport
     from sourdine.local.numeric.sliding import piecewise, square_wave
@@ -68,19 +87,19 @@ def _made(epsilon: float) -> dict[str, Callable[[], tuple[Any, bool]]]:
     from sourdine.mechanisms.mechanism import settle
 
     def redrawn() -> tuple[Any, bool]:
-        report = BoundedStaircase(epsilon=nominal(epsilon), last=LAST)
+        report = BoundedStaircase(epsilon=nominal(epsilon), last=last)
         settle(report, method="truncated")
         return report, True
 
-    laplace = BoundedLaplace(epsilon=epsilon, last=LAST)
+    laplace = BoundedLaplace(epsilon=epsilon, last=last)
     return {
         LAPLACE: lambda: (laplace, True),
         "bounded Laplace, corrected": lambda: (laplace, False),
         REDRAWN: redrawn,
-        "Duchi": lambda: (Duchi(epsilon=epsilon, last=LAST), False),
-        "piecewise": lambda: (piecewise(epsilon, LAST), False),
-        "hybrid": lambda: (HybridReport(epsilon=epsilon, last=LAST), False),
-        "square wave (Sourdine)": lambda: (square_wave(epsilon, LAST), False),
+        "Duchi": lambda: (Duchi(epsilon=epsilon, last=last), False),
+        "piecewise": lambda: (piecewise(epsilon, last), False),
+        "hybrid": lambda: (HybridReport(epsilon=epsilon, last=last), False),
+        "square wave (Sourdine)": lambda: (square_wave(epsilon, last), False),
     }
 
 
@@ -100,7 +119,9 @@ def nominal(epsilon: float) -> float:
     return low
 
 
-def errors_of_mean(report: Any, *, averaged: bool) -> tuple[float, float]:
+def errors_of_mean(
+    report: Any, share: Floats, people: int, *, averaged: bool
+) -> tuple[float, float]:
     """Return bias and standard deviation of the mean of the people's ages.
 
     Between the channel's nodes the law of a report is a mixture of theirs, so moments are linear.
@@ -108,19 +129,19 @@ def errors_of_mean(report: Any, *, averaged: bool) -> tuple[float, float]:
     from sourdine.local.estimators.channel import channel
     from sourdine.local.estimators.means import scores_of_share
 
-    way, share = channel(report), ages()
+    way, last = channel(report), len(share) - 1
     score = (
         way.first.astype(float)
         if averaged
-        else LAST * np.asarray(scores_of_share(report, PEOPLE)[0].g)
+        else last * np.asarray(scores_of_share(report, people)[0].g)
     )
-    ticks = np.arange(LAST + 1)
+    ticks = np.arange(last + 1)
     mean, square = (np.interp(ticks, way.nodes, way.rows @ s) for s in (score, score**2))
     variance = float(share @ (square - mean**2))
-    return float(share @ (mean - ticks)), (variance / PEOPLE) ** 0.5
+    return float(share @ (mean - ticks)), (variance / people) ** 0.5
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the error against epsilon."""
     figure, (axes,) = look.panels(1, width=8.5, height=5.0)
     for method, rows in table.by("method"):
@@ -128,7 +149,7 @@ def draw(table: Table) -> Any:
         look.band(axes, rows["epsilon"], rows["error"], method=colour, label=method, dashed=dashed)
     look.logarithmic(axes)
     look.titled(
-        axes, "Mean age of 10,000 people, each report ε-locally private",
+        axes, f"Mean age of {settings['n']:,} people, each report ε-locally private",
         x="ε", y="root mean square error, years",
     )  # fmt: skip
     look.name_lines(axes)
@@ -145,7 +166,6 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"points": 24},
-    quick={"points": 8},
+    settings=SETTINGS,
     figures=(),
 )

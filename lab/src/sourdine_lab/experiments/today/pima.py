@@ -9,22 +9,24 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.experiments.couchot import pima
 from sourdine_lab.experiments.couchot.pima import (
     COLUMNS,
     STATED,
     at_hand,
     cleaned,
-    read,
+    table_of,
     values,
 )
 from sourdine_lab.experiments.couchot.standing_in import name_data
 from sourdine_lab.experiments.today.errors import mean_and_error
+from sourdine_lab.settings import Setting, integer, numbers, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from sourdine_lab.experiment import Part, Row, Settings
-    from sourdine_lab.experiments.couchot.pima import Pima
+    from sourdine_lab.experiments.couchot.pima import Column, Pima
     from sourdine_lab.table import Table
 
 LABEL = "Outcome"
@@ -38,18 +40,34 @@ SHOWN = {
 }
 
 
+CLEANED = ("staircase", "bounded laplace", "window")
+
+
+def epsilons(count: int) -> list[float]:
+    """Return so many values of epsilon between 0.5 and 10."""
+    return [round(float(e), 3) for e in np.geomspace(0.5, 10, count)]
+
+
+SETTINGS = (
+    Setting("epsilons", epsilons(8), numbers(above=0, most=50), "privacy loss of a column",
+            quick=epsilons(4), split=True),
+    Setting("runs", 30, integer(least=2), "cleanings for each epsilon", quick=6, split=True),
+    Setting("methods", list(CLEANED), words(*CLEANED), "how a column of numbers is cleaned"),
+    *pima.settings(),
+)  # fmt: skip
+
+
 def parts(settings: Settings) -> list[Settings]:
     """One part a value of epsilon."""
-    epsilons = [round(float(e), 3) for e in np.geomspace(0.5, 10, settings["epsilons"])]
-    common = {"cleanings": settings["cleanings"], "data": at_hand()}
-    return [{"epsilon": e, **common} for e in epsilons]
+    common = {"cleanings": settings["runs"], "data": at_hand()}
+    return [{"epsilon": float(e), **common} for e in settings["epsilons"]]
 
 
 def compute(part: Part) -> Iterator[Row]:
     """Yield the accuracy on clean test rows of each way to clean and to learn."""
-    table, source = read(), part.source
+    table, source = table_of(part), part.source
     clean = _accuracy(table, table, knows=None)
-    for way in ("staircase", "bounded laplace", "window"):
+    for way in part["methods"]:
         found: dict[str, list[float]] = {"naive": []}
         if way in WAYS:
             found["knows"] = []
@@ -57,7 +75,8 @@ def compute(part: Part) -> Iterator[Row]:
         for drawn, y in zip(ticks, labels, strict=True):
             noisy = replace(table, ticks=drawn, y=y)
             for learning, seen in found.items():
-                schema = _schema(way, part["epsilon"]) if learning == "knows" else None
+                knows = learning == "knows"
+                schema = _schema(way, part["epsilon"], table.columns) if knows else None
                 seen.append(_accuracy(noisy, table, knows=schema))
         for learning, seen in found.items():
             accuracy, deviation = mean_and_error(seen)
@@ -67,16 +86,16 @@ def compute(part: Part) -> Iterator[Row]:
                    "majority": _majority(table)}  # fmt: skip
 
 
-def _schema(way: str, epsilon: float) -> Any:
-    """Return the schema with the same epsilon for each of the nine columns."""
+def _schema(way: str, epsilon: float, columns: Sequence[Column] = COLUMNS) -> Any:
+    """Return the schema with the same epsilon for each column and for the label."""
     from fractions import Fraction
 
     from sourdine.local.table.columns import Choice, Number
     from sourdine.local.table.schema import Schema
 
-    numbers = {c.name: Number(c.low, c.high, c.step, method=WAYS[way]) for c in COLUMNS}
-    total = (len(COLUMNS) + 1) * Fraction(str(epsilon))
-    return Schema.of({**numbers, LABEL: Choice(0, 1)}, epsilon=total)
+    cleaned = {c.name: Number(c.low, c.high, c.step, method=WAYS[way]) for c in columns}
+    total = (len(columns) + 1) * Fraction(str(epsilon))
+    return Schema.of({**cleaned, LABEL: Choice(0, 1)}, epsilon=total)
 
 
 def _accuracy(learnt: Pima, tested: Pima, *, knows: Any) -> float:
@@ -84,8 +103,8 @@ def _accuracy(learnt: Pima, tested: Pima, *, knows: Any) -> float:
     from sourdine.local.learn import NoisyGaussianNB
 
     model = NoisyGaussianNB(schema=knows, label=LABEL if knows is not None else None)
-    model.fit(values(learnt.ticks[learnt.train]), learnt.y[learnt.train])
-    guess = model.predict(values(tested.ticks[tested.test]))
+    model.fit(values(learnt.ticks[learnt.train], learnt.columns), learnt.y[learnt.train])
+    guess = model.predict(values(tested.ticks[tested.test], tested.columns))
     return float(np.mean(guess == tested.y[tested.test]))
 
 
@@ -94,10 +113,12 @@ def _majority(table: Pima) -> float:
     return max(ones, 1 - ones)
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the accuracies against epsilon."""
     figure, (axes,) = look.panels(1, width=8.5, height=5.0)
     for (way, learning), (colour, dashed, label) in SHOWN.items():
+        if way not in settings["methods"]:
+            continue
         rows = table.where(way=way, learning=learning)
         look.band(
             axes, rows["epsilon"], rows["accuracy"], rows["deviation"], method=colour,
@@ -109,7 +130,8 @@ def draw(table: Table) -> Any:
         axes, ends, [table["majority"][0]] * 2, method="no privacy", label="the commoner class",
         dashed=True,
     )  # fmt: skip
-    if table.rows[0]["data"] == "Pima":
+    shown = ends[0] <= 1 <= ends[1] and pima.as_on_the_slides(settings)
+    if table.rows[0]["data"] == "Pima" and shown:
         one, accuracy = 1.0, STATED["accuracy"][1]
         axes.plot([one], [accuracy], "x", color=look.colour("stated"), label="_stated")
         axes.annotate(
@@ -117,9 +139,12 @@ def draw(table: Table) -> Any:
             textcoords="offset points", fontsize=8,
         )  # fmt: skip
     look.logarithmic(axes, "x")
+    words = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")
+    count = len(settings["columns"])
     look.titled(
-        axes, "Diabetes from eight randomised columns, tested on clean rows",
-        x="ε of a column (a record spends nine times as much)", y="accuracy",
+        axes, f"Diabetes from {words[count]} randomised column{'s' if count > 1 else ''}, tested"
+        " on clean rows",
+        x=f"ε of a column (a record spends {words[count + 1]} times as much)", y="accuracy",
     )  # fmt: skip
     look.name_lines(axes)
     name_data(figure, table)
@@ -137,7 +162,6 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"epsilons": 8, "cleanings": 30},
-    quick={"epsilons": 4, "cleanings": 6},
+    settings=SETTINGS,
     figures=(),
 )

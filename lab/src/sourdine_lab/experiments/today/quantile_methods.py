@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine_lab.experiments.today.errors import mean_and_error, uncertainty
+from sourdine_lab.settings import DataLaw, Setting, integer, integers, number, numbers, words
+from sourdine_lab.settings import law as law_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -20,19 +22,19 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.noise import Source
-    from sourdine_lab.experiment import Part, Row
+    from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
     Floats = NDArray[np.float64]
-    Drawn = Callable[[np.random.Generator, int], Floats]
 
 __all__ = [
-    "DECILES", "METHODS", "SOURDINE", "colour_name", "deciles_against_n", "draw_against_n",
-    "rank_errors", "released", "sample_quantiles", "spread",
+    "DECILES", "METHODS", "SOURDINE", "against_n", "against_n_settings", "colour_name",
+    "draw_against_n", "how_many", "parts_of_sizes", "quantile_settings", "rank_errors", "released",
+    "sample_quantiles", "spread",
 ]  # fmt: skip
 
 DECILES = tuple(i / 10 for i in range(1, 10))
-SOURDINE = "Sourdine"
+SOURDINE, BARE = "Sourdine", "no privacy"
 METHODS = {
     "histogram": "histogram",
     "inverse sensitivity": "inverse_sensitivity",
@@ -42,6 +44,48 @@ METHODS = {
     SOURDINE: "auto",
 }
 """What a figure calls a method, and what the library does."""
+MOST_SIZES = (12, 5)
+"""Sizes of a sample between 100 and 5000, of a full and of a quick run."""
+
+
+def quantile_settings(bounds: tuple[float, float], step: float) -> tuple[Setting, ...]:
+    """Return the settings of the quantiles themselves, nine deciles by default."""
+    return (
+        Setting("orders", list(DECILES), numbers(above=0, below=1), "orders of the quantiles"),
+        Setting("bounds", list(bounds), numbers(count=2), "public bounds of the records"),
+        Setting("step", step, number(above=0), "step of the grid of answers"),
+        Setting("methods", list(METHODS), words(*METHODS), "the methods that are compared"),
+    )
+
+
+def against_n_settings(law: str, bounds: tuple[float, float], step: float) -> tuple[Setting, ...]:
+    """Return the settings of errors against n."""
+    full, quick = (
+        np.unique(np.geomspace(100, 5000, count).astype(int)).tolist() for count in MOST_SIZES
+    )
+    return (
+        Setting("epsilon", 1, number(above=0), "privacy loss of all quantiles together"),
+        Setting("law", law, law_kind(), "the law of the records"),
+        Setting("sizes", full, integers(least=10), "records in a sample", quick=quick, split=True),
+        Setting("runs", 150, integer(least=2), "samples for each size", quick=20, split=True),
+        *quantile_settings(bounds, step),
+    )
+
+
+def parts_of_sizes(settings: Settings) -> list[Settings]:
+    """One part a size of the sample."""
+    return [{"n": n, "runs": settings["runs"]} for n in settings["sizes"]]
+
+
+def how_many(orders: Sequence[float]) -> str:
+    """Return what the quantiles are called on a figure.
+
+    Examples
+    --------
+    >>> how_many(DECILES), how_many([0.5, 0.9])
+    ('nine deciles', '2 quantiles')
+    """
+    return "nine deciles" if tuple(orders) == DECILES else f"{len(orders)} quantiles"
 
 
 def colour_name(method: str) -> str:
@@ -64,7 +108,7 @@ def released(
     x: Floats,
     q: Sequence[float],
     *,
-    bounds: tuple[float, float],
+    bounds: Sequence[float],
     step: float,
     epsilon: float,
     source: Source,
@@ -75,7 +119,8 @@ def released(
     from sourdine.grid import Grid
 
     if method == "histogram":
-        grid, steps = Grid(*bounds, step=step), round(1.5 * len(x) / log(len(x)))
+        low, high = bounds
+        grid, steps = Grid(low, high, step=step), round(1.5 * len(x) / log(len(x)))
         search = HistogramMethod(
             epsilon=epsilon, q=q, cells=grid.size, steps=min(steps, grid.size),
             relation="substitute",
@@ -95,22 +140,23 @@ def rank_errors(x: Floats, values: Floats, q: Sequence[float]) -> Floats:
     return np.asarray(np.maximum(np.maximum(below - goal, goal - up_to), 0.0))
 
 
-def deciles_against_n(
-    part: Part, drawn: Drawn, truth: Floats, *, bounds: tuple[float, float], step: float
-) -> Iterator[Row]:
-    """Yield, for each method, the root mean square error of the nine deciles at epsilon 1.
+def against_n(part: Part) -> Iterator[Row]:
+    """Yield, for each method, the root mean square error of the quantiles.
 
-    The mean is over the deciles, then errors are averaged over fresh samples; from the sample's
-    deciles and from the law's.
+    The mean is over the quantiles, then errors are averaged over fresh samples; from the sample's
+    quantiles and from the law's.
     """
     n, rng, source = part["n"], part.rng, part.source
-    errors: dict[str, list[tuple[float, float]]] = {m: [] for m in (*METHODS, "no privacy")}
+    law, orders = DataLaw.read(part["law"]), part["orders"]
+    truth = law.quantile(orders)
+    errors: dict[str, list[tuple[float, float]]] = {m: [] for m in (*part["methods"], BARE)}
     for _ in range(part["runs"]):
-        x = drawn(rng, n)
-        own = sample_quantiles(x, DECILES)
+        x = law.draw(rng, n)
+        own = sample_quantiles(x, orders)
         for method, seen in errors.items():
-            told = own if method == "no privacy" else released(
-                method, x, DECILES, bounds=bounds, step=step, epsilon=1, source=source
+            told = own if method == BARE else released(
+                method, x, orders, bounds=part["bounds"], step=part["step"],
+                epsilon=part["epsilon"], source=source,
             )  # fmt: skip
             seen.append((_distance(told, own), _distance(told, truth)))
     for method, seen in errors.items():
@@ -124,7 +170,9 @@ def _distance(a: Floats, b: Floats) -> float:
     return float(np.sqrt(np.mean((a - b) ** 2)))
 
 
-def draw_against_n(table: Table, law: str, fits: Callable[[Any], None]) -> Any:
+def draw_against_n(
+    table: Table, settings: Settings, fits: Callable[[Any], None] = lambda _: None
+) -> Any:
     """Draw both errors against n, side by side; ``fits`` adds what the document states."""
     from sourdine_lab import look
 
@@ -132,15 +180,18 @@ def draw_against_n(table: Table, law: str, fits: Callable[[Any], None]) -> Any:
     columns = (("error", "deviation"), ("law_error", "law_deviation"))
     for one, (error, deviation) in zip(axes, columns, strict=True):
         for method, rows in table.by("method"):
-            if error == "law_error" or method != "no privacy":
+            if error == "law_error" or method != BARE:
                 look.band(
                     one, rows["n"], rows[error], uncertainty(rows, error, deviation),
                     method=colour_name(method), label=method, dashed=method == "IndExp",
                 )  # fmt: skip
     fits(axes[0])
-    for one, words in zip(axes, ("sample's own", "law's"), strict=True):
-        look.titled(one, f"{law}: from the {words} deciles", x="records n", y="")
-    axes[0].set_ylabel("root mean square error of nine deciles, ε = 1 in all")
+    what = how_many(settings["orders"])
+    low, high = settings["bounds"]
+    law = f"{settings['law']} in [{low:g}, {high:g}]"
+    for one, whose in zip(axes, ("sample's own", "law's"), strict=True):
+        look.titled(one, f"{law}: from the {whose} {what.split()[-1]}", x="records n", y="")
+    axes[0].set_ylabel(f"root mean square error of {what}, ε = {settings['epsilon']:g} in all")
     for one in axes:
         look.logarithmic(one)
     for one in axes:

@@ -8,15 +8,16 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.experiments.canesse.salaries import BOUNDS, RECORDS, STAND_IN, salaries
+from sourdine_lab.experiments.canesse.salaries import BOUNDS, RECORDS, salaries
 from sourdine_lab.experiments.today.errors import mean_and_error, uncertainty
 from sourdine_lab.experiments.today.quantile_methods import (
-    DECILES,
-    METHODS,
     colour_name,
+    how_many,
+    quantile_settings,
     released,
     sample_quantiles,
 )
+from sourdine_lab.settings import Setting, integer, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -28,30 +29,42 @@ OBSERVED = 20.0
 """Dollars: the error that the document observes."""
 
 
+def epsilons(count: int) -> list[float]:
+    """Return so many values of epsilon between 0.05 and 5."""
+    return [float(e) for e in np.geomspace(0.05, 5, count).round(4)]
+
+
+SETTINGS = (
+    Setting("epsilons", epsilons(10), numbers(above=0), "privacy loss of all quantiles together",
+            quick=epsilons(4), split=True),
+    Setting("n", RECORDS, integer(least=100), "salaries", quick=100_000, split=True),
+    Setting("runs", 48, integer(least=2), "releases for each epsilon", quick=8, split=True),
+    *quantile_settings(BOUNDS, 1),
+)  # fmt: skip
+
+
 def parts(settings: Settings) -> list[Settings]:
     """One part a value of epsilon."""
-    epsilons = np.geomspace(0.05, 5, settings["epsilons"]).round(4).tolist()
-    common = {"runs": settings["runs"], "records": settings["records"]}
-    return [{"epsilon": e, **common} for e in epsilons]
+    common = {"runs": settings["runs"], "records": settings["n"]}
+    return [{"epsilon": float(e), **common} for e in settings["epsilons"]]
 
 
 def compute(part: Part) -> Iterator[Row]:
-    """Yield each method's root mean square error over the deciles, in dollars."""
+    """Yield each method's root mean square error over the quantiles, in dollars."""
     x, source = salaries(part["records"]).astype(float), part.source
-    truth = sample_quantiles(x, DECILES)
-    for method in METHODS:
+    truth = sample_quantiles(x, part["orders"])
+    common = {name: part[name] for name in ("bounds", "step", "epsilon")}
+    for method in part["methods"]:
         errors = []
         for _ in range(part["runs"]):
-            told = released(
-                method, x, DECILES, bounds=BOUNDS, step=1, epsilon=part["epsilon"], source=source
-            )
+            told = released(method, x, part["orders"], **common, source=source)
             errors.append(float(np.sqrt(np.mean((told - truth) ** 2))))
         error, deviation = mean_and_error(errors)
         yield {"epsilon": part["epsilon"], "method": method, "records": len(x),
                "runs": part["runs"], "error": error, "deviation": deviation}  # fmt: skip
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the errors against epsilon."""
     figure, (axes,) = look.panels(1, width=8.5, height=5.0)
     for method, rows in table.by("method"):
@@ -62,9 +75,10 @@ def draw(table: Table) -> Any:
     ends = [table["epsilon"].min(), table["epsilon"].max()]
     look.stated(axes, ends, [OBSERVED] * 2, "stated: near 20")
     look.logarithmic(axes)
-    thousands = int(table["records"][0]) // 1000
+    low, high = settings["bounds"]
+    what = how_many(settings["orders"]).capitalize()
     look.titled(
-        axes, f"Nine deciles of {thousands},000 salaries, bounds 0 and 500,000",
+        axes, f"{what} of {table['records'][0]:,} salaries, bounds {low:,} and {high:,}",
         x="ε, in all", y="root mean square error, dollars",
     )  # fmt: skip
     look.name_lines(axes)
@@ -81,8 +95,7 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"epsilons": 10, "runs": 48, "records": RECORDS},
-    quick={"epsilons": 4, "runs": 8, "records": 100_000},
+    settings=SETTINGS,
     figures=(),
-    stand_in=STAND_IN,
+    stand_in="salaries interpolated from the nine published deciles",
 )

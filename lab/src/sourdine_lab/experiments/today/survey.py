@@ -9,6 +9,7 @@ import numpy as np
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.today.errors import uncertainty
+from sourdine_lab.settings import Setting, integer, integers, number, numbers, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +21,6 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
 
-PEOPLE = 10_000
-EPSILON, CATEGORIES = 1.0, 32
-"""What stays where the other varies."""
 WARNER, BEST, MENDED = "Warner, ε/k a question", "Sourdine", "Sourdine, made consistent"
 PAIRED = "Warner, ε/2 a question"
 ORACLES = {
@@ -33,16 +31,49 @@ ORACLES = {
     "subset selection": "subset",
 }
 COLOURS = {WARNER: "warner", PAIRED: "warner", BEST: "today", MENDED: "today"}
+METHODS = (WARNER, *ORACLES, BEST)
+
+
+def epsilons(count: int) -> list[float]:
+    """Return so many values of epsilon between 0.25 and 6."""
+    return [round(float(e), 3) for e in np.geomspace(0.25, 6, count)]
+
+
+def doubled(times: int) -> list[int]:
+    """Return 2, 4, 8 and so on.
+
+    Examples
+    --------
+    >>> doubled(3)
+    [2, 4, 8]
+    """
+    return [2**i for i in range(1, times + 1)]
+
+
+SETTINGS = (
+    Setting("n", 10_000, integer(least=1), "people"),
+    Setting("epsilon", 1.0, number(above=0), "privacy loss where the categories vary", split=True),
+    Setting("k", 32, integer(least=2), "categories where epsilon varies", split=True),
+    Setting("categories", doubled(10), integers(least=2), "numbers k of categories along the first"
+            " panel", quick=doubled(6), split=True),
+    Setting("epsilons", epsilons(9), numbers(above=0), "privacy losses along the second panel",
+            quick=epsilons(5), split=True),
+    Setting("exponent", 1, number(least=0), "the i-th share is in proportion to i to minus this"),
+    Setting("runs", 20, integer(least=2), "simulated surveys", quick=4, split=True),
+    Setting("methods", list(METHODS), words(*METHODS), "the randomisers that are compared;"
+            " Sourdine's is simulated too"),
+)  # fmt: skip
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part a number of categories, then one a value of epsilon."""
-    numbers = [2**i for i in range(1, settings["doublings"] + 1)]
-    epsilons = [round(float(e), 3) for e in np.geomspace(0.25, 6, settings["epsilons"])]
-    runs = settings["runs"]
+    runs, epsilon = settings["runs"], float(settings["epsilon"])
     return [
-        *({"axis": "k", "k": k, "epsilon": EPSILON, "runs": runs} for k in numbers),
-        *({"axis": "epsilon", "k": CATEGORIES, "epsilon": e, "runs": runs} for e in epsilons),
+        *({"axis": "k", "k": k, "epsilon": epsilon, "runs": runs} for k in settings["categories"]),
+        *(
+            {"axis": "epsilon", "k": settings["k"], "epsilon": float(e), "runs": runs}
+            for e in settings["epsilons"]
+        ),
     ]
 
 
@@ -58,33 +89,35 @@ def compute(part: Part) -> Iterator[Row]:
     from sourdine.mechanisms.randomized_response import Warner
 
     k, epsilon, rng, source = part["k"], part["epsilon"], part.rng, part.source
-    shares = zipf(k)
+    n, shares = part["n"], zipf(k, part["exponent"])
     made = {name: oracles()[own](epsilon=epsilon, categories=k) for name, own in ORACLES.items()}
     coins = Warner.optimum(epsilon if k == 2 else epsilon / k)
     chances = {WARNER: tuple(float(c[1]) for c in coins.chances)}
     chances |= {name: oracle.chances for name, oracle in made.items()}
     best = best_oracle(epsilon, k)
     chances[BEST] = best.chances
-    common = {"axis": part["axis"], "k": k, "epsilon": epsilon, "people": PEOPLE}
-    for method, (p, q) in chances.items():
-        yield {**common, "method": method, "runs": 0, "error": exact_error(shares, p, q),
-               "deviation": 0.0}  # fmt: skip
-    people = np.repeat(np.arange(k), rng.multinomial(PEOPLE, shares))
+    common = {"axis": part["axis"], "k": k, "epsilon": epsilon, "people": n}
+    for method in part["methods"]:
+        yield {**common, "method": method, "runs": 0,
+               "error": exact_error(shares, *chances[method], n), "deviation": 0.0}  # fmt: skip
+    if BEST not in part["methods"]:
+        return
+    people = np.repeat(np.arange(k), rng.multinomial(n, shares))
     for method, error, deviation in _simulated(best, people, part["runs"], source):
         yield {**common, "method": method, "runs": part["runs"], "error": error,
                "deviation": deviation}  # fmt: skip
 
 
-def zipf(k: int) -> Floats:
-    """Return shares that fall as 1, 1/2, 1/3 and so on."""
-    weights = 1 / np.arange(1, k + 1)
+def zipf(k: int, exponent: float = 1) -> Floats:
+    """Return shares that fall as 1, 1/2, 1/3 and so on, or as powers of these."""
+    weights = 1 / np.arange(1, k + 1) ** exponent
     return np.asarray(weights / weights.sum())
 
 
-def exact_error(shares: Floats, p: float, q: float) -> float:
+def exact_error(shares: Floats, p: float, q: float, people: int) -> float:
     """Return the root of the mean variance of a share."""
     variance = shares * p * (1 - p) + (1 - shares) * q * (1 - q)
-    return float(np.sqrt(variance.mean() / PEOPLE) / (p - q))
+    return float(np.sqrt(variance.mean() / people) / (p - q))
 
 
 def _simulated(
@@ -111,7 +144,7 @@ def _simulated(
         yield name, float(m**0.5), float(e / (2 * m**0.5))
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the error against k and against epsilon."""
     figure, axes = look.panels(2, width=11.5, height=4.6)
     for one, (axis, rows) in zip(axes, table.by("axis"), strict=True):
@@ -126,8 +159,9 @@ def draw(table: Table) -> Any:
                 one, own[axis], own["error"], uncertainty(own), label=method,
                 method=COLOURS.get(method, method.lower()), dashed=method in (PAIRED, MENDED),
             )  # fmt: skip
-    look.titled(axes[0], "10,000 people, ε = 1", x="categories k", y="")
-    look.titled(axes[1], f"10,000 people, {CATEGORIES} categories", x="ε", y="")
+    people = f"{settings['n']:,} people"
+    look.titled(axes[0], f"{people}, ε = {settings['epsilon']:g}", x="categories k", y="")
+    look.titled(axes[1], f"{people}, {settings['k']} categories", x="ε", y="")
     axes[0].set_ylabel("root mean square error of a share")
     look.note(axes[0], "lines: exact; dots: simulated, two standard errors")
     for one in axes:
@@ -147,7 +181,6 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"doublings": 10, "epsilons": 9, "runs": 20},
-    quick={"doublings": 6, "epsilons": 5, "runs": 4},
+    settings=SETTINGS,
     figures=(),
 )
