@@ -76,12 +76,12 @@ def draw(table: Table, settings: Settings) -> Any:
         for i, (x, line) in enumerate(own.by("x")):
             method = COLOURS[i % len(COLOURS)]
             look.band(axes, line["y"], line["density"], method=method, label=f"x = {x:g}")
-        axes.set_ylim(0, None)
+        axes.set_ylim(0, 1.15 * own["density"].max())
         axes.set_xlim(0, 1)
         if len(settings["inputs"]) > 1:
             count = "three" if len(settings["inputs"]) == 3 else "lines"
             text = f"most over least of the {count}, at one place: e^{_loss(own):.3f}"
-            look.note(axes, text, 0.98, 0.1)
+            look.note(axes, text, 0.98, 0.98)
         look.titled(axes, title, x="answer", y="density")
         look.name_lines(axes)
     return figure

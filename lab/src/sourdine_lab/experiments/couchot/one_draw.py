@@ -78,7 +78,7 @@ def draw(table: Table, settings: Settings) -> Any:
         _lines(axes, rows, measure, top, settings)
         runs, below = rows["runs"][0], rows["below"][0]
         look.titled(
-            axes, f"{TITLES[measure]}: {below:.0%} of {runs} cleanings score less than the slides'",
+            axes, f"{TITLES[measure]}: {below:.0%} of {runs} score less than the slides'",
             x=f"{measure}, ε = {settings['epsilon']:g} a column", y="cleanings",
         )  # fmt: skip
     name_data(figure, table)
@@ -90,7 +90,7 @@ def _lines(axes: Any, rows: Table, measure: str, top: float, settings: Settings)
     mean, constant = float(rows["mean"][0]), float(rows["constant"][0])
     bare, said = f"clean table\nstated {clean:.3f}", f"stated {one:.3f}"
     if not pima.as_on_the_slides(settings, *SETTINGS[:2]):
-        said += ", ε = 1, bounded Laplace, all columns"
+        said += "\n(for ε = 1)"
     if not pima.as_on_the_slides(settings):
         clean = float(rows["clean"][0])
         bare = f"clean table\n{clean:.3f}"
@@ -98,7 +98,7 @@ def _lines(axes: Any, rows: Table, measure: str, top: float, settings: Settings)
     marks = [
         (one, ":", look.colour("stated"), said, 0.98, not left),
         (mean, "-", look.colour("bounded laplace"), f"mean {mean:.3f}", 0.91, left),
-        (clean, ":", look.colour("no privacy"), bare, 0.91, True),
+        (clean, ":", look.colour("no privacy"), bare, 0.91 if clean - mean > 0.2 else 0.66, True),
     ]
     for x, style, colour, text, height, beside in marks:
         axes.plot([x, x], [0, height * top], style, color=colour, linewidth=1.4)
@@ -107,7 +107,7 @@ def _lines(axes: Any, rows: Table, measure: str, top: float, settings: Settings)
         colour = look.colour("no privacy")
         axes.plot([constant, constant], [0, 0.77 * top], "--", color=colour, linewidth=1.4)
         text = f"dashed: commoner\nanswer, {constant:.3f}"
-        _beside(axes, (max(one, constant), 0.77 * top), text, colour, left=False)
+        _beside(axes, (max(one, constant), 0.77 * top), text, colour, left=constant > mean > one)
 
 
 def _beside(

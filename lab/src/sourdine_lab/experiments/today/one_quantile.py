@@ -117,7 +117,8 @@ def draw(table: Table, settings: Settings) -> Any:
                 label=method, dashed=method == "piecewise Laplace",
             )  # fmt: skip
         look.titled(one, _title(axis, settings), x=AXES[axis], y="")
-    axes[0].set_ylabel(f"mean squared distance from the sample's {_called(settings['order'])}")
+    name = _called(settings["order"]).split()[0]
+    axes[0].set_ylabel(f"mean squared distance from the sample's {name}")
     for one in axes:
         look.logarithmic(one)
     fixed = ("order", "epsilon", "n", "range", "law")

@@ -85,7 +85,9 @@ def how_many(orders: Sequence[float]) -> str:
     >>> how_many(DECILES), how_many([0.5, 0.9])
     ('nine deciles', '2 quantiles')
     """
-    return "nine deciles" if tuple(orders) == DECILES else f"{len(orders)} quantiles"
+    if tuple(orders) == DECILES:
+        return "nine deciles"
+    return f"{len(orders)} quantiles" if len(orders) > 1 else "one quantile"
 
 
 def colour_name(method: str) -> str:
