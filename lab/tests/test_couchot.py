@@ -16,6 +16,7 @@ from sourdine_lab.claims.couchot import (
     definition,
     laplace,
     learning,
+    models,
     staircase,
     table,
 )
@@ -27,22 +28,24 @@ from sourdine_lab.table import Table
 FOLDER = Path(os.environ.get("SOURDINE_DATA") or Path(__file__).parents[3] / "shared" / "data")
 HERE = (FOLDER / "diabetes.csv").exists()
 VERDICTS = {
-    "L1": "confirmed", "L1b": "confirmed",
-    "L2": "corrected", "L2b": "confirmed", "L2c": "confirmed", "L2d": "confirmed",
-    "L2e": "confirmed", "L2f": "corrected", "L2g": "corrected",
-    "L3": "confirmed", "L3b": "confirmed",
-    "L4": "confirmed", "L4b": "corrected",
-    "L5": "corrected", "L5b": "corrected", "L5c": "corrected", "L5d": "confirmed",
-    "L6": "confirmed", "L6b": "corrected", "L6c": "confirmed", "L6d": "corrected",
+    "L1": "confirmed", "L1b": "confirmed", "L1c": "confirmed", "L1d": "confirmed",
+    "L1e": "confirmed", "L1f": "observed", "L1g": "observed",
+    "L2": "misprint", "L2b": "confirmed", "L2c": "confirmed", "L2d": "observed",
+    "L2e": "observed", "L2f": "misprint", "L2g": "corrected",
+    "L3": "confirmed", "L3b": "observed",
+    "L4": "confirmed", "L4b": "observed",
+    "L5": "corrected", "L5b": "observed", "L5c": "misprint", "L5d": "confirmed",
+    "L5e": "confirmed",
+    "L6": "observed", "L6b": "corrected", "L6c": "confirmed", "L6d": "corrected",
     "L6e": "corrected",
 }  # fmt: skip
 LEARNT_VERDICTS = {
     "L7": "confirmed", "L7b": "confirmed", "L7c": "confirmed", "L7d": "confirmed",
-    "L8": "confirmed", "L8b": "confirmed", "L8c": "confirmed", "L8d": "confirmed",
+    "L8": "confirmed", "L8b": "confirmed", "L8c": "observed", "L8d": "observed",
 }  # fmt: skip
 EXACT = {
     claim.id: claim
-    for module in (definition, coins, categories, laplace, staircase, table)
+    for module in (definition, models, coins, categories, laplace, staircase, table)
     for claim in module.CLAIMS
 }
 LEARNT = {claim.id: claim for claim in learning.CLAIMS}

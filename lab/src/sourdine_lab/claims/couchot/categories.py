@@ -65,14 +65,16 @@ CLAIMS = (
         instead=lambda e, k: exp(e) / (k + exp(e)),
         other=Instead.RIVAL,
         check=spent,
+        quote="c.eϵ pour r = x, c sinon avec c = 1/(k − 1 + eϵ)",
     ),
     Claim(
         id="L3b",
-        statement="(c/n - q)/(p - q) is unbiased with variance (f p(1-p) + (1-f) q(1-q))/(n(p-q)^2)"
-        " (rival: that of a rare category for all)",
+        statement="what the slides leave out: (c/n - q)/(p - q) estimates a share f without bias,"
+        " with variance (f p(1-p) + (1-f) q(1-q))/(n(p-q)^2) (rival: that of a rare category)",
         printed=closed_form,
         instead=lambda _, e, k, n: (k - 2 + exp(e)) / (n * expm1(e) ** 2),
         other=Instead.RIVAL,
         check=varies,
+        ours=True,
     ),
 )

@@ -116,11 +116,12 @@ def scheme(chances: Callable[[float], tuple[float, float]]) -> Finding:
 CLAIMS = (
     Claim(
         id="L2",
-        statement="two coins: the ratio M(yes)/M(yes) is the largest, 3",
+        statement="two coins: the ratio M(yes)/M(yes) is the largest, 3 (the second yes is a no)",
         printed=(YES, YES),
         instead=(YES, NO),
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=ratio,
+        quote="Pr[M(x1)=y]/Pr[M(x2)=y] ≤ Pr[M(oui)=oui]/Pr[M(oui)=oui] ≤ 3",
     ),
     Claim(
         id="L2b",
@@ -129,40 +130,49 @@ CLAIMS = (
         instead=0.9 * log(3),
         other=Instead.RIVAL,
         check=private,
+        quote="Mécanisme ln(3)-LDP",
     ),
     Claim(
         id="L2c",
-        statement="open question: is 2r - 1/2 biased? It is not (the raw share r is)",
+        statement="2r - 1/2 is not biased, as the slides hope (the raw share r is)",
         printed=lambda r: 2 * r - HALF,
         instead=lambda r: r,
         other=Instead.RIVAL,
         check=unbiased,
+        quote="L’estimateur est-il biaisé ? On peut espérer que non !",
     ),
     Claim(
         id="L2d",
-        statement="open question: the variance; it is 3/(4n) for those who answered, whatever f"
+        statement="the slides' question of the variance: it is 3/(4n) for those who answered,"
+        " whatever f"
         " (a sample of a population has 4 r(1-r)/n)",
         printed=lambda _: Fraction(3, 4),
         instead=lambda f: 4 * (f / 2 + Fraction(1, 4)) * (Fraction(3, 4) - f / 2),
         other=Instead.RIVAL,
         check=spread,
+        quote="Quid de la variance ?",
+        ours=True,
     ),
     Claim(
         id="L2e",
-        statement="open question: other coins; at its epsilon no pair beats two fair ones (a second"
-        " coin of 1/4 is beaten at its own)",
+        statement="the slides' question of other coins: at their epsilon no pair beats two fair"
+        " ones (a second coin of 1/4 is beaten at its own)",
         printed=(HALF, HALF),
         instead=(HALF, Fraction(1, 4)),
         other=Instead.RIVAL,
         check=best,
+        quote="Et si on utilisait d’autres probabilités que 1/2, 1/2 ?",
+        ours=True,
     ),
     Claim(
         id="L2f",
-        statement="f is the number of cheats among N, and r is about 1/4 + f/2",
+        statement="f is the number of cheats among N, and r is about 1/4 + f/2 (f is their share, as"
+        " the tree beside it has it)",
         printed=lambda cheats: Fraction(cheats, 1),
         instead=lambda cheats: Fraction(cheats, PEOPLE),
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=reading,
+        quote="Estimateur pour N personnes et f < N tricheurs ... r ≈ 1/4 + f/2",
     ),
     Claim(
         id="L2g",
@@ -172,5 +182,6 @@ CLAIMS = (
         instead=lambda heads: (heads + (1 - heads) / 2, (1 - heads) / 2),
         other=Instead.CORRECTION,
         check=scheme,
+        quote="Bruiter selon Warner ... Ajout de la question Q2 : « Est-ce que t2 est égal à Pile ? »",
     ),
 )

@@ -59,16 +59,19 @@ CLAIMS = (
         instead=lambda e: 0.9 / e,
         other=Instead.RIVAL,
         check=private,
+        quote="si x + v pas dans l’intervalle, réappliquer MLb",
     ),
     Claim(
         id="L4b",
-        statement="the proof is that of central privacy: two inputs lose at most"
-        " eps |x - x'| / amplitude (the mass inside differs too; only the ends agree in it)",
+        statement="read as the central proof word for word, two inputs would lose at most"
+        " eps |x - x'| / amplitude; the mass inside differs too, and only the ends agree in it",
         printed=lambda x, other, e: e * np.abs(x - other),
         instead=lambda x, other, e: (
             e * np.abs(x - other) + np.abs(np.log(normaliser(x, 1 / e) / normaliser(other, 1 / e)))
         ),
         other=Instead.CORRECTION,
         check=proof,
+        quote="Preuve d’ϵ-LDP : similaire, à celle d’ϵ-DP",
+        ours=True,
     ),
 )

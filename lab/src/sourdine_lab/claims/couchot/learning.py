@@ -192,6 +192,7 @@ CLAIMS = (
         instead=ABOVE,
         other=Instead.RIVAL,
         check=like_guesses,
+        quote="ϵ ∈ [10−2, 1[ : réponses ≈ aléatoire similaires",
     ),
     Claim(
         id="L8b",
@@ -202,16 +203,17 @@ CLAIMS = (
         instead=("bounded laplace", "staircase"),
         other=Instead.RIVAL,
         check=more_useful,
+        quote="ϵ ∈ [1, 10] : MStair plus utile que MLb",
     ),
     Claim(
         id="L8c",
-        statement="on [1, 10] the staircase is more useful, both being eps private as the slides"
-        " take them to be, on average over the range (rival: less; observed: at 1 itself no"
-        " difference is seen)",
+        statement="Observed: on [1, 10] a staircase that is redrawn and truly eps private is more"
+        " useful too, on average over the range (rival: less; at 1 itself no difference is seen)",
         printed=("staircase kept", "bounded laplace"),
         instead=("bounded laplace", "staircase kept"),
         other=Instead.RIVAL,
         check=more_useful,
+        ours=True,
     ),
     Claim(
         id="L8d",
@@ -221,5 +223,6 @@ CLAIMS = (
         instead=(0.45, 0.55),
         other=Instead.RIVAL,
         check=ranks,
+        ours=True,
     ),
 )

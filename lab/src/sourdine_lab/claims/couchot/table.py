@@ -105,12 +105,14 @@ def labels(domain: Callable[[Sequence[int]], Sequence[int]]) -> Finding:
 CLAIMS = (
     Claim(
         id="L6",
-        statement='"global eps?" of a call at eps = 1: the columns add up, 9 a record (rival: the 1'
-        " of the call)",
+        statement="the slides' question of the global eps of a call at eps = 1: the columns add up,"
+        " 9 a record (rival: the 1 of the call)",
         printed=9.0,
         instead=1.0,
         other=Instead.RIVAL,
         check=record,
+        quote="valeur du eps global?",
+        ours=True,
     ),
     Claim(
         id="L6b",
@@ -119,6 +121,7 @@ CLAIMS = (
         instead=lambda _: (0, TOP),
         other=Instead.CORRECTION,
         check=leaks,
+        quote="mi, mx = description[att]['min'], description[att]['max']",
     ),
     Claim(
         id="L6c",
@@ -128,6 +131,7 @@ CLAIMS = (
         instead=lambda m: 1 - 1 / m,
         other=Instead.RIVAL,
         check=rounding,
+        quote="return int(round(r)) if isInteger else r",
     ),
     Claim(
         id="L6d",
@@ -136,6 +140,7 @@ CLAIMS = (
         instead=lambda _: TOP / 2,
         other=Instead.CORRECTION,
         check=filled,
+        quote="df[column].fillna(df[column].median(),inplace=True)",
     ),
     Claim(
         id="L6e",
@@ -144,5 +149,6 @@ CLAIMS = (
         instead=lambda _: [0, 1, 2],
         other=Instead.CORRECTION,
         check=labels,
+        quote="discVals ={k : df[k].unique() for k in discreteAttributes}",
     ),
 )
