@@ -65,7 +65,7 @@ CLAIMS = (
         instead=lambda e, k: exp(e) / (k + exp(e)),
         other=Instead.RIVAL,
         check=spent,
-        quote="c.eϵ pour r = x, c sinon avec c = 1/(k − 1 + eϵ)",
+        quote="c.eϵ pour r = x, c sinon avec c = 1/(k - 1 + eϵ)",
     ),
     Claim(
         id="L3b",

@@ -139,7 +139,7 @@ CLAIMS = (
         instead=lambda r: r,
         other=Instead.RIVAL,
         check=unbiased,
-        quote="L’estimateur est-il biaisé ? On peut espérer que non !",
+        quote="L'estimateur est-il biaisé ? On peut espérer que non !",
     ),
     Claim(
         id="L2d",
@@ -161,13 +161,13 @@ CLAIMS = (
         instead=(HALF, Fraction(1, 4)),
         other=Instead.RIVAL,
         check=best,
-        quote="Et si on utilisait d’autres probabilités que 1/2, 1/2 ?",
+        quote="Et si on utilisait d'autres probabilités que 1/2, 1/2 ?",
         ours=True,
     ),
     Claim(
         id="L2f",
-        statement="f is the number of cheats among N, and r is about 1/4 + f/2 (f is their share, as"
-        " the tree beside it has it)",
+        statement="f is the number of cheats among N, and r is about 1/4 + f/2 (f is their share,"
+        " as the tree beside it has it)",
         printed=lambda cheats: Fraction(cheats, 1),
         instead=lambda cheats: Fraction(cheats, PEOPLE),
         other=Instead.MEANT,
@@ -182,6 +182,7 @@ CLAIMS = (
         instead=lambda heads: (heads + (1 - heads) / 2, (1 - heads) / 2),
         other=Instead.CORRECTION,
         check=scheme,
-        quote="Bruiter selon Warner ... Ajout de la question Q2 : « Est-ce que t2 est égal à Pile ? »",
+        quote="Bruiter selon Warner ... Ajout de la question Q2 : « Est-ce que t2 est égal à"
+        " Pile ? »",
     ),
 )

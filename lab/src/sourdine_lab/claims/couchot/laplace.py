@@ -59,7 +59,7 @@ CLAIMS = (
         instead=lambda e: 0.9 / e,
         other=Instead.RIVAL,
         check=private,
-        quote="si x + v pas dans l’intervalle, réappliquer MLb",
+        quote="si x + v pas dans l'intervalle, réappliquer MLb",
     ),
     Claim(
         id="L4b",
@@ -71,7 +71,7 @@ CLAIMS = (
         ),
         other=Instead.CORRECTION,
         check=proof,
-        quote="Preuve d’ϵ-LDP : similaire, à celle d’ϵ-DP",
+        quote="Preuve d'ϵ-LDP : similaire, à celle d'ϵ-DP",
         ours=True,
     ),
 )

@@ -192,7 +192,7 @@ CLAIMS = (
         instead=ABOVE,
         other=Instead.RIVAL,
         check=like_guesses,
-        quote="ϵ ∈ [10−2, 1[ : réponses ≈ aléatoire similaires",
+        quote="ϵ ∈ [10-2, 1[ : réponses ≈ aléatoire similaires",
     ),
     Claim(
         id="L8b",

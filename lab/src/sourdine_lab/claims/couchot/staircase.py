@@ -136,18 +136,18 @@ CLAIMS = (
         instead=true_level,
         other=Instead.CORRECTION,
         check=spends_on_slide,
-        quote="Preuve d’ϵ-LDP : admise",
+        quote="Preuve d'ϵ-LDP : admise",
         ours=True,
     ),
     Claim(
         id="L5c",
-        statement="the staircase's density is alpha b^j on the outer steps (it is b^(j+1), which the"
-        " printed alpha makes a density)",
+        statement="the staircase's density is alpha b^j on the outer steps (it is b^(j+1), which"
+        " the printed alpha makes a density)",
         printed=lambda j: j,
         instead=lambda j: j + 1,
         other=Instead.MEANT,
         check=mass,
-        quote="α(γ)b^j si |z| ∈ [(j + γ)∆, (j + 1 + γ)∆[",
+        quote="α(γ)b^j si |z| ∈ [(j + γ)∆, (j + 1 + γ)∆[",  # noqa: RUF001
     ),
     Claim(
         id="L5d",
@@ -157,7 +157,7 @@ CLAIMS = (
         instead=gamma_l1,
         other=Instead.RIVAL,
         check=least,
-        quote="γ = −b/(1−b) + (b − 2b² + 2b⁴ − b⁵)^(1/3) / (2^(1/3) (1−b)²)",
+        quote="γ = -b/(1-b) + (b - 2b² + 2b⁴ - b⁵)^(1/3) / (2^(1/3) (1-b)²)",  # noqa: RUF001
     ),
     Claim(
         id="L5e",
@@ -167,6 +167,6 @@ CLAIMS = (
         instead=1.1,
         other=Instead.RIVAL,
         check=added,
-        quote="MStair(x) = x + v ... Preuve d’ϵ-LDP : admise",
+        quote="MStair(x) = x + v ... Preuve d'ϵ-LDP : admise",
     ),
 )

@@ -189,8 +189,9 @@ def draw(table: Table, settings: Settings) -> Any:
         for method, line in own.by("method"):
             colour, dashed = LOOKS[method]
             look.band(one, line["k"], line["error"], method=colour, label=method, dashed=dashed)
+            wide = np.minimum(2 * line["deviation"], 0.8 * line["found"])  # a logarithmic axis
             one.errorbar(
-                line["k"], line["found"], 2 * line["deviation"], fmt="o", markersize=3,
+                line["k"], line["found"], wide, fmt="o", markersize=3,
                 linewidth=1, color=look.colour(colour), label="_dots",
             )  # fmt: skip
         look.logarithmic(one)
