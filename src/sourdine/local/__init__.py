@@ -1,4 +1,4 @@
-"""Local privacy: nobody ever holds the answers in the clear.
+r"""Local privacy: nobody ever holds the answers in the clear.
 
 Each person's answers are randomised before they leave their hands; what many people sent is then
 estimated, with intervals. A `Schema` says what may be answered and what a record may cost:
@@ -19,6 +19,14 @@ estimated, with intervals. A `Schema` says what may be answered and what a recor
 ``table``        tables: a schema of columns, and records that are randomised before anybody sees
                  them
 ===============  ===================================================================================
+
+A report is :math:`\varepsilon`-LDP if no two answers of one person change the probability of any
+report by more than a factor of :math:`e^\varepsilon` [1]_ [2]_.
+
+References
+----------
+.. [1] J. Duchi, M. Jordan, M. Wainwright, "Local privacy and statistical minimax rates", FOCS 2013.
+.. [2] J.-F. Couchot, slides on local privacy of tables, 2023 (row L1).
 """
 
 from sourdine.local.densities.call import density

@@ -63,6 +63,7 @@ class BoundedLaplace(Report):
     ----------
     .. [1] N. Holohan, S. Antonatos, S. Braghin, P. Mac Aonghusa, "The bounded Laplace mechanism in
        differential privacy", J. Privacy and Confidentiality 10(1), 2020.
+    .. [2] J.-F. Couchot, slides on local privacy of tables, 2023 (row L4).
 
     Examples
     --------
@@ -175,7 +176,7 @@ class BoundedStaircase(Report):
     ----------
     .. [1] Q. Geng, P. Kairouz, S. Oh, P. Viswanath, "The staircase mechanism in differential
        privacy", IEEE J. Sel. Topics Signal Processing 9(7), 2015.
-    .. [2] J.-F. Couchot, slides on local privacy of tables, 2023.
+    .. [2] J.-F. Couchot, slides on local privacy of tables, 2023 (row L5).
 
     Examples
     --------

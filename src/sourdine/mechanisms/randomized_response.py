@@ -89,8 +89,9 @@ class RandomizedResponse(FrequencyOracle):
     .. math:: p = \frac{e^\varepsilon}{e^\varepsilon + k - 1}, \qquad
               q = \frac{1}{e^\varepsilon + k - 1}
 
-    Categories are coded 0 to :math:`k - 1`; other codes count as the nearest of these. With two
-    categories this is Warner's scheme with the best coins.
+    Categories are coded 0 to :math:`k - 1`; other codes count as the nearest of these. This is
+    generalised randomised response, GRR [1]_ [2]_; with two categories it is the scheme of two
+    coins with the best coins.
 
     Parameters
     ----------
@@ -109,6 +110,7 @@ class RandomizedResponse(FrequencyOracle):
     ----------
     .. [1] P. Kairouz, K. Bonawitz, D. Ramage, "Discrete distribution estimation under local
        privacy", ICML 2016.
+    .. [2] J.-F. Couchot, slides on local privacy of tables, 2023 (row L3).
 
     Examples
     --------
@@ -244,7 +246,8 @@ class Warner(FrequencyOracle):
     .. math:: a = P(\text{yes} \mid \text{yes}) = \tau + (1-\tau)\pi, \qquad
               b = P(\text{yes} \mid \text{no}) = (1-\tau)\pi
 
-    The input and the output are 1 for yes and 0 for no.
+    The input and the output are 1 for yes and 0 for no. Warner's own scheme asks the opposite
+    question in place of a second coin [1]_; the slides have two coins [3]_.
 
     Parameters
     ----------
@@ -267,6 +270,7 @@ class Warner(FrequencyOracle):
        bias", JASA 60(309), 1965.
     .. [2] P. Kairouz, S. Oh, P. Viswanath, "Extremal mechanisms for local differential privacy",
        JMLR 17, 2016 (the binary optimum).
+    .. [3] J.-F. Couchot, slides on local privacy of tables, 2023 (row L2).
 
     Examples
     --------

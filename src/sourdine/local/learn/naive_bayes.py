@@ -91,6 +91,11 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
 
     An absent answer was randomised as if it were any, and counts so.
 
+    References
+    ----------
+    .. [1] J.-F. Couchot, slides on local privacy of tables, 2023 (rows L7 and L8: the
+       classifier that does not know the noise).
+
     Examples
     --------
     >>> from sourdine.local.table.columns import Choice, Number

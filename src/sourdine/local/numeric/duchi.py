@@ -54,6 +54,8 @@ class Duchi(UnbiasedReport):
     ----------
     .. [1] J. Duchi, M. Jordan, M. Wainwright, "Minimax optimal procedures for locally private
        estimation", JASA 113, 2018.
+    .. [2] J. Duchi, M. Jordan, M. Wainwright, "Local privacy and statistical minimax rates", FOCS
+       2013.
 
     Examples
     --------

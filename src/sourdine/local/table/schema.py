@@ -163,6 +163,12 @@ class Schema(Displayable):
     (``test_replay_of_a_sanitised_table``), and under ``"sample"`` the column is drawn without a
     look at the record. Sanitising the same records again costs epsilon again.
 
+    References
+    ----------
+    .. [1] J.-F. Couchot, slides on local privacy of tables, 2023 (row L6: a column after the other,
+       bounded Laplace or staircase for numbers and GRR for categories; there bounds, categories and
+       medians are read off the data, here they are declared).
+
     Examples
     --------
     >>> from sourdine.local.table.columns import Choice, Flag
