@@ -9,6 +9,8 @@ from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 from sklearn.model_selection import train_test_split
 from sklearn.naive_bayes import GaussianNB
 
+from sourdine.errors import ParameterError
+from sourdine.mechanisms import Laplace
 from sourdine.noise import SeededSource
 from sourdine_lab.claims.couchot import (
     categories,
@@ -22,7 +24,7 @@ from sourdine_lab.claims.couchot import (
 )
 from sourdine_lab.claims.couchot.channel import level, response
 from sourdine_lab.experiments.couchot import coins as coins_figure
-from sourdine_lab.experiments.couchot import curve, laws, naive_bayes, one_draw, pima
+from sourdine_lab.experiments.couchot import curve, dp_ldp, laws, naive_bayes, one_draw, pima
 from sourdine_lab.table import Table
 
 FOLDER = Path(os.environ.get("SOURDINE_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -249,3 +251,64 @@ def test_laws_are_those_of_the_slides():
         for _, line in own.by("x"):
             assert line["density"].sum() == pytest.approx(200)
         assert 0.8 * most < laws._loss(own) <= most + 1e-9
+
+
+def test_a_curator_is_overtaken_where_the_formulas_say():
+    rows = ran(dp_ldp.EXPERIMENT, sizes=[1000], epsilons=[1], queries=[1, 16, 256], runs=60)
+    assert np.all(np.abs(rows["found"] - rows["error"]) < 6 * rows["deviation"])
+    error = {(r["method"], r["k"]): r["error"] for r in rows.rows}
+    for method in (dp_ldp.GRR, dp_ldp.SUBSET):
+        k = int(rows.where(method=method)["crossing"][0])
+        assert 16 < k < 256
+        assert error[dp_ldp.SPLIT, 16] < error[method, 16] == error[method, 256]
+        assert error[dp_ldp.SPLIT, 256] > error[method, 256]
+        assert error[dp_ldp.WHOLE, 256] < error[method, 256] / 10
+    counts = np.full(16, 1000)
+    k = dp_ldp.crossing(dp_ldp.GRR, counts, 1.0)
+    before, at = (dp_ldp.exact_error(dp_ldp.SPLIT, counts, 1.0, i) for i in (k - 1, k))
+    assert before < dp_ldp.exact_error(dp_ldp.GRR, counts, 1.0, 1) <= at
+
+
+def test_the_curators_noise_is_that_of_the_library():
+    noise = Laplace(epsilon=1, sensitivity=16).law(0).variance() ** 0.5
+    assert dp_ldp.exact_error(dp_ldp.SPLIT, np.full(4, 250), 1.0, 16) == pytest.approx(noise / 1000)
+
+
+def test_the_way_without_a_crossing_is_not_marked():
+    settings = dp_ldp.EXPERIMENT.values(
+        {"sizes": [100_000], "epsilons": [1], "queries": [1, 4], "runs": 2}
+    )
+    parts = dp_ldp.EXPERIMENT.split(settings, seed=1)
+    table = Table([row for part in parts for row in dp_ldp.EXPERIMENT.compute(part)])
+    (axes,) = dp_ldp.EXPERIMENT.figure(table, settings).axes
+    assert any("not up to k = 4" in text.get_text() for text in axes.texts)
+
+
+def test_a_part_of_the_table(stand_in):
+    few = pima.read(["Glucose", "Age"], test_share=0.5, split_seed=3)
+    assert few.ticks.shape == (768, 2)
+    assert len(few.test) == 384
+    whole = [column.name for column in stand_in.columns]
+    for i, name in enumerate(("Glucose", "Age")):
+        assert np.array_equal(few.ticks[:, i], stand_in.ticks[:, whole.index(name)])
+
+
+@pytest.mark.parametrize(
+    ("module", "given"),
+    [
+        (coins_figure, {"truth": 0.6, "yes": 0.3, "runs": 500, "categories": [3, 7, 20, 50]}),
+        (laws, {"epsilon": 3, "categories": 20, "inputs": [0.5], "minimise": "l2"}),
+        (curve, {"columns": ["BMI"], "epsilons": [2, 4], "runs": 5, "methods": ["window"]}),
+        (one_draw, {"epsilon": 4, "runs": 20, "test_share": 0.5}),
+    ],
+)
+def test_figures_can_be_drawn_with_other_settings(module, given, stand_in):
+    assert stand_in.data == "stand-in"
+    experiment = module.EXPERIMENT
+    figure = experiment.figure(ran(experiment, **given), experiment.values(given))
+    assert "Other settings than the document's" in figure.get_supxlabel()
+
+
+def test_what_is_kept_must_be_a_category():
+    with pytest.raises(ParameterError, match="kept must be at most categories, 3"):
+        ran(laws.EXPERIMENT, categories=3)

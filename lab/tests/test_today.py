@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from sklearn.naive_bayes import GaussianNB
 
+from sourdine.errors import ParameterError
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase
 from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SeededSource
@@ -240,3 +241,47 @@ def test_quick_settings_are_a_part_of_the_work(module):
     assert experiment.name.startswith("today-")
     quick, full = (experiment.split(quick=q, seed=1) for q in (True, False))
     assert len(quick) <= len(full)
+
+
+OTHER = [
+    (adaptive, {"n": 5000, "cells": 50, "queries": [2, 20], "beta": 0.1}),
+    (deciles_uniform, {"law": "beta(2,5)", "orders": [0.5], "sizes": [50, 100], "runs": 3}),
+    (deciles_normal, {"bounds": [-20, 20], "sizes": [50, 100], "runs": 3, "methods": ["IndExp"]}),
+    (density, {"epsilon": 2, "shapes": ["two humps"], "sizes": [500, 1000], "runs": 2}),
+    (many_quantiles, {"law": "beta(2,2)", "numbers": [1, 3], "runs": 3, "large_n": 100}),
+    (mean, {"bounds": [0, 120], "step": 1, "n": 50, "epsilons": [0.5, 1], "methods": ["Laplace"]}),
+    (one_number, {"last": 50, "n": 500, "epsilons": [1, 2], "hump": [20, 5]}),
+    (one_quantile, {"order": 0.5, "law": "beta(2,5)", "sizes": [50], "ranges": [20],
+                    "epsilons": [1], "runs": 3}),
+    (pima, {"columns": ["BMI", "Age"], "epsilons": [2, 4], "runs": 2}),
+    (salaries, {"orders": [0.5], "n": 1000, "epsilons": [1, 2], "runs": 2}),
+    (survey, {"n": 500, "categories": [3, 5], "epsilons": [1], "methods": ["GRR"]}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("module", "given"), OTHER)
+def test_figures_can_be_drawn_with_other_settings(module, given):
+    experiment = module.EXPERIMENT
+    settings = experiment.values(given)
+    parts = experiment.split(settings, seed=1)
+    table = Table([row for part in parts for row in experiment.compute(part)])
+    figure = experiment.figure(table, settings)
+    assert "Other settings than the document's" in figure.get_supxlabel()
+    assert len(figure.axes) >= 1
+
+
+def test_the_documents_fits_belong_to_its_settings():
+    def labels(**given):
+        settings = deciles_uniform.EXPERIMENT.values({"sizes": [50, 100], "runs": 2, **given})
+        parts = deciles_uniform.EXPERIMENT.split(settings, seed=1)
+        table = Table([r for part in parts for r in deciles_uniform.EXPERIMENT.compute(part)])
+        figure = deciles_uniform.EXPERIMENT.figure(table, settings)
+        return [line.get_label() for line in figure.axes[0].get_lines()]
+
+    assert any(label.startswith("stated") for label in labels())
+    assert not any(label.startswith("stated") for label in labels(epsilon=2))
+
+
+def test_cells_must_be_a_power_of_two():
+    with pytest.raises(ParameterError, match="cells must be a power of two"):
+        density.EXPERIMENT.values({"cells": "5000"})
