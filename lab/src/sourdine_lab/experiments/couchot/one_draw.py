@@ -95,10 +95,12 @@ def _lines(axes: Any, rows: Table, measure: str, top: float, settings: Settings)
         clean = float(rows["clean"][0])
         bare = f"clean table\n{clean:.3f}"
     left = mean < one
+    span = rows["high"].max() - rows["low"].min()
+    high = 0.91 if clean - mean > 0.4 * span else 0.81
     marks = [
         (one, ":", look.colour("stated"), said, 0.98, not left),
         (mean, "-", look.colour("bounded laplace"), f"mean {mean:.3f}", 0.91, left),
-        (clean, ":", look.colour("no privacy"), bare, 0.91 if clean - mean > 0.2 else 0.66, True),
+        (clean, ":", look.colour("no privacy"), bare, high, True),
     ]
     for x, style, colour, text, height, beside in marks:
         axes.plot([x, x], [0, height * top], style, color=colour, linewidth=1.4)
@@ -107,7 +109,8 @@ def _lines(axes: Any, rows: Table, measure: str, top: float, settings: Settings)
         colour = look.colour("no privacy")
         axes.plot([constant, constant], [0, 0.77 * top], "--", color=colour, linewidth=1.4)
         text = f"dashed: commoner\nanswer, {constant:.3f}"
-        _beside(axes, (max(one, constant), 0.77 * top), text, colour, left=constant > mean > one)
+        place = max(one, constant) if left else constant
+        _beside(axes, (place, 0.77 * top), text, colour, left=not left)
 
 
 def _beside(

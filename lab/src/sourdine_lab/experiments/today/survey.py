@@ -98,8 +98,9 @@ def compute(part: Part) -> Iterator[Row]:
     chances[BEST] = best.chances
     common = {"axis": part["axis"], "k": k, "epsilon": epsilon, "people": n}
     for method in part["methods"]:
-        yield {**common, "method": method, "runs": 0,
-               "error": exact_error(shares, *chances[method], n), "deviation": 0.0}  # fmt: skip
+        p, q = chances[method]
+        yield {**common, "method": method, "runs": 0, "error": exact_error(shares, p, q, n),
+               "deviation": 0.0}  # fmt: skip
     if BEST not in part["methods"]:
         return
     people = np.repeat(np.arange(k), rng.multinomial(n, shares))
