@@ -136,7 +136,7 @@ CLAIMS = (
         instead=true_level,
         other=Instead.CORRECTION,
         check=spends_on_slide,
-        quote="Preuve d'ϵ-LDP : admise",
+        quote="ϵ-LDP : admise",
         ours=True,
     ),
     Claim(
@@ -167,6 +167,6 @@ CLAIMS = (
         instead=1.1,
         other=Instead.RIVAL,
         check=added,
-        quote="MStair(x) = x + v ... Preuve d'ϵ-LDP : admise",
+        quote="MStair(x) = x + v ... ϵ-LDP : admise",
     ),
 )
