@@ -208,7 +208,7 @@ def test_densities_are_densities_and_sourdine_beats_the_paper():
     for shape in ("triangle", "two humps"):
         assert density.heights(shape).mean() == pytest.approx(1)
     error = by(computed(density, shape="triangle", n=4000, runs=3), "error")
-    assert error["paper's wavelets"] > 5 * error["Sourdine"]
+    assert error["paper's noise on coarser levels"] > 5 * error["Sourdine"]
     assert error["no privacy"] < error["Sourdine"]
 
 

@@ -272,7 +272,8 @@ def law(low: float | None = None, high: float | None = None) -> Kind:
 def _number(given: Any) -> float | int:
     if isinstance(given, str):
         return int(given) if re.fullmatch(r"\s*[+-]?\d+\s*", given) else float(given)
-    return given.item() if isinstance(given, np.generic) else given + 0
+    value: float | int = given.item() if isinstance(given, np.generic) else given + 0
+    return value
 
 
 def _list(one: Kind, count: int | None) -> Callable[[Any], list[Any]]:

@@ -171,7 +171,7 @@ def _code() -> str:
     """Return a digest of all code of the lab and of the library."""
     digest = blake2b(digest_size=16)
     for package in (sourdine, sourdine_lab):
-        for path in sorted(Path(package.__file__).parent.rglob("*.py")):
+        for path in sorted(Path(package.__path__[0]).rglob("*.py")):
             digest.update(path.read_bytes())
     return digest.hexdigest()
 

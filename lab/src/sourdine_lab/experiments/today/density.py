@@ -1,4 +1,4 @@
-"""A density under local privacy: the paper's wavelets and today's methods, as people grow many."""
+"""A density under local privacy: the paper's noise and today's methods, as people grow many."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 COLOURS = {
-    "paper's wavelets": ("wavelets", False),
+    "paper's noise on coarser levels": ("wavelets", False),
     "wavelets, exact constants": ("wavelets", True),
     "one bit a person": ("one bit", False),
     "square wave": ("square wave", False),
@@ -121,7 +121,7 @@ def _methods(part: Part) -> dict[str, Callable[[NDArray[np.int64], Source], Floa
     n, cells = part["n"], part["cells"]
     unit: dict[str, Any] = {"bounds": (0, 1), "epsilon": part["epsilon"]}
     protocols = {
-        "paper's wavelets": Dubois(
+        "paper's noise on coarser levels": Dubois(
             n=n,
             constants="paper",
             gamma=part["gamma"],
