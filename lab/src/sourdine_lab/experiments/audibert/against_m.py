@@ -1,6 +1,7 @@
 """What figures 12 and 13 share: IndExp and RecExp for m - 1 quantiles, against m.
 
-The report does not state its epsilon: 1 and 10 are drawn side by side.
+The report does not state its epsilon: 1 and 10 are drawn side by side. It keeps one data set for
+all m, and so does the picture, unless ``data=fresh``.
 """
 
 from __future__ import annotations
@@ -8,13 +9,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from sourdine_lab import look
-from sourdine_lab.experiments.audibert.many_quantiles import AS_DRAWN
+from sourdine_lab.experiments.audibert.many_quantiles import AS_DRAWN, NORMS, common, orders, risks
+from sourdine_lab.settings import Setting, integer, integers, numbers, word, words
 
 if TYPE_CHECKING:
-    from sourdine_lab.experiment import Settings
+    from collections.abc import Iterator
+
+    from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
-__all__ = ["FULL", "METHODS", "QUICK", "draw_against_m", "parts"]
+__all__ = ["METHODS", "compute", "draw", "parts", "settings"]
 
 METHODS = ("indexp", AS_DRAWN, "recexp", "recexp unscaled", "today")
 NAMES = {
@@ -24,20 +28,53 @@ NAMES = {
     "recexp": "RecExp",
     "recexp unscaled": "RecExp as printed",
     "today": "Sourdine",
+    "jointexp": "JointExp",
 }
-FULL = {"largest": 100, "step": 10, "runs": 100}
-QUICK = {"largest": 100, "step": 30, "runs": 12}
+DISTANCES = {
+    "squares": "squared distance, summed over quantiles",
+    "largest": "greatest distance of all quantiles",
+}
+
+
+def settings(of: str, norm: str) -> tuple[Setting, ...]:
+    """Return the settings of figure 12 or 13, which differ in the law and in the norm."""
+    return (
+        Setting("epsilons", [1, 10], numbers(above=0), "of all quantiles together, a panel each",
+                split=True),
+        Setting("ms", list(range(10, 101, 10)), integers(least=2), "m, for m - 1 quantiles",
+                quick=[10, 40, 70, 100], split=True),
+        Setting("norm", norm, word(*NORMS), "how far quantiles are from the law's"),
+        Setting("data", "fixed", word("fixed", "fresh"),
+                "one data set for all m, as in the report, or a fresh one in each run"),
+        Setting("data_seed", 1, integer(least=0), "seed of the data set that is kept"),
+        Setting("runs", 100, integer(least=2), "runs for each m; the report has 50", quick=12,
+                split=True),
+        Setting("methods", list(METHODS), words(*METHODS, "jointexp"),
+                "the methods that are compared"),
+        *common(of),
+    )  # fmt: skip
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part an epsilon and an m."""
-    sizes = range(10, settings["largest"] + 1, settings["step"])
-    return [{"epsilon": e, "m": m, "runs": settings["runs"]} for e in (1, 10) for m in sizes]
+    return [
+        {"epsilon": e, "m": m, "runs": settings["runs"]}
+        for e in settings["epsilons"]
+        for m in settings["ms"]
+    ]
 
 
-def draw_against_m(table: Table, title: str, y: str) -> Any:
+def compute(part: Part) -> Iterator[Row]:
+    """Yield the risk of each method."""
+    for row in risks(part, orders(part["m"]), NORMS[part["norm"]]):
+        yield {"epsilon": part["epsilon"], "m": part["m"], **row}
+
+
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the risks against m, a panel an epsilon."""
-    figure, axes = look.panels(2, width=11.0, height=4.4)
+    epsilons = settings["epsilons"]
+    figure, axes = look.panels(len(epsilons), width=5.5 * len(epsilons), height=4.4)
+    kept = "one data set" if settings["data"] == "fixed" else "fresh data in each run"
     for one, (epsilon, part) in zip(axes, table.by("epsilon"), strict=True):
         for method, rows in part.by("method"):
             look.band(
@@ -45,8 +82,10 @@ def draw_against_m(table: Table, title: str, y: str) -> Any:
                 method="indexp" if method == AS_DRAWN else method,
                 label=NAMES[method], dashed=method in (AS_DRAWN, "no privacy"),
             )  # fmt: skip
-        look.titled(one, f"{title}, ε = {epsilon}", x="m, for m - 1 quantiles", y=y)
-    axes[1].set_ylabel("")
+        look.titled(
+            one, f"{settings['law']}, n = {settings['n']}, {kept}, ε = {epsilon:g}",
+            x="m, for m - 1 quantiles", y=DISTANCES[settings["norm"]] if one is axes[0] else "",
+        )  # fmt: skip
     look.logarithmic(axes[0], "y")
     for one in axes:
         look.name_lines(one)

@@ -1,12 +1,13 @@
 """Figures 1 to 3: private means of 1000 values, with Laplace and with Gaussian noise.
 
-Values are whole numbers from 0 to 1000, so the noise is drawn on their sum, in whole numbers, and
-the mean is what is drawn over 1000.
+Values are whole numbers, so the noise is drawn on their sum, in whole numbers, and the mean is what
+is drawn over their number.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -16,9 +17,10 @@ from sourdine.mechanisms.gaussian import gaussian_law, tight_variance
 from sourdine.mechanisms.laplace import laplace_law
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.settings import DataLaw, Setting, integer, integers, law, number, numbers, words
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -27,81 +29,114 @@ if TYPE_CHECKING:
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
-N, TOP = 1000, 1000
-C = 5
-DELTA = Fraction(1, 100 * N)
-HALF_WIDTH, BINS = 20.25, 81
-"""At epsilon 0.8 bins are 0.5 wide, as in the document; at 0.1 eight times as wide."""
-DATA = 1
-COARSER = 20
-"""The tight variance is found on a grid so many times as coarse: the same to some millionths."""
-PANELS = {
-    ("laplace", 0.8): "Figure 1: Laplace, ε = 0.8",
-    ("laplace", 0.1): "Laplace, ε = 0.1",
-    ("gaussian", 0.8): "Figure 3: Gaussian, ε = 0.8",
-    ("gaussian", 0.1): "Figure 2: Gaussian, ε = 0.1",
-}
+__all__ = ["EXPERIMENT", "compute", "whole_values"]
+
+METHODS = ("laplace", "gaussian")
+FINE = 50
+"""The tight variance is found for so many ticks of sensitivity: the same to some millionths."""
+FIGURES = {("laplace", 0.8): 1, ("gaussian", 0.1): 2, ("gaussian", 0.8): 3}
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part a panel."""
-    return [{"kind": kind, "epsilon": e, "runs": settings["runs"]} for kind, e in PANELS]
+    return [
+        {"kind": kind, "epsilon": epsilon, "runs": settings["runs"]}
+        for kind, epsilon in product(settings["methods"], settings["epsilons"])
+    ]
+
+
+def whole_values(
+    of: DataLaw, n: int, bounds: Sequence[int], rng: np.random.Generator
+) -> NDArray[np.int64]:
+    """Return values of a law, rounded to whole numbers and cut off at the bounds.
+
+    A uniform law with whole ends is uniform on whole numbers, both ends included.
+    """
+    low, high = of.parameters[0], of.parameters[-1]
+    if of.name == "uniform" and low == int(low) and high == int(high):
+        values = rng.integers(int(low), int(high), n, endpoint=True)
+    else:
+        values = np.rint(of.draw(rng, n)).astype(np.int64)
+    return np.clip(values, bounds[0], bounds[1])
 
 
 def compute(part: Part) -> Iterator[Row]:
     """Yield, for each bin, how many means fell there and how many the law expects."""
-    epsilon, runs = Fraction(str(part["epsilon"])), part["runs"]
-    total = int(np.random.default_rng(DATA).integers(0, TOP, N, endpoint=True).sum())
-    law, tight = _laws(part["kind"], total, epsilon)
-    drawn = total + _noise(part["kind"], epsilon, runs, part.source)
-    edges = total / N + np.linspace(-1, 1, BINS + 1) * HALF_WIDTH * 0.8 / part["epsilon"]
-    counts, _ = np.histogram(drawn / N, edges)
-    expected, tightly = (runs * _between(one, edges) for one in (law, tight))
-    deviation, least = (one.variance() ** 0.5 / N for one in (law, tight))
-    for i in range(BINS):
+    epsilon, runs, n, bins = Fraction(str(part["epsilon"])), part["runs"], part["n"], part["bins"]
+    values = whole_values(
+        DataLaw.read(part["law"]), n, part["bounds"], np.random.default_rng(part["data_seed"])
+    )
+    total = int(values.sum())
+    law, tight = _laws(part, total, epsilon)
+    drawn = total + _noise(part, epsilon, runs, part.source)
+    half = part["bin"] * bins / 2
+    edges = total / n + np.linspace(-1, 1, bins + 1) * half * part["epsilons"][0] / part["epsilon"]
+    counts, _ = np.histogram(drawn / n, edges)
+    expected, tightly = (runs * _between(one, edges, n) for one in (law, tight))
+    deviation, least = (one.variance() ** 0.5 / n for one in (law, tight))
+    for i in range(bins):
         yield {
             "kind": part["kind"], "epsilon": part["epsilon"], "runs": runs,
             "low": edges[i], "high": edges[i + 1], "estimates": counts[i],
-            "expected": expected[i], "tight": tightly[i], "mean": total / N,
+            "expected": expected[i], "tight": tightly[i], "mean": total / n,
             "deviation": deviation, "tight_deviation": least,
         }  # fmt: skip
 
 
-def _variance(epsilon: Fraction) -> Fraction:
-    """Return the document's variance of the sum's noise, with c = 5."""
-    return (C * TOP / epsilon) ** 2
+def _width(part: Part) -> int:
+    low, high = part["bounds"]
+    return int(high - low)
 
 
-def _laws(kind: str, total: int, epsilon: Fraction) -> tuple[Law, Law]:
+def _variance(part: Part, epsilon: Fraction) -> Fraction:
+    """Return the document's variance of the sum's noise."""
+    return (Fraction(str(part["c"])) * _width(part) / epsilon) ** 2
+
+
+def _laws(part: Part, total: int, epsilon: Fraction) -> tuple[Law, Law]:
     """Return the law of the noisy sum, and the one with no more noise than it takes."""
-    if kind == "laplace":
-        law = laplace_law(total, TOP / epsilon)
+    width = _width(part)
+    if part["kind"] == "laplace":
+        law = laplace_law(total, width / epsilon)
         return law, law
-    tight = tight_variance(epsilon, DELTA, TOP // COARSER) * COARSER**2
-    return gaussian_law(total, _variance(epsilon)), gaussian_law(total, tight)
+    ticks = min(width, FINE)
+    tight = (
+        tight_variance(epsilon, Fraction(str(part["delta"])), ticks) * Fraction(width, ticks) ** 2
+    )
+    return gaussian_law(total, _variance(part, epsilon)), gaussian_law(total, tight)
 
 
-def _noise(kind: str, epsilon: Fraction, runs: int, source: Source) -> NDArray[np.int64]:
-    if kind == "laplace":
-        return noise.discrete_laplace(TOP / epsilon, runs, source=source)
-    return noise.discrete_gaussian(_variance(epsilon), runs, source=source)
+def _noise(part: Part, epsilon: Fraction, runs: int, source: Source) -> NDArray[np.int64]:
+    if part["kind"] == "laplace":
+        return noise.discrete_laplace(_width(part) / epsilon, runs, source=source)
+    return noise.discrete_gaussian(_variance(part, epsilon), runs, source=source)
 
 
-def _between(law: Law, edges: NDArray[np.float64]) -> NDArray[np.float64]:
+def _between(law: Law, edges: NDArray[np.float64], n: int) -> NDArray[np.float64]:
     """Return the probability of a mean from each edge up to the next."""
-    return np.diff(law.cdf(np.ceil(edges * N).astype(np.int64) - 1))
+    return np.diff(law.cdf(np.ceil(edges * n).astype(np.int64) - 1))
 
 
-def draw(table: Table) -> Any:
-    """Draw the four histograms, Laplace above Gaussian."""
-    figure, panels = look.panels(4, rows=2, width=9.5, height=6)
-    for axes, ((kind, epsilon), title) in zip(panels, PANELS.items(), strict=True):
+def draw(table: Table, settings: Settings) -> Any:
+    """Draw the histograms, a row for each kind of noise."""
+    kinds, epsilons = settings["methods"], settings["epsilons"]
+    figure, panels = look.panels(
+        len(kinds) * len(epsilons), rows=len(kinds), width=9.5, height=3 * len(kinds)
+    )
+    usual = not EXPERIMENT.other(settings, quick=True)
+    for axes, (kind, epsilon) in zip(panels, product(kinds, epsilons), strict=True):
         _histogram(axes, table.where(kind=kind, epsilon=epsilon))
-        look.titled(axes, title, x="private mean" if kind == "gaussian" else "", y="")
-    for axes in panels[::2]:
+        number = FIGURES.get((kind, epsilon)) if usual else None
+        title = f"{kind.capitalize()}, ε = {epsilon:g}"
+        look.titled(
+            axes, f"Figure {number}: {title}" if number else title,
+            x="private mean" if kind == kinds[-1] else "", y="",
+        )  # fmt: skip
+    for axes in panels[:: len(epsilons)]:
         axes.set_ylabel(f"estimates of {table['runs'][0]} per bin", color=look.BLACK)
-    look.note(panels[2], "the document:\n“a finer and higher peak”\nthan Laplace's", x=0.98)
-    look.note(panels[3], "the document:\n“much more blurred”\nthan Laplace's", x=0.98)
+    if usual:
+        look.note(panels[2], "the document:\n“a finer and higher peak”\nthan Laplace's", x=0.98)
+        look.note(panels[3], "the document:\n“much more blurred”\nthan Laplace's", x=0.98)
     return figure
 
 
@@ -113,10 +148,10 @@ def _histogram(axes: Any, rows: Table) -> None:
     axes.axvline(rows["mean"][0], color=look.colour("truth"), linewidth=0.8)
     axes.stairs(rows["estimates"], edges, fill=True, color=tint, alpha=0.35)
     axes.plot(x, rows["expected"], color=tint, linewidth=1.6)
-    words = f"standard deviation {rows['deviation'][0]:.2f}"
+    words = f"standard deviation {rows['deviation'][0]:.3g}"
     if rows["kind"][0] == "gaussian":
         axes.plot(x, rows["tight"], "--", color=look.colour("today"), linewidth=1.3)
-        words += f"\ntight calibration {rows['tight_deviation'][0]:.2f} (dashed)"
+        words += f"\ntight calibration {rows['tight_deviation'][0]:.3g} (dashed)"
     look.note(axes, words)
     axes.set_xlim(edges[0], edges[-1])
 
@@ -131,12 +166,24 @@ EXPERIMENT = Experiment(
     ),
     stated=(
         "the Gaussian peak at epsilon 0.8 is finer and higher than the Laplace peak, and lowering "
-        "epsilon blurs it much more"
+        "epsilon blurs it much more; normal values give similar results (law=normal(500,11.18))"
     ),
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"runs": 2000},
-    quick={"runs": 2000},
+    settings=(
+        Setting("epsilons", [0.8, 0.1], numbers(above=0), "privacy losses, a column each",
+                split=True),
+        Setting("delta", 0.00001, number(above=0, below=1), "of Gaussian noise: 1/(100 n)"),
+        Setting("c", 5, number(above=0), "Gaussian noise deviates by c (b - a)/(n epsilon)"),
+        Setting("n", 1000, integer(least=1), "values in the data set"),
+        Setting("law", "uniform(0,1000)", law(), "the law of the values, rounded to whole numbers"),
+        Setting("bounds", [0, 1000], integers(count=2), "public; values are cut off there"),
+        Setting("methods", list(METHODS), words(*METHODS), "noises, a row each", split=True),
+        Setting("runs", 2000, integer(least=1), "private means of the data set", split=True),
+        Setting("bin", 0.5, number(above=0), "width of a bin at the first epsilon"),
+        Setting("bins", 81, integer(least=2), "bins of a histogram"),
+        Setting("data_seed", 1, integer(least=0), "seed of the data set"),
+    ),
     figures=("audibert-1", "audibert-2", "audibert-3"),
-)
+)  # fmt: skip

@@ -8,7 +8,8 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.experiments.audibert.one_quantile import LARGE, curves, risks
+from sourdine_lab.experiments.audibert.one_quantile import LARGE, common, curves, risks, who
+from sourdine_lab.settings import Setting, integer, number, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -17,14 +18,15 @@ if TYPE_CHECKING:
     from sourdine_lab.table import Table
 
 
+def _epsilons(count: int) -> list[float]:
+    near = [float(f"{e:.3g}") for e in np.geomspace(0.05, 64, count)]
+    return sorted({*near, LARGE})
+
+
 def parts(settings: Settings) -> list[Settings]:
     """One part an epsilon."""
-    epsilons = np.geomspace(0.05, 64, settings["sizes"])
-    near = [float(f"{e:.3g}") for e in epsilons]
-    return [
-        {"n": 10, "top": 200, "epsilon": e, "runs": settings["runs"]}
-        for e in sorted({*near, LARGE})
-    ]
+    own = {name: settings[name] for name in ("n", "top", "runs")}
+    return [{"epsilon": e, **own} for e in settings["epsilons"]]
 
 
 def compute(part: Part) -> Iterator[Row]:
@@ -32,24 +34,31 @@ def compute(part: Part) -> Iterator[Row]:
     yield from risks(part)
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw all risks against epsilon."""
     figure, (left, right) = look.panels(2, width=10, height=4.8)
-    curves(left, table, "epsilon")
-    curves(right, table, "epsilon", of="sample_")
+    curves(left, table, "epsilon", settings)
+    curves(right, table, "epsilon", settings, of="sample_")
+    short = who(settings).replace("first quartile", "quartile")
     for axes, whose in ((left, "law's"), (right, "sample's")):
         look.logarithmic(axes)
-        look.titled(axes, f"Distance to the {whose} quartile", x="ε", y="")
-    left.set_ylabel("mean squared distance, 10 values U[0, 200)", color=look.BLACK)
-    look.note(
-        right, f"Sourdine: QExp itself below ε = {LARGE:g},\npiecewise Laplace from there on", 0.98
+        look.titled(axes, f"Distance to the {whose} {short}", x="ε", y="")
+    left.set_ylabel(
+        f"mean squared distance, {settings['n']} values, Λ = {settings['top']:g}", color=look.BLACK
     )
+    if "today" in table["method"]:
+        large = LARGE if settings["relation"] == "substitute" else LARGE / 2
+        look.note(
+            right, f"Sourdine: QExp itself below ε = {large:g},\npiecewise Laplace from there on",
+            0.98,
+        )  # fmt: skip
     look.name_lines(right)
     own = table.where(method="no privacy")
-    left.annotate(
-        "the sample's quartile", (own["epsilon"][0], own["risk"].min()), (0, -8),
-        textcoords="offset points", color=look.colour("no privacy"), fontsize=9, va="top",
-    )  # fmt: skip
+    if len(own):
+        left.annotate(
+            f"the sample's {short}", (own["epsilon"][0], own["risk"].min()), (0, -8),
+            textcoords="offset points", color=look.colour("no privacy"), fontsize=9, va="top",
+        )  # fmt: skip
     return figure
 
 
@@ -65,6 +74,11 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"sizes": 16, "runs": 8000},
-    quick={"sizes": 6, "runs": 300},
-)
+    settings=(
+        Setting("epsilons", _epsilons(16), numbers(above=0), "the report's range is not given",
+                quick=_epsilons(6), split=True),
+        Setting("n", 10, integer(least=1), "values in a data set", split=True),
+        Setting("top", 200, number(above=0), "Λ: values lie between 0 and it", split=True),
+        *common(8000, 300),
+    ),
+)  # fmt: skip

@@ -8,7 +8,14 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.experiments.audibert.many_quantiles import N, orders, risks, squares
+from sourdine_lab.experiments.audibert.many_quantiles import (
+    AS_DRAWN,
+    common,
+    orders,
+    risks,
+    squares,
+)
+from sourdine_lab.settings import Setting, integer, numbers, word, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,44 +25,49 @@ if TYPE_CHECKING:
 
 METHODS = ("jointexp", "recexp", "recexp unscaled", "today")
 NAMES = {
-    "no privacy": "the sample's quartiles",
+    "no privacy": "the sample's own",
     "jointexp": "JointExp",
     "recexp": "RecExp",
     "recexp unscaled": "RecExp as printed",
     "today": "Sourdine",
+    "indexp": "IndExp, sorted",
+    AS_DRAWN: "IndExp as drawn",
 }
+
+
+def _epsilons(count: int) -> list[float]:
+    return [float(e) for e in np.geomspace(0.1, 20, count).round(3)]
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part an epsilon."""
-    epsilons = np.geomspace(0.1, 20, settings["epsilons"]).round(3)
-    return [{"epsilon": float(e), "runs": settings["runs"]} for e in epsilons]
+    return [{"epsilon": e, "runs": settings["runs"]} for e in settings["epsilons"]]
 
 
 def compute(part: Part) -> Iterator[Row]:
     """Yield the risk of each method."""
-    rng, quartiles = part.rng, orders(4)
-    found = risks(
-        METHODS, quartiles, part["epsilon"], truth=np.array(quartiles), data=lambda: rng.random(N),
-        norm=squares, runs=part["runs"], source=part.source,
-    )  # fmt: skip
-    for row in found:
+    for row in risks(part, part["orders"], squares):
         yield {"epsilon": part["epsilon"], **row}
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the risks against epsilon."""
     figure, (axes,) = look.panels(1)
+    count = len(settings["orders"])
+    what = "three quartiles" if settings["orders"] == orders(4) else f"{count} quantiles"
     for method, rows in table.by("method"):
         look.band(
-            axes, rows["epsilon"], rows["risk"], rows["deviation"], method=method,
-            label=NAMES[method], dashed=method == "no privacy",
+            axes, rows["epsilon"], rows["risk"], rows["deviation"],
+            method="indexp" if method == AS_DRAWN else method, label=NAMES[method],
+            dashed=method in ("no privacy", AS_DRAWN),
         )  # fmt: skip
     look.logarithmic(axes)
     look.titled(
-        axes, f"Risk of three quartiles of U(0, 1), n = {N}", x="ε of all three together",
-        y="mean squared distance, summed over the quartiles",
+        axes, f"Risk of {what}, {settings['law']}, n = {settings['n']}", x="ε of all together",
+        y="mean squared distance, summed over the quantiles",
     )  # fmt: skip
+    if settings["data"] == "fixed":
+        look.note(axes, "one data set for all ε", 0.02, 0.06)
     look.name_lines(axes)
     return figure
 
@@ -70,6 +82,17 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"epsilons": 13, "runs": 1000},
-    quick={"epsilons": 6, "runs": 100},
-)
+    settings=(
+        Setting("epsilons", _epsilons(13), numbers(above=0), "of all quantiles together",
+                quick=_epsilons(6), split=True),
+        Setting("orders", orders(4), numbers(above=0, below=1), "ascending orders of quantiles"),
+        Setting("data", "fresh", word("fresh", "fixed"),
+                "fresh records in each run, or one data set; the report has one for each epsilon"),
+        Setting("data_seed", 1, integer(least=0), "seed of the data set that is kept"),
+        Setting("runs", 1000, integer(least=2), "runs for each epsilon; the report has 50",
+                quick=100, split=True),
+        Setting("methods", list(METHODS), words(*METHODS, "indexp", AS_DRAWN),
+                "the methods that are compared"),
+        *common("uniform(0,1)"),
+    ),
+)  # fmt: skip

@@ -9,7 +9,8 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.experiments.audibert.many_quantiles import N, algorithm, on_grid
+from sourdine_lab.experiments.audibert.many_quantiles import algorithm, common, on_grid
+from sourdine_lab.settings import DataLaw, Setting, integer, number, numbers, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -19,12 +20,11 @@ if TYPE_CHECKING:
 
 ORDERS = [0.2, 0.4, 0.6, 0.8]
 NAMES = {"indexp": "IndExp", "jointexp": "JointExp", "recexp": "RecExp", "no privacy": "no privacy"}
-WARM = 3
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part an algorithm."""
-    return [{"method": method, "runs": settings["runs"]} for method in NAMES]
+    return [{"method": method, "runs": settings["runs"]} for method in settings["methods"]]
 
 
 def compute(part: Part) -> Iterator[Row]:
@@ -32,9 +32,9 @@ def compute(part: Part) -> Iterator[Row]:
 
     The operating system's randomness is used, as a person would.
     """
-    x = part.rng.uniform(0.01, 0.99, N)
-    call = _call(part["method"], x)
-    for run in range(-WARM, part["runs"]):
+    x = DataLaw.read(part["law"]).draw(part.rng, part["n"])
+    call = _call(part, x)
+    for run in range(-part["warm"], part["runs"]):
         start = perf_counter()
         call()
         seconds = perf_counter() - start
@@ -42,16 +42,20 @@ def compute(part: Part) -> Iterator[Row]:
             yield {"method": part["method"], "run": run, "milliseconds": 1e3 * seconds}
 
 
-def _call(method: str, x: np.ndarray[Any, Any]) -> Callable[[], object]:
+def _call(part: Part, x: np.ndarray[Any, Any]) -> Callable[[], object]:
+    method, orders, cells = part["method"], part["orders"], part["cells"]
     if method == "no privacy":
-        return lambda: np.quantile(x, ORDERS)
-    mechanism = algorithm(method, ORDERS, 1.0)
-    return lambda: mechanism.release(on_grid(x))
+        return lambda: np.quantile(x, orders)
+    mechanism = algorithm(
+        method, orders, part["epsilon"], n=part["n"], cells=cells, relation=part["relation"]
+    )
+    return lambda: mechanism.release(on_grid(x, cells))
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw a histogram an algorithm, on one scale."""
-    figure, axes = look.panels(4, rows=4, height=6.0, sharex=True)
+    count = len(settings["methods"])
+    figure, axes = look.panels(count, rows=count, height=1.5 * count, sharex=True)
     every = table["milliseconds"]
     edges = np.geomspace(every.min() * 0.9, every.max() * 1.1, 60)
     for one, (method, rows) in zip(axes, table.by("method"), strict=True):
@@ -74,7 +78,13 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"runs": 40},
-    quick={"runs": 40},
+    settings=(
+        Setting("epsilon", 1.0, number(above=0), "of all quantiles together"),
+        Setting("orders", ORDERS, numbers(above=0, below=1), "orders of the quantiles, ascending"),
+        Setting("runs", 40, integer(least=1), "runs that are timed", split=True),
+        Setting("warm", 3, integer(least=0), "runs before them that are not"),
+        Setting("methods", list(NAMES), words(*NAMES), "the algorithms", split=True),
+        *common("uniform(0.01,0.99)"),
+    ),
     alone=True,
-)
+)  # fmt: skip

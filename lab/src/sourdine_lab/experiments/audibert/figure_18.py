@@ -14,8 +14,10 @@ from sourdine_lab.experiments.audibert.grid_answers import (
     N_RECORDS,
     answers,
     chances,
+    common,
     records,
 )
+from sourdine_lab.settings import Setting, integer, number, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,26 +28,30 @@ if TYPE_CHECKING:
 
 def parts(settings: Settings) -> list[Settings]:
     """One part: the same records for all three figures."""
-    return [settings]
+    return [{"largest": settings["largest"], "sizes": settings["points"]}]
 
 
 def compute(part: Part) -> Iterator[Row]:
     """Yield one estimate for each number of answers, and the law's central 90%."""
-    x, source = records(part.rng), part.source
+    x, source = records(part.rng, part["law"], part["n"]), part.source
     centre = float(x.mean()) / FINE
-    sizes = np.unique(np.geomspace(10, part["largest"], part["sizes"]).astype(int)).tolist()
-    for epsilon, n in product((0.8, 3, 0.1), sizes):
-        below = np.cumsum(chances(centre, epsilon, n))
-        low, high = (int(below.searchsorted(p)) / n for p in (0.05, 0.95))
+    spaced = np.geomspace(part["smallest"], part["largest"], part["sizes"])
+    sizes = np.unique(spaced.astype(int)).tolist()
+    outside = (1 - part["coverage"]) / 2
+    for epsilon, n in product(part["epsilons"], sizes):
+        below = np.cumsum(chances(centre, epsilon, n, part["n"]))
+        low, high = (int(below.searchsorted(p)) / n for p in (outside, 1 - outside))
         estimate = float(answers(x, epsilon, n, 1, source)[0])
         yield {"epsilon": epsilon, "answers": n, "estimate": estimate, "low": low, "high": high,
                "mean": centre}  # fmt: skip
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the estimates, a panel an epsilon."""
-    figure, axes = look.panels(3, width=11.0, height=3.8)
-    for number, one, (epsilon, rows) in zip((18, 19, 20), axes, table.by("epsilon"), strict=True):
+    epsilons = settings["epsilons"]
+    figure, axes = look.panels(len(epsilons), width=max(3.7 * len(epsilons), 6), height=3.8)
+    usual = not EXPERIMENT.other(settings, quick=True)
+    for i, (one, (epsilon, rows)) in enumerate(zip(axes, table.by("epsilon"), strict=True)):
         n = rows["answers"]
         look.stated(one, n, np.full(len(n), 0.5), "0.5")
         pink = look.colour("exponential")
@@ -54,14 +60,18 @@ def draw(table: Table) -> Any:
         look.band(one, n, rows["mean"], 0.0, method="truth", label="mean of X")
         look.logarithmic(one, "x")
         look.titled(
-            one, f"Figure {number}: ε = {epsilon:g}", x="possible answers N", y="estimated mean"
-        )
-    axes[0].set_ylim(0.44, 0.56)
+            one, f"Figure {18 + i}: ε = {epsilon:g}" if usual else f"ε = {epsilon:g}",
+            x="possible answers N", y="estimated mean",
+        )  # fmt: skip
+    if usual:
+        axes[0].set_ylim(0.44, 0.56)
     for one in axes:
         look.name_lines(one)
     for one in axes[1:]:
         one.set_ylabel("")
-    look.note(axes[0], "dots: one estimate each\nshade: 90% of its law", 0.98)
+    look.note(
+        axes[0], f"dots: one estimate each\nshade: {settings['coverage']:.3g} of its law", 0.98
+    )
     return figure
 
 
@@ -77,6 +87,13 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"largest": 20_000, "sizes": 260},
-    quick={"largest": 5_000, "sizes": 80},
-)
+    settings=(
+        Setting("epsilons", [0.8, 3, 0.1], numbers(above=0), "privacy losses, a panel each"),
+        Setting("largest", 20_000, integer(least=2), "the largest number of answers N", quick=5_000,
+                split=True),
+        Setting("points", 260, integer(least=2), "numbers of answers, at even ratios", quick=80,
+                split=True),
+        Setting("coverage", 0.9, number(above=0, below=1), "the part of the law that is shaded"),
+        *common(),
+    ),
+)  # fmt: skip

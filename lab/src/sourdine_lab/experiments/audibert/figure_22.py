@@ -9,6 +9,7 @@ import numpy as np
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.audibert.grid_answers import N_RECORDS, chances
+from sourdine_lab.settings import Setting, integer, integers, number, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -16,62 +17,70 @@ if TYPE_CHECKING:
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
-EPSILON, LOW, HIGH = 0.8, 0.49, 0.51
-RATE = N_RECORDS * EPSILON / 2
-"""Of the limit: n epsilon', with epsilon' = epsilon/2."""
+
+def _rate(settings: Settings | Part) -> float:
+    """Return the rate of the limit: n epsilon', with epsilon' = epsilon/2."""
+    return float(settings["n"] * settings["epsilon"] / 2)
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part a number of answers, and one for the limit."""
-    sizes = [{"answers": n, "draws": 0} for n in (100, 200, 1_000)]
+    sizes = [{"answers": n, "draws": 0} for n in settings["answers"]]
     return [*sizes, {"answers": 0, "draws": settings["draws"]}]
 
 
 def compute(part: Part) -> Iterator[Row]:
-    """Yield the density at each answer; for the limit, that of draws in cells of 0.0005."""
-    n = part["answers"]
+    """Yield the density at each answer; for the limit, that of draws in cells."""
+    n, centre, (low, high) = part["answers"], part["centre"], part["shown"]
     if n:
-        heights = n * chances(0.5, EPSILON, n)
-        for k in range(round(LOW * n), round(HIGH * n) + 1):
+        heights = n * chances(centre, part["epsilon"], n, part["n"])
+        for k in range(round(low * n), min(round(high * n), n - 1) + 1):
             yield {"answers": n, "at": k / n, "density": float(heights[k]), "draws": 0}
         return
-    drawn = part.rng.laplace(0.5, 1 / RATE, part["draws"])
-    edges = np.linspace(LOW, HIGH, 41)
+    drawn = part.rng.laplace(centre, 1 / _rate(part), part["draws"])
+    edges = np.linspace(low, high, part["bins"] + 1)
     counts = np.histogram(drawn[(drawn >= 0) & (drawn <= 1)], edges)[0]
     for left, count in zip(edges[:-1].tolist(), counts.tolist(), strict=True):
-        high = count / part["draws"] / (edges[1] - edges[0])
-        yield {"answers": 0, "at": left, "density": float(high), "draws": part["draws"]}
+        height = count / part["draws"] / (edges[1] - edges[0])
+        yield {"answers": 0, "at": left, "density": float(height), "draws": part["draws"]}
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the mechanism's densities on the left, the limit's draws on the right."""
     figure, axes = look.panels(2, width=11.0, height=3.8)
-    y = np.linspace(LOW, HIGH, 801)
-    limit = RATE / 2 * np.exp(-RATE * np.abs(y - 0.5))
+    (low, high), centre, rate = settings["shown"], settings["centre"], _rate(settings)
+    y = np.linspace(low, high, 801)
+    limit = rate / 2 * np.exp(-rate * np.abs(y - centre))
+    cell = (high - low) / settings["bins"]
     pink = look.colour("exponential")
     for i, (n, rows) in enumerate(table.by("answers")):
         if n:
-            style = {"linewidth": 1.4, "alpha": 0.4 + 0.3 * i, "label": f"_{n}"}
+            style = {"linewidth": 1.4, "alpha": min(0.4 + 0.3 * i, 1.0), "label": f"_{n}"}
             axes[0].step(rows["at"], rows["density"], where="mid", color=pink, **style)
-            peak = float(rows["density"].max())
+            top = int(rows["density"].argmax())
+            at, peak = float(rows["at"][top]), float(rows["density"][top])
             axes[0].annotate(
-                f"N = {n}", (0.5 - 0.5 / n, peak), (-4, 0), textcoords="offset points",
-                ha="right", va="center", color=pink, fontsize=9,
+                f"N = {n}", (at - 0.5 / n, peak), (-4, 0), textcoords="offset points", ha="right",
+                va="center", color=pink, fontsize=9,
             )  # fmt: skip
         else:
             axes[1].bar(
-                rows["at"], rows["density"], width=0.0005, align="edge", alpha=0.5, linewidth=0,
+                rows["at"], rows["density"], width=cell, align="edge", alpha=0.5, linewidth=0,
                 color=look.colour("laplace"),
             )  # fmt: skip
     for one in axes:
         look.stated(one, y, limit, "_limit")
-        one.set_xticks(np.linspace(LOW, HIGH, 5))
+        one.set_xticks(np.linspace(low, high, 5))
     look.titled(
-        axes[0], f"N times the chance of each answer, n = {N_RECORDS}, ε = {EPSILON}",
-        x="answer", y="density",
+        axes[0], f"N times the chance of each answer, n = {settings['n']}, "
+        f"ε = {settings['epsilon']:g}", x="answer", y="density",
     )  # fmt: skip
-    look.titled(axes[1], "Draws from Laplace(1/2, 1/(nε')), ε' = 0.4", x="draw", y="")
-    look.note(axes[1], "dotted: the density\n(nε'/2) exp(-nε'|y - 1/2|)", 0.98)
+    middle = "1/2" if centre == 0.5 else f"{centre:g}"
+    look.titled(
+        axes[1], f"Draws from Laplace({middle}, 1/(nε')), ε' = {settings['epsilon'] / 2:g}",
+        x="draw", y="",
+    )  # fmt: skip
+    look.note(axes[1], f"dotted: the density\n(nε'/2) exp(-nε'|y - {middle}|)", 0.98)
     return figure
 
 
@@ -85,6 +94,13 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"draws": 200_000},
-    quick={"draws": 20_000},
-)
+    settings=(
+        Setting("epsilon", 0.8, number(above=0), "privacy loss of the choice"),
+        Setting("n", N_RECORDS, integer(least=1), "records in the data set"),
+        Setting("centre", 0.5, number(least=0, most=1), "mean of the records"),
+        Setting("answers", [100, 200, 1_000], integers(least=2), "N, a line each", split=True),
+        Setting("draws", 200_000, integer(least=1), "of the limit", quick=20_000, split=True),
+        Setting("shown", [0.49, 0.51], numbers(count=2, least=0, most=1), "answers shown"),
+        Setting("bins", 40, integer(least=1), "bins of the limit's histogram"),
+    ),
+)  # fmt: skip

@@ -16,6 +16,7 @@ from sourdine_lab.bounds import (
     unbiased_lower_bound,
 )
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.settings import Setting, integer, integers, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,34 +24,37 @@ if TYPE_CHECKING:
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
-EPSILON = 1
+
+def _sizes(largest: int, count: int) -> list[int]:
+    """Return even numbers at even ratios."""
+    return [2 * int(half) for half in np.unique(np.geomspace(2, largest / 2, count).astype(int))]
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part a number of records."""
-    halves = np.unique(np.geomspace(2, settings["largest"] / 2, settings["sizes"]).astype(int))
-    return [{"n": 2 * int(half), "runs": settings["runs"]} for half in halves]
+    return [{"n": n, "runs": settings["runs"]} for n in settings["sizes"]]
 
 
 def compute(part: Part) -> Iterator[Row]:
-    """Yield the loss by draws on data of Bernoulli(1/2), by the law, and all formulas."""
+    """Yield the loss by draws on Bernoulli data, by the law, and all formulas."""
     n, runs, source = part["n"], part["runs"], part.source
-    ones = part.rng.binomial(n, 0.5, runs).tolist()
-    made = BernoulliMean(epsilon=EPSILON, n=n, method="printed")
+    epsilon, p = part["epsilon"], part["p"]
+    ones = part.rng.binomial(n, p, runs).tolist()
+    made = BernoulliMean(epsilon=epsilon, n=n, method="printed")
     losses = np.array([abs(made.draw(k, None, source) - k) / n for k in ones])
     yield {
         "n": n, "runs": runs, "simulated": float(losses.mean()),
         "deviation": float(losses.std(ddof=1)) / runs**0.5,
-        "exact": proportion_loss(n, n // 2, EPSILON),
-        "printed": proportion_limit_printed(EPSILON) / n,
-        "corrected": proportion_limit(EPSILON) / n,
-        "laplace": 1 / (n * EPSILON),
-        "geometric": 1 / (n * sinh(EPSILON)),
-        "bound": unbiased_lower_bound(n, EPSILON),
+        "exact": proportion_loss(n, round(p * n), epsilon),
+        "printed": proportion_limit_printed(epsilon) / n,
+        "corrected": proportion_limit(epsilon) / n,
+        "laplace": 1 / (n * epsilon),
+        "geometric": 1 / (n * sinh(epsilon)),
+        "bound": unbiased_lower_bound(n, epsilon),
     }  # fmt: skip
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the loss as the report does, and the loss times n, which shows what is near what."""
     figure, (left, right) = look.panels(2, width=11.0, height=4.4, sharey=False)
     for axes, times, scales in ((left, 1, "x"), (right, table["n"], "xy")):
@@ -65,7 +69,11 @@ def draw(table: Table) -> Any:
         look.band(axes, n, table["geometric"] * times, method="geometric", label="geometric noise")
         look.band(axes, n, table["bound"] * times, method="bound", label="lower bound", dashed=True)
         look.logarithmic(axes, scales)
-    look.titled(left, "Expected loss, ε = 1, proportion 1/2", x="records n", y="E|M - f|")
+    p = "1/2" if settings["p"] == 0.5 else f"{settings['p']:g}"
+    look.titled(
+        left, f"Expected loss, ε = {settings['epsilon']:g}, proportion {p}", x="records n",
+        y="E|M - f|",
+    )  # fmt: skip
     look.titled(right, "The same, times n", x="records n", y="n E|M - f|")
     look.note(left, "colours as on the right", 0.98)
     look.name_lines(right)
@@ -83,6 +91,12 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"largest": 10_000, "sizes": 25, "runs": 4000},
-    quick={"largest": 3_000, "sizes": 10, "runs": 200},
-)
+    settings=(
+        Setting("epsilon", 1, number(above=0), "privacy loss of the mean"),
+        Setting("p", 0.5, number(least=0, most=1), "the parameter of the Bernoulli law"),
+        Setting("sizes", _sizes(10_000, 25), integers(least=2), "records n",
+                quick=_sizes(3_000, 10), split=True),
+        Setting("runs", 4000, integer(least=2), "samples for each n; the report has 100", quick=200,
+                split=True),
+    ),
+)  # fmt: skip

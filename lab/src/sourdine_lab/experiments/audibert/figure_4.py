@@ -15,21 +15,22 @@ from sourdine.central.quantiles.exponential import QExp
 from sourdine.central.quantiles.points import Points
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.settings import DataLaw, Setting, integer, integers, law, number, numbers, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from numpy.typing import NDArray
+
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
-N, TOP, TICKS = 1000, 200, 1024
-CELLS = TOP * TICKS + 1
-BINS = 40
-DATA = 4
+FIRST = 4
+EPSILONS = [0.05, 0.8, exp(-32)]
+SPANS = [40.0, 3.2, 100.0]
+"""How far from the middle the document's epsilons are shown."""
 LEAST = 1e-6
 """The library takes no smaller epsilon; at this one no weight is off by more than 0.05%."""
-SHOWN = {4: ("ε = 0.05", 0.05, 40.0), 5: ("ε = 0.8", 0.8, 3.2), 6: ("ε = e⁻³²", exp(-32), 100.0)}
-"""The epsilon of each figure, in words and as a number, and how far from the middle it shows."""
 SPENT = {"as printed": 2, "corrected": 1}
 """What a weight spends under substitution, in units of the epsilon that it names."""
 
@@ -37,48 +38,74 @@ SPENT = {"as printed": 2, "corrected": 1}
 def parts(settings: Settings) -> list[Settings]:
     """One part a figure and a form of the weight."""
     return [
-        {"figure": figure, "form": form, "runs": settings["runs"]}
-        for form in SPENT
-        for figure in SHOWN
+        {"figure": FIRST + i, "form": form, "runs": settings["runs"]}
+        for form in settings["methods"]
+        for i in range(len(settings["epsilons"]))
     ]
 
 
 def compute(part: Part) -> Iterator[Row]:
     """Yield, for each bin, how many estimates fell there and how many the law expects."""
-    (_, epsilon, half), runs, source = SHOWN[part["figure"]], part["runs"], part.source
-    x = np.sort(np.random.default_rng(DATA).uniform(0, TOP, N))
-    points = Points.of(np.round(x * TICKS), CELLS)
+    place, runs, source, bins = part["figure"] - FIRST, part["runs"], part.source, part["bins"]
+    (low, high), order, ticks = part["bounds"], part["order"], part["ticks"]
+    epsilon, cells = part["epsilons"][place], (high - low) * ticks + 1
+    rng = np.random.default_rng(part["data_seed"])
+    x = np.sort(np.clip(DataLaw.read(part["law"]).draw(rng, part["n"]), low, high))
+    points = Points.of(np.round((x - low) * ticks), cells)
     spent = SPENT[part["form"]] * max(epsilon, LEAST)
-    mechanism = QExp(epsilon=spent, q=[0.5], cells=CELLS, relation="substitute")
-    middle = TOP / 2 if half == TOP / 2 else float(np.median(x))
-    edges = np.linspace(middle - half, middle + half, BINS + 1)
-    drawn = np.array([mechanism.one(points, source)[0] for _ in range(runs)]) / TICKS
+    mechanism = QExp(epsilon=spent, q=[order], cells=cells, relation="substitute")
+    half, true = _span(part, place), _quantile(x, order)
+    middle = (low + high) / 2 if half == (high - low) / 2 else true
+    edges = np.linspace(middle - half, middle + half, bins + 1)
+    drawn = low + np.array([mechanism.one(points, source)[0] for _ in range(runs)]) / ticks
     counts, _ = np.histogram(drawn, edges)
     law = mechanism.law(points)
-    expected = runs * np.diff(law.cdf(np.ceil(edges * TICKS).astype(np.int64) - 1))
-    deviation = law.variance() ** 0.5 / TICKS
-    for i in range(BINS):
+    expected = runs * np.diff(law.cdf(np.ceil((edges - low) * ticks).astype(np.int64) - 1))
+    deviation = law.variance() ** 0.5 / ticks
+    for i in range(bins):
         yield {
             "figure": part["figure"], "form": part["form"], "epsilon": epsilon, "runs": runs,
             "low": edges[i], "high": edges[i + 1], "estimates": counts[i], "expected": expected[i],
-            "median": float(np.median(x)), "deviation": deviation,
+            "median": true, "deviation": deviation,
         }  # fmt: skip
 
 
-def draw(table: Table) -> Any:
-    """Draw the weight as printed above, the corrected one below."""
-    figure, panels = look.panels(6, rows=2, width=10.5, height=5.6, sharey=False)
-    cases = [(form, number) for form in SPENT for number in SHOWN]
-    for axes, (form, number) in zip(panels, cases, strict=True):
-        printed, epsilon = form == "as printed", SHOWN[number][0]
-        _histogram(axes, table.where(form=form, figure=number))
+def _quantile(x: NDArray[np.float64], order: float) -> float:
+    return float(np.median(x) if order == 0.5 else np.quantile(x, order))
+
+
+def _span(part: Part, place: int) -> float:
+    """Return how far from the middle estimates are shown: about 3.5 deviations if near uniform."""
+    (low, high), epsilons = part["bounds"], part["epsilons"]
+    if epsilons == EPSILONS and part["n"] == 1000 and high - low == 200:
+        return SPANS[place]
+    return float(min((high - low) / 2, 10 * (high - low) / (part["n"] * epsilons[place])))
+
+
+def draw(table: Table, settings: Settings) -> Any:
+    """Draw a row for each form of the weight."""
+    forms, epsilons = settings["methods"], settings["epsilons"]
+    figure, panels = look.panels(
+        len(forms) * len(epsilons), rows=len(forms), width=3.5 * len(epsilons),
+        height=2.8 * len(forms), sharey=False,
+    )  # fmt: skip
+    usual = not EXPERIMENT.other(settings, quick=True)
+    cases = [(form, FIRST + i, e) for form in forms for i, e in enumerate(epsilons)]
+    what = "private median" if settings["order"] == 0.5 else "private quantile"
+    for axes, (form, place, epsilon) in zip(panels, cases, strict=True):
+        title = f"{_said(epsilon)}, {form}"
+        _histogram(axes, table.where(form=form, figure=place))
         look.titled(
-            axes, f"Figure {number}: {epsilon}, {form}" if printed else f"{epsilon}, {form}",
-            x="" if printed else "private median",
-            y=f"estimates of {table['runs'][0]} per bin" if number == 4 else "",
+            axes, f"Figure {place}: {title}" if usual and form == "as printed" else title,
+            x=what if form == forms[-1] else "",
+            y=f"estimates of {table['runs'][0]} per bin" if place == FIRST else "",
         )  # fmt: skip
-        axes.set_ylim(0, 1.35 * table.where(figure=number)["estimates"].max())
+        axes.set_ylim(0, 1.35 * table.where(figure=place)["estimates"].max())
     return figure
+
+
+def _said(epsilon: float) -> str:
+    return "ε = e⁻³²" if epsilon == exp(-32) else f"ε = {epsilon:.3g}"
 
 
 def _histogram(axes: Any, rows: Table) -> None:
@@ -111,7 +138,17 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"runs": 500},
-    quick={"runs": 500},
+    settings=(
+        Setting("epsilons", EPSILONS, numbers(above=0), "privacy losses, a column each"),
+        Setting("methods", list(SPENT), words(*SPENT), "forms of the weight", split=True),
+        Setting("n", 1000, integer(least=1), "values in the data set"),
+        Setting("law", "uniform(0,200)", law(), "the law of the values"),
+        Setting("bounds", [0, 200], integers(count=2), "public; values are cut off there"),
+        Setting("order", 0.5, number(above=0, below=1), "order of the quantile"),
+        Setting("runs", 500, integer(least=1), "estimates from the data set", split=True),
+        Setting("bins", 40, integer(least=2), "bins of a histogram"),
+        Setting("ticks", 1024, integer(least=1), "steps of the grid of answers in a unit"),
+        Setting("data_seed", 4, integer(least=0), "seed of the data set"),
+    ),
     figures=("audibert-4", "audibert-5", "audibert-6"),
-)
+)  # fmt: skip

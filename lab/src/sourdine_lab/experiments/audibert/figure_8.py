@@ -8,7 +8,8 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.experiments.audibert.one_quantile import curves, risks
+from sourdine_lab.experiments.audibert.one_quantile import common, curves, risks, who
+from sourdine_lab.settings import Setting, integers, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,10 +20,14 @@ if TYPE_CHECKING:
 STATED = 100.0
 
 
+def _sizes(count: int) -> list[int]:
+    return [round(n) for n in np.geomspace(10, 10_000, count)]
+
+
 def parts(settings: Settings) -> list[Settings]:
     """One part a number of values."""
-    sizes = np.geomspace(10, 10_000, settings["sizes"])
-    return [{"n": round(n), "top": 200, "epsilon": 0.2, "runs": settings["runs"]} for n in sizes]
+    own = {name: settings[name] for name in ("top", "epsilon", "runs")}
+    return [{"n": n, **own} for n in settings["sizes"]]
 
 
 def compute(part: Part) -> Iterator[Row]:
@@ -30,15 +35,17 @@ def compute(part: Part) -> Iterator[Row]:
     yield from risks(part)
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw all risks against n."""
     figure, (axes,) = look.panels(1, width=8.2, height=5)
-    curves(axes, table, "n")
+    curves(axes, table, "n", settings)
     look.logarithmic(axes)
-    look.said(axes, STATED, "stated for QExp: of this order; for which n is not said")
+    if not EXPERIMENT.other(settings, quick=True).keys() - {"sizes", "runs", "data", "methods"}:
+        look.said(axes, STATED, "stated for QExp: of this order; for which n is not said")
     look.titled(
-        axes, "Risk of a private first quartile, U[0, 200), ε = 0.2", x="values n",
-        y="mean squared distance to the law's quartile",
+        axes, f"Risk of a private {who(settings)}, Λ = {settings['top']:g}, "
+        f"ε = {settings['epsilon']:g}", x="values n",
+        y="mean squared distance to the law's quantile",
     )  # fmt: skip
     look.name_lines(axes)
     return figure
@@ -56,6 +63,11 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"sizes": 16, "runs": 4000},
-    quick={"sizes": 7, "runs": 300},
-)
+    settings=(
+        Setting("epsilon", 0.2, number(above=0), "privacy loss of the quantile", split=True),
+        Setting("sizes", _sizes(16), integers(least=1), "values n; the report's range is not given",
+                quick=_sizes(7), split=True),
+        Setting("top", 200, number(above=0), "Λ: values lie between 0 and it", split=True),
+        *common(4000, 300),
+    ),
+)  # fmt: skip

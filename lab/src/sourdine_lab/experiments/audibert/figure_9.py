@@ -8,7 +8,8 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.experiments.audibert.one_quantile import curves, risks
+from sourdine_lab.experiments.audibert.one_quantile import common, curves, risks, who
+from sourdine_lab.settings import Setting, integer, number, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -19,13 +20,14 @@ if TYPE_CHECKING:
 STATED = 90.0
 
 
+def _tops(count: int) -> list[float]:
+    return [round(float(top), 3) for top in np.geomspace(10, 2000, count)]
+
+
 def parts(settings: Settings) -> list[Settings]:
     """One part a bound."""
-    tops = np.geomspace(10, 2000, settings["sizes"])
-    return [
-        {"n": 1000, "top": round(float(top), 3), "epsilon": 0.2, "runs": settings["runs"]}
-        for top in tops
-    ]
+    own = {name: settings[name] for name in ("n", "epsilon", "runs")}
+    return [{"top": top, **own} for top in settings["tops"]]
 
 
 def compute(part: Part) -> Iterator[Row]:
@@ -33,15 +35,17 @@ def compute(part: Part) -> Iterator[Row]:
     yield from risks(part)
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw all risks against the bound."""
     figure, (axes,) = look.panels(1, width=8.2, height=5)
-    curves(axes, table, "top")
+    curves(axes, table, "top", settings)
     look.logarithmic(axes)
-    look.said(axes, STATED, "stated for QExp: of this order; for which Λ is not said")
+    if not EXPERIMENT.other(settings, quick=True).keys() - {"tops", "runs", "data", "methods"}:
+        look.said(axes, STATED, "stated for QExp: of this order; for which Λ is not said")
     look.titled(
-        axes, "Risk of a private first quartile, 1000 values U[0, Λ), ε = 0.2",
-        x="bound Λ of the data", y="mean squared distance to the law's quartile",
+        axes, f"Risk of a private {who(settings)}, {settings['n']} values, "
+        f"ε = {settings['epsilon']:g}",
+        x="bound Λ of the data", y="mean squared distance to the law's quantile",
     )  # fmt: skip
     look.name_lines(axes)
     return figure
@@ -59,6 +63,11 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"sizes": 10, "runs": 4000},
-    quick={"sizes": 5, "runs": 300},
-)
+    settings=(
+        Setting("epsilon", 0.2, number(above=0), "privacy loss of the quantile", split=True),
+        Setting("tops", _tops(10), numbers(above=0), "bounds Λ; the report's range is not given",
+                quick=_tops(5), split=True),
+        Setting("n", 1000, integer(least=1), "values in a data set", split=True),
+        *common(4000, 300),
+    ),
+)  # fmt: skip

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.mechanisms import Exponential
+from sourdine_lab.settings import DataLaw, Setting, integer, law
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
     Real = NDArray[np.float64]
 
-__all__ = ["FINE", "N_RECORDS", "answers", "chances", "records"]
+__all__ = ["FINE", "N_RECORDS", "answers", "chances", "common", "records"]
 
 N_RECORDS = 1000
 """The records of the report's data sets."""
@@ -30,9 +31,21 @@ FINE = 1 << 20
 """The steps of the lattice that the records lie on."""
 
 
-def records(rng: np.random.Generator) -> NDArray[np.int64]:
-    """Return records uniform on [0, 1), in units of the fine lattice."""
-    return rng.integers(0, FINE, N_RECORDS)
+def common() -> tuple[Setting, ...]:
+    """Return the settings that figures 18 to 21 share."""
+    return (
+        Setting("n", N_RECORDS, integer(least=1), "records in a data set"),
+        Setting("law", "uniform(0,1)", law(0, 1), "the law of the records"),
+        Setting("smallest", 10, integer(least=2), "the least number of answers N"),
+    )
+
+
+def records(rng: np.random.Generator, of: str, n: int) -> NDArray[np.int64]:
+    """Return records of a law on [0, 1], in units of the fine lattice."""
+    named = DataLaw.read(of)
+    if named == DataLaw("uniform", (0.0, 1.0)):
+        return rng.integers(0, FINE, n)
+    return np.floor(named.draw(rng, n) * FINE).astype(np.int64)
 
 
 def answers(x: NDArray[np.int64], epsilon: float, n: int, size: int, source: Source) -> Real:
@@ -44,8 +57,8 @@ def answers(x: NDArray[np.int64], epsilon: float, n: int, size: int, source: Sou
     return made.simulate(scores, size, source=source) / n
 
 
-def chances(centre: float, epsilon: float, n: int) -> Real:
+def chances(centre: float, epsilon: float, n: int, records: int = N_RECORDS) -> Real:
     """Return the probability of each of n answers where the mean of the records is ``centre``."""
-    logs = -N_RECORDS * epsilon / 2 * np.abs(np.arange(n) / n - centre)
+    logs = -records * epsilon / 2 * np.abs(np.arange(n) / n - centre)
     weights = np.exp(logs - logs.max())
     return np.asarray(weights / weights.sum())
