@@ -125,6 +125,7 @@ CLAIMS = (
         instead=proportion_is_unbiased,
         other=Instead.CORRECTION,
         check=unbiased_at,
+        quote="M_inv est unbiased [pour tout ensemble de données Z et pour tout t ∈ T]",
     ),
     Claim(
         id="A14b",
@@ -133,6 +134,7 @@ CLAIMS = (
         instead=2 * log(2),
         other=Instead.CORRECTION,
         check=from_epsilon,
+        quote="M_inv est unbiased [pour tout ensemble de données Z et pour tout t ∈ T]",
     ),
     Claim(
         id="A14c",
@@ -141,6 +143,7 @@ CLAIMS = (
         instead=59,
         other=Instead.CORRECTION,
         check=biased_counts,
+        quote="M_inv est unbiased [pour tout ensemble de données Z et pour tout t ∈ T]",
     ),
     Claim(
         id="A14d",
@@ -150,5 +153,6 @@ CLAIMS = (
         instead=lambda n, k, j: j <= min(k, n - k),
         other=Instead.CORRECTION,
         check=nearest_balls,
+        quote="∀X, X', ∀ρ > 0, P(|M_inv(X) - f(X)| ≤ ρ) ≥ P(|M_inv(X) - f(X')| ≤ ρ) (1)",  # noqa: RUF001
     ),
 )

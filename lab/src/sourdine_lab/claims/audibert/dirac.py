@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import cmath
+from itertools import pairwise
 from math import exp, log
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine_lab.bounds import unbiased_lower_bound
+from sourdine_lab.claims.audibert.proportion_laws import distances, is_unbiased, losses, weighed
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 
 if TYPE_CHECKING:
@@ -76,6 +79,31 @@ def second_part(sign: int) -> Finding:
     return Finding(abs(worst - 1) < 1e-9, abs(worst), words=words)
 
 
+def unbiased(family: Callable[[int, float], NDArray[np.float64]]) -> Finding:
+    """Compare E|M - f| with E|M - t| for all f and t."""
+    n = 60
+    laws = family(n, EPSILON)
+    more = losses(laws) - distances(laws).min(axis=1)
+    words = f"n (E|M - f| - E|M - t|) is {more.max():.3f} at most, said 0"
+    return Finding(is_unbiased(laws), float(more.max()), 0.0, words)
+
+
+def meets_bound(sizes: tuple[int, ...]) -> Finding:
+    """Compare the loss of the exact answer, 0, with the bound, along these n."""
+    bound = unbiased_lower_bound(sizes[-1], EPSILON)
+    words = f"loss 0, lower bound {bound:.1e} at n = {sizes[-1]:.0e}, said to tend to 0"
+    falls = all(
+        unbiased_lower_bound(b, EPSILON) < unbiased_lower_bound(a, EPSILON) / 5
+        for a, b in pairwise(sizes)
+    )
+    return Finding(falls and bound < 1e-12, bound, 0.0, words)
+
+
+def _exact(n: int, epsilon: float) -> NDArray[np.float64]:
+    del epsilon
+    return np.eye(n + 1)
+
+
 CLAIMS = (
     Claim(
         id="A17",
@@ -96,19 +124,43 @@ CLAIMS = (
     ),
     Claim(
         id="A17c",
-        statement="that is shown on neighbours; the two data sets differ in half of their records, "
-        "and neighbours lose epsilon at most at every n",
+        statement="Observed, as to how it is shown: on neighbours; but the two data sets differ "
+        "in half of their records, and neighbours lose epsilon at most at every n",
         printed=lambda _n: 1,
         instead=lambda n: n / 2,
         other=Instead.CORRECTION,
         check=records_between,
+        quote="X_i suivent une loi B(1/4) […] X'_i ~ B(3/4) […] Il n'existe donc aucun ϵ",
+        ours=True,
     ),
     Claim(
         id="A17d",
-        statement="(2) holds e^(it/n - (eps/2)(n + 1 + nf) + it); the sign of nf is wrong",
+        statement="(2) holds e^(it/n - (eps/2)(n + 1 + nf) + it) (meant: - nf, as the line above "
+        "gives)",
         printed=1,
         instead=-1,
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=second_part,
+        quote="e^{it/n - (ϵ/2)(n+1+nf(X)) + it}",
+    ),
+    Claim(
+        id="A17e",
+        statement="the limit is unbiased, E|M - f| <= E|M - t| for all f and t (rival: so is "
+        "inverse sensitivity itself, at n = 60)",
+        printed=_exact,
+        instead=lambda n, epsilon: weighed(n, epsilon / 2),
+        other=Instead.RIVAL,
+        check=unbiased,
+        quote="En revanche, on vérifie facilement que M_l est unbiased.",
+    ),
+    Claim(
+        id="A17f",
+        statement="but for its privacy the limit is optimal: its loss is 0, and so is what the "
+        "lower bound tends to (rival: the exact answer keeps the bound at n = 1000 already)",
+        printed=(10**3, 10**6, 10**9, 10**12),
+        instead=(10, 100, 1000),
+        other=Instead.RIVAL,
+        check=meets_bound,
+        quote="A ϵ-differential privacy près, M_l est donc bien optimal.",
     ),
 )

@@ -56,6 +56,26 @@ def peak(less: Callable[[float, float], bool]) -> Finding:
     return Finding(all(told), gaussian / laplace, 0.0, words)
 
 
+def harmed(harm: Callable[[float, float], float]) -> Finding:
+    """Compare what lowering epsilon from 0.8 to 0.1 does to the deviations of both noises."""
+    before, after = _deviations(EPSILON), _deviations(SMALL)
+    gaussian, laplace = (harm(*pair) for pair in zip(before, after, strict=True))
+    words = f"harm to the Gaussian {gaussian:.2f}, to Laplace {laplace:.2f}"
+    return Finding(gaussian > laplace * (1 + CLOSE), gaussian / laplace, 0.0, words)
+
+
+def much_wider(epsilon: Fraction, wider: Callable[[float, float], float]) -> Finding:
+    """Check that one noise is at least twice as wide as the other."""
+    ratio = wider(*_deviations(epsilon))
+    words = f"{ratio:.3f} times as wide at epsilon {float(epsilon)}, said much wider: at least 2"
+    return Finding(ratio >= 2, ratio, 0.0, words)
+
+
+def wider_when_small(wider: Callable[[float, float], float]) -> Finding:
+    """Compare the two deviations at epsilon 0.1, figure 2."""
+    return much_wider(SMALL, wider)
+
+
 def lowered(moves: Callable[[float, float], bool]) -> Finding:
     """Compare the ratio of the two deviations at epsilon 0.1 with that at 0.8."""
     (at_large, laplace), (at_small, laplace_small) = _deviations(EPSILON), _deviations(SMALL)
@@ -132,24 +152,48 @@ CLAIMS = (
         instead=operator.gt,
         other=Instead.OPPOSITE,
         check=peak,
+        quote="Excepté son pic plus fin et plus haut, elle est semblable à son équivalente avec "
+        "bruit de Laplace.",
     ),
     Claim(
         id="A2b",
-        statement="Lowering epsilon hurts Gaussian noise more than Laplace noise "
-        "(corrected: their ratio is c/√2 at every epsilon).",
-        printed=_grows,
-        instead=_stays,
-        other=Instead.CORRECTION,
+        statement="Lowering epsilon harms precision more with Gaussian noise than with Laplace "
+        "noise: from 0.8 to 0.1 its deviation grows by more (rival: by a larger factor).",
+        printed=lambda before, after: after - before,
+        instead=lambda before, after: after / before,
+        other=Instead.RIVAL,
+        check=harmed,
+        quote="avec un bruit gaussien, augmenter la confidentialité nuit plus à la précision",
+    ),
+    Claim(
+        id="A2i",
+        statement="At epsilon 0.1 the Gaussian peak is much wider than the Laplace peak, at least "
+        "twice as we read it (rival: the Laplace peak is).",
+        printed=lambda gaussian, laplace: gaussian / laplace,
+        instead=lambda gaussian, laplace: laplace / gaussian,
+        other=Instead.RIVAL,
+        check=wider_when_small,
+        quote="un pic beaucoup plus brouillé et élargi que pour la même simulation en Laplace",
+    ),
+    Claim(
+        id="A2j",
+        statement="Observed: the two deviations have the ratio c/√2 at every epsilon, so at 0.8 "
+        "the Gaussian peak is as much wider (rival: the ratio grows as epsilon falls).",
+        printed=_stays,
+        instead=_grows,
+        other=Instead.RIVAL,
         check=lowered,
+        ours=True,
     ),
     Claim(
         id="A2c",
-        statement="The Gaussian mechanism is epsilon-private "
-        "(corrected: (epsilon, delta)-private).",
+        statement="The Gaussian mechanism with c² > 2 ln(1.25/delta) is epsilon-private (meant: "
+        "(epsilon, delta)-private, as delta stands in it).",
         printed=0.0,
         instead=float(DELTA),
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=promised,
+        quote="pour c² > 2 ln(1.25/δ), ce mécanisme est ϵ-D.P dès lors que α ≥ (cΔf/ϵ)²",  # noqa: RUF001
     ),
     Claim(
         id="A2d",
@@ -159,6 +203,7 @@ CLAIMS = (
         instead=1.0,
         other=Instead.CORRECTION,
         check=classic,
+        quote="pour c² > 2 ln(1.25/δ), ce mécanisme est ϵ-D.P dès lors que α ≥ (cΔf/ϵ)²",  # noqa: RUF001
     ),
     Claim(
         id="A2e",
@@ -185,6 +230,7 @@ CLAIMS = (
         instead=lambda epsilon: Fraction(continuous_variance(float(epsilon), float(DELTA), 1)),
         other=Instead.RIVAL,
         check=on_a_grid,
+        ours=True,
     ),
     Claim(
         id="A2h",
@@ -194,5 +240,6 @@ CLAIMS = (
         instead=lambda: LEAST,
         other=Instead.RIVAL,
         check=minimal,
+        ours=True,
     ),
 )

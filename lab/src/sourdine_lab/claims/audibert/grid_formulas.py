@@ -122,11 +122,13 @@ CLAIMS = (
     ),
     Claim(
         id="A12j",
-        statement="CN(2L) = (1 - r) (1 + 2q/(1 - q)²); it is (1 - r) (1 + 2/(q - 1))",
+        statement="CN(2L) = (1 - r) (1 + 2q/(1 - q)²) (meant: (1 - r) (1 + 2/(q - 1)), which the "
+        "lines above and below give)",
         printed=lambda r, q, _half: (1 - r) * (1 + 2 * q / (1 - q) ** 2),
         instead=lambda r, q, _half: (1 - r) * (1 + 2 / (q - 1)),
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=even_normaliser,
+        quote="(1 - e^{-nϵ/4})[1 + 2e^{nϵ/4L}/(1 - e^{nϵ/4L})²]",
     ),
     Claim(
         id="A12k",
@@ -146,10 +148,12 @@ CLAIMS = (
     ),
     Claim(
         id="A12m",
-        statement="(1)/CN(2L+1) ~ the middle of its line, which is (1) itself, not divided",
+        statement="(1)/CN(2L+1) ~ the middle of its line, which is (1) itself, not divided "
+        "(meant: its right-hand side)",
         printed=undivided,
         instead=divided,
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=first_part,
+        quote="(1)/CN(2L+1) ~ e^{-nϵ/4}(1 - e^{(2it+nϵ)/4})/(-(2it+nϵ)/(2(2L+1))) = …",
     ),
 )

@@ -151,6 +151,17 @@ def _moves(n: int, old: tuple[float | None, ...], size: int) -> list[float]:
     ]
 
 
+def keeps_privacy(part: float) -> Finding:
+    """Compare the laws of the answers for neighbouring means k/n and (k + 1)/n."""
+    n, epsilon, worst = 20, 1.0, 0.0
+    for size in (2, 5, 50, 1000):
+        rate = n * part * epsilon
+        logs = [np.log(chances(size, k / n, rate)) for k in range(n + 1)]
+        worst = max(worst, *(float(np.abs(a - b).max()) for a, b in pairwise(logs)))
+    words = f"exponent {part:g} epsilon/sensitivity: loss {worst:.3f} at most, allowed 1"
+    return Finding(worst <= 1, worst, words=words)
+
+
 def any_density(power: float) -> Finding:
     """Choose among N answers by a power of a density, here of 1 + sin(3y)/2 cut to [0, 1].
 
@@ -178,12 +189,14 @@ CLAIMS = (
     ),
     Claim(
         id="A12b",
-        statement="figures 18 to 20: as N grows the answers seem to converge to 0.5; their "
-        "distance tends to 2/(n epsilon)",
+        statement="Observed, figures 18 to 20, where the answers seem to converge to 0.5 as N "
+        "grows: read as a distance that tends to 0; it tends to 2/(n epsilon)",
         printed=0.0,
         instead=1 / RATE,
         other=Instead.CORRECTION,
         check=keeps_width,
+        quote="L'algorithme semble converger assez rapidement vers 0.5",
+        ours=True,
     ),
     Claim(
         id="A12c",
@@ -192,6 +205,7 @@ CLAIMS = (
         instead=lambda eta: (1 / 2 + RATE * eta / 4) * exp(-RATE * eta),
         other=Instead.CORRECTION,
         check=misses,
+        quote="P(Y_N - Y ≥ η) → 1/8 + (e^{-nϵ(1+2η)/4} + e^{-nϵη/2})/4 > 0",
     ),
     Claim(
         id="A12d",
@@ -204,11 +218,13 @@ CLAIMS = (
     ),
     Claim(
         id="A12e",
-        statement="the utility is -|o - 1/2|; it does not look at the data",
+        statement="the utility is -|o - 1/2|, which does not look at the data (meant: -|o - mean "
+        "of X|, as in the line for its sensitivity)",
         printed=lambda _x: 0.5,
         instead=lambda x: float(x.mean()),
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=follows_data,
+        quote="Prenons la fonction d'utilité u : (X, o) ↦ -|o - 1/2|.",
     ),
     Claim(
         id="A12f",
@@ -217,6 +233,7 @@ CLAIMS = (
         instead=lambda n: 1 / (n + 1),
         other=Instead.CORRECTION,
         check=added,
+        quote="Δu = […] 1 pour une relation d'addition / replacement",
     ),
     Claim(
         id="A12g",
@@ -252,5 +269,17 @@ CLAIMS = (
         instead=(0.1, 0.8, 3.0),
         other=Instead.RIVAL,
         check=limit_quicker,
+        ours=True,
+    ),
+    Claim(
+        id="A12p",
+        statement="a choice among N answers comes near one among all and stays epsilon-private, "
+        "whatever N (rival: with an exponent that is not halved)",
+        printed=0.5,
+        instead=1.0,
+        other=Instead.RIVAL,
+        check=keeps_privacy,
+        quote="approcher un mécanisme ayant un ensemble infini de réponses, en conservant de plus "
+        "la differential privacy",
     ),
 )

@@ -78,6 +78,7 @@ CLAIMS = (
         instead=lambda m: 1.1 / m,
         other=Instead.RIVAL,
         check=independent,
+        ours=True,
     ),
     Claim(
         id="A9",

@@ -133,12 +133,13 @@ CLAIMS = (
     ),
     Claim(
         id="A4d",
-        statement="The risk is the mean of the squared error plus its variance "
-        "(corrected: the square of the mean error, which is 0, plus its variance).",
+        statement="The risk is the mean of the squared error plus its variance (meant: the square "
+        "of the mean error, which is the 0² of the next line, plus its variance).",
         printed=lambda first, second, variance: second + variance,  # noqa: ARG005
         instead=lambda first, second, variance: first**2 + variance,  # noqa: ARG005
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=decomposed,
+        quote="E[(θ̂_n - θ)²] = E[(ΣX_i/n - θ)²] + Var[ΣX_i/n - θ] = 0² + …",
     ),
     Claim(
         id="A4e",

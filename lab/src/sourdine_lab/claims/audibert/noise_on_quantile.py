@@ -10,7 +10,7 @@ import numpy as np
 
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 from sourdine_lab.experiment import Part
-from sourdine_lab.experiments.audibert.one_quantile import risks
+from sourdine_lab.experiments.audibert.one_quantile import DEFAULTS, risks
 from sourdine_lab.table import Table
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ RUNS = 200
 @cache
 def _risks(n: int, top: float, epsilon: float, runs: int = RUNS) -> Table:
     settings = {"n": n, "top": top, "epsilon": epsilon, "runs": runs}
-    return Table(list(risks(Part("claims", settings, 1))))
+    return Table(list(risks(Part("claims", settings, 1, DEFAULTS))))
 
 
 def _of(table: Table, method: str, of: str = "") -> tuple[float, float]:
@@ -133,6 +133,7 @@ CLAIMS = (
         instead=64.0,
         other=Instead.RIVAL,
         check=nearer,
+        ours=True,
     ),
     Claim(
         id="A7c",
@@ -143,6 +144,7 @@ CLAIMS = (
         instead=(50, 150, 500, 1500, 5000),
         other=Instead.RIVAL,
         check=level_in_n,
+        ours=True,
     ),
     Claim(
         id="A7d",
@@ -153,6 +155,7 @@ CLAIMS = (
         instead=(20, 60, 200, 600, 2000),
         other=Instead.RIVAL,
         check=level_in_top,
+        ours=True,
     ),
     Claim(
         id="A7e",

@@ -141,6 +141,7 @@ CLAIMS = (
         instead=within,
         other=Instead.CORRECTION,
         check=finds_quartiles,
+        quote="un appel récursif avec les données X_i < v et les ordres p_i pour i < m̂",
     ),
     Claim(
         id="A10b",
@@ -149,34 +150,44 @@ CLAIMS = (
         instead=lambda m: m,
         other=Instead.CORRECTION,
         check=calls,
+        quote="Or le nombre d'appels est de l'ordre de log_2(m).",
     ),
     Claim(
         id="A10c",
-        statement="calls that are epsilon/(log2(m) + 1)-private make RecExp epsilon-private; it is "
-        "so where a record is added or removed, as the calls of a level share it; one replaced "
-        "changes two slices (for these orders up to (1 + 2 x .98)/(log2(3) + 1) = 1.145)",
+        statement="Observed, no relation is stated: calls that are epsilon/(log2(m) + 1)-private "
+        "make RecExp epsilon-private where a record is replaced; they do where one is added or "
+        "removed, as the calls of a level share it; one replaced changes two slices (for these "
+        "orders up to (1 + 2 x .98)/(log2(3) + 1) = 1.145)",
         printed="substitute",
         instead="add_remove",
         other=Instead.CORRECTION,
         check=loss_of_calls,
+        quote="Par théorème de composition […] on obtient bien un algorithme ϵ-differentially "
+        "private.",
+        ours=True,
     ),
     Claim(
         id="A10d",
-        statement="RecExp on QExp, both as printed, orders not rescaled, is epsilon-private where "
-        "a record is replaced (up to 5/(log2(3) + 1) = 1.934; with rescaled orders 4/(log2(3) + 1) "
-        "= 1.547); orders must be rescaled, and two levels of halved exponents get 1/2 each",
+        statement="Observed, no relation is stated: RecExp on QExp, both as printed, orders not "
+        "rescaled, is epsilon-private where a record is replaced (up to 5/(log2(3) + 1) = 1.934; "
+        "with rescaled orders 4/(log2(3) + 1) = 1.547); orders must be rescaled, and two levels of "
+        "halved exponents get 1/2 each",
         printed=Three((0.5, 0.25, 0.75), SHARE, SHARE),
         instead=Three((0.5, 0.5, 0.5), 1 / 4, 1 / 4),
         other=Instead.CORRECTION,
         check=loss,
+        ours=True,
     ),
     Claim(
         id="A10e",
-        statement="the slices are the records X_i < v and X_i > v; records equal to v are lost",
+        statement="Observed, the report's data have no ties: the slices are the records X_i < v "
+        "and X_i > v, so records equal to v are lost",
         printed=apart,
         instead=by_rank,
         other=Instead.CORRECTION,
         check=keeps_ties,
+        quote="les données X_i < v […] symétriquement pour les données X_i > v",
+        ours=True,
     ),
     Claim(
         id="A10f",

@@ -70,7 +70,7 @@ def draw(table: Table, settings: Settings) -> Any:
     for one in axes[1:]:
         one.set_ylabel("")
     look.note(
-        axes[0], f"dots: one estimate each\nshade: {settings['coverage']:.3g} of its law", 0.98
+        axes[0], f"dots: one estimate each\nshade: {settings['coverage']:.0%} of its law", 0.98
     )
     return figure
 
