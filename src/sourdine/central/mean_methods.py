@@ -76,11 +76,12 @@ class GridMean(Mechanism["Sums"]):
     ``test_the_grid_mean_is_near``.
 
     As the grid becomes finer the law tends to that of the mean with Laplace noise of
-    scale :math:`2(b-a)/(n\varepsilon)`, cut off at the bounds.
+    scale :math:`2(b-a)/(n\varepsilon)`, cut off at the bounds [2]_.
 
     References
     ----------
     .. [1] F. McSherry, K. Talwar, "Mechanism design via differential privacy", FOCS 2007.
+    .. [2] Audibert 2024, section 5.1.
 
     Examples
     --------
@@ -248,8 +249,8 @@ class BernoulliMean(Mechanism[int]):
     relation
         Which data sets are neighbours; f moves by at most ``rows`` between them.
     method
-        ``"printed"``: :math:`\lambda = \varepsilon/2`, as in the source. ``"tight"``: the
-        largest :math:`\lambda` that keeps the promise.
+        ``"printed"``: :math:`\lambda = \varepsilon/2`, as in [2]_. ``"tight"``: the largest
+        :math:`\lambda` that keeps the promise.
 
     Notes
     -----
@@ -268,6 +269,7 @@ class BernoulliMean(Mechanism[int]):
     ----------
     .. [1] H. Asi, J. Duchi, "Instance-optimality in differential privacy via approximate inverse
        sensitivity mechanisms", NeurIPS 2020.
+    .. [2] Audibert 2024, section 6.1.
 
     Examples
     --------

@@ -82,6 +82,7 @@ class Gaussian(Additive["Value"]):
        NeurIPS 2020.
     .. [2] B. Balle, Y.-X. Wang, "Improving the Gaussian mechanism for differential privacy",
        ICML 2018.
+    .. [3] Audibert 2024, section 3.2 (a private mean with the classic variance).
 
     Examples
     --------

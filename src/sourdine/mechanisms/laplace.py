@@ -99,6 +99,7 @@ class Laplace(LaplaceNoise["Value"]):
        data analysis", TCC 2006.
     .. [2] A. Ghosh, T. Roughgarden, M. Sundararajan, "Universally utility-maximizing privacy
        mechanisms", STOC 2009 (the discrete form).
+    .. [3] Audibert 2024, section 3.1 (a private mean).
 
     Examples
     --------
