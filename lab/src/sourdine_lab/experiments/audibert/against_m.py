@@ -73,7 +73,7 @@ def compute(part: Part) -> Iterator[Row]:
 def draw(table: Table, settings: Settings) -> Any:
     """Draw the risks against m, a panel an epsilon."""
     epsilons = settings["epsilons"]
-    figure, axes = look.panels(len(epsilons), width=5.5 * len(epsilons), height=4.4)
+    figure, axes = look.panels(len(epsilons), width=max(5.5 * len(epsilons), 7.5), height=4.4)
     kept = "one data set" if settings["data"] == "fixed" else "fresh data in each run"
     for one, (epsilon, part) in zip(axes, table.by("epsilon"), strict=True):
         for method, rows in part.by("method"):

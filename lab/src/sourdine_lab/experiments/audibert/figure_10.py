@@ -43,9 +43,8 @@ def draw(table: Table, settings: Settings) -> Any:
     for axes, whose in ((left, "law's"), (right, "sample's")):
         look.logarithmic(axes)
         look.titled(axes, f"Distance to the {whose} {short}", x="ε", y="")
-    left.set_ylabel(
-        f"mean squared distance, {settings['n']} values, Λ = {settings['top']:g}", color=look.BLACK
-    )
+    data = f"{settings['n']} values, {settings['top']:g} times {settings['law']}"
+    left.set_ylabel(f"mean squared distance, {data}", color=look.BLACK)
     if "today" in table["method"]:
         large = LARGE if settings["relation"] == "substitute" else LARGE / 2
         look.note(

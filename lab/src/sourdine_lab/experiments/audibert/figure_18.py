@@ -17,7 +17,7 @@ from sourdine_lab.experiments.audibert.grid_answers import (
     common,
     records,
 )
-from sourdine_lab.settings import Setting, integer, number, numbers
+from sourdine_lab.settings import DataLaw, Setting, integer, number, numbers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -49,11 +49,13 @@ def compute(part: Part) -> Iterator[Row]:
 def draw(table: Table, settings: Settings) -> Any:
     """Draw the estimates, a panel an epsilon."""
     epsilons = settings["epsilons"]
-    figure, axes = look.panels(len(epsilons), width=max(3.7 * len(epsilons), 6), height=3.8)
+    figure, axes = look.panels(len(epsilons), width=max(11 * len(epsilons) / 3, 6), height=3.8)
     usual = not EXPERIMENT.other(settings, quick=True)
+    half = DataLaw.read(settings["law"]).mean == 0.5
     for i, (one, (epsilon, rows)) in enumerate(zip(axes, table.by("epsilon"), strict=True)):
         n = rows["answers"]
-        look.stated(one, n, np.full(len(n), 0.5), "0.5")
+        if half:
+            look.stated(one, n, np.full(len(n), 0.5), "0.5")
         pink = look.colour("exponential")
         one.fill_between(n, rows["low"], rows["high"], color=pink, alpha=0.2, linewidth=0)
         one.plot(n, rows["estimate"], ".", color=pink, markersize=3, label="_estimates")

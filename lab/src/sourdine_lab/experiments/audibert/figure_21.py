@@ -99,7 +99,9 @@ def _draw_estimates(axes: Any, table: Table, settings: Settings) -> None:
                 markersize=4, label=f"_{epsilon}",
             )  # fmt: skip
     n, centre = table["answers"], float(table["mean"][0])
-    look.stated(axes, [n.min(), n.max()], [0.5, 0.5], "_half")
+    half = DataLaw.read(settings["law"]).mean == 0.5
+    if half:
+        look.stated(axes, [n.min(), n.max()], [0.5, 0.5], "_half")
     axes.plot([n.min(), n.max()], [centre] * 2, color=look.colour("truth"), label="_mean")
     if abs(centre - 0.5) < 0.05:
         axes.set_ylim(0.4, 0.6)
@@ -109,7 +111,9 @@ def _draw_estimates(axes: Any, table: Table, settings: Settings) -> None:
             0.98, 0.97 - 0.07 * i, f"ε = {epsilon:g}", transform=axes.transAxes, ha="right",
             va="top", fontsize=9, color=look.colour(method),
         )  # fmt: skip
-    words = "one estimate a dot; line: mean of X;\ndotted: 0.5, which the report names"
+    words = "one estimate a dot; line: mean of X"
+    if half:
+        words += ";\ndotted: 0.5, which the report names"
     look.note(axes, words, y=0.1)
     look.titled(axes, "Estimates for one data set", x="possible answers N", y="estimated mean")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -161,12 +162,13 @@ def _chances(axes: Any, table: Table, settings: Settings) -> None:
         )  # fmt: skip
     axes.axhline(settings["beta"], color=look.SLATE, linestyle="--", linewidth=0.9)
     look.logarithmic(axes)
-    for way in WAYS:
-        epsilon = table.where(way=way)["epsilon"][0]
+    chosen = [float(table.where(way=way)["epsilon"][0]) for way in WAYS]
+    close = any(b < 1.3 * a for a, b in pairwise(sorted(chosen)))
+    for i, epsilon in enumerate(chosen):
         axes.axvline(epsilon, color=look.BLACK, linestyle=":", linewidth=1.3)
         axes.annotate(
-            f"{epsilon:.2g}", (epsilon, 1), (3, -2), xycoords=("data", "axes fraction"),
-            textcoords="offset points", fontsize=9, va="top", color=look.BLACK,
+            f"{epsilon:.2g}", (epsilon, 1), (3, -2 - 10 * i * close), va="top", fontsize=9,
+            xycoords=("data", "axes fraction"), textcoords="offset points", color=look.BLACK,
         )  # fmt: skip
     low, high = settings["epsilon_range"]
     axes.set_xlim(0.9 * low, 1.6 * high)

@@ -43,8 +43,8 @@ def draw(table: Table, settings: Settings) -> Any:
     if not EXPERIMENT.other(settings, quick=True).keys() - {"sizes", "runs", "data", "methods"}:
         look.said(axes, STATED, "stated for QExp: of this order; for which n is not said")
     look.titled(
-        axes, f"Risk of a private {who(settings)}, Λ = {settings['top']:g}, "
-        f"ε = {settings['epsilon']:g}", x="values n",
+        axes, f"Risk of a private {who(settings)}, Λ = {settings['top']:g} times "
+        f"{settings['law']}, ε = {settings['epsilon']:g}", x="values n",
         y="mean squared distance to the law's quantile",
     )  # fmt: skip
     look.name_lines(axes)

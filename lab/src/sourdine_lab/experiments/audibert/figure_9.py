@@ -43,8 +43,8 @@ def draw(table: Table, settings: Settings) -> Any:
     if not EXPERIMENT.other(settings, quick=True).keys() - {"tops", "runs", "data", "methods"}:
         look.said(axes, STATED, "stated for QExp: of this order; for which Λ is not said")
     look.titled(
-        axes, f"Risk of a private {who(settings)}, {settings['n']} values, "
-        f"ε = {settings['epsilon']:g}",
+        axes, f"Risk of a private {who(settings)}, {settings['n']} values, Λ times "
+        f"{settings['law']}, ε = {settings['epsilon']:g}",
         x="bound Λ of the data", y="mean squared distance to the law's quantile",
     )  # fmt: skip
     look.name_lines(axes)
