@@ -128,7 +128,7 @@ CLAIMS = (
         instead=0.5,
         other=Instead.CORRECTION,
         check=either,
-        quote="Y_i = (X_{i+1} - X_i)e^{-ϵ|i-pn|}, avec «un degré de confidentialité ϵ»",
+        quote="un degré de confidentialité ϵ […] Y_i = (X_{i+1} - X_i)e^{-ϵ|i-pn|}",
     ),
     Claim(
         id="A5b",
