@@ -11,10 +11,15 @@ from sourdine_lab import page as module
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.page import DOCUMENTS, ShownFigure, document, page
+from sourdine_lab.settings import Setting, number
 from sourdine_lab.table import Table
 
 
-def draw(table):
+EPSILON = Setting("epsilon", 1, number(above=0), "a < b & loss")
+
+
+def draw(table, settings):
+    assert settings["epsilon"]
     figure, (axes,) = look.panels(1)
     look.band(axes, table["n"], table["n"], method="today")
     look.name_lines(axes)
@@ -23,13 +28,14 @@ def draw(table):
 
 def experiment(name="canesse-2", **more):
     given = {"title": "Errors & <n>", "question": "Is a < b?", "stated": "a < b & c"}
-    given |= {"ids": ("C6", "A3"), "full": {}, "quick": {}, **more}
+    given |= {"ids": ("C6", "A3"), "settings": (EPSILON,), **more}
     return Experiment(name=name, parts=lambda _: [], compute=lambda _: [], draw=draw, **given)
 
 
-def shown(*args, **more):
+def shown(*args, epsilon=1, **more):
     one = experiment(*args, **more)
-    return ShownFigure(one, one.figure(Table([{"n": 1}, {"n": 2}])))
+    settings = {"epsilon": epsilon}
+    return ShownFigure(one, one.figure(Table([{"n": 1}, {"n": 2}]), settings), settings)
 
 
 def check(form):
@@ -92,7 +98,7 @@ def test_every_link_leads_somewhere(text):
 
 
 def test_what_people_wrote_is_escaped(text):
-    for written in ("Errors &amp; &lt;n&gt;", "Is a &lt; b?", "a &lt; b &amp; c.", "1 &lt; 2"):
+    for written in ("Errors &amp; &lt;n&gt;", "Is a &lt; b?", "a &lt; b &amp; c.", "1 &lt; 2", "a &lt; b &amp; loss"):
         assert written in text
     assert "&lt;b&gt;bold&lt;/b&gt;" in text
     assert "<b>bold" not in text
@@ -133,11 +139,21 @@ def test_the_stand_in_is_named_on_the_figure():
     assert "Stand-in" not in shown().drawn("svg").decode()
 
 
+def test_other_settings_are_named_on_the_figure_and_on_the_page():
+    other = shown(epsilon=0.1)
+    drawing = re.sub(r"<!--|-->", "", other.drawn("svg").decode())
+    assert "Other settings than the document's: epsilon=0.1" in drawing
+    text = page([other], [], quick=False, seed=1)
+    assert "epsilon=0.1 (the document: 1)" in text
+    assert "Not the document's settings" in text
+    assert "Not the document's settings" not in page([shown()], [], quick=False, seed=1)
+
+
 def test_an_empty_page_is_a_page():
     text = page([], [], quick=False, seed=1)
     assert Reader(text).open == []
     assert "full run, seed 1" in text
-    assert "none here" in text
+    assert "(0 claims)" in text
 
 
 def test_a_page_without_claims_has_no_empty_table_and_no_dead_links():

@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -159,7 +160,8 @@ class Experiment:
         if other := self.other(settings, quick=True):
             notes.append(f"Other settings than the document's: {said(other)}")
         if notes:
-            text = "\n".join(notes)
+            width = round(14 * figure.get_figwidth())  # letters of this size in an inch
+            text = "\n".join(line for note in notes for line in wrap(note, width))
             figure.supxlabel(text, x=0.01, ha="left", fontsize=8, color=SLATE)
         return figure
 

@@ -148,7 +148,7 @@ def folder_of(given: Mapping[str, object]) -> str:
     Examples
     --------
     >>> folder_of({"epsilon": "0.1", "law": "beta(2,5)"})
-    'with-epsilon-0.1-law-beta-2-5-0b8e'
+    'with-epsilon-0.1-law-beta-2-5-7fc0'
     """
     said = "-".join(f"{name}-{value}" for name, value in sorted(given.items()))
     mark = blake2b(said.encode(), digest_size=2).hexdigest()

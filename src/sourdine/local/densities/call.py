@@ -155,8 +155,8 @@ def _terms(method: str, **terms: Any) -> dict[str, Any]:
     asked = {name: x for name, x in terms.items() if x is not None}
     for name, x in asked.items():
         if method not in TAKEN[name]:
-            takers = " and ".join(f"method={taker!r}" for taker in TAKEN[name])
-            must = f"be omitted with method={method!r}: it is a parameter of {takers}"
+            takers = " and ".join(map(repr, TAKEN[name]))
+            must = f"be omitted with the method {method!r}: it is a parameter of {takers}"
             raise ParameterError(name, must, given(x), f"Omit {{{name}}}.", **{name: LEFT_OUT})
     return asked
 
