@@ -51,6 +51,8 @@ NAMES = list(all_experiments())
         (integers(), np.array([1, 2]), [1, 2]),
         (word("a", "b"), "b", "b"),
         (words("a", "b"), "b,a", ["b", "a"]),
+        (words("a", "a, b", "b"), "a, b,a , b", ["a, b", "a, b"]),
+        (words("a, b", "c"), "c,a, b", ["c", "a, b"]),
         (text("be a column"), "salary", "salary"),
         (law(), " Beta( 2, 5 ) ", "beta(2,5)"),
         (law(0, 1), "beta(2,5)", "beta(2,5)"),
@@ -83,7 +85,7 @@ def test_what_is_typed_is_stored_as_json_knows_it(kind, typed, stored):
         (integers(), "1:5:0", "or first:last:step"),
         (integers(), "1:2:3:4", "or first:last:step"),
         (word("a", "b"), "c", "x must be a or b, got c"),
-        (words("a", "b"), "a,c", "x must be some of a, b, with commas in between"),
+        (words("a", "b"), "a,c", "x must be some of a; b, with commas in between"),
         (text("be a column"), 3, "x must be a column, got 3"),
         (law(), "beta(2)", "x must be a law"),
         (law(), "beta(2,-5)", "got beta(2,-5)"),
@@ -191,8 +193,8 @@ def constants(path):
                 yield from (n for n in names if n.isupper())
 
 
-DRAWING = {"SHOWN", "EDGES", "AVERAGED"}
-"""How a picture is drawn."""
+DRAWING = {"EXPERIMENT", "SETTINGS"}
+"""Where the settings are."""
 
 
 def test_constants_of_experiments_are_settings():

@@ -238,8 +238,23 @@ def word(*allowed: str) -> Kind:
 
 def words(*allowed: str) -> Kind:
     """Return the kind of some of a few words."""
-    one = word(*allowed)
-    return Kind(f"be some of {', '.join(allowed)}, with commas in between", _list(one, None))
+    listed = _list(word(*allowed), None)
+    longest = sorted(map(re.escape, allowed), key=len, reverse=True)
+    start = re.compile(rf"\s*({'|'.join(longest)})\s*(?:,|$)")
+
+    def read(given: Any) -> list[Any]:
+        if not isinstance(given, str):
+            return listed(given)
+        found, at = [], 0
+        while at < len(given):  # a word may itself have a comma
+            match = start.match(given, at)
+            if match is None:
+                raise ValueError(given)
+            found.append(match[1])
+            at = match.end()
+        return listed(found)
+
+    return Kind(f"be some of {'; '.join(allowed)}, with commas in between", read)
 
 
 def text(must: str) -> Kind:
