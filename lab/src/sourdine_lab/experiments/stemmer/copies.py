@@ -66,7 +66,14 @@ class Copy:
 
 
 def private_median(
-    copies: int, rows: int, *, sample: int, epsilon0: float, start: float, source: Source
+    copies: int,
+    rows: int,
+    *,
+    sample: int,
+    epsilon0: float,
+    start: float,
+    source: Source,
+    error: float = ACCURACY,
 ) -> Robust:
     """Return the lecture's algorithm around so many sketches.
 
@@ -86,7 +93,7 @@ def private_median(
         sample=sample,
         epsilon0=epsilon0,
         steps=ENDLESS,
-        error=ACCURACY,
+        error=error,
         start=start,
         source=source,
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,6 +19,7 @@ from sourdine_lab.one_from_many import (
     one_from_many,
 )
 from sourdine_lab.one_from_many.lower_bound import deletions
+from sourdine_lab.settings import Kind, Setting, integer, integers, number, numbers, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,18 +28,53 @@ if TYPE_CHECKING:
     from sourdine_lab.one_from_many import Sampler
     from sourdine_lab.table import Table
 
-WORD = 64
+SAMPLERS = ("coordinates", "l0 sampler", "bitset")
+
+
+def _sizes(given: Any) -> list[str]:
+    """Read sizes such as 4x16: levels, and cells of each."""
+    found = [
+        "x".join(str(int(part)) for part in str(one).lower().split("x"))
+        for one in (given.split(",") if isinstance(given, str) else given)
+    ]
+    if not found or any(len(_pair(one)) != 2 or min(_pair(one)) < 1 for one in found):
+        raise ValueError
+    return found
+
+
+def _pair(size: str) -> list[int]:
+    return [int(part) for part in size.split("x")]
+
+
+def _even() -> Kind:
+    """Return the kind of a whole number of 20 or more that halves."""
+    one = integer(least=20)
+
+    def read(given: Any) -> int:
+        value: int = one.read(given)
+        if value % 2:
+            raise ValueError
+        return value
+
+    return Kind("be an even number of 20 or more", read)
+
+
+def _evens() -> Kind:
+    several, one = integers(least=20), _even()
+    return Kind("be even numbers of 20 or more, with commas in between",
+                lambda given: [one.read(value) for value in several.read(given)])  # fmt: skip
 
 
 def parts(settings: Settings) -> list[Settings]:
     """One part a sampler and size for the games, one a universe for the least memory."""
     universe, games = settings["universe"], settings["games"]
     sizes = [("coordinates", [int(universe * f)]) for f in settings["watched"]]
-    sizes += [("l0 sampler", list(size)) for size in settings["cells"]]
+    sizes += [("l0 sampler", _pair(size)) for size in settings["cells"]]
     sizes += [("bitset", [])]
     played = [
         {"panel": "games", "sampler": sampler, "size": size, "universe": universe, "games": games}
         for sampler, size in sizes
+        if sampler in settings["samplers"]
     ]
     least = [{"panel": "least", "universe": n, "games": games} for n in settings["universes"]]
     return [*played, *least]
@@ -60,7 +97,7 @@ def _games(part: Part) -> Iterator[Row]:
         ]
         words = _made(part["sampler"], universe, part["size"], 0).words
         yield {"panel": "games", "sampler": part["sampler"], "game": game, "universe": universe,
-               "bits": WORD * words, "survived": float(np.mean(survived)),
+               "bits": part["word"] * words, "survived": float(np.mean(survived)),
                "deviation": float(np.std(survived)) / games**0.5,
                "won": float(np.mean(np.array(survived) == deletions(universe))),
                "games": games}  # fmt: skip
@@ -76,7 +113,7 @@ def _least(part: Part) -> Iterator[Row]:
     universe, games, rng = part["universe"], part["games"], part.rng
     for game in ("adaptive", "fixed"):
         adaptive = game == "adaptive"
-        watched = least_watched(universe, adaptive=adaptive)
+        watched = least_watched(universe, adaptive=adaptive, chance=Fraction(str(part["chance"])))
         won = [
             not one_from_many(
                 CoordinateSampler(universe, watched, int(rng.integers(1 << 62))),
@@ -86,17 +123,17 @@ def _least(part: Part) -> Iterator[Row]:
         ]  # fmt: skip
         share = float(np.mean(won))
         yield {"panel": "least", "sampler": "coordinates", "game": game, "universe": universe,
-               "bits": 2 * WORD * watched, "won": share,
+               "bits": 2 * part["word"] * watched, "won": share,
                "deviation": (share * (1 - share) / games) ** 0.5, "games": games,
                "lower": memory_lower_bound(universe), "lecture": _lecture(universe),
                "bitset": universe}  # fmt: skip
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the deletions survived against memory, and the least memory against the universe."""
     figure, (left, right) = look.panels(2, width=12.0, height=4.6, sharey=False)
     _draw_games(left, table.where(panel="games"))
-    _draw_least(right, table.where(panel="least"))
+    _draw_least(right, table.where(panel="least"), settings["chance"])
     return figure
 
 
@@ -118,8 +155,8 @@ def _draw_games(axes: Any, table: Table) -> None:
     look.logarithmic(axes)
     axes.set_xlim(lecture / 3, table["bits"].max() * 1.5)
     axes.set_ylim(5, 4 * goal)
-    for x, words in ((lecture, "lecture: at least |X|/5"), (least, "no sampler below this wins")):
-        axes.annotate(words, (x, 6), (-4, 0), textcoords="offset points", rotation=90, ha="right",
+    for x, text in ((lecture, "lecture: at least |X|/5"), (least, "no sampler below this wins")):
+        axes.annotate(text, (x, 6), (-4, 0), textcoords="offset points", rotation=90, ha="right",
                       va="bottom", fontsize=8, color=look.colour("stated"))  # fmt: skip
     look.note(axes, "dots: what was named is deleted\nrings: deletions fixed beforehand", 0.98)
     look.titled(axes, f"Deletions survived, of {goal}; |X| = {universe}",
@@ -131,7 +168,7 @@ def _lecture(universe: int) -> float:
     return code_size_bits(universe) - 2
 
 
-def _draw_least(axes: Any, table: Table) -> None:
+def _draw_least(axes: Any, table: Table, chance: float) -> None:
     adaptive, fixed = table.where(game="adaptive"), table.where(game="fixed")
     n = adaptive["universe"]
     look.band(axes, n, adaptive["bits"], method="coordinates", label="coordinates, adaptive")
@@ -142,7 +179,8 @@ def _draw_least(axes: Any, table: Table) -> None:
     look.logarithmic(axes)
     axes.set_xlim(n.min(), n.max())
     look.name_lines(axes)
-    look.titled(axes, "Least memory that wins one game in four",
+    often = "one game in four" if chance == 0.25 else f"{chance:.0%} of the games"
+    look.titled(axes, f"Least memory that wins {often}",
                 x="size of the universe, |X|", y="memory, bits")  # fmt: skip
 
 
@@ -155,18 +193,23 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={
-        "universe": 4096,
-        "watched": [1 / 128, 1 / 32, 1 / 8, 1 / 2, 1],
-        "cells": [[2, 8], [4, 16], [4, 64], [4, 256]],
-        "universes": [128, 256, 512, 1024, 2048, 4096],
-        "games": 10,
-    },
-    quick={
-        "universe": 1024,
-        "watched": [1 / 64, 1 / 16, 1 / 4, 1],
-        "cells": [[2, 8], [4, 16], [4, 64]],
-        "universes": [128, 256, 512, 1024],
-        "games": 6,
-    },
-)
+    settings=(
+        Setting("universe", 4096, _even(), "size of the universe of the games", quick=1024,
+                split=True),
+        Setting("watched", [1 / 128, 1 / 32, 1 / 8, 1 / 2, 1], numbers(above=0, most=1),
+                "shares of the universe that the sampler of coordinates watches",
+                quick=[1 / 64, 1 / 16, 1 / 4, 1], split=True),
+        Setting("cells", ["2x8", "4x16", "4x64", "4x256"],
+                Kind("be sizes such as 4x16, with commas in between", _sizes),
+                "levels and cells of the l0 sampler", quick=["2x8", "4x16", "4x64"], split=True),
+        Setting("samplers", list(SAMPLERS), words(*SAMPLERS), "the samplers of the games",
+                split=True),
+        Setting("universes", [128, 256, 512, 1024, 2048, 4096], _evens(),
+                "sizes of the universe for the least memory", quick=[128, 256, 512, 1024],
+                split=True),
+        Setting("games", 10, integer(least=2), "games for each sampler", quick=6, split=True),
+        Setting("chance", 0.25, number(above=0, below=1),
+                "share of the games that the least memory wins"),
+        Setting("word", 64, integer(least=1), "bits of a word of memory"),
+    ),
+)  # fmt: skip

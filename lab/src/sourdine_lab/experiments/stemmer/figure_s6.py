@@ -21,6 +21,7 @@ from sourdine_lab.game import (
     splitting_on_repeated,
 )
 from sourdine_lab.samples import blocks, failures, iid, lazy_walk, least_failure
+from sourdine_lab.settings import Setting, integer, integers, number, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
@@ -32,15 +33,8 @@ if TYPE_CHECKING:
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 
-BETA, COPIES, CODES = 0.05, 10, 4096
-LAW = np.full(CODES, 1 / CODES)
-SMALL = np.full(1000, 1 / 1000)
 Rng = np.random.Generator
-SAMPLES: dict[str, tuple[Callable[[int, Rng], NDArray[np.int64]], Dependence]] = {
-    "independent": (lambda n, rng: iid(LAW, n, rng=rng), Iid()),
-    "lazy walk": (lambda n, rng: lazy_walk(LAW, n, rng=rng), Markov(0.5)),
-    "tenfold rows": (lambda n, rng: blocks(LAW, n, size=COPIES, rng=rng), Blocks(COPIES)),
-}
+SAMPLES = ("independent", "lazy walk", "tenfold rows")
 ANSWERS: dict[str, Mapping[Number, Number]] = {
     "always 1/4": {Fraction(1, 4): 1},
     "the sample's mean, 1/2": {Fraction(1, 2): 1},
@@ -53,7 +47,7 @@ def parts(settings: Settings) -> list[Settings]:
     """One part for each panel, and one a number of questions."""
     games = [
         {"panel": sample, "n": settings["n"], "k": k, "runs": settings["runs"]}
-        for sample in SAMPLES
+        for sample in settings["samples"]
         for k in settings["questions"]
     ]
     split = [
@@ -61,7 +55,7 @@ def parts(settings: Settings) -> list[Settings]:
         for k in settings["times"]
     ]
     coded = [{"panel": "encoded", "n": n, "runs": settings["runs"]} for n in settings["lengths"]]
-    return [{"panel": "impossible", "alphas": 401}, *coded, *split, *games]
+    return [{"panel": "impossible", "alphas": settings["alphas"]}, *coded, *split, *games]
 
 
 def compute(part: Part) -> Iterator[Row]:
@@ -70,18 +64,39 @@ def compute(part: Part) -> Iterator[Row]:
     if panel == "impossible":
         yield from _impossible(part["alphas"])
     elif panel == "encoded":
-        width = widths.splitting(part["n"], 2, BETA)
+        width = widths.splitting(part["n"], 2, part["beta"])
         yield from _row(part, "dependent", _errors(part, _encoded), width)
         yield from _row(part, "independent", _errors(part, _not_encoded), width)
     elif panel == "repeated":
-        width = widths.splitting(part["n"], part["k"], BETA)
+        width = widths.splitting(part["n"], part["k"], part["beta"])
         yield from _row(part, "dependent", _errors(part, _repeated), width)
         yield from _row(part, "independent", _errors(part, _not_repeated), width)
     else:
-        declared = SAMPLES[panel][1]
-        nats = log(part["k"] / BETA) + (part["k"] - 1) * log(2)
+        declared = _declared(part)
+        nats = log(part["k"] / part["beta"]) + (part["k"] - 1) * log(2)
         yield from _row(part, panel, _errors(part, overfitted), declared.width(part["n"], nats),
                         Iid().width(part["n"], nats))  # fmt: skip
+
+
+def _even(codes: int) -> NDArray[np.float64]:
+    return np.full(codes, 1 / codes)
+
+
+def _drawn(part: Part, rng: Rng) -> NDArray[np.int64]:
+    """Return the rows of a panel."""
+    law, n = _even(part["codes"]), part["n"]
+    if part["panel"] == "independent":
+        return iid(law, n, rng=rng)
+    if part["panel"] == "lazy walk":
+        return lazy_walk(law, n, rng=rng, stay=part["stay"])
+    return blocks(law, n, size=part["copies"], rng=rng)
+
+
+def _declared(part: Part) -> Dependence:
+    """Return how the rows of a panel depend on each other."""
+    if part["panel"] == "independent":
+        return Iid()
+    return Markov(part["stay"]) if part["panel"] == "lazy walk" else Blocks(part["copies"])
 
 
 def _impossible(alphas: int) -> Iterator[Row]:
@@ -109,9 +124,9 @@ def _row(
 
 def overfitted(part: Part, rng: Rng) -> float:
     """Return the error of the last query, after k - 1 answers of one bit led to it."""
-    sample = SAMPLES[part["panel"]][0](part["n"], rng)
-    analyst = Overfitting(LAW, part["k"], rng=rng, one_bit=True)
-    return float(AdaptiveGame(analyst, sample, Empirical).play()[-1:].errors(LAW)[0])
+    sample, law = _drawn(part, rng), _even(part["codes"])
+    analyst = Overfitting(law, part["k"], rng=rng, one_bit=True)
+    return float(AdaptiveGame(analyst, sample, Empirical).play()[-1:].errors(law)[0])
 
 
 def _encoded(part: Part, rng: Rng) -> float:
@@ -127,13 +142,14 @@ def _not_encoded(part: Part, rng: Rng) -> float:
 
 
 def _repeated(part: Part, rng: Rng) -> float:
-    return splitting_on_repeated(SMALL, part["n"], times=part["k"], rng=rng).error
+    return splitting_on_repeated(_even(part["kinds"]), part["n"], times=part["k"], rng=rng).error
 
 
 def _not_repeated(part: Part, rng: Rng) -> float:
-    rows, analyst = iid(SMALL, part["n"], rng=rng), Overfitting(SMALL, part["k"], rng=rng)
+    law = _even(part["kinds"])
+    rows, analyst = iid(law, part["n"], rng=rng), Overfitting(law, part["k"], rng=rng)
     play = AdaptiveGame(analyst, rows, _split(part["k"], rng), rounds=part["k"]).play()
-    return float(play[-1:].errors(SMALL)[0])
+    return float(play[-1:].errors(law)[0])
 
 
 def _split(rounds: int, rng: Rng) -> Callable[[NDArray[Any]], Splitting]:
@@ -141,7 +157,7 @@ def _split(rounds: int, rng: Rng) -> Callable[[NDArray[Any]], Splitting]:
     return lambda sample: Splitting(sample, rounds, source=source)
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw what is impossible, both failures of splitting, and three kinds of rows."""
     figure, axes = look.panels(6, rows=2, width=15.0, height=8.4, sharey=False)
     _draw_impossible(axes[0], table.where(panel="impossible"))
@@ -149,10 +165,21 @@ def draw(table: Table) -> Any:
     axes[1].set_title("Splitting, rows that encode the sample", loc="left", fontsize=11)
     _draw_split(axes[2], table.where(panel="repeated"), "k", "questions, copies of the block")
     axes[2].set_title("Splitting, one block repeated", loc="left", fontsize=11)
-    top = 1.15 * max(table.where(panel=sample)["width"].max() for sample in SAMPLES)
-    for one, sample in zip(axes[3:], SAMPLES, strict=True):
-        _draw_declared(one, table.where(panel=sample), sample, top)
+    samples = settings["samples"]
+    top = 1.15 * max(table.where(panel=sample)["width"].max() for sample in samples)
+    for one, sample in zip(axes[3:], samples, strict=False):
+        _draw_declared(one, table.where(panel=sample), _name(sample, settings), top)
+    for one in axes[3 + len(samples) :]:
+        one.set_axis_off()
     return figure
+
+
+def _name(sample: str, settings: Settings) -> str:
+    if sample == "tenfold rows" and settings["copies"] != 10:
+        return f"rows {settings['copies']} times each"
+    if sample == "lazy walk" and settings["stay"] != 0.5:
+        return f"walk that stays with {settings['stay']:g}"
+    return sample
 
 
 def _draw_impossible(axes: Any, table: Table) -> None:
@@ -209,20 +236,26 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={
-        "n": 10_000,
-        "rows": 40_000,
-        "runs": 50,
-        "questions": [10, 50, 100, 200, 350, 500],
-        "times": [10, 50, 100, 200, 400],
-        "lengths": [4, 8, 12, 20, 30, 40],
-    },
-    quick={
-        "n": 10_000,
-        "rows": 20_000,
-        "runs": 15,
-        "questions": [10, 50, 100, 200, 350],
-        "times": [10, 50, 200],
-        "lengths": [4, 12, 40],
-    },
-)
+    settings=(
+        Setting("n", 10_000, integer(least=100), "rows of a sample that is overfitted", split=True),
+        Setting("questions", [10, 50, 100, 200, 350, 500], integers(least=2),
+                "numbers of questions to it, of one bit each", quick=[10, 50, 100, 200, 350],
+                split=True),
+        Setting("samples", list(SAMPLES), words(*SAMPLES), "the samples that are overfitted",
+                split=True),
+        Setting("stay", 0.5, number(least=0, below=1), "chance that the lazy walk stays"),
+        Setting("copies", 10, integer(least=1), "how often each row comes"),
+        Setting("codes", 4096, integer(least=2), "kinds of rows of these samples, equally likely"),
+        Setting("beta", 0.05, number(above=0, below=1), "chance that some answer is farther off"),
+        Setting("rows", 40_000, integer(least=100), "rows of a sample that is split, one block "
+                "repeated", quick=20_000, split=True),
+        Setting("times", [10, 50, 100, 200, 400], integers(least=2),
+                "copies of the block, and questions to it", quick=[10, 50, 200], split=True),
+        Setting("kinds", 1000, integer(least=2), "kinds of rows of these samples, equally likely"),
+        Setting("lengths", [4, 8, 12, 20, 30, 40], integers(least=2, most=60),
+                "rows of a sample that its rows encode", quick=[4, 12, 40], split=True),
+        Setting("alphas", 401, integer(least=3), "accuracies asked for, from 0 to 1/2",
+                split=True),
+        Setting("runs", 50, integer(least=2), "games for each point", quick=15, split=True),
+    ),
+)  # fmt: skip

@@ -11,14 +11,13 @@ from sourdine_lab import look
 from sourdine_lab.answering import MedianPlan
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.stemmer.hardest import ask_hardest, skewed
+from sourdine_lab.settings import Setting, integer, integers, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
-
-UNIVERSE = 3
 
 
 def parts(settings: Settings) -> list[Settings]:
@@ -37,9 +36,10 @@ def parts(settings: Settings) -> list[Settings]:
 def compute(part: Part) -> Iterator[Row]:
     """Yield the worst distance and the bits told, against an analyst who peeks."""
     n, k, runs, rng = part["n"], part["k"], part["runs"], part.rng
-    played = [ask_hardest(skewed(UNIVERSE, n, rng), universe=UNIVERSE, rounds=k)
+    universe, often = part["universe"], part["often"]
+    played = [ask_hardest(skewed(universe, n, rng, often=often), universe=universe, rounds=k)
               for _ in range(runs)]  # fmt: skip
-    plan = MedianPlan(n, k, UNIVERSE)
+    plan = MedianPlan(n, k, universe)
     worst = [asked.worst for asked in played]
     hard = [asked.mechanism.hard for asked in played]
     bits = [asked.mechanism.compression_bits for asked in played]
@@ -50,7 +50,7 @@ def compute(part: Part) -> Iterator[Row]:
            "rounding": k * log2(played[0].mechanism.levels)}  # fmt: skip
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the accuracy against the rows, and the bits against the questions."""
     figure, (left, right) = look.panels(2, width=12.5, height=4.6, sharey=False)
     own = table.where(panel="rows")
@@ -62,7 +62,7 @@ def draw(table: Table) -> Any:
     look.name_lines(left)
     k, runs = int(own["k"][0]), int(own["runs"][0])
     look.note(left, f"hardest of all yes-or-no queries, {k} times over; {runs} samples", 0.98)
-    look.titled(left, f"Distance from the sample's averages, |X| = {UNIVERSE}",
+    look.titled(left, f"Distance from the sample's averages, |X| = {settings['universe']}",
                 x="rows, n", y="largest |answer - average|")  # fmt: skip
     own = table.where(panel="questions")
     look.stated(
@@ -89,7 +89,15 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"k": 50, "rows": [50, 100, 200, 500, 1000, 2000, 5000], "n": 1000,
-          "questions": [5, 10, 20, 50, 100, 200, 500, 1000], "runs": 20},
-    quick={"k": 20, "rows": [50, 200, 1000], "n": 1000, "questions": [5, 20, 80, 320], "runs": 5},
+    settings=(
+        Setting("rows", [50, 100, 200, 500, 1000, 2000, 5000], integers(least=20),
+                "rows of the samples, left", quick=[50, 200, 1000], split=True),
+        Setting("k", 50, integer(least=2), "questions, left", quick=20, split=True),
+        Setting("n", 1000, integer(least=20), "rows of the samples, right", split=True),
+        Setting("questions", [5, 10, 20, 50, 100, 200, 500, 1000], integers(least=2),
+                "numbers of questions, right", quick=[5, 20, 80, 320], split=True),
+        Setting("runs", 20, integer(least=2), "samples", quick=5, split=True),
+        Setting("universe", 3, integer(least=2, most=4), "size of the universe, |X|"),
+        Setting("often", 0.9, number(least=0, most=1), "share of the most frequent kind of row"),
+    ),
 )  # fmt: skip

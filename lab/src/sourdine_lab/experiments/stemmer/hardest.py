@@ -22,10 +22,13 @@ class Asked(NamedTuple):
     worst: float
 
 
-def skewed(universe: int, n: int, rng: np.random.Generator) -> NDArray[np.int64]:
+def skewed(
+    universe: int, n: int, rng: np.random.Generator, *, often: float = 0.9
+) -> NDArray[np.int64]:
     """Return rows most of which are the same: far from what most small databases say."""
-    law = np.full(universe, 0.1 / (universe - 1))
-    law[rng.integers(universe)] = 0.9
+    rest = 0.1 if often == 0.9 else 1 - often  # 1 - 0.9 is not 0.1 in floats
+    law = np.full(universe, rest / (universe - 1))
+    law[rng.integers(universe)] = often
     return rng.choice(universe, n, p=law)
 
 
