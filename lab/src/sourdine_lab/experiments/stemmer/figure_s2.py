@@ -77,7 +77,7 @@ def draw(table: Table, settings: Settings) -> Any:
     look.band(right, q, table["delta"], method="unprotected", label="_delta")
     right.set_xlim(0, 1)
     right.set_ylim(0, None)
-    said = "The lecture states (q, q δ)" if own else f"As the lecture, for ε = 1: ({printed}, q δ)"
+    said = "The lecture states (q, q δ)" if own else f"As printed: ({printed}, q δ)"
     worst = int(np.argmax(table["delta"]))
     right.plot(q[worst], table["delta"][worst], "o", color=look.colour("unprotected"))
     look.note(right, f"{said}; with δ = 0 nothing may be left.\n"

@@ -14,6 +14,7 @@ from sourdine.noise import SeededSource
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.stemmer.copies import private_median
+from sourdine_lab.experiments.stemmer.numerals import powers
 from sourdine_lab.lecture import lecture_cost
 from sourdine_lab.settings import Setting, integer, integers, number, numbers, words
 
@@ -86,8 +87,8 @@ def draw(table: Table, settings: Settings) -> Any:
     costs = table.where(panel="cost")
     _draw_costs(middle, costs, {"lecture": "√T copies", "proved": "proved copies"},
                 settings["edges"])  # fmt: skip
-    look.titled(middle, f"Min-cut in theory: |E| = {settings['edges']:.3g}, |V| = "
-                f"{settings['vertices']:.3g}",
+    look.titled(middle, f"Min-cut in theory: |E| = {powers(settings['edges'])}, |V| = "
+                f"{powers(settings['vertices'])}",
                 x="steps of a phase, T", y="operations a step, on average")  # fmt: skip
     _draw_costs(right, costs, {"measured": "one asked",
                 "asked": f"{settings['sample']} asked"}, settings["anew"])  # fmt: skip

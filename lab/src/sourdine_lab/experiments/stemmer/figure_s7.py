@@ -10,6 +10,7 @@ import numpy as np
 from sourdine_lab import look
 from sourdine_lab.answering import concentrated_accuracy, median_mechanism_n, widths
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.experiments.stemmer.numerals import powers
 from sourdine_lab.settings import Setting, integer, number, numbers
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def _draw_rows(axes: Any, table: Table, settings: Settings) -> None:
     look.band(axes, n, table["fixed"], method="no privacy", label="fixed beforehand")
     axes.axhspan(1, 100, color=look.colour("bound"), alpha=0.07, linewidth=0)
     axes.plot(needed, goal, "o", color=look.colour("median mechanism"), markersize=5, label="_goal")
-    axes.annotate(_rows(needed), (needed, goal), (-2, -13), ha="right", annotation_clip=True,
+    axes.annotate(f"{powers(needed)} rows", (needed, goal), (-2, -13), ha="right", annotation_clip=True,
                   textcoords="offset points", fontsize=9,
                   color=look.colour("median mechanism"))  # fmt: skip
     look.logarithmic(axes)
@@ -125,13 +126,6 @@ def _draw_rows(axes: Any, table: Table, settings: Settings) -> None:
     look.note(axes, "says nothing", 0.98, 0.82)
     look.titled(axes, f"Corollary 6: k = {int(table['k'][0])}, |X| = {settings['universe']}",
                 x="rows, n", y=r"promised error $\alpha' + \hat{\alpha}$")  # fmt: skip
-
-
-def _rows(count: float) -> str:
-    """Return a number of rows as 2.2 · 10⁸."""
-    power = int(np.log10(count))
-    raised = str(power).translate(str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{count / 10**power:.1f} · 10{raised} rows"
 
 
 EXPERIMENT = Experiment(
