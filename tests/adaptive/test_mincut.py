@@ -9,7 +9,16 @@ import numpy as np
 import pytest
 
 from sourdine.adaptive.attacks import toggle, weak_vertex
-from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut, mincut
+from sourdine.adaptive.graphs import (
+    DynamicMinCut,
+    ExactMinCut,
+    RobustMinCut,
+    SkeletonMinCut,
+    lazy_mincut,
+    least_cut,
+    mincut,
+    proved_strength,
+)
 from sourdine.adaptive.robust.proof import ENDLESS, cost
 from sourdine.errors import MissingExtraError, ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
@@ -25,6 +34,8 @@ MAKERS = (
     ExactMinCut,
     lambda *given: SkeletonMinCut(*given, keep=1, seed=1),
     lambda *given: RobustMinCut(*given, keep=1, copies=30, epsilon0=8, steps=100),
+    lambda *given: DynamicMinCut(*given, error=0.25, seed=1),
+    lambda *given: RobustMinCut(*given, copies=30, epsilon0=8, steps=100),
     lazy_mincut,
 )
 
@@ -263,3 +274,118 @@ def test_without_the_extra_a_person_learns_what_to_type(monkeypatch):
     monkeypatch.setitem(sys.modules, "igraph", None)
     with pytest.raises(MissingExtraError, match=r"In the checkout, run pip install '\.\[graphs\]'"):
         mincut(2, [(0, 1)])
+
+
+# A sample that is kept up to date.
+
+
+def random_graph(n, density, rng):
+    return {e for e in combinations(range(n), 2) if rng.random() < density}
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_least_cut_is_that_of_all_cuts(seed):
+    rng = np.random.default_rng(seed)
+    for n in (2, 3, 7, 30):
+        edges = random_graph(n, rng.random(), rng)
+        cut, scans = least_cut(n, edges)
+        assert cut == mincut(n, edges)
+        assert scans <= 2 * len(edges) * n
+    halves = [e for e in combinations(range(20), 2) if (e[0] < 10) == (e[1] < 10)]
+    assert least_cut(20, [*halves, (0, 10), (1, 11), (2, 12)])[0] == 3
+
+
+def changed(victim, edges, rng, steps):
+    """Change random edges that do not touch vertex 0; yield the graph after each."""
+    present = set(edges)
+    for _ in range(steps):
+        u, v = sorted(int(x) for x in rng.choice(victim.n - 1, 2, replace=False) + 1)
+        there = (u, v) in present
+        victim.update(v, u, not there)
+        (present.discard if there else present.add)((u, v))
+        yield present
+
+
+@pytest.mark.parametrize("strength", [None, 10**6])
+def test_a_kept_sample_is_right_at_the_strength_that_is_proved(strength):
+    """All edges are in use: right but for the lag, always."""
+    rng = np.random.default_rng(4)
+    edges = random_graph(12, 0.6, rng)
+    victim = DynamicMinCut(12, edges, error=0.5, strength=strength, seed=3)
+    for present in changed(victim, edges, rng, 150):
+        truth = mincut(12, present)
+        assert abs(victim.query() - truth) <= 0.125 * truth
+    assert victim.level == 0
+    assert proved_strength(12, 0.5) > 100
+
+
+def test_a_kept_sample_spreads_as_its_strength_says():
+    """Where one vertex has few edges, its degree in the sample is binomial."""
+    edges = weak_vertex(80, 32, density=1.0, rng=np.random.default_rng(1))
+    made = [DynamicMinCut(80, edges, error=0.25, strength=10, seed=s) for s in range(60)]
+    share = [m.query() / 32 for m in made if m.level == 1]
+    assert len(share) > 40
+    assert abs(np.mean(share) - 1) < 4 * np.sqrt(1 / 32 / len(share)) + 0.02
+    assert np.std(share) == pytest.approx(np.sqrt(1 / 32), rel=0.4)
+
+
+def test_a_kept_sample_fed_and_one_given_answer_alike():
+    edges = graph(1)
+    fed = DynamicMinCut(N, error=0.25, strength=6, seed=1 << 100)
+    for u, v in sorted(edges):
+        fed.update(v, u, True)  # noqa: FBT003
+    given = DynamicMinCut(N, edges, error=0.25, strength=6, seed=1 << 100)
+    assert fed._samples == given._samples
+    assert fed.level == given.level
+    assert abs(fed.query() / given.query() - 1) <= 0.0625
+    computed = given.computations
+    given.update(*min(edges), True)  # noqa: FBT003 - it is there already
+    assert given.computations == computed
+    for u, v in sorted(edges):
+        given.update(u, v, False)  # noqa: FBT003
+    assert given.query() == given.level == 0
+
+
+def test_changes_of_a_kept_sample_are_cheap():
+    """A change of a small sample costs far less than one of all edges; a question nothing."""
+    rng = np.random.default_rng(2)
+    edges = weak_vertex(120, 64, density=0.9, rng=rng)
+    costs = {}
+    for strength in (8, 10**6):
+        victim = DynamicMinCut(120, edges, error=0.375, strength=strength, seed=5)
+        before = victim.operations
+        for _ in changed(victim, edges, np.random.default_rng(3), 300):
+            pass
+        costs[strength] = (victim.operations - before) / 300
+        before = victim.operations
+        assert victim.query() > 0
+        assert victim.operations == before
+    assert costs[8] < costs[10**6] / 3
+
+
+def test_toggling_fools_a_kept_sample_and_not_many():
+    """It falls back on a larger sample in the end, so the attacker stops before."""
+    off = []
+    for seed in range(6):
+        edges = graph(seed)
+        victim = DynamicMinCut(N, edges, error=0.25, strength=4, seed=seed)
+        end = toggle(victim, N, edges, least=17, rounds=6)
+        off.append(1 - victim.query() / mincut(N, end.edges))
+    assert np.mean(off) > 0.25
+    edges = graph(0)
+    many = RobustMinCut(
+        N, edges, strength=4, copies=24, epsilon0=4, steps=400, error=0.5, source=SeededSource(1)
+    )
+    end = toggle(many, N, edges, least=17)
+    answer, truth = np.median([many.query() for _ in range(5)]), mincut(N, end.edges)
+    assert abs(answer / truth - 1) < 0.25
+
+
+def test_what_a_kept_sample_refuses():
+    with pytest.raises(ParameterError, match="error must be"):
+        DynamicMinCut(5, error=0.6, seed=1)
+    with pytest.raises((ParameterError, ParameterTypeError), match="strength must be"):
+        DynamicMinCut(5, error=0.25, strength=0, seed=1)
+    with pytest.raises(ParameterTypeError, match="strength must be omitted when keep is given"):
+        RobustMinCut(5, keep=0.5, strength=4, copies=30, epsilon0=8, steps=9)
+    assert repr(DynamicMinCut(5, error=0.25, seed=1)).startswith("DynamicMinCut(n=5, strength=")

@@ -7,7 +7,7 @@ questions to one sample, `advise` for sketches and counters that outsiders can s
 ``answers``       what a person gets: a value, the ends between which the truth lies, and what it
                   cost
 ``attacks``       attacks on sketches, distinct counts and min-cuts, for tests and demonstrations
-``graphs``        the min-cut of a changing graph: exact, sampled and robust
+``graphs``        the min-cut of a changing graph: exact, sampled, kept up to date, and robust
 ``holdout``       a guard for evaluation data that people, leaderboards and agents use again and
                   again
 ``information``   from what is told about a sample to how far a chosen query can be off
@@ -22,7 +22,13 @@ questions to one sample, `advise` for sketches and counters that outsiders can s
 
 from sourdine.adaptive import attacks
 from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
-from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut
+from sourdine.adaptive.graphs import (
+    DynamicMinCut,
+    ExactMinCut,
+    RobustMinCut,
+    SkeletonMinCut,
+    lazy_mincut,
+)
 from sourdine.adaptive.holdout.adapters import GuardCallback, guarded_scorer
 from sourdine.adaptive.holdout.guard import GuardedHoldout, Verdict
 from sourdine.adaptive.holdout.leaderboard import Leaderboard
@@ -43,6 +49,7 @@ __all__ = [
     "Blocks",
     "Certificate",
     "Custom",
+    "DynamicMinCut",
     "ExactMinCut",
     "GuardCallback",
     "GuardedHoldout",
