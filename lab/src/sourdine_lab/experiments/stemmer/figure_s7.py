@@ -116,7 +116,8 @@ def _draw_rows(axes: Any, table: Table, settings: Settings) -> None:
     look.band(axes, n, table["fixed"], method="no privacy", label="fixed beforehand")
     axes.axhspan(1, 100, color=look.colour("bound"), alpha=0.07, linewidth=0)
     axes.plot(needed, goal, "o", color=look.colour("median mechanism"), markersize=5, label="_goal")
-    axes.annotate(f"{powers(needed)} rows", (needed, goal), (-2, -13), ha="right", annotation_clip=True,
+    axes.annotate(f"{powers(needed)} rows", (needed, goal), (-2, -13), ha="right",
+                  annotation_clip=True,
                   textcoords="offset points", fontsize=9,
                   color=look.colour("median mechanism"))  # fmt: skip
     look.logarithmic(axes)
