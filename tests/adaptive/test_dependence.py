@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
+from itertools import combinations, pairwise, product
 from math import comb, exp, inf, isnan, log, sqrt
 
 import numpy as np
@@ -13,10 +15,13 @@ from hypothesis import strategies as st
 from sourdine.adaptive.ledger.dependence import (
     Blocks,
     Custom,
+    DependencyGraph,
     Iid,
     Markov,
     chernoff,
+    colour_classes,
     dependence_of,
+    mcdiarmid,
     second_eigenvalue,
     stationary,
 )
@@ -208,7 +213,9 @@ def test_chernoff_is_much_shorter_near_the_ends():
     assert Iid().interval(1.0, 1000, 3.0)[1] == 1.0
 
 
-ALL = [Iid(), Markov(0), Markov(0.5), Markov(0.99), Blocks(1), Blocks(10)]
+ALL = [
+    Iid(), Markov(0), Markov(0.5), Markov(0.99), Blocks(1), Blocks(10), DependencyGraph(1.5),
+]  # fmt: skip
 
 
 @pytest.mark.parametrize("dependence", ALL, ids=str)
@@ -276,6 +283,9 @@ def test_a_custom_dependence_must_be_given_again():
         (lambda: Markov(-0.1), "eigenvalue must be at least 0"),
         (lambda: Blocks(0), "size must be"),
         (lambda: Blocks(2.5), "size must be"),
+        (lambda: DependencyGraph(0.9), "inflation must be at least 1, got 0.9"),
+        (lambda: DependencyGraph.of(5, [(0, 5)]), "join two different rows from 0 to 4"),
+        (lambda: DependencyGraph.of(5, [(1, 1)]), "join two different rows"),
         (lambda: Custom(3, abs), "custom dependence must be a name and a function"),
         (lambda: Custom("slow", 0.5), "custom dependence must be a name and a function"),
         (lambda: TranscriptLedger(5, dependence=0.5), "dependence must be Iid"),
@@ -319,3 +329,139 @@ def test_eigenvalues_of_a_chain_that_turns_back_on_itself_say_nothing():
     assert second_eigenvalue(coins) == pytest.approx(1)
     with pytest.raises(ParameterError, match="below 1"):
         Markov(round(second_eigenvalue(coins), 9))
+
+
+# Rows that a graph joins: all outcomes of twelve coins, so every chance is exact.
+
+
+COINS = np.array(list(product((0, 1), repeat=12)))
+RING = [(i, (i + 1) % 12) for i in range(12)]
+STAR = [(i, 12) for i in range(12)]
+SAMPLES = {
+    "ring, both": (COINS & np.roll(COINS, 1, axis=1), RING),
+    "ring, either": (COINS | np.roll(COINS, -1, axis=1), RING),
+    "ring, pairs alike": (np.repeat(COINS[:, :6], 2, axis=1), RING),
+    "star, majority": (np.c_[COINS, COINS.sum(axis=1) > 6], STAR),
+    "star, parity": (np.c_[COINS, COINS.sum(axis=1) % 2], STAR),
+    "all pairs, blocks of three": (
+        np.repeat(COINS[:, :4], 3, axis=1),
+        [e for e in combinations(range(12), 2) if e[0] // 3 == e[1] // 3],
+    ),
+}
+
+
+@pytest.mark.parametrize("name", SAMPLES)
+def test_dependency_graphs_stay_within_their_width(name):
+    rows, edges = SAMPLES[name]
+    n = rows.shape[1]
+    declared = DependencyGraph.of(n, edges)
+    for p in (0.2, 0.5, 0.8):
+        heads = COINS.sum(axis=1)
+        law = p**heads * (1 - p) ** (12 - heads)
+        values = rows.mean(axis=1)
+        truth = law @ values
+        for nats in NATS:
+            assert max(misses(declared, law, values, truth, n, nats)) <= exp(-nats) * ROUNDING
+
+
+def test_copies_declared_independent_would_miss_more_often():
+    rows, _ = SAMPLES["all pairs, blocks of three"]
+    law, values = np.full(len(COINS), 2.0**-12), rows.mean(axis=1)
+    assert max(misses(Iid(), law, values, 0.5, 12, 3.0)) > 2 * exp(-3)
+
+
+@pytest.mark.parametrize(
+    ("n", "edges", "inflation"),
+    [
+        (9, [], 1),
+        (12, RING, 2),
+        (13, STAR, (1 + sqrt(12)) ** 2 / 13),
+        (12, SAMPLES["all pairs, blocks of three"][1], 3),
+        (7, list(combinations(range(7), 2)), 7),
+        (5, [(i, (i + 1) % 5) for i in range(5)], (2 * sqrt(2) + 1) ** 2 / 5),
+    ],
+)
+def test_inflations_by_hand(n, edges, inflation):
+    found = DependencyGraph.of(n, edges).inflation
+    assert float(found) == pytest.approx(float(inflation), abs=1e-6)
+    assert found >= inflation or found == pytest.approx(inflation, abs=1e-12)
+
+
+@given(st.lists(st.integers(1, 9), min_size=1, max_size=12))
+def test_a_graph_of_blocks_is_no_narrower_than_blocks(sizes):
+    """What blocks of their true sizes give is the sum of squares over n, at most the largest."""
+    ends = np.cumsum([0, *sizes]).tolist()
+    edges = [e for a, b in pairwise(ends) for e in combinations(range(a, b), 2)]
+    found = DependencyGraph.of(ends[-1], edges).inflation
+    assert found >= Fraction(sum(s * s for s in sizes), ends[-1])
+    assert found <= max(sizes)
+    if len(set(sizes)) == 1:
+        assert DependencyGraph.of(ends[-1], edges).width(ends[-1], 3.0) == Blocks(sizes[0]).width(
+            ends[-1], 3.0
+        )
+
+
+@given(st.integers(1, 14), st.integers(0, 2**30))
+def test_colours_are_those_of_independent_rows(n, seed):
+    rng = np.random.default_rng(seed)
+    near = [set() for _ in range(n)]
+    for u, v in combinations(range(n), 2):
+        if rng.random() < 0.4:
+            near[u].add(v)
+            near[v].add(u)
+    classes = colour_classes(near)
+    assert sorted(row for chosen in classes for row in chosen) == list(range(n))
+    assert not any(v in near[u] for chosen in classes for u in chosen for v in chosen)
+    assert len(classes) <= 1 + max(len(ends) for ends in near)
+
+
+# Statistics of the whole sample.
+
+
+def largest_gap(samples):
+    """Return the largest gap between the distribution function of rows in [0, 1] and its law."""
+    n = samples.shape[1]
+    x = np.sort(samples, axis=1)
+    steps = np.arange(n + 1) / n
+    return np.maximum(steps[1:] - x, x - steps[:-1]).max(axis=1)
+
+
+def median_of_groups(samples):
+    """Return the median of the averages of ten groups of ten rows: one row moves it by 1/10."""
+    return np.median(samples.reshape(-1, 10, 10).mean(axis=2), axis=1)
+
+
+@pytest.mark.parametrize("size", [1, 5])
+@pytest.mark.parametrize(("statistic", "moved"), [(largest_gap, 0.01), (median_of_groups, 0.1)])
+def test_statistics_stay_within_their_width(statistic, moved, size):
+    rng, n = np.random.default_rng(5), 100
+    values = statistic(np.repeat(rng.random((20_000, n // size)), size, axis=1))
+    off = np.abs(values - values.mean())
+    for nats in (0.3, 1.0, 2.0, 3.0):
+        assert (off > Blocks(size).statistic_width(n, nats, moved)).mean() <= exp(-nats)
+
+
+def test_a_statistic_near_its_bound_needs_the_width():
+    """The share of ones, as a statistic: a quarter of the width is missed far too often."""
+    rng, n = np.random.default_rng(6), 100
+    values = rng.binomial(n, 0.5, 20_000) / n
+    width = Iid().statistic_width(n, 2.0, 1 / n)
+    assert (np.abs(values - 0.5) > width).mean() <= exp(-2)
+    assert (np.abs(values - 0.5) > width / 2).mean() > exp(-2)
+
+
+def test_a_statistic_that_one_row_moves_as_an_average_has_its_width():
+    for n, nats in ((10, 0.5), (1000, 20.0)):
+        assert Iid().statistic_width(n, nats, 1 / n) == pytest.approx(Iid().width(n, nats))
+        assert Blocks(7).statistic_width(n, nats, 1 / n) == pytest.approx(Blocks(7).width(n, nats))
+        assert mcdiarmid(1, n, nats, 3.0) == pytest.approx(3 * mcdiarmid(1, n, nats, 1.0))
+
+
+@pytest.mark.parametrize(
+    "dependence", [Markov(0.5), DependencyGraph(2), Custom("slow", lambda n, t: (t + 1) / n)]
+)
+def test_statistics_are_refused_where_no_block_is_independent(dependence):
+    ledger = TranscriptLedger(100, dependence=dependence)
+    with pytest.raises(ParameterError, match=r"dependence must be Iid\(\) or Blocks"):
+        ledger.charge_statistic(levels=10, sensitivity=0.01)
+    assert ledger.bits == 0

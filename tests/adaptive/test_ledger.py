@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from fractions import Fraction
 from math import exp, inf, isclose, log, log2, sqrt
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -522,3 +523,35 @@ def test_a_ledger_says_what_it_is(tmp_path):
 def test_a_certificate_of_one_or_more_says_that_nothing_is_proved():
     text = str(Certificate(1.2, 0.05, 9, "few rows"))
     assert text == "proved   nothing of 9 answers\ngrounds  few rows"
+
+
+def test_a_statistic_costs_a_value_and_has_the_theorems_width(make):
+    ledger = make(n=10_000)
+    for _ in range(3):
+        ledger.charge_bit(True)  # noqa: FBT003
+    before, halfwidth = ledger.spent, ledger.halfwidth()
+    found = ledger.charge_statistic(levels=64, sensitivity=Fraction(3, 10_000), what="gap")
+    assert found == pytest.approx(3 * halfwidth)
+    assert ledger.spent == before.value(64)
+    assert ledger.history[-1].what == "gap"
+    with pytest.raises(ParameterError, match="sensitivity must be"):
+        ledger.charge_statistic(levels=64, sensitivity=0)
+
+
+def test_statistics_of_an_analyst_who_overfits_are_within_their_widths():
+    """The last statistic is made of the answers before it: the larger of two averages."""
+    rng, n, k, missed, naive = np.random.default_rng(8), 400, 60, 0, 0
+    for _ in range(40):
+        rows = rng.integers(0, 2, (n, k))
+        ledger = TranscriptLedger(n, confidence=0.95)
+        signs, wide = [], []
+        for j in range(k - 1):
+            wide.append(ledger.charge_statistic(levels=2, sensitivity=1 / n))
+            signs.append(1 if rows[:, j].mean() > 0.5 else -1)
+        score = (rows[:, : k - 1] - 0.5) @ np.array(signs)
+        last = ledger.charge_statistic(levels=64, sensitivity=1 / n)
+        value = max((score > 0).mean(), (score < 0).mean())
+        missed += value - 0.5 > last + 0.02
+        naive += value - 0.5 > wide[0] + 0.02
+    assert missed == 0
+    assert naive > 30

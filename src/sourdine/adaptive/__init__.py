@@ -33,7 +33,7 @@ from sourdine.adaptive.holdout.adapters import GuardCallback, guarded_scorer
 from sourdine.adaptive.holdout.guard import GuardedHoldout, Verdict
 from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.adaptive.information import privacy_to_validity
-from sourdine.adaptive.ledger.dependence import Blocks, Custom, Iid, Markov
+from sourdine.adaptive.ledger.dependence import Blocks, Custom, DependencyGraph, Iid, Markov
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.query_server.server import QueryServer
 from sourdine.adaptive.robust.advice import advise
@@ -49,6 +49,7 @@ __all__ = [
     "Blocks",
     "Certificate",
     "Custom",
+    "DependencyGraph",
     "DynamicMinCut",
     "ExactMinCut",
     "GuardCallback",

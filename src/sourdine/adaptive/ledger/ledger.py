@@ -13,6 +13,7 @@ from sourdine.adaptive.ledger.dependence import (
     Remaining,
     Widths,
     dependence_of,
+    float_above,
     float_below,
 )
 from sourdine.adaptive.ledger.transaction import (
@@ -87,7 +88,8 @@ def read_terms(journal: AnyJournal) -> LedgerTerms:
 #
 # .. math:: |q_j(S) - q_j(P)| \le w\bigl(n,\ \ln\tfrac{1}{\beta_j} + L \ln 2\bigr).
 #
-# where a query has, for each row, a value in [0, 1] that depends on that row and its place alone.
+# where a query has, for each row, a value in [0, 1] that depends on that row and its place alone,
+# or is a statistic of the whole sample whose concentration is that of `mcdiarmid`.
 #
 # *Proof*. Fix the analyst's coins. The transcript :math:`\pi` before claim :math:`j` determines
 # :math:`q_j`, so it is one of a list written down before the sample was drawn; a given entry fails
@@ -245,6 +247,61 @@ class TranscriptLedger:
     def charge_value(self, levels: int, what: str = "value") -> None:
         """Charge a value that is one of ``levels``, which do not depend on the data."""
         self.turn(lambda turn: turn.value(levels, what))
+
+    def charge_statistic(
+        self, levels: int, *, sensitivity: Number, what: str = "statistic"
+    ) -> float:
+        r"""Charge a statistic of the whole sample that no single row moves by much.
+
+        A largest gap between two distribution functions, a median of averages, the error of a
+        stable fit: any function :math:`q` of the rows that changes by :math:`\Delta` at most when
+        one row is replaced by another. The answer is one of ``levels``, and the half-width is about
+        :math:`E[q(S)]` over samples of this size, which may differ from the value of the
+        population. For a :math:`\Delta` of :math:`1/n` it is the half-width of an average:
+
+        .. math:: |q(S) - E[q(S)]| \le \Delta\sqrt{\frac{n (t + \ln 2)}{2}}, \qquad
+                  t = \ln\tfrac{1}{\beta_j} + L\ln 2
+
+        with all others of this ledger at once. *Proof*: the theorem of the ledger asks nothing of a
+        query but that it is concentrated, and `mcdiarmid` says that it is.
+
+        Parameters
+        ----------
+        levels
+            How many values the answer may have, which do not depend on the data.
+        sensitivity
+            :math:`\Delta`, for the number of rows that there are.
+        what
+            The question.
+
+        Returns
+        -------
+        float
+            The half-width of this statistic. `interval` is for averages alone.
+
+        Raises
+        ------
+        ParameterError
+            The rows are neither independent nor in independent blocks.
+
+        Examples
+        --------
+        >>> ledger = TranscriptLedger(n=10_000)
+        >>> round(ledger.charge_statistic(levels=101, sensitivity=2 / 10_000), 4)
+        0.0296
+        >>> round(ledger.bits, 2)
+        6.66
+        """
+        moved = float_above(positive(sensitivity, "sensitivity"))
+        self.dependence.statistic_width(self.n, 0.0, moved)  # refused before anything is charged
+
+        def charged(turn: Turn) -> tuple[Spent, int]:
+            before = turn.spent
+            turn.value(levels, what)
+            return before, turn.n
+
+        before, n = self.turn(charged)
+        return self.dependence.statistic_width(n, self.nats_after(before), moved)
 
     def extend(self, n: int) -> None:
         """Count rows that were added to the sample: the widths of later answers follow them.
@@ -447,7 +504,7 @@ def _read_dependence(dependence: Dependence | None) -> Dependence:
     if not isinstance(dependence, Dependence):
         raise ParameterTypeError(
             "dependence",
-            "be Iid(), Markov(0.5), Blocks(10) or Custom(...)",
+            "be Iid(), Markov(0.5), Blocks(10), DependencyGraph(2) or Custom(...)",
             kind(dependence),
             "Use {dependence}.",
             dependence=Iid(),
