@@ -142,6 +142,7 @@ def _other(*ends: object) -> object:
 
 
 WORD = 1 << 64
+HALF = Fraction(1, 2)
 
 
 def mincut(graph: GraphOrSize, edges: Pairs = ()) -> int:
@@ -425,7 +426,7 @@ def proved_strength(n: int, error: Number) -> int:
     >>> proved_strength(1000, 0.25)
     3700
     """
-    size, off = integer(n, "n", least=2), float(number(error, "error", above=0, most=0.5))
+    size, off = integer(n, "n", least=2), float(number(error, "error", above=0, most=HALF))
     spread, lag = 2 * off / 3, off / 4
     return ceil((1 + spread) * (1 + lag) * 12 * log(size) / spread**2)
 
@@ -494,7 +495,7 @@ class DynamicMinCut:
         strength: int | None = None,
     ) -> None:
         self.n, given = graph_of(graph, edges)
-        off = number(error, "error", above=0, most=Fraction(1, 2))
+        off = number(error, "error", above=0, most=HALF)
         self._lag = float(off) / 4
         self.strength = (
             proved_strength(self.n, off)

@@ -310,7 +310,8 @@ class DependencyGraph(Dependence):
             near[b].add(a)
         classes = colour_classes(near)
         spread = sum(sqrt(len(chosen)) for chosen in classes) ** 2 / rows
-        return cls(min(max(Fraction(ceil(spread * 10**6), 10**6), Fraction(1)), len(classes)))
+        rounded = max(Fraction(ceil(spread * 10**6), 10**6), Fraction(1))
+        return cls(min(rounded, Fraction(len(classes))))
 
     def width(self, n: int, nats: float) -> float:
         return sqrt(float(self.inflation) * (nats + log(2)) / (2 * n))

@@ -101,7 +101,6 @@ def draw(table: Table, settings: Settings) -> Any:
     figure, axes = look.panels(
         len(shown), rows=rows, width=11.0, height=0.6 + 2.9 * rows, sharex=True
     )
-    axes = np.atleast_1d(axes)
     for one, (name, own) in zip(axes, table.by("algorithm"), strict=True):
         first = own.where(graph=0)
         one.fill_between(
