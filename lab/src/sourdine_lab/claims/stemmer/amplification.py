@@ -85,6 +85,8 @@ CLAIMS = (
         instead=tight,
         other=Instead.CORRECTION,
         check=covers_the_loss,
+        quote=r"אם אלגוריתם \mathcal{A} מקיים $(1, \delta)$ -DP-יציבות, "
+        r"אז אלגוריתם \mathcal{B} מקיים $(\varepsilon, \varepsilon\delta)$ -DP-יציבות",
     ),
     Claim(
         id="S2b",
@@ -126,5 +128,7 @@ CLAIMS = (
         instead=tight,
         other=Instead.CORRECTION,
         check=covers_fixed_sizes,
+        quote="Here we also make use of the amplification lemma we saw before...",
+        ours=True,
     ),
 )

@@ -199,6 +199,7 @@ CLAIMS = (
         instead=fixed_questions,
         other=Instead.RIVAL,
         check=misleads,
+        ours=True,
     ),
     Claim(
         id="S6",
@@ -226,6 +227,7 @@ CLAIMS = (
         instead=2.7,
         other=Instead.RIVAL,
         check=width_holds,
+        ours=True,
     ),
     Claim(
         id="S6d",

@@ -171,11 +171,13 @@ CLAIMS = (
     Claim(
         id="S9c",
         statement="alphahat^2 is about sqrt(n) log|X| (log k)^2/2n: that is safe, but the line "
-        "before, put in, gives (log k)^(3/2)",
+        "before, which is put in, gives (log k)^(3/2)",
         printed=2.0,
         instead=1.5,
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=width_grows_as,
+        quote=r"$\hat{\alpha} \approx \sqrt{\frac{\ln(2k) + \sqrt{n} \cdot \log|X| \cdot "
+        r"(\log k)^2}{2n}}$",
     ),
     Claim(
         id="S9d",

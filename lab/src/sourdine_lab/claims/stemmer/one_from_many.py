@@ -141,12 +141,13 @@ CLAIMS = (
     ),
     Claim(
         id="S1d",
-        statement="All Y, Z of the code share less than 49% of X; it must say Y != Z, which the "
-        "proof means by any two sets",
+        statement="All Y, Z of the code share less than 49% of X; Y != Z is meant, which the proof "
+        "says by any two sets",
         printed=lambda code: product(code, code),
         instead=lambda code: permutations(code, 2),
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=pairs_far_apart,
+        quote=r"לכל $Y, Z \in B$ מתקיים $|Y \cap Z| < \frac{49|X|}{100}$",
     ),
     Claim(
         id="S1e",

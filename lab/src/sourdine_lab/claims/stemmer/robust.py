@@ -158,11 +158,13 @@ CLAIMS = (
     ),
     Claim(
         id="S3b",
-        statement="Step 3d takes the median of y_{i,1..k}; there are y_{i,1..s} only",
+        statement="Step 3d takes the median of y_{i,1..k}; y_{i,1..s} are meant, which step 3c "
+        "makes",
         printed=lambda sample, copies: copies,  # noqa: ARG005 - both forms know s and k
         instead=lambda sample, copies: sample,  # noqa: ARG005
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=asks_so_many,
+        quote=r"Output $z_i = \text{DP_Stable_Median}(y_{i,1}, \dots, y_{i,k})$",
     ),
     Claim(
         id="S3c",
@@ -184,6 +186,7 @@ CLAIMS = (
         instead=6_000_000,
         other=Instead.RIVAL,
         check=median_fits,
+        ours=True,
     ),
     Claim(
         id="S3e",
@@ -194,6 +197,7 @@ CLAIMS = (
         instead=50.0,
         other=Instead.RIVAL,
         check=constant_of_a_proof,
+        ours=True,
     ),
     Claim(
         id="S3f",
