@@ -176,8 +176,8 @@ CLAIMS = (
         instead=1.5,
         other=Instead.MEANT,
         check=width_grows_as,
-        quote=r"$\hat{\alpha} \approx \sqrt{\frac{\ln(2k) + \sqrt{n} \cdot \log|X| \cdot "
-        r"(\log k)^2}{2n}}$",
+        quote=r"\hat{\alpha} \approx \sqrt{\frac{\ln(2k) + \sqrt{n} \cdot \log|X| \cdot "
+        r"(\log k)^2}{2n}}",
     ),
     Claim(
         id="S9d",

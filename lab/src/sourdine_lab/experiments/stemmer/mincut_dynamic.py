@@ -185,7 +185,8 @@ def draw(table: Table, settings: Settings) -> Any:
         powers = []
         for name in shown:
             own = table.where(algorithm=name)
-            look.band(one, own["vertices"], own[column], method=METHODS[name], label=NAMES[name])
+            look.band(one, own["vertices"], own[column], method=METHODS[name], label=NAMES[name],
+                      dashed=name == "lazy")  # fmt: skip
             if len(own) > 1:
                 powers.append(f"{NAMES[name]}: |V|^{slope(own, column):.2f}")
         if column == "operations":
@@ -206,10 +207,11 @@ def _draw_change(axes: Any, table: Table, shown: list[str], settings: Settings) 
     for name in shown:
         if name != "anew":
             own = table.where(algorithm=name)
-            look.band(axes, own["vertices"], own["change"], method=METHODS[name],
-                      label=NAMES[name].replace("√T copies", "copies"))  # fmt: skip
+            said = "a copy under the median" if name == "robust" else NAMES[name]
+            look.band(axes, own["vertices"], own["change"], method=METHODS[name], label=said,
+                      dashed=name == "lazy")  # fmt: skip
             if len(own) > 1:
-                notes.append(f"{NAMES[name]}: |V|^{slope(own, 'change'):.2f}")
+                notes.append(f"{said}: |V|^{slope(own, 'change'):.2f}")
     own = table.where(algorithm=shown[0])
     look.stated(axes, own["vertices"], np.sqrt(own["vertices"]), "√|V|, no constants")
     _finish(axes, table, f"One change of one copy, strength {settings['strength']}", "operations")
@@ -221,7 +223,8 @@ def _draw_errors(axes: Any, table: Table, shown: list[str], settings: Settings) 
     for name in shown:
         if name != "anew":
             own = table.where(algorithm=name)
-            look.band(axes, own["vertices"], own["error"], method=METHODS[name], label=NAMES[name])
+            look.band(axes, own["vertices"], own["error"], method=METHODS[name], label=NAMES[name],
+                      dashed=name == "lazy")  # fmt: skip
     ends = [table["vertices"].min(), table["vertices"].max()]
     look.stated(axes, ends, [settings["accuracy"]] * 2, f"allowed: {settings['accuracy']:g}")
     _finish(axes, table, "Error under attack", "relative error, second half of the steps")
@@ -235,6 +238,9 @@ def _finish(axes: Any, table: Table, title: str, y: str) -> None:
     axes.set_xlim(
         table["vertices"].min(), max(table["vertices"].max(), table["vertices"].min() + 1)
     )
+    sizes = np.unique(table["vertices"]).astype(int).tolist()
+    axes.set_xticks(sizes, [str(size) for size in sizes])
+    axes.set_xticks([], minor=True)
     look.name_lines(axes)
     look.titled(axes, title, x="vertices, |V|", y=y)
 
