@@ -582,8 +582,9 @@ class RobustMinCut:
     `SkeletonMinCut` that takes a min-cut of order :math:`\ln n / (p \alpha^2)` at all times, or a
     share :math:`p` of 1. A cut that falls far is followed by further looks, within one question.
 
-    It is here to be compared with. With the best code at hand it is slower than to compute the
-    cut anew at each question, and `lazy_mincut` is faster than both, deterministic and proved.
+    It is here to be compared with. With skeletons it is slower than to compute the cut anew at each
+    question, with `DynamicMinCut` faster from a few hundred vertices on; `lazy_mincut` is faster
+    than both at such sizes, deterministic and proved.
 
     Parameters
     ----------
