@@ -291,6 +291,11 @@ def test_least_cut_is_that_of_all_cuts(seed):
         cut, scans = least_cut(n, edges)
         assert cut == mincut(n, edges)
         assert scans <= 2 * len(edges) * n
+    for _ in range(200):
+        group, inside, across = rng.integers(0, 3, 12), rng.uniform(0.4, 0.9), rng.uniform(0, 0.3)
+        edges = {(u, v) for u, v in combinations(range(12), 2)
+                 if rng.random() < (inside if group[u] == group[v] else across)}  # fmt: skip
+        assert least_cut(12, edges)[0] == mincut(12, edges)
     halves = [e for e in combinations(range(20), 2) if (e[0] < 10) == (e[1] < 10)]
     assert least_cut(20, [*halves, (0, 10), (1, 11), (2, 12)])[0] == 3
 
