@@ -266,7 +266,7 @@ EXPERIMENT = Experiment(
         Setting("phase", 1, number(above=0), "the phase has this times |E|/sqrt|V| steps"),
         Setting("sample", 12, integer(least=1), "copies that are asked, s"),
         Setting("epsilon0", 4, number(above=0), "privacy loss of one median"),
-        Setting("accuracy", 0.5, number(above=0, most=2 / 3), "relative error that is allowed"),
+        Setting("accuracy", 0.5, number(above=0, most=0.65), "relative error that is allowed"),
         Setting("least", 0.7, number(above=0, most=1),
                 "share of its edges at which the attack on the vertex ends"),
         Setting("looks", 10, integer(least=1), "steps at which the cut is computed anew and timed"),
