@@ -218,7 +218,8 @@ CLAIMS = (
         id="S4e",
         statement="Observed, as the theorem is quoted without its algorithm: a copy of ours whose "
         "questions read a number takes |V|^(1/2) for a change, within 0.25 in the power, where |E| "
-        "is of order |V|^2 and the min-cut of |V|^(3/4) (rival: |V|^(5/4), as the exact cut of all edges takes)",
+        "is of order |V|^2 and the min-cut of |V|^(3/4) (rival: "
+        "|V|^(5/4), as the exact cut of all edges takes)",
         printed=0.5,
         instead=1.25,
         other=Instead.RIVAL,
@@ -229,7 +230,8 @@ CLAIMS = (
     Claim(
         id="S4f",
         statement="Observed: with such copies a step of the construction grows as sqrt|E| "
-        "|V|^(1/4), which is |V|^(5/4) here, within 0.25 in the power (rival: |V|^2, as computing anew does)",
+        "|V|^(1/4), which is |V|^(5/4) here, within 0.25 in the power (rival: |V|^2, as "
+        "computing anew does)",
         printed=1.25,
         instead=2.0,
         other=Instead.RIVAL,

@@ -185,8 +185,7 @@ def draw(table: Table, settings: Settings) -> Any:
         powers = []
         for name in shown:
             own = table.where(algorithm=name)
-            look.band(one, own["vertices"], own[column], method=METHODS[name], label=NAMES[name],
-                      dashed=name == "lazy")  # fmt: skip
+            _line(one, own, column, name, NAMES[name])
             if len(own) > 1:
                 powers.append(f"{NAMES[name]}: |V|^{slope(own, column):.2f}")
         if column == "operations":
@@ -208,8 +207,7 @@ def _draw_change(axes: Any, table: Table, shown: list[str], settings: Settings) 
         if name != "anew":
             own = table.where(algorithm=name)
             said = "a copy under the median" if name == "robust" else NAMES[name]
-            look.band(axes, own["vertices"], own["change"], method=METHODS[name], label=said,
-                      dashed=name == "lazy")  # fmt: skip
+            _line(axes, own, "change", name, said)
             if len(own) > 1:
                 notes.append(f"{said}: |V|^{slope(own, 'change'):.2f}")
     own = table.where(algorithm=shown[0])
@@ -223,14 +221,19 @@ def _draw_errors(axes: Any, table: Table, shown: list[str], settings: Settings) 
     for name in shown:
         if name != "anew":
             own = table.where(algorithm=name)
-            look.band(axes, own["vertices"], own["error"], method=METHODS[name], label=NAMES[name],
-                      dashed=name == "lazy")  # fmt: skip
+            _line(axes, own, "error", name, NAMES[name])
     ends = [table["vertices"].min(), table["vertices"].max()]
     look.stated(axes, ends, [settings["accuracy"]] * 2, f"allowed: {settings['accuracy']:g}")
     _finish(axes, table, "Error under attack", "relative error, second half of the steps")
     axes.set_yscale("linear")
     axes.set_ylim(0, 1.4 * max(settings["accuracy"], table["error"].max()))
     look.name_lines(axes)
+
+
+def _line(axes: Any, own: Table, column: str, name: str, label: str) -> None:
+    x, y, method = own["vertices"], own[column], METHODS[name]
+    look.band(axes, x, y, method=method, label=label, dashed=name == "lazy")
+    axes.plot(x, y, "o", color=look.colour(method), markersize=4, label="_measured")
 
 
 def _finish(axes: Any, table: Table, title: str, y: str) -> None:
