@@ -180,33 +180,54 @@ def test_every_setting_is_used(name):
     assert {one for one in unread if f'settings["{one}"]' not in code} == set()
 
 
-def constants(path):
-    """Yield the names of a module that are given a number, or numbers, in capitals."""
-    for node in ast.parse(path.read_text("utf-8")).body:
-        if isinstance(node, ast.Assign):
-            numbers = [
-                n for n in ast.walk(node.value)
-                if isinstance(n, ast.Constant) and isinstance(n.value, (int, float))
-            ]  # fmt: skip
-            names = [n.id for t in node.targets for n in ast.walk(t) if isinstance(n, ast.Name)]
-            if numbers:
-                yield from (n for n in names if n.isupper())
+FOLDER = Path(experiments.__file__).parent
+TREES = {
+    path.relative_to(FOLDER).as_posix(): ast.parse(path.read_text("utf-8"))
+    for path in sorted(FOLDER.rglob("*.py"))
+}
 
 
-DRAWING = {"EXPERIMENT", "SETTINGS"}
-"""Where the settings are."""
-
-
-def test_constants_of_experiments_are_settings():
-    """A number with a name at the top of a module is stated by the document, or one of these."""
-    folder = Path(experiments.__file__).parent
-    found = {
-        f"{path.relative_to(folder).as_posix()}: {name}"
-        for path in sorted(folder.rglob("*.py"))
-        for name in constants(path)
-        if not name.startswith("STATED") and name not in DRAWING
+def names(node):
+    return {n.id for n in ast.walk(node) if isinstance(n, ast.Name)} | {
+        n.attr for n in ast.walk(node) if isinstance(n, ast.Attribute)
     }
-    assert found == set()
+
+
+def constants(tree):
+    """Yield the names in capitals that a module gives a number, or something made of numbers."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(n, ast.Constant) and isinstance(n.value, (int, float))
+            for n in ast.walk(node.value)
+        ):
+            yield from (n for target in node.targets for n in names(target) if n.isupper())
+
+
+def defaults():
+    """Return the names that a declaration of settings uses."""
+    found = set()
+    for tree in TREES.values():
+        for node in ast.walk(tree):
+            made = isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
+            if made and node.func.id in {"Setting", "Experiment"}:
+                found |= names(node)
+    return found
+
+
+NOT_SETTINGS = {
+}
+
+
+def test_constants_of_experiments_are_settings_or_say_why_not():
+    """A number with a name at the top of a module: stated by the document, a default, or here."""
+    used = defaults()
+    found = {
+        f"{path}: {name}"
+        for path, tree in TREES.items()
+        for name in constants(tree)
+        if not name.startswith("STATED") and name not in used | {"EXPERIMENT", "SETTINGS"}
+    }
+    assert found == set(NOT_SETTINGS)
 
 
 # a run --------------------------------------------------------------------------------------------
