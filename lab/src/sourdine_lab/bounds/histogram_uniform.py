@@ -181,13 +181,16 @@ def histogram_error(
     return min(most, 1 / k + apart + chance * most)
 
 
-def histogram_error_printed(n: int, q: Number, *, epsilon: Number) -> float:
-    r"""Return corollary 3.4.1.1 as printed (figure 2).
+def histogram_error_printed(
+    n: int, q: Number, *, epsilon: Number, beta: Number | None = None
+) -> float:
+    r"""Return theorem 3.4.1.3 as printed; without beta, corollary 3.4.1.1 (figure 2).
 
     .. math:: \frac1k + q\beta + \int_0^q (1 - I_{q+t}(m_+))\,dt + \int_0^q I_{q-t}(m_-)\,dt
        + \Big(1 - q - \frac1k\Big)\big(1 + \beta - I_{2q}(m_+)\big)
 
-    with real ranks :math:`m_\pm = qn \pm 8\ln(3n\sqrt n)/\varepsilon`. Wrong as its
+    with real ranks :math:`m_\pm = qn \pm 8\ln(3n/(\beta\ln n))/\varepsilon`; the corollary
+    takes :math:`\beta = 1/(\sqrt n \ln n)`, as this does unless one is given. Wrong as its
     :math:`\alpha` is (see `histogram_accuracy_printed`), though the number is not exceeded in
     simulation: the error of AboveThreshold is a fraction of what its lemma allows. Arguments
     above 1 (:math:`q > 1/2`) mean 1. *Checked by* ``test_printed_uniform_error_is_not_exceeded``.
@@ -196,14 +199,21 @@ def histogram_error_printed(n: int, q: Number, *, epsilon: Number) -> float:
     --------
     >>> round(histogram_error_printed(5000, 0.5, epsilon=1), 3)
     0.047
+    >>> round(histogram_error_printed(5000, 0.5, epsilon=1, beta=0.05), 3)
+    0.086
     """
     order, size = read_order(q), integer(n, "n", least=LEAST_N)
-    beta, cell = 1 / (sqrt(size) * log(size)), 2 * log(size) / (3 * size)
-    alpha = 8 * log(3 * size**1.5) / per_call(epsilon, 1)
+    cell = 2 * log(size) / (3 * size)
+    if beta is None:
+        chance, inside = 1 / (sqrt(size) * log(size)), 3 * size**1.5
+    else:
+        chance = read_chance(beta, "beta")
+        inside = 3 * size / (chance * log(size))
+    alpha = 8 * log(inside) / per_call(epsilon, 1)
     low, high = Rank(order * size - alpha, size), Rank(order * size + alpha, size)
     twice = min(1.0, 2 * order)
-    near = cell + order * beta + high.above(order, twice) + low.below(order)
-    return near + (1 - order - cell) * (1 + beta - high.at_most(twice))
+    near = cell + order * chance + high.above(order, twice) + low.below(order)
+    return near + (1 - order - cell) * (1 + chance - high.at_most(twice))
 
 
 def histogram_least_n(epsilon: Number, *, share: int = 20, calls: int = DECILES) -> int:

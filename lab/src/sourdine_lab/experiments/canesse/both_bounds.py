@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from sourdine_lab import look
-from sourdine_lab.bounds import (
-    histogram_error,
-    histogram_error_printed,
-    inverse_sensitivity_error,
-    inverse_sensitivity_error_printed,
-)
+from sourdine_lab.bounds import histogram_error, histogram_error_printed
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.experiments.canesse import figure_3, uniform
+from sourdine_lab.settings import Setting, number
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,23 +21,26 @@ METHODS = {"histogram": "histogram", "inverse": "inverse sensitivity"}
 
 def parts(settings: Settings) -> list[Settings]:
     """One part for all sizes."""
-    return [settings]
+    return [{"sizes": settings["sizes"]}]
 
 
 def compute(part: Part) -> Iterator[Row]:
-    """Yield the four bounds of the median's expected error, epsilon = 1 for nine deciles."""
-    for size in np.geomspace(1000, part["largest"], part["sizes"]):
-        n = 2 * round(size / 2)
+    """Yield the four bounds of the quantile's expected error."""
+    q, epsilon = part["order"], part["epsilon"]
+    smoothed = {"order": q, "epsilon": epsilon, "quantiles": part["quantiles"],
+                "powers": [part["power"]]}  # fmt: skip
+    for n in part["sizes"]:
+        inverse = figure_3.bounds(n, smoothed)
         yield {
             "n": n,
-            "histogram_printed": histogram_error_printed(n, 0.5, epsilon=1),
-            "histogram": histogram_error(n, 0.5, epsilon=1),
-            "inverse_printed": inverse_sensitivity_error_printed(n, epsilon=1),
-            "inverse": inverse_sensitivity_error(n, 0.5, epsilon=1),
+            "histogram_printed": histogram_error_printed(n, q, epsilon=epsilon),
+            "histogram": histogram_error(n, q, epsilon=epsilon, calls=part["quantiles"]),
+            "inverse_printed": inverse["printed"],
+            "inverse": inverse["corrected"],
         }
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw what is printed beside what holds."""
     figure, axes = look.panels(2, width=11.5, height=4.4)
     for one, ending in zip(axes, ("_printed", ""), strict=True):
@@ -53,9 +51,12 @@ def draw(table: Table) -> Any:
             )  # fmt: skip
         look.logarithmic(one)
         title = "The bounds as printed" if ending else "The bounds that hold"
-        look.titled(one, f"{title}: the median of U(0, 1), ε = 1", x="records n", y="")
-    axes[0].set_ylabel("bound of the mean distance from the law's median")
-    look.note(axes[1], "each of nine deciles has ε/9;\nrho = 1/√n for inverse sensitivity", 0.98)
+        look.titled(one, f"{title}: {uniform.what(settings)}", x="records n", y="")
+    axes[0].set_ylabel(f"bound of the mean distance from the law's {uniform.quantile(settings)}")
+    shared = uniform.note(settings).partition("\n")[0]
+    power = figure_3.power_of_n(settings["power"])
+    rho = "1/√n" if settings["power"] == -0.5 else f"${power}$"
+    look.note(axes[1], f"{shared}\nrho = {rho} for inverse sensitivity", 0.98)
     for one in axes:
         look.name_lines(one)
     return figure
@@ -71,7 +72,10 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"largest": 10**7, "sizes": 60},
-    quick={"largest": 10**6, "sizes": 20},
+    settings=(
+        *uniform.settings(),
+        Setting("power", -0.5, number(most=0), "rho as a power of n"),
+        uniform.sizes(1000, 10**7, 60, quick=(1000, 10**6, 20), even=True),
+    ),
     figures=(),
 )

@@ -8,6 +8,9 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
+from sourdine_lab.experiments.canesse.samples import fractions
+from sourdine_lab.settings import DataLaw, Setting, integer, number, numbers, written
+from sourdine_lab.settings import law as law_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -18,45 +21,52 @@ if TYPE_CHECKING:
 
 def parts(settings: Settings) -> list[Settings]:
     """One part."""
-    return [settings]
+    return [{"steps": settings["steps"], "n": settings["n"]}]
 
 
 def compute(part: Part) -> Iterator[Row]:
     """Yield the cells and the number of values below each right edge, then the values."""
-    steps, n = part["steps"], part["n"]
-    x = np.sort(part.rng.beta(2, 3, n))
+    steps, n, (low, high) = part["steps"], part["n"], part["bounds"]
+    drawn = DataLaw.read(part["law"]).draw(part.rng, n)
+    x = np.sort(low + (high - low) * fractions(drawn, part["bounds"]))
     for i in range(1, steps + 1):
-        edge = i / steps
+        edge = low + (high - low) * i / steps
         yield {"kind": "edge", "place": edge, "below": int((x < edge).sum()), "n": n}
     for value in x.tolist():
         yield {"kind": "value", "place": round(value, 4), "below": 0, "n": n}
 
 
-def draw(table: Table) -> Any:
+def draw(table: Table, settings: Settings) -> Any:
     """Draw the line with its cells, the values, and the count that belongs to each edge."""
     figure, (axes,) = look.panels(1, width=8, height=2.6)
     edges, values = table.where(kind="edge"), table.where(kind="value")
-    n, ink = int(table["n"][0]), look.colour("truth")
-    axes.plot([0, 1], [0, 0], color=ink, linewidth=1.4, label="_line")
-    for place in (0.0, *edges["place"].tolist()):
+    (low, high), ink = settings["bounds"], look.colour("truth")
+    n, wanted = int(table["n"][0]), settings["order"] * int(table["n"][0])
+    axes.plot([low, high], [0, 0], color=ink, linewidth=1.4, label="_line")
+    for place in (low, *edges["place"].tolist()):
         axes.plot([place] * 2, [-0.25, 0.25], color=ink, linewidth=1.4, label="_edge")
     axes.plot(values["place"], np.zeros(n), "o", color=look.colour("histogram"), markersize=5)
+    every = -(-len(edges) // 12)
     for i, (edge, below) in enumerate(zip(edges["place"], edges["below"], strict=True), 1):
-        passed = below >= n / 2
+        if i % every:
+            continue
         axes.annotate(
-            f"$f_{i}$ = {below}", (edge, 0.3), (0, 6), textcoords="offset points", ha="center",
-            fontsize=10, color=look.colour("today" if passed else "no privacy"),
+            f"$f_{{{i}}}$ = {below}" if len(edges) <= 8 else f"{below}", (edge, 0.3), (0, 6),
+            textcoords="offset points", ha="center", fontsize=10,
+            color=look.colour("today" if below >= wanted else "no privacy"),
         )  # fmt: skip
-    axes.set_xlim(-0.02, 1.02)
+    axes.set_xlim(low - 0.02 * (high - low), high + 0.02 * (high - low))
     axes.set_ylim(-1.1, 1)
     axes.set_yticks([])
     axes.spines[["left"]].set_visible(False)
-    look.titled(axes, f"The cells for a = 0, b = 1, steps = {len(edges)}; {n} values", x="", y="")
+    ends = f"a = {written(low)}, b = {written(high)}"
+    look.titled(axes, f"The cells for {ends}, steps = {len(edges)}; {n} values", x="", y="")
     axes.grid(visible=False)
+    sought = "median" if settings["order"] == 0.5 else f"{settings['order']:g}-quantile"
     look.note(
         axes,
-        f"$f_i$: values below the right edge of cell i. For the median the search stops at the "
-        f"first noisy $f_i$\nabove a noisy {n // 2}; without noise at the first blue one. The "
+        f"$f_i$: values below the right edge of cell i. For the {sought} the search stops at the "
+        f"first noisy $f_i$\nabove a noisy {wanted:g}; without noise at the first blue one. The "
         f"listing answers with the left edge of that cell.",
         0.02,
         0.26,
@@ -74,6 +84,11 @@ EXPERIMENT = Experiment(
     parts=parts,
     compute=compute,
     draw=draw,
-    full={"steps": 4, "n": 20},
-    quick={"steps": 4, "n": 20},
+    settings=(
+        Setting("steps", 4, integer(least=1, most=100), "cells"),
+        Setting("n", 20, integer(least=1, most=1000), "values"),
+        Setting("law", "beta(2,3)", law_kind(), "the law of the values; the report draws none"),
+        Setting("bounds", [0, 1], numbers(count=2), "a and b, at which values are cut off"),
+        Setting("order", 0.5, number(above=0, below=1), "the quantile that is searched for"),
+    ),
 )
