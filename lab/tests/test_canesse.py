@@ -12,11 +12,11 @@ import pytest
 
 from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.central.quantiles.points import Points
+from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 from sourdine_lab.claims.canesse import local, simulated
 from sourdine_lab.claims.claim import Verdict
 from sourdine_lab.claims.verdicts import all_claims
-from sourdine_lab.experiment import Part
 from sourdine_lab.experiments.canesse import (
     both_bounds,
     deciles,
@@ -141,10 +141,10 @@ def test_figure_6_draws_by_the_law_of_the_mechanism():
     x, each = salaries.salaries(20_000), Fraction(1, 9)
     drawn = figure_6.Reading(x).drawn(each, 4000, SeededSource(1))
     mechanism = InverseSensitivity(
-        epsilon=1, q=deciles.ORDERS, cells=figure_6.TICKS, relation="substitute", rho=25
+        epsilon=1, q=deciles.ORDERS, cells=500_001, relation="substitute", rho=25
     )
     for j in (0, 4, 8):
-        law = mechanism.single_law(Points.of(x, figure_6.TICKS), j)
+        law = mechanism.single_law(Points.of(x, 500_001), j)
         assert abs(drawn[j].mean() - law.mean()) < 5 * sqrt(law.variance() / 4000)
         assert drawn[j].var() == pytest.approx(law.variance(), rel=0.25)
 
@@ -154,6 +154,81 @@ def test_figure_6_has_smaller_errors_at_a_larger_epsilon():
     for _, rows in table.by("method"):
         assert rows["error"][1] < rows["error"][0] / 3
     assert table.where(epsilon=5.0, method="inverse sensitivity").rows[0]["error"] < 100
+
+
+def test_figure_6_reads_any_column_of_a_file(tmp_path, monkeypatch):
+    (tmp_path / "salaries.csv").write_text(
+        "who,pay\n" + "".join(f'x,"${1000 * k:,}.00"\n' for k in range(1, 1001)) + "y,\n", "utf-8"
+    )
+    monkeypatch.setenv("SOURDINE_DATA", str(tmp_path))
+    assert salaries.read_column("salaries.csv", "pay").tolist() == [
+        1000 * k for k in range(1, 1001)
+    ]
+    given = {"column": "pay", "data": ["salaries"], "points": 2, "runs": 4, "bounds": "0,2000000"}
+    parts = figure_6.EXPERIMENT.split(figure_6.EXPERIMENT.values(given), seed=1)
+    rows = [row for part in parts for row in figure_6.compute(part)]
+    assert {(row["data"], row["n"]) for row in rows} == {("file", 1000)}
+    near = [row["error"] for row in rows if row["epsilon"] == 5]
+    assert max(near) < 100_000
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "column", "said"),
+    [
+        ("other.csv", "pay\n1\n", "pay", "must be a file"),
+        ("salaries.csv", "pay\n1\n", "salary", "It has pay"),
+        ("salaries.csv", "pay\nmuch\n", "pay", "line 2: pay must be a number, got 'much'"),
+        ("salaries.csv", "pay\n \n", "pay", "got none"),
+    ],
+)
+def test_figure_6_says_what_is_wrong_with_a_file(name, text, column, said, tmp_path, monkeypatch):
+    (tmp_path / name).write_text(text, "utf-8")
+    monkeypatch.setenv("SOURDINE_DATA", str(tmp_path))
+    with pytest.raises(ParameterError, match=said):
+        salaries.read_column("salaries.csv", column)
+    monkeypatch.delenv("SOURDINE_DATA")
+    with pytest.raises(ParameterError, match="needs SOURDINE_DATA"):
+        figure_6.EXPERIMENT.split(figure_6.EXPERIMENT.values({"column": column}), seed=1)
+
+
+def test_figure_6_has_real_wages_beside_the_stand_in():
+    table = computed(figure_6, data="wages", runs=2, epsilons=[5.0])
+    assert set(table["data"].tolist()) == {"wages"}
+    assert set(table["n"].tolist()) == {247_696}
+    assert table["error"].max() < 200
+
+
+@pytest.mark.parametrize(
+    ("figure", "given"),
+    [
+        (figure_1, {"steps": 20, "n": 50, "law": "normal(0,1)", "bounds": "-3,3", "order": 0.25}),
+        (figure_2, {"epsilon": 0.2, "order": 0.9, "quantiles": 3, "sizes": "500,1000", "runs": 5,
+                    "beta": 0.1, "methods": "listed"}),
+        (figure_3, {"epsilon": 3, "order": 0.2, "quantiles": 1, "sizes": "100,1000", "runs": 4,
+                    "powers": "-0.25,-0.75"}),
+        (figure_4, {"epsilon": 0.5, "law": "beta(2,5)", "sizes": "100,300", "runs": 3,
+                    "orders": "0.25,0.5", "methods": "histogram of figure 4"}),
+        (figure_5, {"law": "lognormal(0,1)", "bounds": "0,20", "sizes": "100,300", "runs": 3}),
+        (figure_6, {"n": 2000, "points": 3, "runs": 2, "orders": "0.5", "data": "salaries",
+                    "averaged": 2, "methods": "histogram"}),
+        (both_bounds, {"epsilon": 2, "order": 0.3, "quantiles": 1, "power": -1, "sizes": "500,9000"}),
+    ],
+)  # fmt: skip
+def test_figures_are_drawn_with_other_settings_and_say_so(figure, given):
+    experiment = figure.EXPERIMENT
+    settings = experiment.values(given)
+    parts = experiment.split(settings, seed=1)
+    table = Table([row for part in parts for row in experiment.compute(part)])
+    assert "Other settings" in experiment.figure(table, settings).get_supxlabel()
+    usual = {part.key for part in experiment.split(seed=1)}
+    assert not usual & {part.key for part in parts}
+
+
+def test_the_noise_of_figure_4_is_the_one_that_gives_its_fit():
+    table = computed(figure_4, n=1000, sets=30)
+    level, power = figure_4.STATED["histogram"]
+    found = table.where(method="histogram of figure 4", truth="sample").rows[0]
+    assert found["error"] == pytest.approx(level * 1000**power, rel=0.1)
 
 
 def test_a_fit_knows_its_deviation():
@@ -326,15 +401,16 @@ def test_the_listing_is_wrong_in_each_of_its_lines():
 
 
 def test_cells_are_counted_below_their_right_edges():
-    (part,) = figure_1.parts(figure_1.EXPERIMENT.full)
-    table = Table(list(figure_1.compute(Part("a test", part, 1))))
+    (part,) = figure_1.EXPERIMENT.split(seed=1)
+    table = Table(list(figure_1.compute(part)))
     edges, values = table.where(kind="edge"), table.where(kind="value")["place"]
     assert edges["place"].tolist() == [0.25, 0.5, 0.75, 1]
     assert edges["below"].tolist() == [int((values < e).sum()) for e in (0.25, 0.5, 0.75, 1)]
 
 
 def test_which_bound_is_lower_changes_where_it_is_said_to():
-    table = Table(list(both_bounds.compute(Part("a test", both_bounds.EXPERIMENT.full, 1))))
+    (part,) = both_bounds.EXPERIMENT.split(seed=1)
+    table = Table(list(both_bounds.compute(part)))
     for ending, crossing in (("_printed", 1500), ("", 60_000)):
         ahead = table[f"histogram{ending}"] < table[f"inverse{ending}"]
         assert ahead[table["n"] > 1.3 * crossing].all()

@@ -15,7 +15,9 @@ if TYPE_CHECKING:
 
 def draw(table: Table, settings: Settings) -> Any:
     """Draw both truths."""
-    figure, axes = samples.draw_panels(table, settings, unit=", standard deviations")
+    normal = settings["law"] == EXPERIMENT.values()["law"]
+    unit = ", standard deviations" if normal else ""
+    figure, axes = samples.draw_panels(table, settings, unit=unit)
     for one in axes:
         look.logarithmic(one)
         look.name_lines(one)

@@ -2,19 +2,33 @@
 
 The report's data, about 400,000 salaries of the State of New York's public agents, are not at hand.
 The stand-in has exactly their deciles and follows a monotone cubic between them; its least and its
-largest salary are ours, and the ties and peaks of real salaries are not in it.
+largest salary are ours, and the ties and peaks of real salaries are not in it. Who has the data, or
+others, puts them as CSV into the folder that SOURDINE_DATA names, and `read_column` reads them.
 """
 
 from __future__ import annotations
 
+import csv
+import gzip
+import os
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from sourdine.errors import ParameterError
+
 if TYPE_CHECKING:
+    from typing import TextIO
+
     from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["BOUNDS", "DECILES", "RECORDS", "STAND_IN", "salaries", "salary_at"]
+__all__ = [
+    "BOUNDS", "DECILES", "FILE", "RECORDS", "STAND_IN", "column_of", "read_column", "salaries",
+    "salary_at",
+]  # fmt: skip
+
+FILE = "salaries.csv"
 
 DECILES = (34_902, 38_574, 41_848, 46_862, 56_844, 67_121, 75_254, 84_751, 99_637)
 """As published."""
@@ -61,3 +75,57 @@ def _monotone(
     bent = tangent[i] * (1 - t) ** 2 * t - tangent[i + 1] * t**2 * (1 - t)
     smooth = values[i] + (values[i + 1] - values[i]) * t**2 * (3 - 2 * t)
     return np.asarray(smooth + width[i] * bent)
+
+
+def column_of(file: str, column: str) -> Path:
+    """Return the path of a CSV file in the folder SOURDINE_DATA which has such a column.
+
+    Raises
+    ------
+    ParameterError
+        The folder, the file or the column is not there.
+    """
+    folder = os.environ.get("SOURDINE_DATA")
+    if not folder:
+        raise ParameterError(
+            f"column={column} needs SOURDINE_DATA, the folder of {file}. "
+            f"Type SOURDINE_DATA=FOLDER before the command."
+        )
+    path = Path(folder) / file
+    if not path.is_file():
+        raise ParameterError(f"{path} must be a file, as column={column} is read from it.")
+    with _opened(path) as lines:
+        names = next(csv.reader(lines), [])
+    if column not in names:
+        raise ParameterError(f"{path} has no column {column!r}. It has {', '.join(names)}.")
+    return path
+
+
+def read_column(file: str, column: str) -> NDArray[np.int64]:
+    """Return a column in whole dollars; empty cells are left out.
+
+    Raises
+    ------
+    ParameterError
+        The file or the column is not there, or a cell is no number.
+    """
+    path = column_of(file, column)
+    found = []
+    with _opened(path) as lines:
+        for number, row in enumerate(csv.DictReader(lines), 2):
+            cell = (row[column] or "").strip().replace("$", "").replace(",", "")
+            try:
+                found += [round(float(cell))] if cell else []
+            except (ValueError, OverflowError):
+                raise ParameterError(
+                    f"{path}, line {number}: {column} must be a number, got {row[column]!r}."
+                ) from None
+    if not found:
+        raise ParameterError(f"{path} must have numbers in {column!r}, got none.")
+    return np.array(found, np.int64)
+
+
+def _opened(path: Path) -> TextIO:
+    if path.suffix == ".gz":
+        return gzip.open(path, "rt", encoding="utf-8-sig", newline="")
+    return path.open(encoding="utf-8-sig", newline="")

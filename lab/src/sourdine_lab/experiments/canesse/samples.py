@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.noise import SeededSource
 from sourdine_lab import look
 from sourdine_lab.experiments.canesse import deciles
 from sourdine_lab.settings import DataLaw, Setting, integer, integers, number, numbers, words
@@ -21,14 +22,18 @@ if TYPE_CHECKING:
 
     Floats = deciles.Floats
 
-__all__ = ["METHODS", "TRUTHS", "draw_panels", "errors", "fit", "fractions", "parts", "settings"]
+__all__ = ["DRAWN", "METHODS", "TRUTHS", "draw_panels", "errors", "fit", "fractions", "parts", "settings"]
 
 METHODS = ("laplace", "histogram as listed", "histogram", "inverse sensitivity")
+DRAWN = "histogram of figure 4"
+"""With half of the listing's noise, Lap(1/epsilon) and Lap(2/epsilon): what figure 4 shows."""
 TRUTHS = ("sample", "law")
-COMPARED = ("histogram", "inverse sensitivity")
+COMPARED = ("histogram", DRAWN, "inverse sensitivity")
 
 
-def settings(law: str, bounds: tuple[float, float], meaning: str) -> tuple[Setting, ...]:
+def settings(
+    law: str, bounds: tuple[float, float], meaning: str, methods: Sequence[str] = METHODS
+) -> tuple[Setting, ...]:
     """Return the settings of figure 4 or 5, which differ in the law and in the public bounds."""
     sizes = list(range(100, 5001, 100))
     return (
@@ -40,7 +45,7 @@ def settings(law: str, bounds: tuple[float, float], meaning: str) -> tuple[Setti
         Setting("sizes", sizes, integers(least=10), "records in a data set",
                 quick=[100, 200, 500, 1000, 2000, 5000], split=True),
         Setting("runs", 50, integer(least=2), "data sets for each size", quick=20, split=True),
-        Setting("methods", list(METHODS), words(*METHODS), "the methods that are compared"),
+        Setting("methods", list(methods), words(*METHODS, DRAWN), "the methods that are compared"),
     )  # fmt: skip
 
 
@@ -51,7 +56,7 @@ def parts(settings: Settings) -> list[Settings]:
 
 def errors(part: Part) -> Iterator[Row]:
     """Yield each method's mean error over the data sets, to both truths."""
-    rng, source = part.rng, part.source
+    rng, source, further = part.rng, part.source, SeededSource(part.key ^ 1)
     law, orders = DataLaw.read(part["law"]), [Fraction(str(q)) for q in part["orders"]]
     low, high = part["bounds"]
     population = fractions(law.quantile([float(q) for q in orders]), part["bounds"])
@@ -60,7 +65,8 @@ def errors(part: Part) -> Iterator[Row]:
         x = fractions(law.draw(rng, part["n"]), part["bounds"])
         truths = dict(zip(TRUTHS, (deciles.sample_deciles(x, orders), population), strict=True))
         for method in part["methods"]:
-            answers = _answers(method, x, source, epsilon=part["epsilon"], orders=orders)
+            chance = further if method == DRAWN else source
+            answers = _answers(method, x, chance, epsilon=part["epsilon"], orders=orders)
             for name, truth in truths.items():
                 away = (high - low) * deciles.error(answers, truth)
                 found.setdefault((method, name), []).append(away)
@@ -77,6 +83,8 @@ def fractions(x: Floats, bounds: Sequence[float]) -> Floats:
 def _answers(
     method: str, x: Floats, source: Source, *, epsilon: float, orders: Sequence[Fraction]
 ) -> Floats:
+    if method == DRAWN:
+        return deciles.histogram(x, source, epsilon=2 * epsilon, monotone=False, orders=orders)
     if method.startswith("histogram"):
         return deciles.histogram(
             x, source, epsilon=epsilon, monotone=method == "histogram", orders=orders
@@ -106,10 +114,10 @@ def draw_panels(table: Table, settings: Settings, *, unit: str = "") -> tuple[An
     for one, truth in zip(axes, TRUTHS, strict=True):
         rows = table.where(truth=truth)
         for method, line in rows.by("method"):
-            listed = method == "histogram as listed"
             look.band(
-                one, line["n"], line["error"], line["standard_error"], dashed=listed,
-                method="histogram" if listed else method, label=_name(method),
+                one, line["n"], line["error"], line["standard_error"],
+                method="histogram" if method.startswith("histogram") else method,
+                label=_name(method), dashed=method in ("histogram as listed", DRAWN),
             )  # fmt: skip
         label = f"root mean square error{unit}" if one is axes[0] else ""
         look.titled(
@@ -128,5 +136,6 @@ def _name(method: str) -> str:
         "laplace": "Laplace noise on the decile",
         "histogram": "histogram, Lap(2/ε)",
         "histogram as listed": "histogram, Lap(4/ε) as listed",
+        DRAWN: "histogram, Lap(1/ε) and Lap(2/ε)",
     }
     return names.get(method, method)
