@@ -14,7 +14,7 @@ from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.central.quantiles.points import Points
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
-from sourdine_lab.claims.canesse import local, simulated
+from sourdine_lab.claims.canesse import fits, local, simulated
 from sourdine_lab.claims.claim import Verdict
 from sourdine_lab.claims.verdicts import all_claims
 from sourdine_lab.experiments.canesse import (
@@ -32,15 +32,15 @@ from sourdine_lab.registry import all_experiments
 from sourdine_lab.table import Table
 
 HALF = Fraction(1, 2)
-CORRECTED = (
-    "C3 C3f C3g C3i C3j C4 C4b C4e C5b C5d C6c C7b C7d C7f C8 C8b C8f C9c C10d C10f C10h C10i "
-    "C10j C11f"
-)
-CONFIRMED = (
-    "C1 C2 C2b C2c C3b C3c C3d C3e C3h C4g C4h C5c C6 C7c C7e C7g C8d C8e C8g C9b C10b C10e C10g"
-)
+CORRECTED = "C3 C3i C4 C4e C6c C8 C8b C8f C10d C10f C10h C10i C10k"
+MISPRINTS = "C3f C3g C4b C5d C7d C9c C10j"
+CONFIRMED = "C1 C2 C3b C3c C3e C4g C4h C5c C6 C6d C7c C7e C7h C7i C8d C8e C8g C10b C10e C10g C10l"
+OBSERVED = "C2b C2c C3d C3h C3j C5b C7b C7f C7g C9b C11f"
 """The rows that cost little; all are judged by ``sourdine lab claims``."""
-SLOW = "C4c C4d C4f C5 C6b C7 C9 C10 C10c C11 C11b C11c C11d C11e C11g C11h C11i C12 C12b"
+SLOW = (
+    "C4c C4d C4f C5 C6b C7 C8h C9 C10 C10c C11 C11b C11c C11d C11e C11g C11h C11i C11j C11k C11l "
+    "C11m C11n C12 C12b"
+)
 
 
 def computed(figure, **settings):
@@ -211,7 +211,8 @@ def test_figure_6_has_real_wages_beside_the_stand_in():
         (figure_5, {"law": "lognormal(0,1)", "bounds": "0,20", "sizes": "100,300", "runs": 3}),
         (figure_6, {"n": 2000, "points": 3, "runs": 2, "orders": "0.5", "data": "salaries",
                     "averaged": 2, "methods": "histogram"}),
-        (both_bounds, {"epsilon": 2, "order": 0.3, "quantiles": 1, "power": -1, "sizes": "500,9000"}),
+        (both_bounds, {"epsilon": 2, "order": 0.3, "quantiles": 1, "power": -1,
+                       "sizes": "500,9000"}),
     ],
 )  # fmt: skip
 def test_figures_are_drawn_with_other_settings_and_say_so(figure, given):
@@ -283,6 +284,34 @@ def test_the_local_picture_is_that_of_large_samples():
     assert local.inverse_sensitivity_away(200).value == pytest.approx(whole[1], rel=0.2)
 
 
+def test_fast_errors_are_those_of_the_mechanisms():
+    rng, source, n = np.random.default_rng(5), SeededSource(5), 600
+    exact = {"for counts": [], "listed": [], "inverse sensitivity": []}
+    for _ in range(60):
+        x = rng.random(n)
+        truth = deciles.sample_deciles(x)
+        for name, answers in (
+            ("for counts", deciles.histogram(x, source)),
+            ("listed", deciles.histogram(x, source, monotone=False)),
+            ("inverse sensitivity", deciles.inverse_sensitivity(x, source)),
+        ):
+            exact[name].append(deciles.error(answers, truth))
+    fast = fits.errors("uniform(0,1)", (0.0, 1.0), n)
+    for name, found in exact.items():
+        spread = np.hypot(np.std(found) / sqrt(60), fast[name].std() / sqrt(fits.SETS))
+        assert abs(np.mean(found) - fast[name].mean()) < 4.5 * spread, name
+
+
+def test_a_line_through_an_exact_power_has_its_exponent_and_no_bend(monkeypatch):
+    def exact(law, bounds, n):  # noqa: ARG001
+        return {"method": 7 * n**-0.8 * (1 + 1e-6 * np.arange(50))}
+
+    monkeypatch.setattr(fits, "errors", exact)
+    line = fits.line("any", (0, 1), "method")
+    assert line.exponent == pytest.approx(-0.8, abs=1e-6)
+    assert line.bend < 1e-3 > line.deviation
+
+
 def test_locally_without_noise_the_error_is_that_of_the_cell():
     """The right edge lies anywhere within a cell of ln n / 1.5 values past the decile."""
     calm = local.histogram_away(1e12, 1000, epsilon=Fraction(1000))
@@ -299,6 +328,27 @@ def test_the_printed_form_is_wrong_and_the_corrected_holds(row, judged):
     assert one.minds_swapping
 
 
+@pytest.mark.parametrize("row", MISPRINTS.split())
+def test_a_slip_of_the_pen_is_told_from_an_error(row, judged):
+    one = judged(row)
+    assert one.verdict is Verdict.MISPRINT, one.words
+    assert one.minds_swapping
+
+
+@pytest.mark.parametrize("row", OBSERVED.split())
+def test_what_the_report_does_not_say_is_only_observed(row, judged):
+    one = judged(row)
+    assert one.verdict is Verdict.OBSERVED, one.words
+    assert one.claim.statement.startswith(("Observed: ", "Our reading"))
+    assert one.minds_swapping
+
+
+def test_what_is_called_wrong_is_quoted():
+    for row in (*CORRECTED.split(), *MISPRINTS.split(), "C5", "C7", "C8c", "C11", "C11l", "C11n"):
+        assert all_claims()[row].quote, row
+        assert len(all_claims()[row].quote.split()) <= 25, row
+
+
 @pytest.mark.parametrize("row", CONFIRMED.split())
 def test_the_printed_form_holds_and_a_rival_fails(row, judged):
     one = judged(row)
@@ -312,7 +362,8 @@ def test_the_last_step_of_eta_is_refuted(row, judged):
 
 
 def test_every_claim_is_in_one_of_the_lists():
-    listed = [*CORRECTED.split(), *CONFIRMED.split(), *SLOW.split(), "C8c"]
+    lists = (CORRECTED, MISPRINTS, CONFIRMED, OBSERVED, SLOW, "C8c")
+    listed = [row for one in lists for row in one.split()]
     rows = [row for row in all_claims() if row.startswith("C")]
     assert sorted(listed) == sorted(rows)
     assert {claim.row for claim in all_claims().values()} >= {f"C{i}" for i in range(1, 13)}

@@ -74,19 +74,22 @@ CLAIMS = (
     ),
     Claim(
         id="C3d",
-        statement="For counts, which move in one direction, Lap(2/ε) on both is ε-private "
-        "[rival: a tenth less noise]",
+        statement="Observed: for counts, which move in one direction, Lap(2/ε) on both is "
+        "ε-private [rival: a tenth less noise]",
         printed=(Fraction(2), Fraction(2)),
         instead=(Fraction(9, 5), Fraction(9, 5)),
         other=Instead.RIVAL,
         check=monotone_privacy,
+        ours=True,
     ),
     Claim(
         id="C3g",
-        statement="A = k when the threshold lies above all i ≤ k and not above k (3.1.0.1, proof)",
+        statement="A = k when the threshold lies above all i ≤ k and not above k (3.1.0.1, proof; "
+        "the noises are fixed for i < k, and that is what the proof uses)",
         printed=lambda k: range(k + 1),
         instead=range,
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=passed_over,
+        quote="g_k = max_{i ≤ k} {f_i(D) + nu_i}",
     ),
 )

@@ -176,6 +176,7 @@ CLAIMS = (
         instead=lambda index, queries: above_threshold_alpha(queries, 1, BETA),  # noqa: ARG005
         other=Instead.CORRECTION,
         check=accuracy,
+        quote="en posant alpha = 8(log(k) + log(2/beta))/ε et k = AboveThreshold(x, Q, T, epsilon)",
     ),
     Claim(
         id="C3b",
@@ -201,17 +202,19 @@ CLAIMS = (
         "a slip: what follows it is right)",
         printed=lambda alpha: exp(alpha / 8),
         instead=lambda alpha: exp(-alpha / 8),
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=answers_tail,
+        quote="k exp(-(-alpha ε)/8) = k exp(-log k - log(2/beta))",
     ),
     Claim(
         id="C3h",
-        statement="Read with k counted from 1, the lemma holds, of the true answers too "
-        "[rival: 4 for 8]",
+        statement="Observed: read with k counted from 1, lemma 3.2.0.1 holds, of the true answers "
+        "too [rival: 4 for 8]",
         printed=lambda index, queries: 8 * log(2 * (index + 1) / BETA),  # noqa: ARG005
         instead=lambda index, queries: 4 * log(2 * (index + 1) / BETA),  # noqa: ARG005
         other=Instead.RIVAL,
         check=accuracy,
+        ours=True,
     ),
     Claim(
         id="C3i",
@@ -222,15 +225,18 @@ CLAIMS = (
         instead=lambda index, queries: queries,  # noqa: ARG005
         other=Instead.CORRECTION,
         check=union,
+        quote="P(max_i |nu_i| ≥ alpha/2) ≤ Σ_{j=1}^{k} P(|nu_j| ≥ alpha/2)",
     ),
     Claim(
         id="C3j",
-        statement="The lemma's event, on the noisy answers, puts the result within alpha values "
-        "and a cell, as theorem 3.4.1.2 reads it (it must be on the true answers), here at alpha = "
-        "2 ln(1/beta)/ε', which is not the lemma's: at its own, either event is all but sure",
+        statement="Our reading of theorem 3.4.1.2: the lemma's event, on the noisy answers, puts "
+        "the result within alpha values and a cell (an event on the true answers does). Here alpha "
+        "is 2 ln(1/beta)/ε', not the lemma's, at which either event is all but sure",
         printed=lambda answers, noise: answers + noise,
         instead=lambda answers, noise: answers,  # noqa: ARG005
         other=Instead.CORRECTION,
         check=what_is_needed,
+        quote="∀i < k f_i(x) + nu_i < T + alpha ∧ f_k(x) + nu_k > T - alpha",
+        ours=True,
     ),
 )

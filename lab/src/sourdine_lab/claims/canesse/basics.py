@@ -112,19 +112,22 @@ CLAIMS = (
     ),
     Claim(
         id="C2b",
-        statement="The sensitivity of a quantile is b - a, whatever n (definition 3.1.0.1) "
+        statement="Observed: by definition 3.1.0.1 a quantile has sensitivity b - a, whatever n "
         "[rival: (b - a)/n]",
         printed=lambda width, n: width,  # noqa: ARG005
         instead=lambda width, n: width / n,
         other=Instead.RIVAL,
         check=sensitivity,
+        ours=True,
     ),
     Claim(
         id="C2c",
-        statement="Laplace noise of scale (b - a)/ε makes a quantile ε-private",
+        statement="Observed: Laplace noise of scale (b - a)/ε makes a quantile ε-private "
+        "[rival: nine tenths of it]",
         printed=1.0,
         instead=0.9,
         other=Instead.RIVAL,
         check=naive_scale,
+        ours=True,
     ),
 )

@@ -13,6 +13,7 @@ from sourdine.audit.exhaustive import worst_case
 from sourdine.central.quantiles.independent import InverseSensitivity
 from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine_lab import bounds
+from sourdine_lab.bounds.order_statistics import Rank
 from sourdine_lab.claims.canesse.simulated import NINTH, SURE, mean, windows
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     Data = tuple[int, ...]
     Radius = Callable[[int, float, float], tuple[float, float]]
+    Tail = Callable[[int, int, float], float]
 
 HALF = Fraction(1, 2)
 GRID, SIZE = 5, 3
@@ -211,6 +213,41 @@ def near_decile(event: Callable[[float, float], bool]) -> Finding:
     return Finding(held >= claimed - SURE * error, held, error, words)
 
 
+def upper_tail(form: tuple[Callable[[int, int], int], Tail]) -> Finding:
+    """Hold a bound to the exact chance that so many of n uniform values lie above decile + alpha.
+
+    The form is the least number of values, and the bound for n, i and alpha.
+    """
+    from scipy.special import bdtrc
+
+    least, bound = form
+    worst, at = -1.0, (0, 0.0)
+    for n, i, alpha in product((100, 200), range(1, 10), (0.02, 0.05, 0.09)):
+        truth = float(bdtrc(least(i, n) - 1, n, 1 - i / 10 - alpha))
+        if truth - bound(n, i, alpha) > worst:
+            worst, at = truth - bound(n, i, alpha), (i, alpha)
+    words = f"the exact probability is above the claim by {worst:+.3f} at most "
+    words += f"(decile {at[0]}, alpha = {at[1]:g})"
+    return Finding(worst <= TOLERANCE, worst, 0.0, words)
+
+
+def _lower_tail(n: int, i: int, alpha: float) -> float:
+    """Return Chernoff's bound of the chance to be below the mean, as appendix B applies it."""
+    p = 1 - i / 10 - alpha
+    return exp(-((1 - i / (10 * p)) ** 2) * n * p / 2)
+
+
+def far_decile(constant: float) -> Finding:
+    """Hold exp(-c alpha² n) to the exact chance that a decile of U(0, 1) is alpha too far."""
+    worst = 0.0
+    for n, i, alpha in product((100, 1000, 10_000), range(1, 10), (0.01, 0.02, 0.05, 0.09)):
+        k = ceil(i * n / 10)
+        sides = (1 - Rank(k, n).at_most(i / 10 + alpha), Rank(k, n).at_most(i / 10 - alpha))
+        worst = max(worst, max(sides) / exp(-constant * alpha**2 * n))
+    words = f"truth over exp(-{constant:g} alpha² n) at most {worst:.3g}, claimed 1"
+    return Finding(worst <= 1, worst, 0.0, words)
+
+
 CLAIMS = (
     Claim(
         id="C9",
@@ -223,20 +260,22 @@ CLAIMS = (
     ),
     Claim(
         id="C9b",
-        statement="For a quantile the length is a distance of ranks "
+        statement="Observed: for a quantile the length is a distance of ranks "
         "[rival: the number of values between]",
         printed=_rank_distance,
         instead=_between,
         other=Instead.RIVAL,
         check=length,
+        ours=True,
     ),
     Claim(
         id="C9c",
         statement="The length is the least ‖x - x'‖₁ (4.1.0.1; in words, the values to change)",
         printed=_norm,
         instead=_changed,
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=moves,
+        quote="len_f(x, t) = inf {‖x - x'‖₁ | f(x') = t}",
     ),
     Claim(
         id="C10",
@@ -245,6 +284,7 @@ CLAIMS = (
         instead=_with_sampling,
         other=Instead.CORRECTION,
         check=population,
+        quote="P(|M_i - d_i| > 2u + rho) ≤ R/(2 rho) exp(-nupε/4) + 2 gamma/u exp(-nup/8)",
     ),
     Claim(
         id="C10b",
@@ -263,14 +303,17 @@ CLAIMS = (
         instead=_with_sampling,
         other=Instead.CORRECTION,
         check=population,
+        quote="P(|M_i - d_i| > 2u + rho) ≤ 1/(2 rho) exp(-nuε/4) + 4/u exp(-nu/8)",
     ),
     Claim(
         id="C10d",
-        statement="It takes gamma = 2, within which U(0, 1) has density 1 (4.3.0.1)",
+        statement="It takes gamma = 2 (u ≤ gamma/4 is 1/2, 2 gamma/u is 4/u), within which U(0, 1) "
+        "has density 1 (4.3.0.1)",
         printed=2.0,
         instead=0.25,
         other=Instead.CORRECTION,
         check=least_density,
+        quote="Soit u ∈ [0, 1/2] ... 4/u exp(-nu/8)",
     ),
     Claim(
         id="C10e",
@@ -288,6 +331,7 @@ CLAIMS = (
         instead=32.0,
         other=Instead.CORRECTION,
         check=cells_constant,
+        quote="16/√n exp(-√n/4)",
     ),
     Claim(
         id="C10g",
@@ -305,6 +349,7 @@ CLAIMS = (
         instead=lambda rho: (1 - rho) / 2,
         other=Instead.CORRECTION,
         check=limit,
+        quote="∫_{2/√n}^{1/2-rho} F(2u + rho) du",
     ),
     Claim(
         id="C10i",
@@ -313,13 +358,39 @@ CLAIMS = (
         instead=lambda i, n: (10 - i) * n // 10,
         other=Instead.CORRECTION,
         check=above_decile,
+        quote="si d_i > d_i^l, C^i ≥ in/10",
     ),
     Claim(
         id="C10j",
         statement="P(B) is near 1, B: the decile is gamma/2 or more from the law's (appendix B)",
         printed=lambda away, half: away >= half,
         instead=lambda away, half: away < half,
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=near_decile,
+        quote="B_i l'événement |d_i^l - d_i| ≥ gamma/2",
+    ),
+    Claim(
+        id="C10k",
+        statement="That so many values lie above is as unlikely as Chernoff's bound of the lower "
+        "tail says (appendix B: the event is in the upper one; with the right number Hoeffding's "
+        "inequality bounds it)",
+        printed=(lambda i, n: i * n // 10, _lower_tail),
+        instead=(
+            lambda i, n: (10 - i) * n // 10,
+            lambda n, i, alpha: exp(-2 * n * alpha**2),  # noqa: ARG005
+        ),
+        other=Instead.CORRECTION,
+        check=upper_tail,
+        quote="P(Σ C_j ≥ p̂n(1 - (1 - i/(p̂10)))) ≤ exp(-(1 - i/(p̂10))² np̂/2)",
+    ),
+    Claim(
+        id="C10l",
+        statement="The sample's decile is alpha too far on a side with probability "
+        "exp(-alpha² p² n/2) at most (appendix B, its result, here on U(0, 1)) "
+        "[rival: exp(-3 alpha² p² n)]",
+        printed=0.5,
+        instead=3.0,
+        other=Instead.RIVAL,
+        check=far_decile,
     ),
 )

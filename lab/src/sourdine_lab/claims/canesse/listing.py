@@ -185,22 +185,27 @@ CLAIMS = (
         instead=CORRECT,
         other=Instead.CORRECTION,
         check=finds_deciles,
+        quote="result.push_back(AboveThreshold(database, queries, T, epsilon)*(b-a)/steps)",
     ),
     Claim(
         id="C4b",
-        statement="Its queries count the elements below i(b - a)/steps (a is missing)",
+        statement="Its queries count the elements below i(b - a)/steps (a is missing, though "
+        "[a, b] is what is cut)",
         printed=replace(CORRECT, offset=PRINTED.offset),
         instead=CORRECT,
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=finds_deciles,
+        quote="card({element in x | element < i*(b-a)/steps})",
     ),
     Claim(
         id="C4c",
-        statement="It pushes each decile's queries after those before (never emptied)",
+        statement="It pushes each decile's queries after those before (never emptied, though an "
+        "answer is to be the index of an edge)",
         printed=replace(CORRECT, searched=PRINTED.searched),
         instead=CORRECT,
-        other=Instead.CORRECTION,
+        other=Instead.MEANT,
         check=stays_inside,
+        quote="queries.push_back(fi);",
     ),
     Claim(
         id="C4d",
@@ -209,6 +214,7 @@ CLAIMS = (
         instead=CORRECT,
         other=Instead.CORRECTION,
         check=stays_inside,
+        quote="return -1; ... AboveThreshold(database, queries, T, epsilon)*(b-a)/steps",
     ),
     Claim(
         id="C4e",
@@ -217,14 +223,19 @@ CLAIMS = (
         instead=CORRECT,
         other=Instead.CORRECTION,
         check=passes_the_decile,
+        quote="l'entier renvoyé par Abovethreshold est l'indice de la première valeur à dépasser "
+        "ce décile",
     ),
     Claim(
         id="C4f",
-        statement="steps = 1.5 n/ln n cells are private (under add/remove they reveal n)",
+        statement="Observed: under add/remove, which is not the report's relation, 1.5 n/ln n "
+        "cells reveal n (with n public, as in the report, they do not)",
         printed=histogram_steps,
         instead=lambda n: 20,  # noqa: ARG005
         other=Instead.CORRECTION,
         check=hides_the_count,
+        quote="steps = 1.5*n/log(n)",
+        ours=True,
     ),
     Claim(
         id="C4g",

@@ -56,11 +56,11 @@ def compute(part: Part) -> Iterator[Row]:
     found: dict[str, list[float]] = {name: [] for name in part["methods"]}
     for _ in range(part["runs"]):
         below = np.cumsum(rng.multinomial(n, np.full(steps, 1 / steps)))
-        for name in found:
+        for name, away in found.items():
             edge = first_edges(
                 below, n, Fraction(str(q)), source, epsilon=each, monotone=SEARCHES[name]
             )[0]
-            found[name].append(abs(edge / steps - q))
+            away.append(abs(edge / steps - q))
     for name, away in found.items():
         row[name] = float(np.mean(away))
         row[f"{name}_deviation"] = float(np.std(away, ddof=1)) / len(away) ** 0.5

@@ -88,12 +88,12 @@ def _window(x: Floats, middle: int, reach: int) -> Floats:
 
 
 def power_of_n(power: float) -> str:
-    """Return a power of n as a formula.
+    r"""Return a power of n as a formula.
 
     Examples
     --------
     >>> power_of_n(-0.5), power_of_n(-1), power_of_n(-0.75)
-    ('1/\\\\sqrt{n}', '1/n', 'n^{-0.75}')
+    ('1/\\sqrt{n}', '1/n', 'n^{-0.75}')
     """
     return {-0.5: r"1/\sqrt{n}", -1.0: "1/n"}.get(float(power), f"n^{{{power:g}}}")
 

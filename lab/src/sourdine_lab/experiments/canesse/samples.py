@@ -22,7 +22,17 @@ if TYPE_CHECKING:
 
     Floats = deciles.Floats
 
-__all__ = ["DRAWN", "METHODS", "TRUTHS", "draw_panels", "errors", "fit", "fractions", "parts", "settings"]
+__all__ = [
+    "DRAWN",
+    "METHODS",
+    "TRUTHS",
+    "draw_panels",
+    "errors",
+    "fit",
+    "fractions",
+    "parts",
+    "settings",
+]
 
 METHODS = ("laplace", "histogram as listed", "histogram", "inverse sensitivity")
 DRAWN = "histogram of figure 4"
