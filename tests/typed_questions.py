@@ -59,6 +59,7 @@ PAIRS = {"keys": {"region": ["f", "m"], "patient": [1, 2]}}
 FOUND = {"keys": "unknown", "delta": 1e-6}
 FIXED = {"relation": "substitute"}
 GAUSSIAN = {"method": "gaussian", "delta": 1e-6}
+INVERSE = {"method": "inverse_sensitivity"}
 
 
 DAYS = ("2020-01-01", "2024-12-31")
@@ -141,6 +142,9 @@ BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
                    (np.array(["f", "m"]), LISTED)],
     "by": [("region", GROUPS), (["region"], {"keys": ["f", "m"]}), (["region", "patient"], PAIRS)],
     "other": [(True, GROUPS), (True, {**FOUND, "by": "region"})],
+    "steps": [(7, {"method": "histogram"}), ("200", {"method": "histogram"}),
+              (np.int64(3), {"method": "HistogramMethod"})],
+    "rho": [(2, INVERSE), ("0.5", INVERSE), (0, INVERSE), (Fraction(1, 3), INVERSE)],
     "keys": [(["f", "m"], GROUPS), ("unknown", {**FOUND, "by": "region"}),
              ([("f", 1), ("m", 2)], {"by": ["region", "patient"]}),
              (PAIRS["keys"], {"by": ["region", "patient"]}), ("f,m", {"by": "region"}),
@@ -182,10 +186,13 @@ BAD: dict[str, list[Any]] = {
     "population": ["maybe", 1, "", [True]],
     "interval": [*NO_NUMBER[:2], 0, 1, 2, "-0.5"],
     "spread": [*NO_NUMBER[:4], *NOT_ABOVE_0, "nan", "1 day"],
+    "steps": ["x", 0, -1, 1.5, "1.5", "", True, [3], 10**7],
+    "rho": [*NO_NUMBER[:4], -1, "-0.5", "nan", "1 day"],
     "q": [0, 1, 2, "-0.5", "x", [0.5, 0.2], [0.5, 0.5], [], "0.5,2", [0.5, "x"], "", True, OUT],
 }  # fmt: skip
 WITHOUT = {"keys": {"by": "region"}, "by": {"keys": ["f", "m"]}, "error": {"epsilon": OUT},
-           "categories": LISTED, "bins": {}}  # fmt: skip
+           "categories": LISTED, "bins": {}, "steps": {"method": "histogram"},
+           "rho": INVERSE}  # fmt: skip
 """What is typed beside a bad value, so that it alone is bad."""
 
 FEW_RECORDS = {"error": 1e-9, "epsilon": OUT, "n": 10}
@@ -241,6 +248,10 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     ("quantiles", {"q": MANY_ORDERS, "interval": 0.95, "method": "joint"}),
     ("quantiles", {"population": True, "method": "tree"}),
     ("quantiles", {"method": "levels", "q": [0.2, 0.5]}),
+    ("quantiles", {"steps": 5}),
+    ("quantiles", {"steps": 5, **INVERSE}),
+    ("quantiles", {"rho": 1, "method": "histogram"}),
+    ("quantiles", {"rho": 1}),
     ("quantiles", {"method": "hybrid", "q": [0.5]}),
     ("quantile", {"method": "anchors"}),
     ("quantile", {"q": [0.1, 0.9]}),
@@ -357,8 +368,8 @@ def _good() -> list[Asked]:
         base, listed = _base(name), {p.name for p in parameters(cls)}
         for p in parameters(cls):
             own = OF_A_TABLE if name == "table" and p.name in OF_A_TABLE else GOOD
-            beside = [(value, {}) for value in own.get(p.name, ())] + BESIDE.get(p.name, [])
-            for value, more in beside:
+            beside = [] if own is OF_A_TABLE else BESIDE.get(p.name, [])
+            for value, more in [(value, {}) for value in own.get(p.name, ())] + beside:
                 known = {k: x for k, x in more.items() if x is OUT or k in listed}
                 if name == "mode" and p.name == "categories":
                     known.pop("delta", None)  # its categories are always listed
@@ -406,7 +417,7 @@ def _bad() -> list[Asked]:
     for name, cls in STATISTICS.items():
         for p in parameters(cls):
             own = NOT_OF_A_TABLE if name == "table" and p.name in NOT_OF_A_TABLE else BAD
-            more, values = WITHOUT.get(p.name, {}), own[p.name]
+            more, values = {} if own is NOT_OF_A_TABLE else WITHOUT.get(p.name, {}), own[p.name]
             some = values if name in ("count", "mean") or p.name not in common else values[:3]
             table += [_base(name).with_(**{**more, p.name: value}) for value in some]
     table += [_base(name).with_(**more) for name, more in COMBINATIONS]

@@ -254,7 +254,9 @@ def _of_guards() -> dict[str, dict[str, Any]]:
 # a question from it, such as a generator of clients or of tests, draws one that makes sense here.
 
 
-OWNERS = ("bounds", "step", "steps", "keys", "categories", "n", "error", "confidence", "delta")
+OWNERS = (
+    "bounds", "step", "steps", "keys", "categories", "n", "error", "confidence", "delta", "rho",
+)  # fmt: skip
 """What the owner says, and what is rarely said beside epsilon."""
 PART = {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}
 ORDER = {"type": "number", "minimum": 0, "maximum": 1}

@@ -87,6 +87,7 @@ class QExp(QuantileMechanism):
     ----------
     .. [1] A. Smith, "Privacy-preserving statistical estimation with optimal convergence rates",
        STOC 2011.
+    .. [2] Audibert 2024, section 4.1: QExp, against noise on the quantile itself.
 
     Examples
     --------

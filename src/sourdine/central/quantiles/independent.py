@@ -106,6 +106,7 @@ class IndExp(Independent):
     ----------
     .. [1] J. Gillenwater, M. Joseph, A. Kulesza, "Differentially private quantiles", ICML 2021
        (as the base line).
+    .. [2] Audibert 2024, section 4: IndExp, against RecExp and JointExp.
 
     Examples
     --------
@@ -185,8 +186,9 @@ class InverseSensitivity(Independent):
 
     The first is the number of records to change so that record number :math:`k` lies in the cell.
     The second is in units of rank: one record added or removed covers :math:`\max(q, 1-q)` of it at
-    most. Smoothing takes the least over the cells within :math:`\rho` ticks. Each quantile gets
-    :math:`\varepsilon/m`. No tie needs care: a cell of many records is a good answer as a whole.
+    most. Smoothing takes the least over the cells within :math:`\rho` ticks [1]_, [2]_. Each
+    quantile gets :math:`\varepsilon/m`. No tie needs care: a cell of many records is a good answer
+    as a whole.
 
     Parameters
     ----------
@@ -215,6 +217,7 @@ class InverseSensitivity(Independent):
     References
     ----------
     .. [1] H. Asi, J. Duchi, "Near instance-optimality in differential privacy", 2020.
+    .. [2] Canesse 2022, section 4: the mechanism for deciles, with bounds on its error.
 
     Examples
     --------
@@ -399,6 +402,7 @@ class RecExp(QuantileMechanism):
     ----------
     .. [1] H. Kaplan, S. Schnapp, U. Stemmer, "Differentially private approximate quantiles",
        ICML 2022.
+    .. [2] Audibert 2024, section 4: RecExp, against IndExp and JointExp.
 
     Examples
     --------

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor, log
 from typing import TYPE_CHECKING, Any
 
 from sourdine.central.quantiles.exponential import QExp
@@ -49,6 +50,11 @@ METHODS = (
     "auto", "joint", "hybrid", "levels", "anchors", "tree", "exponential", "piecewise_laplace",
     "jointexp", "recursive", "inverse_sensitivity", "histogram", "laplace", "gaussian",
 )  # fmt: skip
+PUBLISHED = {
+    "QExp": "exponential", "IndExp": "exponential", "RecExp": "recursive", "JointExp": "jointexp",
+    "HistogramMethod": "histogram",
+}  # fmt: skip
+"""Names under which algorithms were published; they may be typed in any case."""
 MANY, FEW_TICKS = 200, 1 << 18
 """From so many quantiles on a tree of so few ticks errs less than two levels, where records tie."""
 MORE, MOST = 400, 1000
@@ -57,7 +63,36 @@ COARSE = 128
 """On so few ticks records tie: where they are few, a tree errs less than what is interpolated."""
 LARGE = 2.0
 """From this decay per rank on the piecewise Laplace law is ahead for one quantile."""
-STEPS = 1000
+STEPS, MOST_STEPS = 1000, 1 << 20
+"""Bins of the histogram method where nothing says how many, and at most."""
+
+
+def named(method: object) -> object:
+    """Return the name of an algorithm that was typed as it was published; others unchanged.
+
+    Examples
+    --------
+    >>> named("RecExp"), named("qexp"), named("tree")
+    ('recursive', 'exponential', 'tree')
+    """
+    known = {name.lower(): own for name, own in PUBLISHED.items()}
+    return known.get(method.lower(), method) if isinstance(method, str) else method
+
+
+def steps_for(n: int) -> int:
+    r"""Return :math:`\lfloor 1.5\,n/\ln n \rfloor`, a number of bins for n records, n public [1]_.
+
+    References
+    ----------
+    .. [1] Canesse 2022, section 3.2.
+
+    Examples
+    --------
+    >>> steps_for(1000), steps_for(1)
+    (217, 4)
+    """
+    size = max(n, 3)
+    return min(floor(1.5 * size / log(size)), MOST_STEPS)
 
 
 def needs_count(method: str, m: int, *, substitutes: bool) -> bool:
@@ -99,7 +134,13 @@ def chosen(m: int, cells: int, epsilon: float, records: float | None, *, substit
 
 
 def made(
-    method: str, common: dict[str, Any], *, delta: Fraction, records: float | None
+    method: str,
+    common: dict[str, Any],
+    *,
+    delta: Fraction,
+    records: float | None,
+    steps: int = STEPS,
+    rho: int = 0,
 ) -> QuantileMechanism:
     """Build an algorithm.
 
@@ -113,6 +154,10 @@ def made(
         For the Gaussian.
     records
         About how many records there are, where it matters.
+    steps
+        Bins of the histogram method; no more than there are cells.
+    rho
+        Smoothing of inverse sensitivity, in ticks.
     """
     m, cells = len(common["q"]), common["cells"]
     if method == "anchors":
@@ -120,19 +165,20 @@ def made(
         return Anchors(anchors=min(m, anchors_for(m, records or 0.0, epsilon)), **common)
     if method == "exponential":
         return QExp(**common) if m == 1 else IndExp(**common)
-    if method == "histogram":
-        return HistogramMethod(steps=min(cells, STEPS), **common)
-    if method == "gaussian":
-        return NaiveGaussian(delta=delta, **common)
     if method == "tree":
         return _tree(common)
     simple: dict[str, type[QuantileMechanism]] = {
         "joint": JointFree, "hybrid": Hybrid, "levels": ThreeLevels,
         "piecewise_laplace": PiecewiseLaplace, "jointexp": JointExp,
         "recursive": RecExp, "inverse_sensitivity": InverseSensitivity,
-        "laplace": NaiveLaplace,
+        "histogram": HistogramMethod, "laplace": NaiveLaplace, "gaussian": NaiveGaussian,
     }  # fmt: skip
-    return simple[method](**common)
+    own: dict[str, dict[str, Any]] = {
+        "inverse_sensitivity": {"rho": rho},
+        "histogram": {"steps": min(cells, steps)},
+        "gaussian": {"delta": delta},
+    }
+    return simple[method](**common, **own.get(method, {}))
 
 
 def _tree(common: dict[str, Any]) -> Tree:

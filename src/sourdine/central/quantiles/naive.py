@@ -238,12 +238,13 @@ class HistogramMethod(Independent):
 
     is drawn, and the last tick of that bin published; where there is none, the last of the grid.
     Each quantile gets :math:`\varepsilon/m`. All is multiplied by the denominator of :math:`q`, so
-    the noise is whole. One pass counts; the rest depends on ``steps`` alone.
+    the noise is whole. One pass counts; the rest depends on ``steps`` alone. Canesse [3]_ proposed
+    the method, with :math:`\mathrm{Lap}(4/\varepsilon)` on the counts.
 
     Parameters
     ----------
     steps
-        How many bins; public. Rows that fix :math:`n` may take :math:`1.5\,n/\ln n`.
+        How many bins; public. Where :math:`n` is public, [3]_ takes :math:`1.5\,n/\ln n`.
 
     Notes
     -----
@@ -273,6 +274,7 @@ class HistogramMethod(Independent):
        section 3.6.
     .. [2] M. Lyu, D. Su, N. Li, "Understanding the sparse vector technique for differential
        privacy", VLDB 2017.
+    .. [3] Canesse 2022, section 3: HistogramMethod, this search for each of nine deciles.
 
     Examples
     --------

@@ -31,12 +31,22 @@ from sourdine.central.quantiles.intervals import (
     noise_reach,
     population_reach,
 )
-from sourdine.central.quantiles.methods import METHODS, chosen, made, needs_count
+from sourdine.central.quantiles.methods import (
+    METHODS,
+    MOST_STEPS,
+    PUBLISHED,
+    STEPS,
+    chosen,
+    made,
+    named,
+    needs_count,
+    steps_for,
+)
 from sourdine.central.quantiles.points import Reader
 from sourdine.central.quantiles.tree import Curve
 from sourdine.central.statistic import CHECK, GaussianReady, finished
 from sourdine.errors import LEFT_OUT, ParameterError
-from sourdine.exact import given, one_of, positive
+from sourdine.exact import at_least, given, integer, one_of, positive
 from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
@@ -61,7 +71,7 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
     from sourdine.results.charts import Chart
-    from sourdine.results.release import Display, Release
+    from sourdine.results.release import Display, Estimator, Release
 
 
 # ---- What a person may type for quantiles, and what it means -------------------------------------
@@ -82,8 +92,8 @@ def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ..
 
 
 def read_method(x: str) -> str:
-    """Return the name of an algorithm."""
-    return one_of(x, "method", *METHODS)
+    """Return the name of an algorithm, which may be typed as it was published."""
+    return str(one_of(named(x), "method", *METHODS))
 
 
 def read_interval(x: Number | Literal["auto", "none"] | None) -> Fraction | str | None:
@@ -99,6 +109,19 @@ def read_spread(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
         return None
     lasting = duration(x, "spread")
     return positive(x, "spread") if lasting is None else lasting
+
+
+def read_steps(x: int | None) -> int | None:
+    """Return the number of bins."""
+    return None if x is None else integer(x, "steps", least=1, most=MOST_STEPS, example=100)
+
+
+def read_rho(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
+    """Return the smoothing: a number, 0 for none, or for dates a duration."""
+    if x is None:
+        return None
+    lasting = duration(x, "rho")
+    return at_least(x, "rho", 0) if lasting is None else lasting
 
 
 def read_population(x: bool) -> bool:  # noqa: FBT001
@@ -135,6 +158,8 @@ TELL_TOTALS = ("joint", "hybrid", "levels", "anchors")
 """Algorithms that draw about how many records there are beside the quantiles."""
 AT_LEAST = {"hybrid": 2, "anchors": 2, "levels": 3}
 """How many quantiles an algorithm draws at least."""
+OWN_METHOD = {"steps": "histogram", "rho": "inverse_sensitivity"}
+"""Parameters of one algorithm alone."""
 
 
 @frozen(slots=False)
@@ -173,7 +198,10 @@ class Quantiles(GaussianReady):
     method: str = field(
         default="auto", converter=read_method, kw_only=True,
         metadata=param(
-            kinds.one_of(*METHODS), "The algorithm. auto chooses one.", group=WHAT
+            kinds.one_of(*METHODS, *PUBLISHED),
+            "The algorithm. auto chooses one. The published names QExp, IndExp, RecExp, JointExp "
+            "and HistogramMethod are accepted too, in any case.",
+            group=WHAT,
         ),
     )  # fmt: skip
     interval: Fraction | str | None = field(
@@ -205,6 +233,26 @@ class Quantiles(GaussianReady):
         ),
     )  # fmt: skip
 
+    steps: int | None = field(
+        default=None, converter=read_steps, kw_only=True,
+        metadata=param(
+            kinds.COUNT,
+            "For histogram, the method: the number of bins, at most one for each point of the "
+            "grid. Defaults to 1.5 n / ln n if records are substituted and n is given, otherwise "
+            "to 1000.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    rho: Fraction | dt.timedelta | None = field(
+        default=None, converter=read_rho, kw_only=True,
+        metadata=param(
+            kinds.DISTANCE,
+            "For inverse_sensitivity, the method: the smoothing. Values within this distance of a "
+            "good answer are as good. Defaults to 0.",
+            group=WHAT, unit="values",
+        ),
+    )  # fmt: skip
+
     together: int = field(default=1, kw_only=True)
     """How many answers have intervals that hold together, this one among them."""
 
@@ -212,11 +260,20 @@ class Quantiles(GaussianReady):
         if self.interval == AUTO:
             bought = Fraction(19, 20) if self.method in self._certifiable else None
             object.__setattr__(self, "interval", bought)
+        if self.steps is None and self.method == "histogram" and self.substitutes and self.n:
+            object.__setattr__(self, "steps", steps_for(self.n))  # n is typed, so it is public
         super().__attrs_post_init__()
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON knows it; the interval is always there."""
         return {**super().to_dict(), "interval": plain_parameter(self.interval)}
+
+    @classmethod
+    def from_dict(cls, facts: Mapping[str, Any]) -> Estimator:  # type: ignore[override]
+        """Return the question that `to_dict` wrote; without steps, one from before there were."""
+        ruled = facts.get("method") == "histogram" and facts.get("relation") == "substitute"
+        before = ruled and "n" in facts and "steps" not in facts
+        return super().from_dict({**facts, "steps": STEPS} if before else facts)
 
     def check(self) -> None:
         self.check_delta(self.method)
@@ -229,14 +286,25 @@ class Quantiles(GaussianReady):
             )  # fmt: skip
         if self.level is not None and self.method not in self._certifiable:
             self._refuse_interval()
-        if self.spread is not None and self.is_datetime != isinstance(self.spread, dt.timedelta):
-            raise ParameterError(
-                "spread",
-                "be a duration for dates and a number for numbers",
-                given(self.spread),
-                "Use {spread}.",
-                spread="30 days" if self.is_datetime else 10,
-            )
+        for name, own in OWN_METHOD.items():
+            if getattr(self, name) is not None and self.method != own:
+                raise ParameterError(
+                    name,
+                    f"be omitted for method {self.method!r}",
+                    given(getattr(self, name)),
+                    f"Use {{method}}, or omit {{{name}}}.",
+                    **{"method": own, name: LEFT_OUT},
+                )
+        for name, number, lasting in (("spread", 10, "30 days"), ("rho", 1, "1 day")):
+            apart = getattr(self, name)
+            if apart is not None and self.is_datetime != isinstance(apart, dt.timedelta):
+                raise ParameterError(
+                    name,
+                    "be a duration for dates and a number for numbers",
+                    given(apart),
+                    f"Use {{{name}}}.",
+                    **{name: lasting if self.is_datetime else number},
+                )
         for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
             self.mechanism(records)  # refuses early
 
@@ -361,7 +429,17 @@ class Quantiles(GaussianReady):
         if self.level is not None and not self.curved:
             common["epsilon"] = self.epsilon * (share - CERTIFYING)
             return Brackets(slack=self._slack(records), records=records, **common)
-        return made(method, common, delta=self.delta, records=records)
+        return made(
+            method, common, delta=self.delta, records=records, steps=self.steps or STEPS,
+            rho=self._ticks,
+        )  # fmt: skip
+
+    @property
+    def _ticks(self) -> int:
+        """The smoothing in ticks of the grid."""
+        own = self.rho or 0
+        distance = Fraction(own // MICROSECOND) if isinstance(own, dt.timedelta) else own
+        return int(distance // self.grid.step)
 
     def _slack(self, records: float | None) -> int:
         """Return how many ranks further out brackets aim, for the errors of what follows."""

@@ -257,10 +257,11 @@ def _accepted(asked: Mapping[str, Any], name: str, value: object, *, delta: bool
     more = {"by": "g", "keys": ("a", "b")} if name == "other" else {}
     for small in ({}, {"delta": 1e-6}) if delta else ({},):
         try:
-            questions.read({**asked, **more, name: value, **small})
+            read = questions.read({**asked, **more, name: value, **small})
         except SourdineError:
             continue
-        return True
+        # A word that is read as another, which is in the list too, is no choice of its own.
+        return not isinstance(value, str) or str(read.to_dict().get(name, value)) == value
     return False
 
 
