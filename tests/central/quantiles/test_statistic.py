@@ -1,6 +1,7 @@
 """The call a person makes: choice of method, intervals, JSON, degenerate data, every engine."""
 
 import json
+from fractions import Fraction
 from itertools import product
 
 import duckdb
@@ -385,3 +386,111 @@ def test_windows_of_all_groups_are_planned_before_they_are_read(options, monkeyp
     found = deciles.release(frame).value
     assert len(asked) == 2
     assert all(abs(own[4] - 50) < 2 for own in found.values())
+
+
+# names under which algorithms were published, and what belongs to one algorithm alone ------------
+
+
+@pytest.mark.parametrize(
+    ("typed", "own", "name"),
+    [
+        ("QExp", "exponential", "IndExp"),
+        ("qexp", "exponential", "IndExp"),
+        ("INDEXP", "exponential", "IndExp"),
+        ("RecExp", "recursive", "RecExp"),
+        ("JointExp", "jointexp", "JointExp"),
+        ("histogrammethod", "histogram", "HistogramMethod"),
+    ],
+)
+def test_published_names_are_accepted_in_any_case(typed, own, name):
+    given = {"bounds": (0, 100), "step": 1, "epsilon": 1, "method": typed}
+    asked = Quantiles([0.25, 0.75], **given)
+    assert asked.method == own
+    assert asked.to_dict()["method"] == own
+    assert type(asked.mechanism(None)).__name__ == name
+    released = sd.Session([1, 2, 3] * 50, epsilon=2).quantiles([0.25, 0.75], **given)
+    assert released.drawn["method"] == name
+    assert sd.plan.quantiles([0.25, 0.75], n=1000, **given).question.method == own
+    read = sd.questions.read({"statistic": "quantiles", "q": [0.25, 0.75], **given})
+    assert read.method == own
+
+
+def test_an_error_lists_the_names_of_today():
+    with pytest.raises(ParameterError, match="'recursive', 'inverse_sensitivity'") as caught:
+        Quantiles([0.5], bounds=(0, 1), epsilon=1, method="RecExpp")
+    assert "'RecExp'" not in str(caught.value)
+
+
+def histogram(n=None, steps=None, relation="substitute", upper=10_000):
+    asked = Quantiles(
+        [0.5], bounds=(0, upper), step=1, epsilon=1, method="histogram", n=n, steps=steps,
+        relation=relation,
+    )  # fmt: skip
+    return asked.mechanism(None).steps
+
+
+def test_bins_follow_a_public_number_of_records():
+    assert histogram(n=1000) == 217  # 1.5 n / ln n
+    assert histogram(n=1000, relation="add_remove") == histogram() == 1000
+    assert histogram(n=1000, steps=50) == histogram(steps=50) == 50
+    assert histogram(steps=5000, upper=100) == histogram(n=10**6, upper=100) == 101
+    assert histogram(n=1) == 4
+    assert histogram(n=10**12, upper=2**22) == 2**20
+
+
+def test_bins_are_written_and_older_questions_keep_theirs():
+    """Before there were steps, there were a thousand of them whatever n was."""
+    asked = Quantiles([0.5], bounds=(0, 10_000), step=1, epsilon=1, method="histogram", n=1000,
+                      relation="substitute")  # fmt: skip
+    facts = asked.to_dict()
+    assert facts["steps"] == 217
+    assert Quantiles.from_dict(facts) == asked
+    older = {name: value for name, value in facts.items() if name != "steps"}
+    assert Quantiles.from_dict(older).mechanism(None).steps == 1000
+    assert sd.questions.read(older).mechanism(None).steps == 217  # typed today
+
+
+def smoothing(rho, **more):
+    given = {"bounds": (0, 100), "step": 1, "epsilon": 1, **more}
+    return Quantiles([0.5], method="inverse_sensitivity", rho=rho, **given).mechanism(None).rho
+
+
+def test_smoothing_is_a_distance_between_values():
+    assert smoothing(None) == smoothing(0) == smoothing(0.9) == 0
+    assert smoothing(2.5) == 2
+    assert smoothing(Fraction(1, 3), bounds=(0, 1), step=Fraction(1, 12)) == 4
+    assert smoothing(10**9) == 101  # the whole grid
+    dates = {"bounds": ("2020-01-01", "2020-12-31"), "step": None}
+    assert smoothing("3 days", **dates) == 3
+    assert smoothing("71 h", **dates) == 2
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"steps": 5}, "steps must be omitted for method 'auto', got 5. Use method='histogram'"),
+        ({"steps": 5, "method": "tree"}, "steps must be omitted for method 'tree'"),
+        ({"rho": 1, "method": "histogram"}, "Use method='inverse_sensitivity', or omit rho"),
+        ({"steps": 0, "method": "histogram"}, "steps must be at least 1, got 0"),
+        ({"steps": 2**20 + 1, "method": "histogram"}, "steps must be at most 1048576"),
+        ({"rho": -1, "method": "inverse_sensitivity"}, "rho must be at least 0, got -1"),
+        ({"rho": "1 day", "method": "inverse_sensitivity"}, "rho must be a duration for dates"),
+    ],
+)
+def test_what_belongs_to_one_method_is_refused_for_others(given, said):
+    with pytest.raises(ParameterError) as caught:
+        Quantiles([0.5], bounds=(0, 100), step=1, epsilon=1, **given)
+    assert said in str(caught.value)
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize(
+    "own", [{"method": "histogram", "steps": 4}, {"method": "inverse_sensitivity", "rho": 2}]
+)
+def test_worst_case_with_other_bins_and_smoothing(relation, own, holds):
+    """What a person asks for, on a grid of six values, over all small data sets and neighbours."""
+    asked = Quantiles([0.5], bounds=(0, 5), step=1, epsilon=1, relation=relation, **own)
+    mechanism = asked.mechanism(None)
+    assert getattr(mechanism, "steps", 4) == 4
+    assert getattr(mechanism, "rho", 2) == 2
+    assert 0.3 < holds(mechanism).epsilon <= 1 + 1e-9

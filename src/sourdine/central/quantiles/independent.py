@@ -278,6 +278,10 @@ class InverseSensitivity(Independent):
         del n
         return inf if self.rho else self.smooth_error(beta)
 
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        r"""Return `smooth_error` with smoothing: records within :math:`\rho` do not count."""
+        return self.smooth_error(beta) if self.rho else super().expected(beta, n)
+
     def smooth_error(self, beta: Number = 0.05) -> float:
         r"""Return :math:`\ln(mB/\beta)/c`, in ranks, up to :math:`\rho` ticks."""
         slowest = min(self.decay(j) for j in range(len(self.orders)))

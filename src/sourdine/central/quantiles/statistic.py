@@ -237,9 +237,9 @@ class Quantiles(GaussianReady):
         default=None, converter=read_steps, kw_only=True,
         metadata=param(
             kinds.COUNT,
-            "For histogram, the method: the number of bins, at most one for each point of the "
-            "grid. Defaults to 1.5 n / ln n if records are substituted and n is given, otherwise "
-            "to 1000.",
+            "The number of bins for the histogram method, at most one for each point of the grid. "
+            "Defaults to 1.5 n / ln n if records are substituted and n is given, otherwise to "
+            "1000.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -247,7 +247,7 @@ class Quantiles(GaussianReady):
         default=None, converter=read_rho, kw_only=True,
         metadata=param(
             kinds.DISTANCE,
-            "For inverse_sensitivity, the method: the smoothing. Values within this distance of a "
+            "The smoothing for the inverse_sensitivity method: values within this distance of a "
             "good answer are as good. Defaults to 0.",
             group=WHAT, unit="values",
         ),
