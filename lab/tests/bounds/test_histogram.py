@@ -164,19 +164,22 @@ def test_printed_uniform_error_is_not_exceeded():
     assert b.histogram_error(5000, 0.5, epsilon=9) < 0.047  # its proof is right for one call
 
 
-def test_printed_uniform_error_is_the_printed_formula():
+@pytest.mark.parametrize("given", [None, 0.02, 0.3])
+def test_printed_uniform_error_is_the_printed_formula(given):
     from scipy.special import betainc
 
     n, q, epsilon = 300, 0.1, 4
-    beta, k = 1 / (sqrt(n) * log(n)), 1.5 * n / log(n)
-    alpha = 8 * log(3 * n * sqrt(n)) / epsilon
+    k = 1.5 * n / log(n)
+    beta = given or 1 / (sqrt(n) * log(n))
+    alpha = 8 * log(3 * n / (beta * log(n))) / epsilon
     t = np.linspace(0, q, 20_001)
     plus, minus = n * q + alpha, n * q - alpha
     right = np.trapezoid(1 - betainc(plus, n - plus + 1, q + t), t)
     left = np.trapezoid(betainc(minus, n - minus + 1, q - t), t)
     last = (1 - q - 1 / k) * (1 + beta - betainc(plus, n - plus + 1, 2 * q))
     printed = 1 / k + q * beta + right + left + last
-    assert b.histogram_error_printed(n, q, epsilon=epsilon) == pytest.approx(printed, rel=1e-5)
+    bound = b.histogram_error_printed(n, q, epsilon=epsilon, beta=given)
+    assert bound == pytest.approx(printed, rel=1e-5)
 
 
 # C7 ------------------------------------------------------------------------------------------

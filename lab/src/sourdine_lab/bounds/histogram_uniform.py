@@ -200,7 +200,7 @@ def histogram_error_printed(
     >>> round(histogram_error_printed(5000, 0.5, epsilon=1), 3)
     0.047
     >>> round(histogram_error_printed(5000, 0.5, epsilon=1, beta=0.05), 3)
-    0.086
+    0.085
     """
     order, size = read_order(q), integer(n, "n", least=LEAST_N)
     cell = 2 * log(size) / (3 * size)
