@@ -14,7 +14,6 @@ from sourdine_lab.page import DOCUMENTS, ShownFigure, document, page
 from sourdine_lab.settings import Setting, number
 from sourdine_lab.table import Table
 
-
 EPSILON = Setting("epsilon", 1, number(above=0), "a < b & loss")
 
 
@@ -98,7 +97,13 @@ def test_every_link_leads_somewhere(text):
 
 
 def test_what_people_wrote_is_escaped(text):
-    for written in ("Errors &amp; &lt;n&gt;", "Is a &lt; b?", "a &lt; b &amp; c.", "1 &lt; 2", "a &lt; b &amp; loss"):
+    for written in (
+        "Errors &amp; &lt;n&gt;",
+        "Is a &lt; b?",
+        "a &lt; b &amp; c.",
+        "1 &lt; 2",
+        "a &lt; b &amp; loss",
+    ):
         assert written in text
     assert "&lt;b&gt;bold&lt;/b&gt;" in text
     assert "<b>bold" not in text

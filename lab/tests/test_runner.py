@@ -20,6 +20,7 @@ from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.today.one_number import EXPERIMENT as REAL
 from sourdine_lab.registry import chosen
 from sourdine_lab.runner import Runner
+from sourdine_lab.settings import Setting, integer
 from sourdine_lab.table import Table
 
 
@@ -39,8 +40,9 @@ class Lab:
 
         made = Experiment(
             name=name, ids=("C1",), title="t", question="q?", stated="s", compute=compute,
-            parts=lambda s: [{"i": i} for i in range(s["count"])], draw=lambda _: None,
-            full={"count": 2 * count}, quick={"count": count}, **more,
+            parts=lambda s: [{"i": i} for i in range(s["count"])], draw=lambda *_: None,
+            settings=(Setting("count", 2 * count, integer(), "parts", quick=count, split=True),),
+            **more,
         )  # fmt: skip
         self.known[name] = made
         return made

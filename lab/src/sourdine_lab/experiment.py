@@ -119,9 +119,7 @@ class Experiment:
     parts: Callable[[Settings], Sequence[Settings]]
     compute: Callable[[Part], Iterable[Row]]
     draw: Callable[[Table, Settings], Any]
-    settings: tuple[Setting, ...] = field(default=(), repr=False)
-    full: Settings = field(default_factory=dict, repr=False)  # TRANSITION
-    quick: Settings = field(default_factory=dict, repr=False)  # TRANSITION
+    settings: tuple[Setting, ...] = field(repr=False)
     figures: tuple[str, ...] | None = None
     stand_in: str | None = None
     alone: bool = False
@@ -139,21 +137,17 @@ class Experiment:
         ParameterError
             Something is given that is not a setting, or not a value of it.
         """
-        if not self.settings:  # TRANSITION
-            return dict(self.quick if quick else self.full)
         return values(self.settings, quick=quick) | changed(self.settings, given or {}, self.name)
 
     def other(self, settings: Settings, *, quick: bool = False) -> dict[str, Any]:
         """Return the settings that are not the document's, nor those of a quick run."""
-        if not self.settings:  # TRANSITION
-            return {}
         usual = (values(self.settings), values(self.settings, quick=quick))
         return {k: v for k, v in settings.items() if all(v != known[k] for known in usual)}
 
     def figure(self, table: Table, settings: Settings | None = None) -> Any:
         """Return the picture; it names a stand-in for the data, and settings that are not usual."""
         settings = self.values() if settings is None else settings
-        figure = self.draw(table, settings) if self.settings else self.draw(table)  # TRANSITION
+        figure = self.draw(table, settings)
         notes = [figure.get_supxlabel()] if figure.get_supxlabel() else []
         if self.stand_in:
             notes.append(f"Stand-in for the data: {self.stand_in}")
