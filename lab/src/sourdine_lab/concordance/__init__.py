@@ -26,6 +26,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cache
 from importlib.resources import files
+from typing import Any
 from unicodedata import combining, normalize
 
 from sourdine.errors import ParameterError
@@ -68,13 +69,13 @@ class Aside:
 @cache
 def entries(document: str) -> tuple[Entry, ...]:
     """Return the entries of a document, in its order."""
-    return tuple(
-        Entry(
-            document=document,
-            **{k: tuple(v) if isinstance(v, list) else v for k, v in entry.items()},
-        )
-        for entry in _read(document).get("entry", [])
-    )
+    made = []
+    for entry in _read(document).get("entry", []):
+        fields: dict[str, Any] = {
+            key: tuple(value) if isinstance(value, list) else value for key, value in entry.items()
+        }
+        made.append(Entry(document=document, **fields))
+    return tuple(made)
 
 
 @cache
@@ -83,7 +84,7 @@ def asides(document: str) -> tuple[Aside, ...]:
     return tuple(Aside(document, **aside) for aside in _read(document).get("aside", []))
 
 
-def _read(document: str) -> dict[str, list[dict[str, object]]]:
+def _read(document: str) -> dict[str, list[dict[str, Any]]]:
     return tomllib.loads((files(__name__) / f"{document}.toml").read_text("utf-8"))
 
 
