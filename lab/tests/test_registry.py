@@ -6,6 +6,7 @@ import sys
 import pytest
 
 from sourdine.errors import ParameterError
+from sourdine_lab.concordance import found
 from sourdine_lab.experiment import Part
 from sourdine_lab.registry import _place, all_experiments, chosen
 
@@ -29,6 +30,13 @@ def test_a_figure_is_the_experiment_that_redraws_it():
     for experiment in all_experiments().values():
         for figure in experiment.redraws:
             assert named(figure) == [experiment.name]
+
+
+def test_what_a_document_calls_it_is_the_experiments_that_show_it():
+    assert named("figure 12") == named("Figure 12") == ["audibert-12"]
+    for word in ("RecExp", "QExp", "HistogramMethod", "GRR"):
+        shown = {name for entry in found(word) for name in entry.figures}
+        assert set(named(word)) == shown != set()
 
 
 def test_figures_of_today_redraw_nothing():

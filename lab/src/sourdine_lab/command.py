@@ -105,7 +105,7 @@ def _print_settings(experiment: Experiment) -> None:
 
 @lab.command()
 def run(
-    names: Annotated[list[str], typer.Argument(metavar="NAMES", help="Experiments or claims.")],
+    names: Annotated[list[str], typer.Argument(metavar="NAMES", help="Experiments, claims, or words of a document.")],
     *,
     quick: Quick = False,
     settings: Set = None,
@@ -113,7 +113,7 @@ def run(
     seed: Seed = 1,
     workers: Workers = None,
 ) -> None:
-    """Run experiments by name or claim (C11, A9), and write their figures to run.html.
+    """Run experiments by name, claim (C11) or word ('figure 12'), and write run.html.
 
     Claims given by number are checked too. Earlier results are reused. A run with --set writes to a
     folder of its own inside the output folder.

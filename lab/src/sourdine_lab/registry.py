@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sourdine.errors import ParameterError
 from sourdine_lab import experiments
+from sourdine_lab.concordance import found
 from sourdine_lab.experiment import Experiment
 
 if TYPE_CHECKING:
@@ -21,18 +22,20 @@ __all__ = ["all_experiments", "chosen", "the_experiment"]
 @cache
 def all_experiments() -> dict[str, Experiment]:
     """Return every experiment by its name, in the order of the documents and their figures."""
-    found = {}
+    known = {}
     for module in walk_packages(experiments.__path__, f"{experiments.__name__}."):
         experiment = getattr(import_module(module.name), "EXPERIMENT", None)
         if isinstance(experiment, Experiment):
-            found[experiment.name] = experiment
-    return dict(sorted(found.items(), key=lambda item: _place(item[0])))
+            known[experiment.name] = experiment
+    return dict(sorted(known.items(), key=lambda item: _place(item[0])))
 
 
 def chosen(words: list[str], *, rows: Collection[str] = ()) -> list[Experiment]:
-    """Return the experiments that words name: a name, or the id of a row of the sources.
+    """Return the experiments that words name.
 
-    Of ``rows`` it is known that they are rows: one of these may be without a figure.
+    A word is a name (``canesse-4``), the id of a row (``C11``), or what a document calls something
+    that an experiment shows (``figure 12``, ``RecExp``). Of ``rows`` it is known that they are
+    rows: one of these may be without a figure.
     """
     everything = all_experiments()
     picked: dict[str, Experiment] = {}
@@ -42,6 +45,8 @@ def chosen(words: list[str], *, rows: Collection[str] = ()) -> list[Experiment]:
             for name, experiment in everything.items()
             if word.lower() in (name, *experiment.redraws) or word.upper() in experiment.ids
         }
+        if not fits and word.upper() not in rows:
+            fits = {name: everything[name] for name in _shown(word)}
         if not fits and word.upper() not in rows:
             known = {name for e in everything.values() for name in (e.name, *e.redraws, *e.ids)}
             by_lower = {name.lower(): name for name in sorted(known)}
@@ -55,10 +60,17 @@ def chosen(words: list[str], *, rows: Collection[str] = ()) -> list[Experiment]:
     return list(picked.values())
 
 
+def _shown(word: str) -> list[str]:
+    """Return the experiments that show what a document calls by that word."""
+    try:
+        return [name for entry in found(word) for name in entry.figures]
+    except ParameterError:
+        return []
+
+
 def the_experiment(name: str) -> Experiment:
     """Return the experiment of that name, or the one that redraws the figure of that name."""
-    found = all_experiments().get(name.lower())
-    return found or chosen([name])[0]
+    return all_experiments().get(name.lower()) or chosen([name])[0]
 
 
 def _place(name: str) -> tuple[int, int, str]:
