@@ -163,6 +163,7 @@ def test_a_document_is_not_called_wrong_without_its_words(row):
         return
     assert len(claim.quote) >= 3, "quote the document, or say that it is our reading"
     assert len(claim.quote.split()) <= 45
+    assert not set(claim.quote) & set("\\$"), "formulas are written as text"
 
 
 def test_a_verdict_must_be_the_recorded_one(room):

@@ -105,7 +105,10 @@ def _print_settings(experiment: Experiment) -> None:
 
 @lab.command()
 def run(
-    names: Annotated[list[str], typer.Argument(metavar="NAMES", help="Experiments, claims, or words of a document.")],
+    names: Annotated[
+        list[str],
+        typer.Argument(metavar="NAMES", help="Experiments, claims, or words of a document."),
+    ],
     *,
     quick: Quick = False,
     settings: Set = None,

@@ -85,8 +85,7 @@ CLAIMS = (
         instead=tight,
         other=Instead.CORRECTION,
         check=covers_the_loss,
-        quote=r"אם אלגוריתם \mathcal{A} מקיים $(1, \delta)$ -DP-יציבות, "
-        r"אז אלגוריתם \mathcal{B} מקיים $(\varepsilon, \varepsilon\delta)$ -DP-יציבות",
+        quote="אם אלגוריתם A מקיים (1, δ)-DP-יציבות, אז אלגוריתם B מקיים (ε, εδ)-DP-יציבות",
     ),
     Claim(
         id="S2b",

@@ -176,8 +176,7 @@ CLAIMS = (
         instead=1.5,
         other=Instead.MEANT,
         check=width_grows_as,
-        quote=r"\hat{\alpha} \approx \sqrt{\frac{\ln(2k) + \sqrt{n} \cdot \log|X| \cdot "
-        r"(\log k)^2}{2n}}",
+        quote="alpha ≈ √((ln(2k) + √n · log|X| · (log k)²) / 2n)",
     ),
     Claim(
         id="S9d",

@@ -224,7 +224,7 @@ CLAIMS = (
         instead=1.25,
         other=Instead.RIVAL,
         check=change_grows_as,
-        quote=r"t_{\text{update}} &= O(\sqrt{|V|})",
+        quote="t_update = O(√|V|)",
         ours=True,
     ),
     Claim(
@@ -236,7 +236,7 @@ CLAIMS = (
         instead=2.0,
         other=Instead.RIVAL,
         check=robust_step_grows_as,
-        quote=r"$\sqrt{|E|} \cdot |V|^{1/4}$",
+        quote="√|E| · |V|^{1/4}",
         ours=True,
     ),
     Claim(

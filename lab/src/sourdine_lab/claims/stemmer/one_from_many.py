@@ -147,7 +147,7 @@ CLAIMS = (
         instead=lambda code: permutations(code, 2),
         other=Instead.MEANT,
         check=pairs_far_apart,
-        quote=r"לכל $Y, Z \in B$ מתקיים $|Y \cap Z| < \frac{49|X|}{100}$",
+        quote="לכל Y, Z ∈ B מתקיים |Y ∩ Z| < 49|X|/100",
     ),
     Claim(
         id="S1e",

@@ -164,7 +164,7 @@ CLAIMS = (
         instead=lambda sample, copies: sample,  # noqa: ARG005
         other=Instead.MEANT,
         check=asks_so_many,
-        quote=r"Output $z_i = \text{DP_Stable_Median}(y_{i,1}, \dots, y_{i,k})$",
+        quote="Output z_i = DP_Stable_Median(y_{i,1}, …, y_{i,k})",
     ),
     Claim(
         id="S3c",
