@@ -310,7 +310,7 @@ def exact_loss_of(report):
     )
 
 
-@pytest.mark.slow
+@pytest.mark.simulation
 def test_printed_noise_by_draws():
     specimen = Specimen(
         name="printed", make=printed_small, inputs=(0, 6), tight=False, draws=10_000
