@@ -160,7 +160,7 @@ def draw(table: Table, settings: Settings) -> Any:
     for axes, (data, rows) in zip(panels, shown, strict=True):
         ends = _draw_data(axes, rows, width)
         if data != "wages" and settings["orders"] == EXPERIMENT.values()["orders"]:
-            look.stated(axes, ends, [OBSERVED, OBSERVED], "observed: near 20")
+            look.stated(axes, ends, [OBSERVED, OBSERVED], "the report: near 20")
         y = "root mean square error, dollars" if axes is panels[0] else ""
         look.titled(axes, f"{quantiles.capitalize()} of {_said(data, rows, settings)}",
                     x=f"ε for the {quantiles}", y=y)  # fmt: skip
@@ -195,7 +195,7 @@ def _said(data: str, rows: Table, settings: Settings) -> str:
     return {
         "stand-in": f"a stand-in for {n} salaries",
         "wages": f"{n} wages of a survey",
-        "file": f"{n} values, {settings['column']} of {settings['file']}",
+        "file": f"{n} values of {settings['column']}",
     }[data]
 
 
