@@ -175,10 +175,12 @@ def test_figure_6_reads_any_column_of_a_file(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("name", "text", "column", "said"),
     [
-        ("other.csv", "pay\n1\n", "pay", "must be a file"),
+        ("other.csv", "pay\n1\n", "pay", "file must be a file in"),
         ("salaries.csv", "pay\n1\n", "salary", "It has pay"),
-        ("salaries.csv", "pay\nmuch\n", "pay", "line 2: pay must be a number, got 'much'"),
-        ("salaries.csv", "pay\n \n", "pay", "got none"),
+        ("salaries.csv", "pay\nmuch\n", "pay", "line 2: pay must be a number below 10.15"),
+        ("salaries.csv", "pay\n1e30\n", "pay", "line 2: pay must be a number below 10.15"),
+        ("salaries.csv", "", "pay", "It is empty"),
+        ("salaries.csv", "pay\n \n", "pay", "at least 10 numbers in 'pay', got 0"),
     ],
 )
 def test_figure_6_says_what_is_wrong_with_a_file(name, text, column, said, tmp_path, monkeypatch):
@@ -189,6 +191,34 @@ def test_figure_6_says_what_is_wrong_with_a_file(name, text, column, said, tmp_p
     monkeypatch.delenv("SOURDINE_DATA")
     with pytest.raises(ParameterError, match="needs SOURDINE_DATA"):
         figure_6.EXPERIMENT.split(figure_6.EXPERIMENT.values({"column": column}), seed=1)
+
+
+def test_another_file_of_the_same_name_is_computed_again(tmp_path, monkeypatch):
+    monkeypatch.setenv("SOURDINE_DATA", str(tmp_path))
+    keys = []
+    for scale in (1, 2):
+        (tmp_path / "salaries.csv").write_text(
+            "pay\n" + "".join(f"{scale * k}\n" for k in range(20))
+        )
+        given = figure_6.EXPERIMENT.values({"column": "pay"})
+        keys.append([part.key for part in figure_6.EXPERIMENT.split(given, seed=1)])
+    assert keys[0] != keys[1]
+
+
+@pytest.mark.parametrize("file", ["../salaries.csv", "/salaries.csv", "a/b.csv", "."])
+def test_a_file_outside_the_folder_is_refused(tmp_path, monkeypatch, file):
+    (tmp_path / "salaries.csv").write_text("pay\n1\n")
+    (tmp_path / "inside").mkdir()
+    monkeypatch.setenv("SOURDINE_DATA", str(tmp_path / "inside"))
+    with pytest.raises(ParameterError, match="file must be a file in"):
+        salaries.column_of(file, "pay")
+
+
+def test_a_file_that_is_no_text_is_refused(tmp_path, monkeypatch):
+    (tmp_path / "salaries.csv").write_bytes(b"\xff\xfe\x00")
+    monkeypatch.setenv("SOURDINE_DATA", str(tmp_path))
+    with pytest.raises(ParameterError, match="must be a CSV file in UTF-8"):
+        salaries.column_of("salaries.csv", "pay")
 
 
 def test_figure_6_has_real_wages_beside_the_stand_in():

@@ -119,7 +119,8 @@ def test_a_run_with_other_settings_says_so_and_overwrites_nothing(lab, tmp_path)
     assert "epsilon=0.1 (the document: 1)" in page
     assert not (tmp_path / "figures").exists()
     assert lab(*words, "--set", "epsilon=0.2").returncode == 0
-    assert len(list(tmp_path.glob("with-*"))) == 2
+    assert lab(*words, "--set", "epsilon=0.2", "--seed", "7").returncode == 0
+    assert len(list(tmp_path.glob("with-*"))) == 3
 
 
 @pytest.mark.parametrize(

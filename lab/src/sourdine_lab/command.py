@@ -296,7 +296,9 @@ def _written(
     from sourdine_lab.runner import Runner, folder_of
 
     whole = out or Path("lab-report-quick" if quick else "lab-report")
-    folder = _folder(whole / folder_of(given) if given else whole, "figures", "numbers")
+    marks = ({"quick": "yes"} if quick else {}) | ({"seed": seed} if seed != 1 else {})
+    own = whole / folder_of({**given, **marks}) if given else whole
+    folder = _folder(own, "figures", "numbers")
     runner = Runner(whole / "parts", quick=quick, seed=seed, workers=workers, given=given or {})
     try:
         with _bar() as bar:

@@ -224,7 +224,7 @@ def run(
     *,
     quick: bool = False,
     seed: int = 1,
-    workers: int | None = None,
+    workers: int = 1,
     folder: Path | str | None = None,
     **settings: object,
 ) -> Run:
@@ -239,7 +239,8 @@ def run(
     seed
         The random seed.
     workers
-        The number of processes. Defaults to one per core. 1 computes in this process.
+        The number of processes. With more than one, a script must start below
+        ``if __name__ == "__main__":``, because processes import it again.
     folder
         Keep the parts in this folder and reuse them. Nothing is kept by default.
     **settings

@@ -10,6 +10,8 @@ kind            typed as
 `number`        ``0.5``
 `integer`       ``200``
 `numbers`       ``0.1,0.5,1``
+`bounds`        ``0,1``, the lower first
+`orders`        ``0.25,0.5``, of quantiles, ascending
 `integers`      ``100,200`` or ``100:10000:100``, which includes both ends
 `word`          one of a few words
 `words`         some of them, with commas in between
@@ -37,8 +39,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
 __all__ = [
-    "DataLaw", "Kind", "Setting", "changed", "integer", "integers", "law", "number", "numbers",
-    "text", "values", "word", "words", "written",
+    "DataLaw", "Kind", "Setting", "bounds", "changed", "integer", "integers", "law", "number",
+    "numbers", "orders", "text", "values", "word", "words", "written",
 ]  # fmt: skip
 
 MOST = 100_000
@@ -200,6 +202,34 @@ def numbers(*, count: int | None = None, **ends: float | None) -> Kind:
     """Return the kind of a list of numbers, of a fixed length if ``count`` is given."""
     one = number(**ends)
     return Kind(f"{_several(one, count)} with commas in between", _list(one, count))
+
+
+def bounds(*, whole: bool = False, **ends: Any) -> Kind:
+    """Return the kind of two numbers, the lower first.
+
+    Examples
+    --------
+    >>> Setting("bounds", [0, 1], bounds(), "public bounds").read("-5,5")
+    [-5, 5]
+    """
+    both = (integers if whole else numbers)(count=2, **ends)
+    return Kind(f"{both.must}, the lower first", _ascending(both))
+
+
+def orders() -> Kind:
+    """Return the kind of orders of quantiles: ascending, above 0 and below 1."""
+    both = numbers(above=0, below=1)
+    return Kind(f"{both.must}, ascending", _ascending(both))
+
+
+def _ascending(kind: Kind) -> Callable[[Any], list[Any]]:
+    def read(given: Any) -> list[Any]:
+        found: list[Any] = kind.read(given)
+        if any(a >= b for a, b in pairwise(found)):
+            raise ValueError(given)
+        return found
+
+    return read
 
 
 def integers(*, count: int | None = None, **ends: int | None) -> Kind:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from fractions import Fraction
-from math import ceil, inf, isnan, log, log1p, nextafter, sqrt
+from math import inf, isnan, log, log1p, nextafter, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -17,6 +16,7 @@ from sourdine.exact import fraction, given, integer, kind, positive, rational
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+    from fractions import Fraction
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -230,9 +230,9 @@ class DependencyGraph(Dependence):
 
     The graph must be such that rows of two sets with no edge between them are independent, whatever
     the rows of each set are to each other: measurements that share an instrument, pairs of people
-    that have a person in common, neighbours on a map. :math:`\theta` is at most the number of
-    colours of any colouring, so at most one more than the largest number of rows that a row is
-    joined to; and at most the fractional chromatic number. `of` finds one from the edges.
+    that have a person in common, neighbours on a map. :math:`\theta` may be the number of colours
+    of any colouring, so one more than the largest number of rows that a row is joined to, or the
+    fractional chromatic number. `of` colours the graph from its edges.
 
     *Proof* (after Janson [1]_). Colours split the rows into sets :math:`A_1, \ldots, A_k` of
     independent rows. Write :math:`Y_j` for the sum of :math:`X_i - E X_i` over :math:`A_j`,
@@ -243,8 +243,10 @@ class DependencyGraph(Dependence):
               \le \sum_j p_j\, e^{\lambda^2 |A_j| / 8 p_j^2} = e^{\lambda^2 T^2 / 8},
 
     so a sum is off by :math:`nw` with probability :math:`2 e^{-2 n^2 w^2 / T^2}` at most:
-    :math:`\theta = T^2 / n`. By Cauchy and Schwarz :math:`T^2 \le kn`. With weights :math:`w_j` on
-    sets of independent rows such that each row has a weight of 1 in all, :math:`T = \sum_j w_j
+    :math:`\theta = T^2 / n` would do for exactly these rows. By Cauchy and Schwarz :math:`T^2 \le
+    kn`, and :math:`k` colours colour any part of the rows too: :math:`\theta = k` holds for all of
+    them and for any part, as a ledger that grows needs. With weights :math:`w_j` on sets of
+    independent rows such that each row has a weight of 1 in all, :math:`T = \sum_j w_j
     \sqrt{|A_j|}` and :math:`T^2 \le n \sum_j w_j` likewise. ∎ *Checked by*
     ``test_dependency_graphs_stay_within_their_width``. For blocks it is never below what `Blocks`
     of their true sizes gives (``test_a_graph_of_blocks_is_no_narrower_than_blocks``).
@@ -253,7 +255,8 @@ class DependencyGraph(Dependence):
     ----------
     inflation
         :math:`\theta`, at least 1: by how much the variance that is reckoned with is larger than
-        that of independent rows. It must hold for the graph of all rows that are ever added.
+        that of independent rows. It must hold for the rows that the ledger has at any time; a
+        number of colours of the graph of all rows that are ever added does.
 
     References
     ----------
@@ -268,8 +271,8 @@ class DependencyGraph(Dependence):
     >>> DependencyGraph.of(1000, ring)
     DependencyGraph(inflation=Fraction(2, 1))
     >>> star = [(0, i) for i in range(1, 1000)]
-    >>> float(DependencyGraph.of(1000, star).inflation)
-    1.063214
+    >>> DependencyGraph.of(1000, star)
+    DependencyGraph(inflation=Fraction(2, 1))
     """
 
     inflation: Number
@@ -292,13 +295,20 @@ class DependencyGraph(Dependence):
     def of(cls, n: int, edges: Iterable[tuple[int, int]]) -> DependencyGraph:
         """Return the dependence of ``n`` rows, numbered from 0, that edges join.
 
-        Colours are chosen one after the other, each for as many rows as can be found in a pass
-        over those with the fewest uncoloured neighbours.
+        It holds for any part of the rows too. Colours are chosen one after the other, each for as
+        many rows as can be found in a pass over those with the fewest uncoloured neighbours.
+
+        Raises
+        ------
+        ParameterError
+            An edge is not a pair of two different rows.
         """
         rows = integer(n, "n", least=1)
         near: list[set[int]] = [set() for _ in range(rows)]
-        for u, v in edges:
-            a, b = integer(u, "a row", least=0), integer(v, "a row", least=0)
+        for edge in edges:
+            if not isinstance(edge, (tuple, list)) or len(edge) != 2:
+                raise ParameterError("an edge", "be a pair of rows", given(edge), "Use (0, 1).")
+            a, b = (integer(row, "a row", least=0) for row in edge)
             if a == b or max(a, b) >= rows:
                 raise ParameterError(
                     "an edge",
@@ -308,10 +318,7 @@ class DependencyGraph(Dependence):
                 )
             near[a].add(b)
             near[b].add(a)
-        classes = colour_classes(near)
-        spread = sum(sqrt(len(chosen)) for chosen in classes) ** 2 / rows
-        rounded = max(Fraction(ceil(spread * 10**6), 10**6), Fraction(1))
-        return cls(min(rounded, Fraction(len(classes))))
+        return cls(len(colour_classes(near)))
 
     def width(self, n: int, nats: float) -> float:
         return sqrt(float(self.inflation) * (nats + log(2)) / (2 * n))

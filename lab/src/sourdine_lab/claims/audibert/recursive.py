@@ -145,7 +145,8 @@ CLAIMS = (
     ),
     Claim(
         id="A10b",
-        statement="RecExp makes about log2(m) calls of QExp; it makes m",
+        statement="RecExp makes about log2(m) calls of QExp; it makes m, and log2(m) is the depth "
+        "that the argument on privacy needs",
         printed=log2,
         instead=lambda m: m,
         other=Instead.CORRECTION,

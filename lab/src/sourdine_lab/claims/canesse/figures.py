@@ -336,7 +336,7 @@ def sampling(form: float) -> Finding:
 CLAIMS = (
     Claim(
         id="C11",
-        statement='By its fits the histogram method is asymptotically better ("not in practice")',
+        statement="The histogram method is asymptotically better, as its fit says, not in practice",
         printed=(HISTOGRAM, INVERSE),
         instead=((HISTOGRAM[0], -1.0), (INVERSE[0], -1.0)),
         other=Instead.OPPOSITE,

@@ -16,6 +16,7 @@ from sourdine_lab.experiments.audibert.many_quantiles import (
     squares,
 )
 from sourdine_lab.settings import Setting, integer, numbers, word, words
+from sourdine_lab.settings import orders as orders_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,7 +86,7 @@ EXPERIMENT = Experiment(
     settings=(
         Setting("epsilons", _epsilons(13), numbers(above=0), "of all quantiles together",
                 quick=_epsilons(6), split=True),
-        Setting("orders", orders(4), numbers(above=0, below=1), "ascending orders of quantiles"),
+        Setting("orders", orders(4), orders_kind(), "ascending orders of quantiles"),
         Setting("data", "fresh", word("fresh", "fixed"),
                 "fresh records in each run, or one data set; the report has one for each epsilon"),
         Setting("data_seed", 1, integer(least=0), "seed of the data set that is kept"),

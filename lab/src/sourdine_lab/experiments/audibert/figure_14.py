@@ -10,7 +10,8 @@ import numpy as np
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.audibert.many_quantiles import algorithm, common, on_grid
-from sourdine_lab.settings import DataLaw, Setting, integer, number, numbers, words
+from sourdine_lab.settings import DataLaw, Setting, integer, number, words
+from sourdine_lab.settings import orders as orders_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -80,7 +81,7 @@ EXPERIMENT = Experiment(
     draw=draw,
     settings=(
         Setting("epsilon", 1.0, number(above=0), "of all quantiles together"),
-        Setting("orders", ORDERS, numbers(above=0, below=1), "orders of the quantiles, ascending"),
+        Setting("orders", ORDERS, orders_kind(), "orders of the quantiles, ascending"),
         Setting("runs", 40, integer(least=1), "runs that are timed", split=True),
         Setting("warm", 3, integer(least=0), "runs before them that are not"),
         Setting("methods", list(NAMES), words(*NAMES), "the algorithms", split=True),

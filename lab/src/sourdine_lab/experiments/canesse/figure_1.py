@@ -9,7 +9,8 @@ import numpy as np
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.canesse.samples import fractions
-from sourdine_lab.settings import DataLaw, Setting, integer, number, numbers, written
+from sourdine_lab.settings import DataLaw, Setting, integer, number, written
+from sourdine_lab.settings import bounds as bounds_kind
 from sourdine_lab.settings import law as law_kind
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ EXPERIMENT = Experiment(
         Setting("steps", 4, integer(least=1, most=100), "cells"),
         Setting("n", 20, integer(least=1, most=1000), "values"),
         Setting("law", "beta(2,3)", law_kind(), "the law of the values; the report draws none"),
-        Setting("bounds", [0, 1], numbers(count=2), "a and b, at which values are cut off"),
+        Setting("bounds", [0, 1], bounds_kind(), "a and b, at which values are cut off"),
         Setting("order", 0.5, number(above=0, below=1), "the quantile that is searched for"),
     ),
 )

@@ -22,7 +22,9 @@ from sourdine_lab.experiments.canesse.deciles import (
     first_edges,
     sample_deciles,
 )
-from sourdine_lab.settings import Setting, integer, integers, numbers, text, words
+from sourdine_lab.settings import Setting, integer, text, words
+from sourdine_lab.settings import bounds as bounds_kind
+from sourdine_lab.settings import orders as orders_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,13 +45,17 @@ DATA = ("salaries", "wages")
 
 def parts(settings: Settings) -> list[Settings]:
     """One part ten values of epsilon, for each of the data."""
+    own: dict[str, dict[str, Any]] = {
+        "salaries": {"n": settings["n"]},
+        "wages": {"data": "wages"},
+    }
     if settings["column"]:
-        salaries.column_of(settings["file"], settings["column"])
+        path = salaries.column_of(settings["file"], settings["column"])
+        own["salaries"]["digest"] = salaries.digest(path)
     least, most = settings["epsilons"]
     values = np.geomspace(least, most, settings["points"]).round(4).tolist()
     runs = settings["runs"]
     tens = [values[i : i + 10] for i in range(0, len(values), 10)]
-    own = {"salaries": {"n": settings["n"]}, "wages": {"data": "wages"}}
     return [
         {"epsilons": ten, "runs": runs, **own[data]} for data in settings["data"] for ten in tens
     ]
@@ -215,13 +221,13 @@ EXPERIMENT = Experiment(
     compute=compute,
     draw=draw,
     settings=(
-        Setting("epsilons", [0.05, 5], numbers(count=2, above=0),
+        Setting("epsilons", [0.05, 5], bounds_kind(above=0),
                 "the least and the largest privacy loss of all quantiles together", split=True),
         Setting("points", 100, integer(least=2), "values of epsilon, evenly apart by their "
                 "logarithms", quick=30, split=True),
-        Setting("orders", [k / 10 for k in range(1, 10)], numbers(above=0, below=1),
+        Setting("orders", [k / 10 for k in range(1, 10)], orders_kind(),
                 "orders of the quantiles"),
-        Setting("bounds", list(salaries.BOUNDS), integers(count=2),
+        Setting("bounds", list(salaries.BOUNDS), bounds_kind(whole=True),
                 "public bounds in whole dollars, at which the data are cut off"),
         Setting("runs", 10, integer(least=2), "runs at each epsilon", quick=2, split=True),
         Setting("averaged", 10, integer(least=1), "values of epsilon in a moving average"),

@@ -11,6 +11,7 @@ from __future__ import annotations
 import csv
 import gzip
 import os
+from hashlib import blake2b
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,6 +30,7 @@ __all__ = [
 ]  # fmt: skip
 
 FILE = "salaries.csv"
+LEAST, MOST = 10, 10**15
 
 DECILES = (34_902, 38_574, 41_848, 46_862, 56_844, 67_121, 75_254, 84_751, 99_637)
 """As published."""
@@ -92,13 +94,22 @@ def column_of(file: str, column: str) -> Path:
             f"Type SOURDINE_DATA=FOLDER before the command."
         )
     path = Path(folder) / file
-    if not path.is_file():
-        raise ParameterError(f"{path} must be a file, as column={column} is read from it.")
-    with _opened(path) as lines:
-        names = next(csv.reader(lines), [])
+    if Path(file).name != file or not path.is_file():
+        raise ParameterError(f"file must be a file in {folder}, got {file!r}. Use file={FILE}.")
+    try:
+        with _opened(path) as lines:
+            names = next(csv.reader(lines), [])
+    except (UnicodeDecodeError, OSError, csv.Error):
+        raise ParameterError(f"{path} must be a CSV file in UTF-8, or one in gzip.") from None
     if column not in names:
-        raise ParameterError(f"{path} has no column {column!r}. It has {', '.join(names)}.")
+        known = f"It has {', '.join(names)}." if names else "It is empty."
+        raise ParameterError(f"{path} has no column {column!r}. {known}")
     return path
+
+
+def digest(path: Path) -> str:
+    """Return a digest of a file, by which results from other contents are told apart."""
+    return blake2b(path.read_bytes(), digest_size=8).hexdigest()
 
 
 def read_column(file: str, column: str) -> NDArray[np.int64]:
@@ -115,13 +126,18 @@ def read_column(file: str, column: str) -> NDArray[np.int64]:
         for number, row in enumerate(csv.DictReader(lines), 2):
             cell = (row[column] or "").strip().replace("$", "").replace(",", "")
             try:
-                found += [round(float(cell))] if cell else []
+                value = round(float(cell)) if cell else None
             except (ValueError, OverflowError):
+                value = MOST
+            if value is not None and abs(value) >= MOST:
                 raise ParameterError(
-                    f"{path}, line {number}: {column} must be a number, got {row[column]!r}."
-                ) from None
-    if not found:
-        raise ParameterError(f"{path} must have numbers in {column!r}, got none.")
+                    f"{path}, line {number}: {column} must be a number below 10^15."
+                )
+            found += [] if value is None else [value]
+    if len(found) < LEAST:
+        raise ParameterError(
+            f"{path} must have at least {LEAST} numbers in {column!r}, got {len(found)}."
+        )
     return np.array(found, np.int64)
 
 

@@ -10,8 +10,10 @@ import numpy as np
 from sourdine.noise import SeededSource
 from sourdine_lab import look
 from sourdine_lab.experiments.canesse import deciles
-from sourdine_lab.settings import DataLaw, Setting, integer, integers, number, numbers, words
+from sourdine_lab.settings import DataLaw, Setting, integer, integers, number, words
+from sourdine_lab.settings import bounds as bounds_kind
 from sourdine_lab.settings import law as law_kind
+from sourdine_lab.settings import orders as orders_kind
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -49,8 +51,8 @@ def settings(
     return (
         Setting("epsilon", 1, number(above=0), "privacy loss of all quantiles together"),
         Setting("law", law, law_kind(), "the law of the records"),
-        Setting("bounds", list(bounds), numbers(count=2), meaning),
-        Setting("orders", [k / 10 for k in range(1, 10)], numbers(above=0, below=1),
+        Setting("bounds", list(bounds), bounds_kind(), meaning),
+        Setting("orders", [k / 10 for k in range(1, 10)], orders_kind(),
                 "orders of the quantiles"),
         Setting("sizes", sizes, integers(least=10), "records in a data set",
                 quick=[100, 200, 500, 1000, 2000, 5000], split=True),

@@ -20,10 +20,10 @@ from sourdine_lab.settings import (
     integer,
     integers,
     number,
-    numbers,
     words,
     written,
 )
+from sourdine_lab.settings import bounds as bounds_kind
 from sourdine_lab.settings import law as law_kind
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ SETTINGS = (
     Setting("numbers", [1, 3, 9, 19, 39, 99], integers(least=1), "numbers m of quantiles, equally"
             " spaced", quick=[1, 9, 31], split=True),
     Setting("runs", 60, integer(least=3), "samples for each number", quick=15, split=True),
-    Setting("bounds", [0, 1], numbers(count=2), "public bounds of the records"),
+    Setting("bounds", [0, 1], bounds_kind(), "public bounds of the records"),
     Setting("step", 2**-20, number(above=0), "step of the grid of answers"),
     Setting("methods", list(METHODS), words(*METHODS), "the methods that are compared"),
 )  # fmt: skip

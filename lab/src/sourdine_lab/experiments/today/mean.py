@@ -12,6 +12,7 @@ from sourdine.errors import ParameterError
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.settings import Setting, integer, number, numbers, words
+from sourdine_lab.settings import bounds as bounds_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -32,7 +33,7 @@ SETTINGS = (
     Setting("epsilons", epsilons(40), numbers(above=0), "privacy loss of the mean",
             quick=epsilons(12), split=True),
     Setting("n", 1000, integer(least=1), "records, uniform between the bounds"),
-    Setting("bounds", [0, 1000], numbers(count=2), "public bounds of the records"),
+    Setting("bounds", [0, 1000], bounds_kind(), "public bounds of the records"),
     Setting("step", 10, number(above=0), "step of the lattice of records"),
     Setting("delta", 1e-5, number(above=0, below=1), "delta of both Gaussians"),
     Setting("methods", list(METHODS), words(*METHODS), "the kinds of noise that are compared"),

@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sourdine_lab.experiments.today.errors import mean_and_error, uncertainty
-from sourdine_lab.settings import DataLaw, Setting, integer, integers, number, numbers, words
+from sourdine_lab.settings import DataLaw, Setting, integer, integers, number, words
+from sourdine_lab.settings import bounds as bounds_kind
 from sourdine_lab.settings import law as law_kind
+from sourdine_lab.settings import orders as orders_kind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -51,8 +53,8 @@ MOST_SIZES = (12, 5)
 def quantile_settings(bounds: tuple[float, float], step: float) -> tuple[Setting, ...]:
     """Return the settings of the quantiles themselves, nine deciles by default."""
     return (
-        Setting("orders", list(DECILES), numbers(above=0, below=1), "orders of the quantiles"),
-        Setting("bounds", list(bounds), numbers(count=2), "public bounds of the records"),
+        Setting("orders", list(DECILES), orders_kind(), "orders of the quantiles"),
+        Setting("bounds", list(bounds), bounds_kind(), "public bounds of the records"),
         Setting("step", step, number(above=0), "step of the grid of answers"),
         Setting("methods", list(METHODS), words(*METHODS), "the methods that are compared"),
     )
