@@ -40,7 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "DataLaw", "Kind", "Setting", "bounds", "changed", "integer", "integers", "law", "number",
-    "numbers", "orders", "text", "values", "word", "words", "written",
+    "numbers", "orders", "spaced", "text", "values", "word", "words", "written",
 ]  # fmt: skip
 
 MOST = 100_000
@@ -130,6 +130,17 @@ def changed(settings: Iterable[Setting], given: Mapping[str, object], of: str) -
             hint = f"Did you mean {near[0]}?" if near else f"It has {', '.join(known)}."
             raise ParameterError(f"{of} has no setting {name!r}. {hint}")
     return {name: known[name].read(value) for name, value in given.items()}
+
+
+def spaced(low: float, high: float, count: int, *, digits: int = 4) -> list[float]:
+    """Return numbers from ``low`` to ``high``, evenly spaced by their logarithms and rounded.
+
+    Examples
+    --------
+    >>> spaced(0.1, 10, 3)
+    [0.1, 1.0, 10.0]
+    """
+    return [round(float(x), digits) for x in np.geomspace(low, high, count)]
 
 
 def written(value: Any) -> str:

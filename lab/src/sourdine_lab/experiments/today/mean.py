@@ -11,7 +11,7 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.settings import Setting, integer, number, numbers, words
+from sourdine_lab.settings import Setting, integer, number, numbers, spaced, words
 from sourdine_lab.settings import bounds as bounds_kind
 
 if TYPE_CHECKING:
@@ -24,14 +24,9 @@ CLASSIC, TIGHT = "Gaussian, classic", "Gaussian, tight"
 METHODS = ("Laplace", "staircase", CLASSIC, TIGHT)
 
 
-def epsilons(count: int) -> list[float]:
-    """Return so many values of epsilon between 0.05 and 10."""
-    return [round(float(e), 4) for e in np.geomspace(0.05, 10, count)]
-
-
 SETTINGS = (
-    Setting("epsilons", epsilons(40), numbers(above=0), "privacy loss of the mean",
-            quick=epsilons(12), split=True),
+    Setting("epsilons", spaced(0.05, 10, 40), numbers(above=0), "privacy loss of the mean",
+            quick=spaced(0.05, 10, 12), split=True),
     Setting("n", 1000, integer(least=1), "records, uniform between the bounds"),
     Setting("bounds", [0, 1000], bounds_kind(), "public bounds of the records"),
     Setting("step", 10, number(above=0), "step of the lattice of records"),

@@ -9,7 +9,7 @@ import numpy as np
 
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
-from sourdine_lab.settings import Setting, integer, numbers, words
+from sourdine_lab.settings import Setting, integer, numbers, spaced, words
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -34,14 +34,9 @@ COLOURS = {
 """The colour of each method, and whether its line is dashed."""
 
 
-def epsilons(count: int) -> list[float]:
-    """Return so many values of epsilon between 0.1 and 10."""
-    return [round(float(e), 4) for e in np.geomspace(0.1, 10, count)]
-
-
 SETTINGS = (
-    Setting("epsilons", epsilons(24), numbers(above=0), "privacy loss of a report",
-            quick=epsilons(8), split=True),
+    Setting("epsilons", spaced(0.1, 10, 24), numbers(above=0), "privacy loss of a report",
+            quick=spaced(0.1, 10, 8), split=True),
     Setting("n", 10_000, integer(least=1), "people"),
     Setting("last", 100, integer(least=2), "the greatest age; 0 is the least"),
     Setting("hump", [35, 22], numbers(count=2), "ages x have weights exp(-((x - c)/w)^2): c, w"),

@@ -20,7 +20,7 @@ from sourdine_lab.experiments.couchot.pima import (
 )
 from sourdine_lab.experiments.couchot.standing_in import name_data
 from sourdine_lab.experiments.today.errors import mean_and_error
-from sourdine_lab.settings import Setting, integer, numbers, words
+from sourdine_lab.settings import Setting, integer, numbers, spaced, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -43,14 +43,9 @@ SHOWN = {
 CLEANED = ("staircase", "bounded laplace", "window")
 
 
-def epsilons(count: int) -> list[float]:
-    """Return so many values of epsilon between 0.5 and 10."""
-    return [round(float(e), 3) for e in np.geomspace(0.5, 10, count)]
-
-
 SETTINGS = (
-    Setting("epsilons", epsilons(8), numbers(above=0, most=50), "privacy loss of a column",
-            quick=epsilons(4), split=True),
+    Setting("epsilons", spaced(0.5, 10, 8, digits=3), numbers(above=0, most=50),
+            "privacy loss of a column", quick=spaced(0.5, 10, 4, digits=3), split=True),
     Setting("runs", 30, integer(least=2), "cleanings for each epsilon", quick=6, split=True),
     Setting("methods", list(CLEANED), words(*CLEANED), "how a column of numbers is cleaned"),
     *pima.settings(),

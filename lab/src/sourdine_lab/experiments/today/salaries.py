@@ -17,7 +17,7 @@ from sourdine_lab.experiments.today.quantile_methods import (
     released,
     sample_quantiles,
 )
-from sourdine_lab.settings import Setting, integer, numbers
+from sourdine_lab.settings import Setting, integer, numbers, spaced
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -29,14 +29,9 @@ OBSERVED = 20.0
 """Dollars: the error that the document observes."""
 
 
-def epsilons(count: int) -> list[float]:
-    """Return so many values of epsilon between 0.05 and 5."""
-    return [float(e) for e in np.geomspace(0.05, 5, count).round(4)]
-
-
 SETTINGS = (
-    Setting("epsilons", epsilons(10), numbers(above=0), "privacy loss of all quantiles together",
-            quick=epsilons(4), split=True),
+    Setting("epsilons", spaced(0.05, 5, 10), numbers(above=0),
+            "privacy loss of all quantiles together", quick=spaced(0.05, 5, 4), split=True),
     Setting("n", RECORDS, integer(least=100), "salaries", quick=100_000, split=True),
     Setting("runs", 48, integer(least=2), "releases for each epsilon", quick=8, split=True),
     *quantile_settings(BOUNDS, 1),

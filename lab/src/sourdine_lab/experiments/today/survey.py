@@ -9,7 +9,7 @@ import numpy as np
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
 from sourdine_lab.experiments.today.errors import uncertainty
-from sourdine_lab.settings import Setting, integer, integers, number, numbers, words
+from sourdine_lab.settings import Setting, integer, integers, number, numbers, spaced, words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -34,11 +34,6 @@ COLOURS = {WARNER: "warner", PAIRED: "warner", BEST: "today", MENDED: "today"}
 METHODS = (WARNER, *ORACLES, BEST)
 
 
-def epsilons(count: int) -> list[float]:
-    """Return so many values of epsilon between 0.25 and 6."""
-    return [round(float(e), 3) for e in np.geomspace(0.25, 6, count)]
-
-
 def doubled(times: int) -> list[int]:
     """Return 2, 4, 8 and so on.
 
@@ -56,8 +51,9 @@ SETTINGS = (
     Setting("k", 32, integer(least=2), "categories where epsilon varies", split=True),
     Setting("categories", doubled(10), integers(least=2), "numbers k of categories along the first"
             " panel", quick=doubled(6), split=True),
-    Setting("epsilons", epsilons(9), numbers(above=0), "privacy losses along the second panel",
-            quick=epsilons(5), split=True),
+    Setting("epsilons", spaced(0.25, 6, 9, digits=3), numbers(above=0),
+            "privacy losses along the second panel", quick=spaced(0.25, 6, 5, digits=3),
+            split=True),
     Setting("exponent", 1, number(least=0), "the i-th share is in proportion to i to minus this"),
     Setting("runs", 20, integer(least=2), "simulated surveys", quick=4, split=True),
     Setting("methods", list(METHODS), words(*METHODS), "the randomisers that are compared;"
