@@ -147,3 +147,12 @@ def test_whole_points_beyond_64_bits_do_not_wrap(lower, upper, step):
     ticks = [0, 1, grid.last // 2 + 1, grid.last]
     exact = [float(grid.value(t)) for t in ticks]
     assert grid.values(ticks).tolist() == pytest.approx(exact, rel=1e-15)
+
+
+def test_sums_of_ticks_are_exact_or_refused():
+    fine = Grid(0, 1)
+    assert fine.sum_of_floats(np.full(10**5, 0.9)) == 10**5 * int(fine.ticks(np.array([0.9]))[0])
+    assert Grid(0, 2**40, step=1).sum_of_floats(np.full(2**13, 2.0**40)) is None
+    assert fine.sum_of_floats(np.array([0.5, np.nan])) is None
+    assert fine.sum_of_floats(np.array([np.inf, -np.inf, 2.0])) == 2 * fine.last
+    assert fine.sum_of_floats(np.array([])) == 0

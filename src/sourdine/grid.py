@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from math import floor
+from math import floor, frexp, isfinite, isnan
 from numbers import Integral
 from typing import TYPE_CHECKING, Any
 
@@ -55,6 +55,9 @@ WIDEST = 10**300
 
 SEARCHED = 1 << 12
 """Number of candidate cell counts tried to find a step that fits."""
+
+BLOCK = 1 << 16
+"""Number of values snapped at once: what is computed of them stays in the processor's cache."""
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -108,6 +111,8 @@ class Grid:
     dates and times are in microseconds."""
     last: int = field(repr=False, compare=False)
     """The highest tick: the most by which replacing one record can change a sum of ticks."""
+    _floats: tuple[float, float, float, float, bool] = field(repr=False, compare=False)
+    """Bounds and step as floats, the step's inverse or 0, and whether ticks may pass the last."""
 
     def __init__(
         self,
@@ -143,6 +148,11 @@ class Grid:
         set_(self, "step", step)
         set_(self, "points", points)
         set_(self, "last", (upper - lower) // step)
+        low, high, each = float(lower), float(upper), float(step)
+        # Dividing by a power of two is multiplying by its inverse, which is exact.
+        inverse = 1 / each if frexp(each)[0] == 0.5 and isfinite(1 / each) else 0.0
+        beyond = floor((high - low) / each + 0.5) > self.last
+        set_(self, "_floats", (low, high, each, inverse, beyond))
 
     def __str__(self) -> str:
         if self.points is not None:
@@ -202,19 +212,73 @@ class Grid:
             return self._ticks_of_integers(x)
         if x.dtype.kind not in "iufb":
             return self._ticks_of_objects(x, missing)
-        lower, step = float(self.lower), float(self.step)
+        flat = x.reshape(-1)
+        if x.size <= BLOCK:
+            return self._ticks_of_floats(flat, missing).reshape(x.shape)
+        ticks = np.empty(x.size, np.int64)
+        for start in range(0, x.size, BLOCK):
+            block = slice(start, start + BLOCK)
+            ticks[block] = self._ticks_of_floats(flat[block], missing)
+        return ticks.reshape(x.shape)
+
+    def _ticks_of_floats(self, x: NDArray[Any], missing: int) -> NDArray[np.int64]:
         with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, long doubles
-            t = np.clip(x.astype(np.float64), lower, float(self.upper))
-        none = np.isnan(t)
-        t = np.floor((np.where(none, lower, t) - lower) / step + 0.5)
-        return np.where(none, missing, np.minimum(t.astype(np.int64), self.last))
+            t = self._scaled(x)
+            some = bool(t.size) and isnan(t.min())  # the least of values is NaN if one of them is
+        if some:
+            none = np.isnan(t)
+            t[none] = 0
+        ticks = t.astype(np.int64)  # towards zero, which is down: none is negative
+        if self._floats[-1]:
+            np.minimum(ticks, self.last, out=ticks)
+        if some:
+            ticks[none] = missing
+        return ticks
+
+    def _scaled(self, x: NDArray[Any]) -> NDArray[np.float64]:
+        r"""Return :math:`(x - a)/s + 1/2` for values clamped to [a, b]; its floor is the tick."""
+        lower, upper, step, inverse, _ = self._floats
+        t = x.astype(np.float64, copy=False).clip(lower, upper)
+        if lower:
+            t -= lower
+        if not inverse:
+            t /= step
+        elif inverse != 1:
+            t *= inverse
+        t += 0.5
+        return t
+
+    def sum_of_floats(self, x: NDArray[Any]) -> int | None:
+        """Return the sum of the ticks of floats; None if one is missing, or the sum is too large.
+
+        Sums of whole numbers below 2**53 are exact as floats, in any order.
+
+        Examples
+        --------
+        >>> Grid(0, 120, step=1).sum_of_floats(np.array([17.6, -3, 500]))
+        138
+        """
+        if self.last * len(x) >= 1 << 53:
+            return None
+        with np.errstate(invalid="ignore", over="ignore"):
+            t = self._scaled(x)
+            np.floor(t, out=t)
+            if self._floats[-1]:
+                np.minimum(t, self.last, out=t)
+            total = float(t.sum())
+        return None if isnan(total) else int(total)
 
     def _ticks_of_integers(self, x: NDArray[Any]) -> NDArray[np.int64]:
         lower, step = int(self.lower), int(self.step)
         top = lower + self.last * step
         if x.dtype.kind in "iu" and x.dtype != np.uint64 and lower > -(1 << 62) and top < 1 << 62:
-            near = np.clip(x.astype(np.int64), lower, top)
-            return np.asarray((near - lower + step // 2) // step, dtype=np.int64)
+            t = x.astype(np.int64, copy=False).clip(lower, top)
+            if lower:
+                t -= lower
+            if step > 1:
+                t += step // 2
+                t //= step
+            return t
         exact = [(min(max(int(v), lower), top) - lower + step // 2) // step for v in x.flat]
         return np.array(exact, dtype=np.int64).reshape(x.shape)
 

@@ -12,9 +12,10 @@ import pytest
 
 import sourdine as sd
 from sourdine.errors import ParameterError
-from sourdine.frames.cells import Codes, Ticks
+from sourdine.frames.cells import Codes, Edges, Present, Ticked, Ticks
 from sourdine.frames.frame import Frame
-from sourdine.frames.reading import read_number, read_text
+from sourdine.frames.memory import CodedText, Column
+from sourdine.frames.reading import Reading, read_number, read_text
 from sourdine.grid import Grid
 
 ENGINES = (
@@ -217,3 +218,90 @@ def test_decimals_are_read_by_their_value():
         -float("inf"),
         float("inf"),
     ]
+
+
+class Shade(str):  # noqa: SLOT000 - a plain subclass
+    """A text that is written otherwise than the one it equals."""
+
+    def __str__(self):
+        return "shade"
+
+
+WRITTEN = ["red", "", "3", "3.0", "1,5", "2024-02-29", " 7 ", "é", "tv;web", "nan", "true", "red"]
+MIXED = {
+    "text": [*WRITTEN, None],
+    "text and floats": [*WRITTEN, None, 3.0, 0.0, -0.0, NAN, float("nan"), float(2**60), 0.1],
+    "text and integers": [*WRITTEN, None, 3, 2**60, 2**200, -7],
+    "integers and floats": [3, 3.0, 2**60, float(2**60), True, 1, 1.0, False, 0],
+    "subclasses": ["red", Shade("red"), np.str_("red"), "shade"],
+    "anything": [True, 1, "1", 1.0, Decimal(1), b"1", Decimal("1.0"), dt.date(2024, 2, 29), (1,)],
+    "times": [np.datetime64("2024-02-29"), np.datetime64("2024-02-29T00", "us"), "2024-02-29"],
+    "nothing": [],
+}
+CELLS = [
+    Codes(None, ["red", "3", "shade", True, "1152921504606846976"]),
+    Ticks(None, Grid(0, 10)),
+    Ticks(None, Grid(dt.date(2024, 1, 1), dt.date(2024, 12, 31))),
+    Edges(None, [0, 2, 3, 2**60]),
+    Ticked(None, ("tv", "web"), ";"),
+    Present(None),
+]
+
+
+def alone(values, reading):
+    """Return each value as a column of its own."""
+    return [Column(np.fromiter([v], object, 1), reading=reading) for v in values]
+
+
+@pytest.mark.parametrize("reading", [Reading(), Reading(decimal=",")], ids=["point", "comma"])
+@pytest.mark.parametrize("values", MIXED.values(), ids=MIXED)
+def test_values_that_share_a_text_are_read_as_each_would_be_alone(values, reading):
+    rng = np.random.default_rng(4)
+    rows = rng.integers(0, len(values), 300) if values else np.empty(0, np.int64)
+    many = [values[i] for i in rows]
+    column = Column(np.fromiter(many, object, len(many)), reading=reading)
+    for part, own in ((column, many), (column[:5], many[:5]), (column[5::7], many[5::7])):
+        singles = alone(own, reading)
+        assert part.texts.tolist() == [read_text(v) for v in own]
+        assert part.present.tolist() == [read_text(v) is not None for v in own]
+        assert numbers_of(part) == [reading.number(v) for v in own]
+        for cell in CELLS:
+            want = [int(cell.slots(single)[0]) for single in singles]
+            assert cell.slots(part).tolist() == want, cell
+        counted = part.occurring(np.arange(len(own)))
+        want = dict.fromkeys(part.texts.tolist(), 0)
+        for k, text in enumerate(part.texts.tolist()):
+            want[text] += k
+        assert counted == {text: k for text, k in want.items() if k}
+
+
+@pytest.mark.parametrize("arrow", [True, False], ids=["arrow", "no arrow"])
+@pytest.mark.parametrize(
+    "kind", ["str", "object", "string[python]", "string[pyarrow]", "category", "polars", "chunks"]
+)
+def test_series_of_text_are_read_by_their_distinct_values(kind, arrow, monkeypatch):
+    import pandas as pd
+
+    values = [*WRITTEN, None] * 20
+    if kind == "polars":
+        series = pl.Series("x", values)
+    elif kind == "chunks":
+        series = pa.chunked_array([values[:7], [], values[7:]])
+    else:
+        series = pd.Series(values, dtype=kind)
+    if not arrow:
+        monkeypatch.setattr("sourdine.frames.memory._coded", lambda _: None)
+    column = Frame(series).column()
+    assert isinstance(column, CodedText) == (arrow and kind != "object")
+    for part, own in ((column, values), (column[3:9], values[3:9])):
+        assert len(part) == len(own)
+        assert part.texts.tolist() == [read_text(v) for v in own]
+        assert numbers_of(part) == [read_number(v) for v in own]
+        assert [read_text(v) for v in part.data] == [read_text(v) for v in own]
+        for cell in CELLS:
+            want = [int(cell.slots(single)[0]) for single in alone(own, Reading())]
+            assert cell.slots(part).tolist() == want, cell
+    keys, counts = Frame(series).distinct()
+    assert dict(zip(keys, counts.tolist(), strict=True)) == {
+        text: 20 * WRITTEN.count(text) for text in sorted(set(WRITTEN) - {""})
+    }

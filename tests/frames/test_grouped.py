@@ -178,3 +178,19 @@ def test_rows_of_no_listed_key_are_in_no_group_or_in_one_of_their_own():
     both = [("a", 2), ("b", 1), ("c", 2)]
     assert [len(part) for part in Frame(x).groups(("g", "h"), both, other=False)] == [1, 1, 0]
     assert [len(part) for part in Frame(x).groups(("g", "h"), both, other=True)] == [1, 1, 0, 3]
+
+
+@pytest.mark.parametrize("upper", [1, 2**26, 2**40], ids=["floats", "halves", "integers"])
+def test_sums_of_groups_are_those_of_python_integers(upper):
+    """Each way to add up: as floats, in halves, and beyond 62 bits; of values, some missing."""
+    rng = np.random.default_rng(5)
+    x = np.where(rng.random(5_000) < 0.1, np.nan, rng.uniform(0, upper, 5_000))
+    key = rng.integers(0, 3, 5_000)
+    grid = Grid(0, 1) if upper == 1 else Grid(0, upper, step=1)
+    parts = Frame({"x": x, "key": key}).groups(["key"], [(0,), (1,), (2,)])
+    for k, part in enumerate(parts):
+        ticks = [t for t in grid.ticks(x[key == k], missing=-1).tolist() if t >= 0]
+        assert upper == 1 or sum(ticks) > 1 << 31
+        expected = [sum(t**power for t in ticks) for power in range(4)]
+        assert part.moments(Ticks("x", grid), 3) == expected
+        assert len(part) == np.count_nonzero(key == k) > len(ticks)

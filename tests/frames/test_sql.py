@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from math import floor
 
 import duckdb
 import numpy as np
@@ -107,6 +108,22 @@ BOUNDS = st.tuples(st.floats(-1e9, 0), st.floats(1e-9, 1e9)).map(lambda ends: Gr
 def test_ticks_snap_like_the_grid(values, grid):
     x = np.array(values, np.float64)
     assert (Ticks(None, grid).slots(Column(x)) == grid.ticks(x, missing=MISSING)).all()
+    assert grid.ticks(x, missing=MISSING).tolist() == [snapped(v, grid) for v in values]
+    there = [v for v in values if v == v]  # noqa: PLR0124
+    total = sum(snapped(v, grid) for v in there)
+    assert grid.sum_of_floats(np.array(there, np.float64)) in {total, None}
+    assert Ticks(None, grid).moments_of(Column(x), 1) == [len(there), total]
+    with np.errstate(over="ignore"):
+        narrow = x.astype(np.float32)
+    assert (grid.ticks(narrow) == grid.ticks(narrow.astype(float))).all()
+
+
+def snapped(value, grid):
+    """One value in Python's floats: what all kernels must return, to the last bit."""
+    if value != value:  # noqa: PLR0124
+        return MISSING
+    lower, upper, step = float(grid.lower), float(grid.upper), float(grid.step)
+    return min(floor((min(max(value, lower), upper) - lower) / step + 0.5), grid.last)
 
 
 TEXTS = st.one_of(

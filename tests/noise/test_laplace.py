@@ -1,12 +1,16 @@
 from __future__ import annotations
 
+import pickle
+from concurrent.futures import ThreadPoolExecutor
+from copy import copy, deepcopy
 from fractions import Fraction
+from math import exp, sqrt
 
 import numpy as np
 import pytest
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.noise import SeededSource, discrete_laplace, geometric, laplace_around
+from sourdine.noise import SYSTEM, SeededSource, discrete_laplace, geometric, laplace_around
 from sourdine.noise.laplace import FEW, BlockTable, LaplaceBits, _LaplaceLaw, block_shift
 
 HIGHEST = 2**63 - 1
@@ -288,3 +292,36 @@ def test_around_follows_the_law(fits, laplace, source):
 def test_around_needs_a_whole_number(centre):
     with pytest.raises(ParameterTypeError, match="centre must be a whole number, got"):
         laplace_around(centre, 1)
+
+
+def test_values_drawn_ahead_are_used_once():
+    bits = LaplaceBits(Fraction(10**15))
+    with ThreadPoolExecutor(8) as pool:
+        drawn = list(pool.map(lambda _: bits.one(SYSTEM), range(4_000)))
+    assert len(set(drawn)) == 4_000
+
+
+def test_copies_hold_nothing_drawn_ahead():
+    for clip in (False, True):
+        bits = LaplaceBits(Fraction(7, 2), clip=clip)
+        for _ in range(20):
+            bits.one(SYSTEM)
+        assert bits._ahead
+        for other in (copy(bits), deepcopy(bits), pickle.loads(pickle.dumps(bits))):  # noqa: S301
+            assert other is not bits
+            assert not other._ahead
+            assert (other._scale, other._clip) == (bits._scale, bits._clip)
+
+
+@pytest.mark.parametrize("scale", [Fraction(1, 3), Fraction(2), Fraction(10**6), Fraction(10**25)])
+def test_values_drawn_ahead_follow_the_law(scale):
+    bits = LaplaceBits(scale)
+    draws = 20_000
+    drawn = [bits.one(SYSTEM, 3) - 3 for _ in range(draws)]
+    for multiple in (0, Fraction(1, 2), 1, 3):
+        edge = int(multiple * scale)
+        q = exp(-float(1 / scale))
+        above = exp(-float((edge + 1) / scale)) / (1 + q)
+        seen = sum(x > edge for x in drawn)
+        assert abs(seen - draws * above) < 6 * sqrt(draws * above * (1 - above)) + 1
+        assert abs(sum(x < -edge for x in drawn) - draws * above) < 6 * sqrt(draws * above) + 1

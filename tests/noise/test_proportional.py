@@ -9,6 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sourdine.noise import by_log_weight, by_weight, selection
+from sourdine.noise.selection import by_few_weights
 from sourdine.noise.source import LazyUniform
 
 WEIGHTS = st.lists(
@@ -37,6 +38,7 @@ def test_by_weight_decides_like_integers(scripted, weights, word):
     source = scripted(scripted.words(word))
     expected = oracle(weights, word, 64)
     drawn = by_weight(np.array(weights), source=source)
+    assert drawn == by_few_weights(weights, source=scripted(scripted.words(word)))
     assert weights[drawn] > 0
     if expected is not None:
         assert drawn == expected
@@ -52,6 +54,7 @@ def test_by_weight_decides_at_the_boundaries(scripted, weights, data):
     word = min(max(boundary + data.draw(st.integers(-2, 2)), 0), (1 << 64) - 1)
     expected = oracle(weights, word, 64)
     drawn = by_weight(np.array(weights), source=scripted(scripted.words(word)))
+    assert drawn == by_few_weights(weights, source=scripted(scripted.words(word)))
     assert expected is None or drawn == expected
 
 

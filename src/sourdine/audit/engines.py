@@ -187,7 +187,7 @@ def types(open_: Open) -> None:
         _same(frame.only(name).declared(name), declared, name)
 
 
-@_covers("groups", "prefetch")
+@_covers("groups", "tally", "prefetch")
 def groups(open_: Open) -> None:
     """Check that every value falls into the slot that it falls into alone, for every cell."""
     frame, rows = _opened(open_)
@@ -197,6 +197,10 @@ def groups(open_: Open) -> None:
         for cell in _cells(name):
             want = Counter((_slot(cell, v),) for v in values)
             _same(_pairs(frame.engine.groups([(name, cell)])), want, name, cell)
+            tally = frame.engine.tally([(name, cell)])
+            slots = np.append(np.asarray(tally.ticks), MISSING)
+            counts = np.append(np.asarray(tally.tallied), tally.missing)
+            _same(_pairs([([slots[counts > 0]], counts[counts > 0])]), want, name, cell)
     ticks, codes = Ticks("float", GRIDS[0]), Codes(NAME, ["a", "b"])
     both = zip(rows["float"], rows[NAME], strict=True)
     pairs = Counter((_slot(ticks, x), _slot(codes, v)) for x, v in both)

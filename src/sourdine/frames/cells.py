@@ -6,7 +6,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, frexp, isnan, ldexp, nextafter
+from math import ceil, frexp, isfinite, isnan, ldexp, nextafter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from sourdine.frames.memory import Column
 
     Ranges = list[tuple[int, int]]
+    Listed = tuple[NDArray[Any], NDArray[np.int64]]
 
 
 # ---- Half-open ranges of integers ----------------------------------------------------------------
@@ -127,7 +128,8 @@ class Octaves(Grid):
         lowest = LOWEST if step is None else frexp(step)[1] - 1
         settings: dict[str, Any] = {
             "step": Fraction(2) ** lowest if step is None else Fraction(step),
-            "points": None, "rounds": step is not None, "lowest": lowest, "bits": bits,
+            "points": None, "_floats": (), "rounds": step is not None,
+            "lowest": lowest, "bits": bits,
         }  # fmt: skip
         for name, value in settings.items():
             object.__setattr__(self, name, value)
@@ -198,13 +200,16 @@ class Octaves(Grid):
         ticks = np.clip(numbers - self.first, 0, self.last)
         return np.where(none, missing, ticks)
 
-    def values(self, ticks: ArrayLike) -> NDArray[Any]:
-        """Return the points of ticks, rounded to the step if there is one."""
-        number = np.asarray(ticks, np.int64) + self.first
+    def points_of(self, number: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return the points of signed numbers, exactly."""
         octave, within = np.divmod(np.abs(number) - 1, 1 << self.bits)
         exponent = (octave + self.lowest - self.bits).astype(np.int32)
         size = np.ldexp(((1 << self.bits) + within).astype(np.float64), exponent)
-        points = np.where(number == 0, 0.0, np.where(number < 0, -size, size))
+        return np.where(number == 0, 0.0, np.where(number < 0, -size, size))
+
+    def values(self, ticks: ArrayLike) -> NDArray[Any]:
+        """Return the points of ticks, rounded to the step if there is one."""
+        points = self.points_of(np.asarray(ticks, np.int64) + self.first)
         if not self.rounds:
             return points
         if self.step.denominator > 1:
@@ -300,12 +305,16 @@ class Ticked:
 
     def slots(self, column: Column) -> NDArray[np.int64]:
         """Return the set of each value."""
-        return np.array(self.codes_of(column.texts), np.int64)
+        places = self._places()
+        return column.by_text(lambda text: self._code(text, places) if text else 0)
 
     def codes_of(self, texts: Iterable[str | None]) -> list[int]:
         """Return the set that each text spells."""
-        places = {word: 1 << i for i, word in enumerate(self.words)}
+        places = self._places()
         return [self._code(text, places) if text else 0 for text in texts]
+
+    def _places(self) -> dict[str, int]:
+        return {word: 1 << i for i, word in enumerate(self.words)}
 
     def _code(self, text: str, places: dict[str, int]) -> int:
         code = 0
@@ -323,10 +332,10 @@ class Ticked:
 # (``test_engines_agree_on_hostile_values``).
 
 
-_NEAR = 16
-"""Listed numbers are looked up in a table if it has fewer than this many gaps per number."""
 _HALF = 31
 """Sums of numbers below 2**62 are exact as those of their upper and lower halves."""
+_NEAR = 16
+"""Listed numbers are looked up in a table if it has fewer than this many gaps per number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -374,43 +383,48 @@ class Ticks:
     def _ticks(self, column: Column) -> NDArray[np.int64]:
         if self.dated:
             return self.grid.ticks_of_instants(column.instants, missing=MISSING)
-        x = column.numbers
-        if x.dtype == np.float64 and type(self.grid) is Grid:
-            return self._snapped(x)
-        t = self.grid.ticks(x, missing=MISSING)
+        t = self.grid.ticks(column.numbers, missing=MISSING)
         return t if column.gone is None else np.where(column.gone, MISSING, t)
 
-    def _snapped(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
-        """Return what `Grid.ticks` returns, in place (``test_ticks_snap_like_the_grid``)."""
-        lower = float(self.grid.lower)
-        with np.errstate(invalid="ignore"):  # a NaN may be signalling
-            t = np.clip(x, lower, float(self.grid.upper))
-            t -= lower
-            t /= float(self.grid.step)
-            t += 0.5
-        none = np.isnan(t)
-        some = bool(none.any())
-        if some:
-            t[none] = 0
-        ticks = t.astype(np.int64)
-        np.minimum(ticks, self.grid.last, out=ticks)
-        if some:
-            ticks[none] = MISSING
-        return ticks
+    def moments_of(self, column: Column, most: int) -> list[int]:
+        """Return the moments of a block of values."""
+        if most == 1 and type(self.grid) is Grid and not self.dated and self.block == 1:
+            x = column.numbers
+            total = self.grid.sum_of_floats(x) if x.dtype.kind == "f" else None
+            if total is not None:
+                return [len(x), total]
+        return self.moments(self.slots(column), None, most)
 
-    def power_sum(
-        self, ticks: NDArray[np.int64], counts: NDArray[np.int64] | None, power: int
-    ) -> int:
-        """Return the exact sum of powers of non-missing ticks, of any size."""
+    def moments(
+        self, ticks: NDArray[np.int64], counts: NDArray[np.int64] | None, most: int
+    ) -> list[int]:
+        """Return the number of non-missing ticks and the exact sums of their powers, of any size.
+
+        Parameters
+        ----------
+        ticks
+            Ticks, `MISSING` among them.
+        counts
+            The number of rows of each; None if it is one.
+        most
+            The highest power.
+        """
+        if counts is None and self.grid.last**most < 1 << 62:
+            gone = int(np.count_nonzero(ticks < 0))
+            sums = [len(ticks) - gone]
+            for power in range(1, most + 1):
+                p = ticks if power == 1 else ticks**power
+                whole = (
+                    int(p.sum())
+                    if self.grid.last**power * len(ticks) < 1 << 63
+                    else (int((p >> _HALF).sum()) << _HALF) + int((p & ((1 << _HALF) - 1)).sum())
+                )
+                sums.append(whole - (-1) ** power * gone)  # a missing value is -1
+            return sums
         present = ticks >= 0
-        if not power:
-            return int(np.count_nonzero(present) if counts is None else counts[present].sum())
-        t = ticks[present]
-        if self.grid.last**power < 1 << 62 and counts is None:
-            p = t**power
-            return (int((p >> _HALF).sum()) << _HALF) + int((p & ((1 << _HALF) - 1)).sum())
+        t = ticks[present].tolist()
         n = [1] * len(t) if counts is None else counts[present].tolist()
-        return sum(k * v**power for k, v in zip(n, t.tolist(), strict=True))
+        return [sum(k * v**power for k, v in zip(n, t, strict=True)) for power in range(most + 1)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -440,6 +454,9 @@ class Codes:
     column: str | None
     categories: Sequence[Any]
     codes: dict[str, int] = field(init=False, repr=False, compare=False)
+    _listed: dict[np.dtype[Any], Listed] = field(
+        init=False, repr=False, compare=False, default_factory=dict
+    )
     numeric: ClassVar[bool] = False
     dated: ClassVar[bool] = False
 
@@ -518,29 +535,94 @@ class Codes:
 
     def slots(self, column: Column) -> NDArray[np.int64]:
         """Return the code of each value."""
-        kind = column.data.dtype.kind
+        kind = column.kind
         if kind not in "iufb":
-            texts = column.texts
-            return np.fromiter((self.codes.get(t, MISSING) for t in texts), np.int64, len(texts))
+            return column.by_text(lambda text: self.codes.get(text, MISSING))  # type: ignore[arg-type]
         if kind == "b":
             both = np.array([self.codes.get(t, MISSING) for t in ("false", "true")])
             slots = both[column.data.astype(np.int8)]
             return slots if column.gone is None else np.where(column.gone, MISSING, slots)
-        listed: dict[Any, int] = dict(self.floats() if kind == "f" else self.whole())
         slots = np.full(len(column), MISSING)
         data: NDArray[Any] = column.data.astype(np.float64) if kind == "f" else column.data
-        if kind != "f":
-            info = np.iinfo(column.data.dtype)
-            listed = {v: c for v, c in listed.items() if info.min <= v <= info.max}
-        if listed:
-            values = np.array(sorted(listed), data.dtype)
-            codes = np.array([listed[v] for v in sorted(listed)], np.int64)
+        values, codes = self._listed_in(data.dtype)
+        if len(values):
             if kind != "f" and int(values[-1]) - int(values[0]) <= _NEAR * len(values):
                 slots = _looked_up(data, values, codes)
             else:
                 place = np.minimum(np.searchsorted(values, data), len(values) - 1)
                 slots = np.where(values[place] == data, codes[place], MISSING)
         return slots if column.gone is None else np.where(column.gone, MISSING, slots)
+
+    def _listed_in(self, dtype: np.dtype[Any]) -> Listed:
+        """Return the listed numbers that an array can hold, in order, and their codes."""
+        if dtype not in self._listed:
+            listed: dict[Any, int] = dict(self.floats() if dtype.kind == "f" else self.whole())
+            if dtype.kind != "f":
+                low, high = int(np.iinfo(dtype).min), int(np.iinfo(dtype).max)
+                listed = {v: c for v, c in listed.items() if low <= v <= high}
+            values = sorted(listed)
+            codes = np.array([listed[v] for v in values], np.int64)
+            self._listed[dtype] = np.array(values, dtype), codes
+        return self._listed[dtype]
+
+
+class FloatBins:
+    r"""The bins of floats between increasing inner edges :math:`e_1 < ... < e_{k-1}`.
+
+    A value :math:`x` is in bin :math:`b` if :math:`e_b \le x < e_{b+1}`. Where the edges are about
+    evenly spaced, a bin is guessed by :math:`g(x) = \lfloor (x - a)c \rfloor` and corrected by
+    one comparison. Rounding keeps :math:`g` increasing, so if :math:`g(e_b) \ge b - 1` and
+    :math:`g(x) \le b - 1` for the float :math:`x` just below :math:`e_b`, for all edges, then every
+    guess is right or one too low. Whether that holds is computed for the edges at hand; otherwise
+    bins are found by bisection.
+
+    Parameters
+    ----------
+    inner
+        The inner edges.
+    """
+
+    __slots__ = ("_inner", "_line", "_next")
+
+    def __init__(self, inner: Sequence[float]) -> None:
+        self._inner = np.array(inner, np.float64)
+        self._next = np.append(self._inner, np.nan)  # nothing is above the last bin
+        self._line: tuple[float, float] | None = None
+        if len(inner) < 2 or not np.isfinite(self._inner).all():
+            return
+        width = (inner[-1] - inner[0]) / (len(inner) - 1)
+        self._line = inner[0] - width * (1 - 1e-9), 1 / width
+        bins = np.arange(len(inner))
+        at, before = self._guess(self._inner), self._guess(np.nextafter(self._inner, -np.inf))
+        if not (isfinite(1 / width) and (at >= bins).all() and (before <= bins).all()):
+            self._line = None
+
+    @property
+    def guesses(self) -> bool:
+        """Whether bins are guessed, not bisected."""
+        return self._line is not None
+
+    def _guess(self, x: NDArray[Any]) -> NDArray[np.int64]:
+        assert self._line is not None  # noqa: S101
+        start, scale = self._line
+        with np.errstate(invalid="ignore", over="ignore"):
+            t = np.subtract(x, start, dtype=np.float64)
+            t *= scale
+            bins: NDArray[np.int64] = t.clip(0, len(self._inner)).astype(np.int64)
+        return bins
+
+    def slots(self, x: NDArray[Any]) -> NDArray[np.int64]:
+        """Return the bin of each value; `MISSING` for NaN."""
+        x = x.astype(np.float64, copy=False)
+        bins: NDArray[np.int64]
+        with np.errstate(invalid="ignore"):  # a NaN may be signalling
+            if self._line is None:
+                bins = self._inner.searchsorted(x, side="right")
+            else:
+                bins = self._guess(x)  # of NaN: anything, so the look-up is clipped to its range
+                bins[np.flatnonzero(x >= self._next.take(bins, mode="clip"))] += 1
+            some = bool(len(x)) and isnan(x.min())
+        return np.where(np.isnan(x), MISSING, bins) if some else bins
 
 
 @dataclass(frozen=True, slots=True)
@@ -568,6 +650,7 @@ class Edges:
     edges: Sequence[Any]
     inner: tuple[Fraction, ...] = field(init=False, repr=False, compare=False)
     dated: bool = field(init=False, repr=False, compare=False)
+    bins: FloatBins = field(init=False, repr=False, compare=False)
     numeric: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
@@ -597,6 +680,7 @@ class Edges:
         object.__setattr__(self, "edges", edges)
         object.__setattr__(self, "inner", edges[1:-1])
         object.__setattr__(self, "dated", dated)
+        object.__setattr__(self, "bins", FloatBins(self.floats()))
 
     @property
     def size(self) -> int:
@@ -621,8 +705,7 @@ class Edges:
         if x.dtype.kind == "O":
             return self._slots_of_objects(x)
         if x.dtype.kind == "f":
-            bins = np.searchsorted(np.array(self.floats()), x.astype(np.float64), side="right")
-            return np.where(np.isnan(x), MISSING, bins)
+            return self.bins.slots(x)
         info = np.iinfo(x.dtype)
         low = sum(e <= info.min for e in self.whole())
         within = [e for e in self.whole() if info.min < e <= info.max]

@@ -15,7 +15,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import kind
 from sourdine.frames import sql
 from sourdine.frames.cells import inside
-from sourdine.frames.engine import Engine, require_different
+from sourdine.frames.engine import DENSE, Engine, require_different
 from sourdine.frames.memory import WORDS, Column, memory_of_frame, memory_of_series
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.units import DIGITS, MOST, NARROW
@@ -93,7 +93,12 @@ def stays(rows: int) -> str:
 OPEN: WeakSet[Any] = WeakSet()
 """The private connections, which can report progress."""
 _FETCHED = 1 << 16
+_STREAMED = 1 << 15
 _BIGINT, _HUGEINT = 1 << 62, 1 << 80
+_SHORT = 1 << 22
+"""Up to this many ticks are added up as floats, exactly for two billion rows."""
+_EXACT = 1 << 53
+"""Up to here all integers are floats."""
 
 
 def guarded(work: Callable[[], Any]) -> Any:
@@ -151,6 +156,8 @@ def private_connection(without: str) -> Any:
         },
     )
     finalize(connection, rmtree, folder, ignore_errors=True)
+    # the files are local, and reading ahead into buffers takes longer than waiting for the cache
+    connection.execute("SET disable_parquet_prefetching = true")
     connection.execute("SET enable_progress_bar = true")
     connection.execute("SET enable_progress_bar_print = false")
     OPEN.add(connection)
@@ -247,8 +254,24 @@ class Duck(Engine):
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+        streamed = self._streamed(cells)
+        if streamed is not None and (size := cells[0][1].size) <= DENSE:
+            yield _tallied(streamed, size)
+            return
         keys, relation = self._keys(cells)
         yield from self._counted(cells, keys, relation)
+
+    def _streamed(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[NDArray[np.float64]] | None:
+        """Return the unrounded slots of all rows; None if a cell has none, or without Arrow.
+
+        NumPy counts numbers in a table faster than DuckDB counts groups.
+        """
+        name, cell = cells[0]
+        reading = self._reading_of(name)
+        found = sql.streamed(cell, name, self._kinds[name], reading) if len(cells) == 1 else None
+        if found is None or find_spec("pyarrow") is None:
+            return None
+        return _floats(self._rows().project(found[0]).project(f"{found[1]} AS z"))
 
     def _counted(
         self,
@@ -276,15 +299,7 @@ class Duck(Engine):
             yield self._slots_of(keys, cells, columns)
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
-        """Return the exact sum of powers of ticks, in 128 bits if that is enough."""
-        (key,), relation = self._keys([(name, cell)])
-        largest = cell.grid.last**power if power <= 8 else _HUGEINT
-        if not key.direct or largest >= _HUGEINT:
-            return super().total(name, cell, power)
-        wide = "BIGINT" if largest < _BIGINT else "HUGEINT"
-        product = " * ".join([f"CAST(1 AS {wide})"] + [f"CAST(k0 AS {wide})"] * power)
-        summed = relation.aggregate(f"sum(CASE WHEN k0 >= 0 THEN {product} END)")
-        return int(guarded(summed.fetchall)[0][0] or 0)
+        return self.moments(name, cell, power)[power]
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
         """Return the sums of powers of ticks, in one query if DuckDB can compute them itself."""
@@ -302,6 +317,10 @@ class Duck(Engine):
         it lets pass nevertheless are left out here.
         """
         name, cell = cells[-1]
+        streamed = self._streamed(cells)
+        if streamed is not None:
+            yield from _selected(streamed, cell.size, ranges)
+            return
         engine, raw = self, sql.holding(cell, name, self._kinds[name], ranges)
         if raw is not None:
             seen = f"CASE WHEN random() < 2 THEN {raw} ELSE false END" if self._infers else raw
@@ -345,36 +364,68 @@ class Duck(Engine):
         )
 
     def sums(
-        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
+        self,
+        axes: Sequence[tuple[str, Codes]],
+        of: tuple[str, Ticks] | None,
+        most: int,
     ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
         """Return the sums of each group: rows are summed by raw keys, which are then looked up."""
         keys = [] if of is None else self._keys([of])[0]
-        largest = 0 if of is None else of[1].grid.last ** min(most, 8)
+        last = 0 if of is None else of[1].grid.last
         raw = any(self._kinds[c] == "float" or not cell.size for c, cell in axes)
-        if raw or most > 8 or largest >= _HUGEINT or not all(k.direct for k in keys):
+        if raw or most > 8 or last**most >= _HUGEINT or not all(k.direct for k in keys):
             return None
-        prepared = {n: e for k in keys for n, e in k.prepared.items()}
-        prepared |= {f"a{i}": sql.raw(c, self._kinds[c]) for i, (c, _) in enumerate(axes)}
-        places = [f"a{i}" for i in range(len(axes))]
-        names, ticks = ", ".join(places), [f"{k.expression} AS t" for k in keys]
-        wide = "BIGINT" if largest < _BIGINT else "HUGEINT"
-        tick = f"CAST(CASE WHEN t >= 0 THEN t END AS {wide})"
-        added = ["count(*) AS n", *(["count_if(t >= 0) AS s0"] if keys else [])]
-        added += [f"sum({' * '.join([tick] * p)}) AS s{p}" for p in range(1, most + 1) if keys]
-        inner = self._rows().project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
-        inner = inner.project(", ".join([*places, *ticks]) or "1")
-        inner = inner.aggregate(", ".join([*places, *added]), names)
-        totals = ["n", *(f"s{p}" for p in range(most + 1) if keys)]
-        codes = [f"{sql.numbered(cell, f'a{i}')} AS a{i}" for i, (_, cell) in enumerate(axes)]
-        outer = inner.project(", ".join([*codes, *totals]))
-        summed = [f"sum({total})" for total in totals]
-        found = guarded(outer.aggregate(", ".join([*places, *summed]), names).fetchall)
+        floats = last < _SHORT
+        found = self._summed(axes, keys, most, last, floats=floats)
+        if floats and last * sum(int(row[len(axes)]) for row in found) > _EXACT:
+            found = self._summed(axes, keys, most, last, floats=False)
         at = np.array([row[: len(axes)] for row in found], np.int64).reshape(len(found), len(axes))
         slots = [
             np.append(np.fromiter(cell.codes.values(), np.int64), -1)[at[:, i]]
             for i, (_, cell) in enumerate(axes)
         ]
         return slots, [[int(x or 0) for x in row[len(axes) :]] for row in found]
+
+    def _summed(
+        self,
+        axes: Sequence[tuple[str, Codes]],
+        keys: Sequence[sql.Key],
+        most: int,
+        last: int,
+        *,
+        floats: bool,
+    ) -> list[tuple[Any, ...]]:
+        """Return indices of codes, the number of rows and the sums of powers of ticks.
+
+        DuckDB adds up floats faster than integers. Sums of ticks as floats are exact if none of
+        them can pass `_EXACT`, in whichever order they are added.
+        """
+        prepared = {n: e for k in keys for n, e in k.prepared.items()}
+        prepared |= {f"a{i}": self._group(c) for i, (c, _) in enumerate(axes)}
+        places = [f"a{i}" for i in range(len(axes))]
+        wide = "BIGINT" if last**most < _BIGINT else "HUGEINT"
+        tick = f"CAST(t AS {wide})"
+        powers = ["t" if floats and p == 1 else " * ".join([tick] * p) for p in range(1, most + 1)]
+        added = ["count(*) AS n"]
+        if keys:
+            added += ["count(t) AS s0", *(f"sum({x}) AS s{p}" for p, x in enumerate(powers, 1))]
+        totals = [part.split(" AS ")[-1] for part in added]
+        names, ticks = ", ".join(places), [f"{k.summed} AS t" for k in keys]
+        inner = self._rows().project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
+        inner = inner.project(", ".join([*places, *ticks]) or "1")
+        inner = inner.aggregate(", ".join([*places, *added]), names)
+        codes = [f"{sql.numbered(cell, f'a{i}')} AS a{i}" for i, (_, cell) in enumerate(axes)]
+        outer = inner.project(", ".join([*codes, *totals]))
+        summed = [f"sum({total})" for total in totals]
+        found: list[tuple[Any, ...]] = guarded(
+            outer.aggregate(", ".join([*places, *summed]), names).fetchall
+        )
+        return found
+
+    def _group(self, column: str) -> str:
+        """Return what rows are grouped by; of texts, the empty one is not listed anyway."""
+        kind = self._kinds[column]
+        return sql.name(column) if kind == "text" else sql.raw(column, kind)
 
     def present(self, name: str) -> int:
         """Return the number of values that are not missing, by one count."""
@@ -443,6 +494,58 @@ def _streamed(relation: Any, connection: Any, rows: int) -> Iterator[list[Column
         whole = [Column.of_array(c) for c in guarded(relation.fetchnumpy).values()]
         for start in range(0, len(whole[0]) if whole else 0, rows):
             yield [c[start : start + rows] for c in whole]
+
+
+def _floats(relation: Any) -> Iterator[NDArray[np.float64]]:
+    """Yield the only column of a query in pieces of some rows, NaN for NULL."""
+    reader = guarded(lambda: relation.to_arrow_reader(_STREAMED))
+    while (batch := _next_batch(reader)) is not None:
+        values = batch.column(0).to_numpy(zero_copy_only=False)
+        for start in range(0, len(values), _STREAMED):
+            yield values[start : start + _STREAMED]
+
+
+def _tallied(
+    unrounded: Iterator[NDArray[np.float64]], size: int
+) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+    """Return the slots that occur and their counts; a slot is clamped before it is rounded."""
+    table, missing = np.zeros(size, np.int64), 0
+    near = np.empty(_STREAMED)
+    slots = np.empty(max(2 * size, 4 * _STREAMED), np.intp)  # counted together: tables are long
+    end = 0
+    for z in unrounded:
+        t = np.clip(z, 0.0, float(size - 1), out=near[: len(z)])
+        if np.isnan(t.min()):
+            t = t[~np.isnan(t)]
+            missing += len(z) - len(t)
+        if end + len(t) > len(slots):
+            table += np.bincount(slots[:end], minlength=size)
+            end = 0
+        slots[end : end + len(t)] = t
+        end += len(t)
+    table += np.bincount(slots[:end], minlength=size)
+    held = np.flatnonzero(table)
+    return [np.append(held, -1)], np.append(table[held], missing)
+
+
+def _selected(
+    unrounded: Iterator[NDArray[np.float64]], size: int, ranges: Sequence[tuple[int, int]]
+) -> Iterator[tuple[list[NDArray[np.int64]], None]]:
+    """Yield the ticks within ranges, which are searched only in blocks of ticks that hold some."""
+    shift = max(0, size.bit_length() - 16)
+    needed = np.zeros((size - 1 >> shift) + 1, bool)
+    for a, b in ranges:
+        needed[a >> shift : (b - 1 >> shift) + 1] = True
+    near, ticks, blocks = np.empty(_STREAMED), *np.empty((2, _STREAMED), np.intp)
+    for z in unrounded:
+        n = len(z)
+        t = np.clip(z, 0.0, float(size - 1), out=near[:n])
+        with np.errstate(invalid="ignore"):
+            ticks[:n] = t  # of NaN: any number, which is left out below
+        np.right_shift(ticks[:n], shift, out=blocks[:n])
+        some = np.flatnonzero(needed.take(blocks[:n], mode="clip"))
+        found = ticks[some[~np.isnan(t[some])]]
+        yield [found[inside(found, ranges)]], None
 
 
 def _next_batch(reader: Any) -> Any:

@@ -190,14 +190,32 @@ def _table(
     shape = tuple(size + 1 for size in sizes)
     table = np.zeros(prod(shape), np.int64)
     for slots, counts in groups:
-        flat = np.zeros(len(slots[0]), np.int64)
-        for slot, length in zip(slots, shape, strict=True):
-            flat = flat * length + np.where(slot < 0, length - 1, slot)
+        flat = _from_0(slots[0], shape[0])
+        for slot, length in zip(slots[1:], shape[1:], strict=True):
+            flat = flat * length + _from_0(slot, length)
         if counts is None:
             table += np.bincount(flat, minlength=len(table))
         else:
             np.add.at(table, flat, counts)
     return Tally(sizes, table.reshape(shape))
+
+
+def _from_0(slots: NDArray[np.int64], length: int) -> NDArray[np.int64]:
+    """Return slots with the missing ones last."""
+    some = bool(len(slots)) and slots.min() < 0
+    return np.where(slots < 0, length - 1, slots) if some else slots
+
+
+def add_moments(
+    cell: Ticks,
+    most: int,
+    groups: Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]],
+) -> list[int]:
+    """Add up the moments of an engine's ticks."""
+    sums = [0] * (most + 1)
+    for (ticks,), counts in groups:
+        sums = [a + b for a, b in zip(sums, cell.moments(ticks, counts, most), strict=True)]
+    return sums
 
 
 # ---- Engines: they count exactly, and do nothing else --------------------------------------------
@@ -298,8 +316,7 @@ class Engine(ABC):
         """Return how many people own each number of rows; ``most`` stands for all larger ones."""
         found: dict[str | None, int] = {}
         for column, counts in self.values(unit):
-            n = [1] * len(column) if counts is None else counts.tolist()
-            for text, k in zip(column.texts, n, strict=True):
+            for text, k in column.occurring(counts).items():
                 found[text] = found.get(text, 0) + k
         return dict(Counter(min(own, most) for own in found.values()))
 
@@ -321,17 +338,15 @@ class Engine(ABC):
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
         """Return the exact sum of powers of ticks."""
-        return sum(
-            cell.power_sum(slots[0], counts, power) for slots, counts in self.groups([(name, cell)])
-        )
+        return add_moments(cell, power, self.groups([(name, cell)]))[power]
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
         """Return the exact sums of powers of ticks, from 0 to the highest, in one pass."""
-        sums = [0] * (most + 1)
-        for (ticks,), counts in self.groups([(name, cell)]):
-            for power in range(most + 1):
-                sums[power] += cell.power_sum(ticks, counts, power)
-        return sums
+        return add_moments(cell, most, self.groups([(name, cell)]))
+
+    def tally(self, cells: Sequence[tuple[str, Cell]]) -> Tally:
+        """Count the rows in each cell."""
+        return gather(tuple(cell.size for _, cell in cells), self.groups(cells))
 
     def sums(
         self,

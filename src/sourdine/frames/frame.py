@@ -11,7 +11,7 @@ import numpy as np
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, close_matches
 from sourdine.exact import integer, kind
 from sourdine.frames.cells import Codes, Ticks, joined
-from sourdine.frames.engine import Asked, Engine, gather, name_twice
+from sourdine.frames.engine import Asked, Engine, name_twice
 from sourdine.frames.grouped import Partition, occurring
 from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
 from sourdine.frames.reading import STANDARD, Reading, read_number
@@ -356,7 +356,7 @@ class Frame:
             One for each axis. Together they may have a million public cells; a single one may have
             more, and is then counted as a list of the ticks that occur.
         """
-        return gather(tuple(cell.size for cell in cells), self._engine.groups(self._named(cells)))
+        return self._engine.tally(self._named(cells))
 
     def codes(self, *cells: Cell, chunk: int = 1 << 17) -> Iterator[list[NDArray[np.int64]]]:
         """Yield the slots of the rows in their order, block by block, `MISSING` among them.
@@ -451,6 +451,8 @@ class Frame:
         ranges
             For `between`: the ranges.
         """
+        if type(self._engine).prefetch is Engine.prefetch:
+            return  # it answers one by one
         named = tuple((self.resolve(cell.column), cell) for cell in cells)
         within = None if ranges is None else tuple(joined(ranges, cells[0].size))
         self._engine.prefetch(Asked(named, most, within))
@@ -496,8 +498,7 @@ class Frame:
         """
         found: dict[str, int] = {}
         for values, counts in self._engine.values(self.resolve(column)):
-            n = [1] * len(values) if counts is None else counts.tolist()
-            for text, k in zip(values.texts, n, strict=True):
+            for text, k in values.occurring(counts).items():
                 if text is not None:
                     found[text] = found.get(text, 0) + k
         keys = sorted(found)

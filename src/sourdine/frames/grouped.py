@@ -126,8 +126,6 @@ def between_each(
 # `split` would return (``test_parts_count_what_the_split_rows_hold``).
 
 
-BLOCK = 1 << 18
-"""Rows in memory that are processed together: sums of their halves are exact as floats."""
 TABLE = 1 << 22
 """Up to this many combinations of codes are looked up in a table."""
 DENSE = 1 << 24
@@ -194,6 +192,8 @@ class Partition:
 
     def _group(self, slots: Sequence[Whole]) -> Whole:
         """Return the group of each combination of codes; -1 for none."""
+        if len(slots) == 1 and len(self._flat) == self._wide and not self._other:
+            return slots[0]  # -1 where it is missing
         gone = slots[0] < 0
         if not len(self._flat):
             group = np.full(len(gone), -1)
@@ -215,7 +215,7 @@ class Partition:
     @cached_property
     def _of_rows(self) -> Whole:
         """The group of each row in memory."""
-        found = [self._group(slots) for slots in self.engine.slots(self._axes, BLOCK)]
+        found = [self._group(slots) for slots, _ in self.engine.groups(self._axes)]
         return np.concatenate(found) if found else np.empty(0, np.int64)
 
     def _read(self, cells: Sequence[Named]) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
@@ -227,16 +227,18 @@ class Partition:
         elif not cells:
             yield self._of_rows, [], None
         else:
-            for i, slots in enumerate(self.engine.slots(cells, BLOCK)):
-                yield self._of_rows[i * BLOCK : (i + 1) * BLOCK], slots, None
+            start = 0
+            for slots, _ in self.engine.groups(cells):
+                yield self._of_rows[start : start + len(slots[0])], slots, None
+                start += len(slots[0])
 
     def counted(self, cells: Sequence[Named]) -> Iterator[tuple[Whole, list[Whole], Whole | None]]:
         """Yield groups, slots along each cell, and their numbers of rows (None: one each)."""
         for group, slots, counts in self._read(cells):
-            inside = group >= 0
-            if inside.all():
+            if not len(group) or group.min() >= 0:
                 yield group, slots, counts
             else:
+                inside = group >= 0
                 rest = [slot[inside] for slot in slots]
                 yield group[inside], rest, None if counts is None else counts[inside]
 
@@ -277,27 +279,24 @@ class Partition:
         self, sums: list[list[int]], of: tuple[str, Ticks] | None, most: int
     ) -> list[list[int]]:
         """Add up rows and powers of ticks in halves of 31 bits, so that every sum is exact."""
-        wide = of is not None and of[1].grid.last ** most >= 1 << (2 * _HALF)
-        rows = np.zeros(self.size, np.int64)
+        rows, gone = np.zeros((2, self.size), np.int64)
         halves = np.zeros((most + 1, 2, self.size), np.int64)
         for group, ticks, counts in self.counted([] if of is None else [of]):
             _add(rows, group, None, counts)
             if of is None:
                 continue
-            there = ticks[0] >= 0
-            g, t = group[there], ticks[0][there]
-            n = None if counts is None else counts[there]
-            _add(halves[0, 1], g, None, n)
-            for power in range(1, most + 1 if not wide else 1):
-                p = t**power
-                _add(halves[power, 0], g, p >> _HALF, n)
-                _add(halves[power, 1], g, p & _LOW, n)
-            if wide:
-                for i, v, k in zip(
-                    g.tolist(), t.tolist(), [1] * len(g) if n is None else n.tolist(), strict=True
-                ):
-                    for power in range(1, most + 1):
-                        sums[i][power + 1] += k * v**power
+            g, t, n = group, ticks[0], counts
+            if len(t) and t.min() < 0:
+                there = t < 0
+                _add(gone, g[there], None, None if n is None else n[there])
+                g, t, n = g[~there], t[~there], None if n is None else n[~there]
+            last = of[1].grid.last
+            for power in range(1, most + 1):
+                if last**power < 1 << (2 * _HALF):
+                    _add_power(halves[power], g, t, n, power, last)
+                else:
+                    _add_wide(sums, g, t, n, power)
+        halves[0, 1] = rows - gone
         for i, own in enumerate(sums):
             own[0] = int(rows[i])
             for power in range(len(own) - 1):
@@ -404,6 +403,29 @@ class Partition:
         return None if ordered is None else ordered[starts[i] : starts[i + 1]]
 
 
+def _add_power(
+    halves: Whole, group: Whole, ticks: Whole, counts: Whole | None, power: int, last: int
+) -> None:
+    """Add a power of the ticks to the upper and lower halves of each group's sum."""
+    p = ticks**power if power > 1 else ticks
+    if counts is None and last**power * len(ticks) < 1 << 53:  # a float holds the sum
+        _add(halves[1], group, p, None)
+        halves[0] += halves[1] >> _HALF
+        halves[1] &= _LOW
+    else:
+        _add(halves[0], group, p >> _HALF, counts)
+        _add(halves[1], group, p & _LOW, counts)
+
+
+def _add_wide(
+    sums: list[list[int]], group: Whole, ticks: Whole, counts: Whole | None, power: int
+) -> None:
+    """Add a power of the ticks to each group's sum as Python integers, of any size."""
+    n = [1] * len(ticks) if counts is None else counts.tolist()
+    for g, v, k in zip(group.tolist(), ticks.tolist(), n, strict=True):
+        sums[g][power + 1] += k * v**power
+
+
 def _add(total: Whole, place: Whole, values: Whole | None, counts: Whole | None) -> None:
     """Add values times counts at their places; for a block of rows as floats, which are exact."""
     if counts is not None:
@@ -434,7 +456,7 @@ def occurring(columns: Sequence[Column], counts: Whole | None) -> dict[tuple[str
 
 def _numbered(column: Column) -> tuple[list[str], Whole]:
     """Return the texts of a column, and the index of each value's text; -1 if it is missing."""
-    if column.data.dtype.kind in "biuf":
+    if column.kind in "biuf":
         distinct, which = np.unique(column.data, return_inverse=True)
         texts = [read_text(v) for v in distinct.tolist()]
         names = sorted({t for t in texts if t is not None})
@@ -442,7 +464,5 @@ def _numbered(column: Column) -> tuple[list[str], Whole]:
         codes = np.array([-1 if t is None else place[t] for t in texts], np.int64)[which]
         return names, codes if column.gone is None else np.where(column.gone, -1, codes)
     numbers: dict[str, int] = {}
-    codes = np.array(
-        [-1 if t is None else numbers.setdefault(t, len(numbers)) for t in column.texts], np.int64
-    )
+    codes = column.by_text(lambda t: -1 if t is None else numbers.setdefault(t, len(numbers)))
     return list(numbers), codes

@@ -2,27 +2,37 @@
 
 from __future__ import annotations
 
+import os
 from copy import copy
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from functools import cache, cached_property, reduce
+from itertools import pairwise, starmap
+from operator import add
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
 from sourdine.calendar import DAY, NOWHERE, counted, instants_of
+from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes
-from sourdine.frames.engine import Engine, require_different
-from sourdine.frames.reading import STANDARD, as_float, float_text, read_text
+from sourdine.frames.engine import Engine, gather, require_different
+from sourdine.frames.reading import STANDARD, as_float, read_text
 from sourdine.frames.units import kept
-from sourdine.grid import MISSING
+from sourdine.grid import BLOCK, MISSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell
+    from sourdine.frames.cells import Cell, Ticks
+    from sourdine.frames.engine import Tally
     from sourdine.frames.reading import Reading
+
+    Coded = tuple[list[str | None], NDArray[np.int64]]
+
+
+T = TypeVar("T")
 
 
 # ---- Series of dates and times as instants -------------------------------------------------------
@@ -79,6 +89,9 @@ HOLDS = (NUMBERS, WORDS, DATES)
 _HOLDS = dict.fromkeys("biuf", NUMBERS) | dict.fromkeys("UST", WORDS) | {"M": DATES}
 """What arrays hold, by the letter of their type."""
 _INT64 = 1 << 63
+_TEXT = {str, type(None)}
+_ALIKE = (_TEXT | {float}, _TEXT | {int})
+"""Types of which equal values have equal texts: so not 2**53 and the same as a float."""
 
 
 class Column:
@@ -116,17 +129,29 @@ class Column:
     def __getitem__(self, rows: Any) -> Column:
         gone = None if self.gone is None else self.gone[rows]
         part = Column(self.data[rows], gone, holds=self.holds, reading=self.reading)
-        for read in ("numbers", "texts", "instants"):
+        return self._pass_on(part, rows)
+
+    def _pass_on(self, part: Column, rows: Any) -> Column:
+        """Give a part of the column what was converted already."""
+        for read in ("numbers", "instants"):
             if read in vars(self):
                 vars(part)[read] = vars(self)[read][rows]
+        if "coded" in vars(self):
+            texts, which = self.coded
+            vars(part)["coded"] = texts, which[rows]
         return part
+
+    @property
+    def kind(self) -> str:
+        """The letter of the type of the array that holds the values."""
+        return self.data.dtype.kind
 
     def read_as(self, *, numbers: bool, dates: bool) -> Column:
         """Convert all values once, so that parts of the column need not."""
         if dates:
             _ = self.instants
-        elif self.data.dtype.kind == "O" or self.data.dtype == np.uint64:
-            _ = self.numbers if numbers else self.texts
+        elif self.kind == "O" or self.data.dtype == np.uint64:
+            _ = self.numbers if numbers else self.coded
         return self
 
     @classmethod
@@ -141,7 +166,9 @@ class Column:
             return cls(np.array(values, bool), holds=holds)
         if kinds == {int} and all(-_INT64 <= v < _INT64 for v in (min(values), max(values))):
             return cls(np.array(values, np.int64), holds=holds)
-        return cls(_objects(values), holds=holds, reading=reading)
+        column = cls(_objects(values), holds=holds, reading=reading)
+        column._types = kinds
+        return column
 
     @classmethod
     def of_array(cls, array: NDArray[Any]) -> Column:
@@ -171,8 +198,17 @@ class Column:
         if self.data.dtype == np.uint64 and not (self.data >> np.uint64(63)).any():
             return self.data.astype(np.int64)
         if self.data.dtype.kind == "O":
+            if self._types <= _TEXT:
+                return self._numbers_of_texts()
             return _objects([self.reading.number(v) for v in self.data])
         return self.data
+
+    def _numbers_of_texts(self) -> NDArray[Any]:
+        texts, which = self.coded
+        found = [self.reading.number(text) for text in texts]
+        if any(type(x) is int for x in found):
+            return _objects(found)[which]
+        return np.array([np.nan if x is None else x for x in found], np.float64)[which]
 
     @cached_property
     def instants(self) -> NDArray[np.int64]:
@@ -193,29 +229,68 @@ class Column:
         return found
 
     @cached_property
+    def _types(self) -> set[type]:
+        """The types of the values, where they are objects."""
+        return set(map(type, self.data.tolist()))
+
+    @cached_property
+    def coded(self) -> Coded:
+        """Texts, and the index of each value's text; equal values share one, and texts may repeat.
+
+        So a million values of a few words are converted as these words.
+        """
+        if self.kind != "O":
+            distinct, which = np.unique(self.data, return_inverse=True)
+            texts = [read_text(v) for v in distinct.tolist()]
+            return (texts, which) if self.gone is None else _without(texts, which, self.gone)
+        values = self.data.tolist()
+        if not any(self._types <= alike for alike in _ALIKE):
+            values = [read_text(v) for v in values]
+        place = {v: i for i, v in enumerate(dict.fromkeys(values))}
+        which = np.fromiter(map(place.__getitem__, values), np.int64, len(values))
+        return [read_text(v) for v in place], which
+
+    @property
     def texts(self) -> NDArray[Any]:
-        kind = self.data.dtype.kind
-        if kind == "O":
-            return _objects([read_text(v) for v in self.data])
-        distinct, which = np.unique(self.data, return_inverse=True)
-        if kind == "f":
-            written = [None if v != v else float_text(v) for v in distinct.tolist()]  # noqa: PLR0124
-        else:
-            written = [read_text(v) for v in distinct.tolist()]
-        texts = _objects(written)[which]
-        if self.gone is not None:
-            texts[self.gone] = None
-        return texts
+        """The text of each value, None where missing."""
+        texts, which = self.coded
+        return _objects(texts)[which]
+
+    def by_text(self, of: Callable[[str | None], int]) -> NDArray[np.int64]:
+        """Return an integer for each value, by a function of its text."""
+        texts, which = self.coded
+        if len(texts) <= len(which):
+            return np.fromiter(map(of, texts), np.int64, len(texts))[which]
+        return np.fromiter((of(texts[i]) for i in which.tolist()), np.int64, len(which))
+
+    def occurring(self, counts: NDArray[np.int64] | None = None) -> dict[str | None, int]:
+        """Return the texts that occur and how often, None for missing values.
+
+        Parameters
+        ----------
+        counts
+            The number of rows that have each value; None for one each.
+        """
+        texts, which = self.coded
+        n = np.bincount(which, minlength=len(texts))
+        if counts is not None:
+            n = np.zeros(len(texts), np.int64)
+            np.add.at(n, which, counts)
+        found: dict[str | None, int] = {}
+        for text, k in zip(texts, n.tolist(), strict=True):
+            if k:
+                found[text] = found.get(text, 0) + k
+        return found
 
     @property
     def present(self) -> NDArray[np.bool_]:
-        """Which values have a text, without computing it."""
-        kind = self.data.dtype.kind
+        """Which values have a text."""
+        kind = self.kind
         if kind == "f":
             return np.asarray(~np.isnan(self.data), np.bool_)
         if kind == "O":
-            there = (v != "" if type(v) is str else read_text(v) is not None for v in self.data)
-            return np.fromiter(there, np.bool_, len(self))
+            texts, which = self.coded
+            return np.array([text is not None for text in texts], np.bool_)[which]
         return np.ones(len(self), np.bool_) if self.gone is None else ~self.gone
 
     @property
@@ -287,6 +362,54 @@ class Moments(Column):
         return part
 
 
+class CodedText(Column):
+    """Text by its type, as its distinct values: others are made when they are requested.
+
+    Parameters
+    ----------
+    coded
+        Texts, and the index of each value's text.
+    values
+        A function that makes the values.
+    """
+
+    def __init__(self, coded: Coded, values: Callable[[], NDArray[Any]]) -> None:
+        self.gone, self.holds, self.reading = None, WORDS, STANDARD
+        self._values = values
+        vars(self)["coded"] = coded
+
+    def __len__(self) -> int:
+        return len(self.coded[1])
+
+    @property
+    def kind(self) -> str:
+        return "O"
+
+    @cached_property
+    def data(self) -> NDArray[Any]:  # type: ignore[override]
+        return self._values()
+
+    @cached_property
+    def numbers(self) -> NDArray[Any]:
+        return self._numbers_of_texts()
+
+    @cached_property
+    def instants(self) -> NDArray[np.int64]:
+        texts, which = self.coded
+        found = (self.reading.instant(text) for text in texts)
+        return np.array([NOWHERE if x is None else x for x in found], np.int64)[which]
+
+    def __getitem__(self, rows: Any) -> Column:
+        part = CodedText(self.coded, lambda: self.data[rows])
+        part.reading = self.reading
+        return self._pass_on(part, rows)
+
+
+def _without(texts: list[str | None], which: NDArray[np.int64], gone: NDArray[np.bool_]) -> Coded:
+    """Return texts with one more for missing values."""
+    return [*texts, None], np.where(gone, len(texts), which)
+
+
 def _objects(values: Sequence[Any]) -> NDArray[Any]:
     return np.fromiter(values, object, len(values))
 
@@ -350,6 +473,7 @@ class Declared:
         return self.holds == need
 
 
+@cache
 def declared_by_numpy(dtype: np.dtype[Any]) -> Declared | None:
     """Return the declared type of a NumPy array; None for objects, which may be anything.
 
@@ -398,8 +522,33 @@ def declared_by_type(dtype: Any, written: str = "") -> Declared | None:
 
 UNNAMED = "value"
 """The name of an unnamed column."""
-BLOCK = 1 << 17
-"""Rows snapped at once: intermediate arrays stay in the processor's cache."""
+PARALLEL = 4 * 10**6
+"""From this many rows on they are counted in parts, on all processors (`threads`)."""
+
+
+def threads() -> int:
+    """Return how many threads count: ``SOURDINE_THREADS``, or all processors there are.
+
+    Examples
+    --------
+    >>> threads() >= 1
+    True
+    """
+    typed = os.environ.get("SOURDINE_THREADS", "")
+    if not typed:
+        return (
+            len(os.sched_getaffinity(0))
+            if hasattr(os, "sched_getaffinity")
+            else os.cpu_count() or 1
+        )
+    if not (typed.isdecimal() and int(typed)):
+        raise ParameterError(
+            "the variable SOURDINE_THREADS",
+            "be a positive integer",
+            repr(typed),
+            "Use 1, or unset it.",
+        )
+    return int(typed)
 
 
 class Memory(Engine):
@@ -430,6 +579,7 @@ class Memory(Engine):
         self._rows = rows
         self._part = part
         self._types = dict(types or {})
+        self._threads = threads()  # refused here if wrong, however many rows there are
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -451,16 +601,43 @@ class Memory(Engine):
     def groups(
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
-        columns = [
-            self.column(name).read_as(numbers=cell.numeric, dates=cell.dated)
+        return _blocks(self._cut(cells), range(self._rows))
+
+    def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
+        ((column, _),) = self._cut([(name, cell)])
+        if self._rows <= BLOCK:
+            return cell.moments_of(column, most)
+
+        def count(rows: range) -> list[int]:
+            found = (cell.moments_of(column[block], most) for block in _cuts(rows))
+            return [sum(sums) for sums in zip(*found, strict=True)]
+
+        return [sum(sums) for sums in zip(*self._in_parts(count), strict=True)]
+
+    def total(self, name: str, cell: Ticks, power: int) -> int:
+        return self.moments(name, cell, power)[power]
+
+    def tally(self, cells: Sequence[tuple[str, Cell]]) -> Tally:
+        cut, sizes = self._cut(cells), tuple(cell.size for _, cell in cells)
+        return reduce(add, self._in_parts(lambda rows: gather(sizes, _blocks(cut, rows))))
+
+    def _cut(self, cells: Sequence[tuple[str, Cell]]) -> list[tuple[Column, Cell]]:
+        """Return the columns of cells, converted once."""
+        return [
+            (self.column(name).read_as(numbers=cell.numeric, dates=cell.dated), cell)
             for name, cell in cells
         ]
-        for start in range(0, self._rows, BLOCK):
-            block = slice(start, start + BLOCK)
-            yield (
-                [cell.slots(c[block]) for (_, cell), c in zip(cells, columns, strict=True)],
-                None,
-            )
+
+    def _in_parts(self, count: Callable[[range], T]) -> list[T]:
+        """Count parts of the rows, each in its own thread: NumPy runs outside of Python's lock."""
+        workers = min(self._threads, self._rows // BLOCK) if self._rows >= PARALLEL else 1
+        if workers <= 1:
+            return [count(range(self._rows))]
+        from concurrent.futures import ThreadPoolExecutor
+
+        ends = [self._rows * i // workers for i in range(workers + 1)]
+        with ThreadPoolExecutor(workers) as pool:
+            return list(pool.map(count, starmap(range, pairwise(ends))))
 
     def slots(
         self, cells: Sequence[tuple[str, Cell]], rows: int
@@ -506,6 +683,19 @@ class Memory(Engine):
         part = Memory(readers, len(rows), types=self._types)
         part.parsed, part.reading = self.parsed, self.reading
         return part
+
+
+def _blocks(
+    cut: Sequence[tuple[Column, Cell]], rows: range
+) -> Iterator[tuple[list[NDArray[np.int64]], None]]:
+    """Yield the slots of some rows, so many at a time as stay in the processor's cache."""
+    for block in _cuts(rows):
+        yield [cell.slots(column[block]) for column, cell in cut], None
+
+
+def _cuts(rows: range) -> Iterator[slice]:
+    for start in range(rows.start, rows.stop, BLOCK):
+        yield slice(start, min(start + BLOCK, rows.stop))
 
 
 # ---- Frames and series that narwhals supports ----------------------------------------------------
@@ -569,7 +759,28 @@ def column_of_series(series: Any) -> Column:
         series = series.cast(nw.String)
     if holds == DATES and (instants := instants_of_series(series)) is not None:
         return Moments(instants, lambda: np.fromiter(_values(series), object, len(series)))
+    if holds == WORDS and (coded := _coded(series)) is not None:
+        return CodedText(coded, lambda: np.fromiter(_values(series), object, len(series)))
     return Column.of(_values(series), holds=holds)
+
+
+def _coded(series: Any) -> Coded | None:
+    """Return the distinct texts of a series and the index of each value's; None without Arrow."""
+    import narwhals as nw
+
+    try:
+        if series.implementation.is_pandas():
+            codes, distinct = nw.to_native(series).factorize()
+            texts = [text or None for text in distinct.tolist()]
+            some = bool(len(codes)) and codes.min() < 0
+            return [*texts, None], np.where(codes < 0, len(texts), codes) if some else codes
+        array = series.to_arrow()
+        encoded = getattr(array, "combine_chunks", lambda: array)().dictionary_encode()
+        texts = [text or None for text in encoded.dictionary.to_pylist()]
+        which = encoded.indices.fill_null(len(texts)).to_numpy(zero_copy_only=False)
+        return [*texts, None], which.astype(np.int64)
+    except Exception:  # noqa: BLE001 - no Arrow, or text that it cannot hold: values are read singly
+        return None
 
 
 def _values(series: Any) -> list[Any]:

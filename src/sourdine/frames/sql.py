@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import floor, frexp
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sourdine.calendar import FIRST, LAST
 from sourdine.frames import expressions
-from sourdine.frames.cells import HIGHEST, Codes, Present, Ticked, Ticks
+from sourdine.frames.cells import HIGHEST, Codes, Octaves, Present, Ticked, Ticks
 from sourdine.frames.expressions import bisected
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared
 from sourdine.frames.reading import STANDARD, WHOLE, WRITTEN
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell, Edges, Octaves
+    from sourdine.frames.cells import Cell, Edges
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
 
@@ -211,9 +212,23 @@ def narrow(grid: Grid) -> bool:
 # most a relative :math:`2^{-53}`, cannot carry a quotient whose fraction is below one half, hence
 # below it by at least :math:`1/(2\,\text{step})`, past one half. Beyond these bounds 128-bit
 # integers are used.
+#
+# DuckDB's ``least`` and ``greatest`` take longer than the rest of a query, so a float is clamped by
+# one comparison (`_placed`): with :math:`v = x - \text{lower}`, a float :math:`w`
+# of the last tick, and :math:`h = w/2`, whether :math:`|v - h| \le h`. Rounding is monotone,
+# so this holds for :math:`v` from 0 to :math:`w`, and fails above :math:`w`, because it fails for
+# the next float, where :math:`v - h` is exact. Below 0 it holds at most down to
+# :math:`-2^{-53}h`, which is nearer to 0 than half a step and so has the tick 0.
+#
+# The block of :math:`m` ticks that holds a tick :math:`\lfloor z \rfloor` is
+# :math:`\lfloor z/m \rfloor`, also rounded: a float :math:`z < km` is at most
+# :math:`km(1 - 2^{-53})`, and equal to it only if :math:`km` is a power of two. Then the quotient
+# is exact, and otherwise it is nearer to a float below :math:`k` than to :math:`k`.
 
 
 EXACT_AS_FLOATS = 1 << 49
+_PLACED = 1 << 50
+"""Up to this many ticks a float is clamped by one comparison."""
 FEW = 64
 """Up to this many categories are compared one after the other."""
 WIDEST_INTEGERS = 10**37
@@ -330,6 +345,13 @@ class Key:
     prepared: dict[str, str]
     expression: str
     direct: bool
+    number: str = ""
+    """The slot as a float that is NULL if the value is missing, where it is computed so."""
+
+    @property
+    def summed(self) -> str:
+        """The slot, or NULL if the value is missing."""
+        return self.number or f"nullif({self.expression}, -1)"
 
 
 def key(  # noqa: PLR0911 - a case each
@@ -355,7 +377,76 @@ def key(  # noqa: PLR0911 - a case each
         by_whole, by_float = _slots(cell, whole, prefix)
         either = f"CASE WHEN {whole} IS NOT NULL THEN {by_whole} ELSE {by_float} END"
         return Key(prepared, either, direct=True)
-    return Key(prepared, _slots(cell, whole, prefix)[1], direct=True)
+    return _placed(cell, prepared[prefix], prefix) or Key(
+        prepared, _slots(cell, whole, prefix)[1], direct=True
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """A tick before it is clamped and rounded: the floor of ``scaled``, an expression of ``v``.
+
+    Parameters
+    ----------
+    shifted
+        What ``v`` is: the value less the lower bound.
+    scaled
+        The tick, unrounded; NULL or NaN if the value is missing.
+    width
+        The largest ``v`` that matters: its tick is the last.
+    """
+
+    shifted: str
+    scaled: str
+    width: float
+
+
+def scaling(grid: Grid, x: str, v: str) -> Scaling | None:
+    """Return how a float is scaled; None if it cannot be clamped after that."""
+    if isinstance(grid, Octaves) or grid.last >= _PLACED:
+        return None
+    lower, step = float(grid.lower), float(grid.step)
+    width = min(float(grid.upper) - lower, float(grid.last * grid.step))
+    if floor(width / step + 0.5) != grid.last:
+        return None
+    exactly = frexp(step)[0] == 0.5  # a power of two: its inverse gives the same quotient, faster
+    by = f"* {double(1 / step)}" if exactly else f"/ {double(step)}"
+    shifted = x if lower == 0 else f"{x} - {double(lower)}"
+    return Scaling(shifted, f"{v} {by} + {double(0.5)}", width)
+
+
+def streamed(cell: Cell, column: str, kind: str, reading: Reading) -> tuple[str, str] | None:
+    """Return a value less the lower bound, as ``v``, and its slot before it is clamped and rounded.
+
+    Missing values are NULL or NaN. None if the slot is not found so.
+    """
+    if not isinstance(cell, Ticks) or cell.dated or kind in {*TIMES, "date", "other"}:
+        return None
+    if exactness(cell) is not False:
+        return None
+    found = scaling(cell.grid, _number(column, kind, reading), "v")
+    return None if found is None else (f"{found.shifted} AS v", _block(found.scaled, cell.block))
+
+
+def _block(scaled: str, block: int) -> str:
+    return scaled if block == 1 else f"({scaled}) / {double(float(block))}"
+
+
+def _placed(cell: Ticks | Edges, x: str, v: str) -> Key | None:
+    """Return the slot of a float, which is compared with both bounds at once."""
+    found = scaling(cell.grid, x, v) if isinstance(cell, Ticks) else None
+    if found is None or not isinstance(cell, Ticks):
+        return None
+    slot = f"floor({_block(found.scaled, cell.block)})"
+    half, top = double(found.width / 2), cell.size - 1
+    within = f"CASE WHEN abs({v} - {half}) <= {half} THEN"
+    below, above = f"WHEN {v} < {double(0.0)} THEN", f"WHEN NOT isnan({v}) THEN"
+    return Key(
+        {v: found.shifted},
+        f"{within} TRY_CAST({slot} AS BIGINT) {below} 0 {above} {top} ELSE -1 END",
+        direct=True,
+        number=f"{within} {slot} {below} {double(0.0)} {above} {double(float(top))} END",
+    )
 
 
 def holding(cell: Cell, column: str, kind: str, ranges: Sequence[tuple[int, int]]) -> str | None:

@@ -145,10 +145,9 @@ def kept(unit: Column, columns: Sequence[Column], rows: int, key: bytes) -> NDAr
 
 def _ranks(column: Column) -> NDArray[np.int64]:
     """Return integers in the order of values."""
-    if column.data.dtype.kind == "O":
-        texts = column.texts.tolist()
-        rank = {text: i for i, text in enumerate(sorted(set(texts), key=sort_key))}
-        return np.fromiter((rank[text] for text in texts), np.int64, len(texts))
+    if column.kind == "O":
+        rank = {text: i for i, text in enumerate(sorted(column.occurring(), key=sort_key))}
+        return column.by_text(lambda text: rank.get(text, 0))
     ranks = np.unique(column.data, return_inverse=True)[1] + 1
     gone = np.isnan(column.data) if column.data.dtype.kind == "f" else column.gone
     return ranks if gone is None else np.where(gone, 0, ranks)
@@ -156,7 +155,7 @@ def _ranks(column: Column) -> NDArray[np.int64]:
 
 def _numbered(unit: Column) -> NDArray[np.int64]:
     """Give each person a number; rows without a name belong to one person."""
-    if unit.data.dtype.kind in "biu" and unit.gone is None:
+    if unit.kind in "biu" and unit.gone is None:
         return np.unique(unit.data, return_inverse=True)[1]
     numbers: dict[str | None, int] = {}
-    return np.array([numbers.setdefault(t, len(numbers)) for t in unit.texts], np.int64)
+    return unit.by_text(lambda text: numbers.setdefault(text, len(numbers)))

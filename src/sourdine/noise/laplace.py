@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, overload
+from weakref import WeakSet
 
 import numpy as np
 
@@ -26,6 +29,7 @@ from sourdine.noise.source import (
     remembered,
     saturated,
     saturated_array,
+    shifted,
 )
 from sourdine.noise.steps import HEAD, Ladder, Steps, alternating
 
@@ -70,6 +74,19 @@ if TYPE_CHECKING:
 _WORD = np.dtype("<u4")
 _INTEGER = np.dtype("<i8")
 _ROWS = 1 << 12
+_MOST_AHEAD = 64
+"""Single values are drawn ahead, twice as many each time up to this: one by one they cost more."""
+_DRAW_AHEAD: WeakSet[LaplaceBits] = WeakSet()
+
+
+def _forget() -> None:
+    """Drop all values drawn ahead: two processes must not use the same ones."""
+    for bits in _DRAW_AHEAD:
+        bits.forget()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows, which has no forks
+    os.register_at_fork(after_in_child=_forget)
 
 
 class LaplaceBits:
@@ -88,7 +105,10 @@ class LaplaceBits:
         The J of the law: the number of binary digits with a coin of their own.
     """
 
-    __slots__ = ("_chances", "_clip", "_columns", "_floors", "_scale", "digits")
+    __slots__ = (
+        *("__weakref__", "_ahead", "_chances", "_clip", "_columns", "_count", "_floors", "_scale"),
+        "digits",
+    )
 
     def __init__(self, scale: Fraction, *, clip: bool = False) -> None:
         self._scale = scale
@@ -99,15 +119,40 @@ class LaplaceBits:
         width = max(64, self.digits + 8 - self.digits % 8)
         never = [Real.of(0)] * (width - self.digits - 1)  # these digits all equal the sign
         self._chances = [coins[0], *coins[:-1], powers[-1], *never]
-        self._floors = np.array([_floor(chance) for chance in self._chances], _WORD)
+        self._floors = np.array(_floors(powers[0], self._chances, self.digits), _WORD)
         self._columns = 1 + (width if self.digits > 62 else self.digits + 8 - self.digits % 8)
+        self._ahead: list[NDArray[np.int64] | int] = []
+        self._count = 1
+        _DRAW_AHEAD.add(self)
 
     def one(self, source: Source, centre: int = 0) -> int:
         """Draw one value and add ``centre``, in 64-bit arithmetic where both fit."""
-        value = self.word(source)
+        value = self._next() if source is SYSTEM else self.word(source)
         if isinstance(value, int):
             return centre + self._clip(value)
         return python_int(value, centre)
+
+    def _next(self) -> NDArray[np.int64] | int:
+        """Return a value of `SYSTEM` that was drawn ahead; `list.pop` gives each to one thread."""
+        try:
+            return self._ahead.pop()
+        except IndexError:
+            values = self.many(self._count, SYSTEM)
+            self._count = min(2 * self._count, _MOST_AHEAD)
+            fit = self.digits < 62 and values.dtype != object
+            drawn: list[NDArray[np.int64] | int] = (
+                [*shifted(values)] if fit else [*map(int, values)]
+            )
+            self._ahead.extend(drawn[1:])
+            return drawn[0]
+
+    def forget(self) -> None:
+        """Drop what was drawn ahead."""
+        self._ahead.clear()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copy and pickle without what was drawn ahead."""
+        return partial(LaplaceBits, clip=self._clip is saturated), (self._scale,)
 
     def around(self, centres: Sequence[int], source: Source) -> list[int]:
         """Draw a value for each centre and add it: `one` for each, from one block of bits."""
@@ -166,6 +211,24 @@ class LaplaceBits:
             count += 1
         magnitude += count << self.digits
         return ~magnitude if coins[0] else magnitude
+
+
+def _floors(first: Real, chances: Sequence[Real], digits: int) -> list[int]:
+    """Return the leading 32 bits of each chance.
+
+    The powers are the squares of one another: an enclosure of the first gives the others, and where
+    both of its ends have the same 32 bits, the chance has them too.
+    """
+    precision = 128 + digits
+    one = 1 << precision
+    low, high = first.enclosure(precision)
+    floors = []
+    for j in range(digits + 1):
+        ends = [(x << 32) // (one + x if j < digits else one) for x in (low, high)]
+        floors.append(ends[0] if ends[0] == ends[1] else _floor(chances[j + 1]))
+        low, high = low * low >> precision, -(-high * high >> precision)
+    sign = floors[0] if digits else _floor(chances[0])
+    return [sign, *floors, *[0] * (len(chances) - digits - 2)]
 
 
 def _floor(chance: Real) -> int:

@@ -73,6 +73,26 @@ def by_weight(weights: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
     return _exactly(weights, LazyUniform(source, word, 64))
 
 
+def by_few_weights(weights: Sequence[float], *, source: Source = SYSTEM) -> int:
+    """Return what `by_weight` returns from the same bits, for a few weights and without arrays.
+
+    Examples
+    --------
+    >>> by_few_weights((0.0, 2.5, 0.0))
+    1
+    """
+    sums = list(accumulate(weights))
+    total = sums[-1]
+    word = int.from_bytes(source.bytes(8), "little")
+    at = word * 2.0**-64 * total
+    band = (len(sums) + 8) * 2.0**-52 * total
+    i = bisect_right(sums, at)
+    above = i < len(sums) and sums[i] - at > band
+    if above and (i == 0 or at - sums[i - 1] > band):
+        return i
+    return _exactly(np.array(weights, np.float64), LazyUniform(source, word, 64))
+
+
 def _exactly(weights: NDArray[np.float64], uniform: LazyUniform) -> int:
     mantissas, exponents = np.frexp(weights)
     whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
@@ -112,8 +132,11 @@ def by_log_weight(logs: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
     >>> by_log_weight(np.array([-np.inf, -5000.0]))
     1
     """
+    depth = (logs.max() - logs) / DEEP
+    if depth.max() < 1:  # nothing is held back
+        return by_weight(np.exp(-DEEP * depth), source=source)
     possible = np.flatnonzero(logs > -np.inf)
-    depth = (float(logs[possible].max()) - logs[possible]) / DEEP
+    depth = depth[possible]
     layers = np.floor(depth)
     while True:
         layer, held = 0.0, 0.0

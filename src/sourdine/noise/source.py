@@ -25,9 +25,9 @@ if TYPE_CHECKING:
 # ---- Sources of random bytes ---------------------------------------------------------------------
 #
 # `SYSTEM` is the cryptographic generator of OpenSSL, seeded by the operating system: its state
-# is kept in the library, one per thread, and is seeded again after a fork, so no random state is
-# ever kept in Python. `SeededSource` is reproducible and gives no privacy: it is for experiments
-# and tests.
+# is kept in the library, one per thread, and is seeded again after a fork. The only random state in
+# Python is noise that `LaplaceBits` has drawn ahead, and a fork drops it. `SeededSource` is
+# reproducible and gives no privacy: it is for experiments and tests.
 
 
 try:
@@ -417,6 +417,8 @@ _left: list[list[int]] = [[]]
 def python_int(x: NDArray[np.int64], centre: int) -> int:
     """Return ``x[0] + centre``, where ``x[0]`` is below ``2**62`` in magnitude.
 
+    ``x`` may be what `shifted` returns, which saves a step.
+
     Examples
     --------
     >>> [python_int(np.array([x]), 2) for x in (-9, 5, 1 << 35, -(1 << 61))]
@@ -425,15 +427,20 @@ def python_int(x: NDArray[np.int64], centre: int) -> int:
     if not -_HALF <= centre < _HALF:
         return centre + int(x[0])
     # A kind ranges from -shift to width - shift: beyond it, the shifted number reaches the width.
-    shifted = x + np.array((centre, centre + 5, centre + _ONE_DIGIT, centre + _TWO_DIGITS))
-    kind = np.count_nonzero(shifted.view(_UNSIGNED) >= _WIDTHS)
+    row = (x if len(x) > 1 else x + _SHIFTS) + centre
+    kind = np.count_nonzero(row.view(_UNSIGNED) >= _WIDTHS)  # its time does not depend on it
     each = _ONE_OF_EACH.copy()
-    each[kind] = shifted[0]
+    each[kind] = row[0]
     _READY.copy()  # touches them all
     made: list[int] = each.tolist()
     value, made[kind] = made[kind], _LIKE
     _left[0] = made
     return value
+
+
+def shifted(x: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+    """Return an array for each number that `python_int` takes."""
+    return list(x[:, None] + _SHIFTS)
 
 
 def python_ints(x: NDArray[np.int64], centres: Sequence[int]) -> list[int]:
