@@ -37,7 +37,7 @@ from sourdine.parameters.kinds import (
     TEXT,
     VALUE,
 )
-from sourdine.parameters.question import parameters
+from sourdine.parameters.question import parameters, read
 from sourdine.questions import STATISTICS
 
 SCHEMA = Draft202012Validator(sd.questions.schema())
@@ -202,3 +202,19 @@ def test_wrong_kinds_and_unknown_parameters_are_not_valid(name):
 def test_what_is_no_question_is_refused(asked, text):
     with pytest.raises(SourdineError, match=text):
         sd.questions.read(asked)
+
+
+def test_equal_values_of_other_types_are_other_questions():
+    """1 and True are equal to Python, and two categories; a list in a list is read afresh."""
+    whole, flags = ({"categories": c, "epsilon": 1} for c in ([1, 0], [True, False]))
+    assert [type(c) for c in read(sd.central.Histogram, whole).categories] == [int, int]
+    assert [type(c) for c in read(sd.central.Histogram, flags).categories] == [bool, bool]
+    assert read(sd.central.Histogram, whole) is read(sd.central.Histogram, dict(whole))
+    groups = {"by": ["a", "b"], "keys": [["x", 1], ["y", True]], "epsilon": 1}
+    assert read(sd.central.Count, groups) == read(sd.central.Count, groups)
+
+
+def test_the_json_of_a_question_is_its_reader_s_own():
+    question = read(sd.central.Mean, {"bounds": (0, 100), "epsilon": 1})
+    question.to_dict()["bounds"].append(3)
+    assert question.to_dict() == {"statistic": "mean", "bounds": [0, 100], "epsilon": 1}

@@ -30,6 +30,7 @@ from sourdine.parameters import converters, kinds
 from sourdine.parameters.kinds import DATA, PRIVACY, WHAT, param
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Part
+from sourdine.results.charts import dots, quantiles
 from sourdine.results.figures import BLUE, GREY, INK, NOTE, PALE, SOFT, canvas, gaps, saved
 from sourdine.results.formatting import shown
 from sourdine.results.release import Release, holding, read_confidence
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
     from sourdine.frames.reading import Reading
+    from sourdine.results.charts import Chart
     from sourdine.results.release import Display
 
     NumbersByName = Mapping[str, tuple[Any, Any, Any]]
@@ -153,13 +155,13 @@ class Described:
 
     def beyond(self, drawn: Mapping[str, Any]) -> int:
         """Return about how many records may lie beyond each of the bounds that are found."""
-        first: Any = self.mean.first()
+        first: Any = self.mean.estimator
         return int(first.outside(drawn["mean"]))
 
     def _settled(self, drawn: Mapping[str, Any]) -> Statistic:
-        first = self.mean.first()
-        assert first is not None  # noqa: S101 - its bounds are sought
-        return first.settled(drawn["mean"])
+        first: Any = self.mean.estimator  # its bounds are sought
+        settled: Statistic = first.settled(drawn["mean"])
+        return settled
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw the kind and what belongs to it."""
@@ -185,16 +187,22 @@ class Described:
         of = self._of_numbers if drawn["kind"] in {NUMBER, WHOLE} else self._of_words
         return of(drawn, beta)
 
+    def counted(self, drawn: Mapping[str, Any], beta: float) -> tuple[int, int, int]:
+        """Return the number of values, with the ends of its interval."""
+        if drawn["kind"] not in {NUMBER, WHOLE}:
+            return _ends(self.count, drawn["count"], beta)
+        three = self.variance(drawn).three
+        n = float(three.in_records(drawn["mean"]["answer"]).sum())
+        half = float(laplace_quantile([1.0, 1.0, 1.0], beta)) * three.scale
+        return max(round(n), 0), max(floor(n - half), 0), max(ceil(n + half), 0)
+
     def _of_numbers(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
         settled: Any = self._settled(drawn)
         sums = drawn["mean"]["answer"]
-        three = self.variance(drawn).three
-        n = float(three.in_records(sums).sum())
-        half = float(laplace_quantile([1.0, 1.0, 1.0], beta)) * three.scale
         low, high = (float(b) for b in settled.bounds)
         v, least, most = _ends(self.variance(drawn), sums, beta)
         return {
-            "count": (max(round(n), 0), max(floor(n - half), 0), max(ceil(n + half), 0)),
+            "count": self.counted(drawn, beta),
             "lowest": (low, None, None),
             "highest": (high, None, None),
             "beyond": (self.beyond(drawn), None, None),
@@ -211,7 +219,7 @@ class Described:
         return {f"{int(100 * q)} %": (v, a, b) for q, v, a, b in ends}
 
     def _of_words(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        named: Numbers = {"count": _ends(self.count, drawn["count"], beta)}
+        named: Numbers = {"count": self.counted(drawn, beta)}
         if "histogram" not in drawn:
             return named
         counted = _ends(self.count, drawn["count"], beta / 2)
@@ -666,7 +674,7 @@ class Describe(Statistic):
         for name, own in drawn["columns"].items():
             part = self.part(name, own["kind"], len(drawn["columns"]), rows[0])
             numbers = part.numbers(own, beta)
-            count = part.numbers(own, beta / 2)["count"]
+            count = part.counted(own, beta / 2)
             first, *rest = numbers.items()
             ordered = [first, ("missing", _missing(count, rows)), *rest]
             found[name] = {what: (v, *holding(v, ends)) for what, (v, *ends) in ordered}
@@ -732,6 +740,22 @@ class Describe(Statistic):
             "",
             "Plan a mean or a quantile at its share of epsilon.",
         )
+
+    def charts(self, release: Release) -> Mapping[str, Chart]:
+        """Return the deciles or the most common categories of each column with enough values."""
+        found: dict[str, Chart] = {}
+        whole = self.numbers(release.drawn, read_confidence(self.display.confidence))
+        for name, numbers in whole.items():
+            if release.drawn["columns"][name]["kind"] == DATE or _too_few(*numbers["count"]):
+                continue
+            deciles = {int(w[:-2]) / 100: x for w, x in numbers.items() if w.endswith(" %")}
+            common = [(w[2:], x) for w, x in numbers.items() if w.startswith("= ")][:TOP]
+            if rows := deciles or dict(common):
+                value, low, high = zip(*rows.values(), strict=True)
+                labels = {name: list(rows)}
+                columns = Columns(labels=labels, name=name, values=value, lower=low, upper=high)
+                found[name] = quantiles(columns) if deciles else dots(columns)
+        return found
 
     def plot(self, release: Release, **options: Any) -> Any:
         return panels(self, release, **options)

@@ -15,6 +15,7 @@ from sourdine.central.intervals import each
 from sourdine.central.keys import NamedCounts
 from sourdine.parameters import converters as grouping
 from sourdine.parameters.converters import OTHER
+from sourdine.results.charts import dots
 from sourdine.results.figures import BLUE, INK, NOTE, PALE, RED, RULE, gaps, panels, saved
 from sourdine.results.release import Estimator
 from sourdine.results.tables import interval_head, interval_text, with_ends, with_free_names
@@ -88,6 +89,24 @@ def _head(column: str, word: str, q: float | None, *, again: bool) -> str:
     """Return what a number is called: the statistic, or the order of a quantile."""
     called = word if q is None or word == "median" else f"{100 * q:g}%"
     return called if again else f"{column} {called}".strip()
+
+
+def charts_of_table(columns: Columns) -> dict[str, Chart]:
+    """Return a chart for each statistic of a table, with a dot for each group and order."""
+    own = list(zip(columns.labels["column"], columns.labels["statistic"], strict=True))
+    keys, orders, found = _keys(columns), _orders(columns), {}
+    for column, word in dict.fromkeys(own):
+        rows = [i for i, pair in enumerate(own) if pair == (column, word)]
+        names = [_dot_name(keys[i], word, orders[i]) for i in rows]
+        part = replace(columns.picked(rows), by=())
+        title = f"{word} of {column}" if column else word
+        found[title] = dots(part, names=names, from_zero=word == "count")
+    return found
+
+
+def _dot_name(key: tuple[Any, ...], word: str, q: float | None) -> str:
+    order = [] if q is None or word == "median" else [f"{100 * q:g}%"]
+    return ", ".join([*map(str, key), *order]) or word
 
 
 def multiples(release: Release, *, path: str | None = None, title: str | None = None) -> Any:
@@ -456,6 +475,9 @@ class ByGroup(Estimator):
 
     def chart(self, release: Release, truth: Any = None) -> Chart:
         return self.part.chart(release, truth)
+
+    def charts(self, release: Release) -> Mapping[str, Chart]:
+        return self.part.charts(release)
 
     def plot(self, release: Release, **options: Any) -> Any:
         """Draw what the statistic draws of groups: a dot each, lines, or small panels."""

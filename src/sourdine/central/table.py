@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
+    from sourdine.results.charts import Chart
     from sourdine.results.release import Display, Release
 
     Asked = tuple[tuple[str, tuple[str, ...]], ...]
@@ -607,6 +608,11 @@ class Table(Statistic):
         from sourdine.central.groups import across
 
         return across(release.columns())
+
+    def charts(self, release: Release) -> Mapping[str, Chart]:
+        from sourdine.central.groups import charts_of_table
+
+        return charts_of_table(release.columns())
 
     def plot(self, release: Release, **options: Any) -> Any:
         from sourdine.central.groups import multiples

@@ -5,9 +5,10 @@ from __future__ import annotations
 import datetime as dt
 import inspect
 from abc import abstractmethod
+from copy import deepcopy
 from decimal import Decimal
 from fractions import Fraction
-from functools import cache, lru_cache
+from functools import cache, cached_property, lru_cache
 from types import MappingProxyType
 from typing import (
     TYPE_CHECKING,
@@ -56,6 +57,7 @@ if TYPE_CHECKING:
 
 
 ORDER = (DATA, WHAT, GROUPS, PRIVACY)
+_SCALAR = (str, int, float, bool, type(None))
 
 
 Q = TypeVar("Q", bound="Question")
@@ -101,6 +103,12 @@ class Question(Estimator):
 
     def to_dict(self) -> dict[str, Any]:
         """Return the question as JSON: the parameters that differ from the defaults."""
+        return {
+            name: x if isinstance(x, _SCALAR) else deepcopy(x) for name, x in self._said.items()
+        }
+
+    @cached_property
+    def _said(self) -> dict[str, Any]:
         said: dict[str, Any] = {"statistic": self.kind}
         for p in parameters(type(self)):
             typed = plain_parameter(getattr(self, p.attribute))
@@ -179,19 +187,32 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
         out, unless its kind is nullable.
     """
     said = {name: _unpacked(value) for name, value in typed_values(cls, typed).items()}
-    values = said.values()
-    parts = [value if type(value) in {list, tuple} else (value,) for value in values]
-    if not all(_PLAIN.issuperset(map(type, part)) for part in parts):
+    outer: list[type] = []
+    inner: list[type] = []  # tell 1 from True, also in lists
+    frozen: list[Any] = []
+    for value in said.values():
+        kind = type(value)
+        outer.append(kind)
+        if kind is list or kind is tuple:
+            inner.extend(map(type, value))
+            frozen.append(tuple(value))
+        else:
+            inner.append(kind)
+            frozen.append(value)
+    if not _PLAIN.issuperset(inner):
         return _asked(cls, said)
-    kinds = tuple(map(type, values)), tuple(type(x) for part in parts for x in part)
-    frozen = tuple(tuple(value) if type(value) is list else value for value in values)
-    return cast("Q", _remembered(cls, kinds, tuple(zip(said, frozen, strict=True))))
+    asked = _remembered(cls, tuple(said), tuple(outer), tuple(inner), tuple(frozen))
+    return cast("Q", asked)
 
 
 def typed_values(cls: type[Question], typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given parameters: None means left out, unless the kind is nullable."""
-    nullable = {p.name for p in parameters(cls) if p.kind.nullable}
-    return {name: x for name, x in typed.items() if x is not None or name in nullable}
+    return {name: x for name, x in typed.items() if x is not None or name in _nullable(cls)}
+
+
+@cache
+def _nullable(cls: type[Question]) -> frozenset[str]:
+    return frozenset(p.name for p in parameters(cls) if p.kind.nullable)
 
 
 def _unpacked(value: Any) -> Any:
@@ -209,11 +230,16 @@ _PLAIN = frozenset(
 
 @lru_cache(256)
 def _remembered(
-    cls: type[Question], kinds: tuple[Any, ...], said: tuple[tuple[str, Any], ...]
+    cls: type[Question],
+    names: tuple[str, ...],
+    outer: tuple[type, ...],
+    inner: tuple[type, ...],
+    frozen: tuple[Any, ...],
 ) -> Question:
     """Return the same question for the same parameters: questions are frozen."""
-    given = zip(said, kinds[0], strict=True)  # 1 and True are equal, but not the same
-    return _asked(cls, {name: kind(x) if kind is list else x for (name, x), kind in given})
+    del inner  # part of the key
+    given = zip(names, outer, frozen, strict=True)
+    return _asked(cls, {name: kind(x) if kind is list else x for name, kind, x in given})
 
 
 def _asked(cls: type[Q], said: Mapping[str, Any]) -> Q:

@@ -1,7 +1,7 @@
 """What a chart of a release shows: marks, axes, and a series of numbers for each group.
 
 A statistic describes its chart (`Estimator.chart`). `sourdine.results.figures` draws it with
-matplotlib, `sourdine.results.svg` as plain SVG on the pages of a server.
+matplotlib, `sourdine.results.svg` as plain SVG in reports and on the pages of a server.
 """
 
 from __future__ import annotations

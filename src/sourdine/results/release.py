@@ -10,7 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -209,6 +209,10 @@ class Estimator(ABC):
         """Return what a chart of a release shows: a dot with its interval for each number."""
         return charts.dots(release.columns(), truth, from_zero=self.display.from_zero)
 
+    def charts(self, release: Release) -> Mapping[str, Chart]:
+        """Return the charts of a page by their titles: one without, if all share axes."""
+        return {"": self.chart(release)}
+
     def plot(
         self,
         release: Release,
@@ -271,6 +275,7 @@ class Release(Answer):
     caveats: tuple[str, ...] = ()
     drawn: Mapping[str, Any] = field(default_factory=dict)
     grid: Grid | None = None
+    _columns: Columns | None = field(default=None, init=False)
 
     def interval(
         self, confidence: Number = SHOWN, *, of: str = "sample", assume: str | None = None
@@ -343,9 +348,11 @@ class Release(Answer):
         return self.mechanism.answered(self)
 
     def columns(self) -> Columns:
-        """Return the numbers, with labels and the printed ends of the intervals."""
-        answer = self.answer
-        return answer.mechanism.columns(answer)
+        """Return the numbers, with labels and the printed ends of the intervals; found once."""
+        if self._columns is None:
+            answer = self.answer
+            object.__setattr__(self, "_columns", answer.mechanism.columns(answer))
+        return cast("Columns", self._columns)
 
     def sheet(self, words: PythonWording | None = None) -> Sheet:
         answer = self.answer
@@ -414,6 +421,11 @@ class Release(Answer):
         """Return what a chart of the release shows."""
         answer = self.answer
         return answer.mechanism.chart(answer, truth)
+
+    def charts(self) -> Mapping[str, Chart]:
+        """Return the charts of a page, by their titles."""
+        answer = self.answer
+        return answer.mechanism.charts(answer)
 
     def plot(self, **options: Any) -> Any:
         """Draw the release; ``path=`` saves the chart."""

@@ -8,8 +8,9 @@ import pytest
 
 from sourdine.audit import worst_case
 from sourdine.central.quantiles import joint
+from sourdine.central.quantiles.algorithm import Fixed
 from sourdine.central.quantiles.chain import Targets
-from sourdine.central.quantiles.joint import joint_log_weights
+from sourdine.central.quantiles.joint import JointSampler, joint_log_weights, slice_samplers
 from sourdine.central.quantiles.levels import Hybrid
 from sourdine.central.quantiles.points import Points
 from sourdine.errors import ParameterError
@@ -157,3 +158,28 @@ def test_bad_strides_are_refused():
     for q, stride in (([0.5], None), ([0.2, 0.5], 3), (QUARTERS, 1)):
         with pytest.raises(ParameterError, match="stride must be"):
             Hybrid(epsilon=1, q=q, cells=4, stride=stride)
+
+
+@pytest.mark.parametrize("c", [0.01, 0.125, 3.0])
+def test_slices_weighed_together_are_drawn_as_each_alone(c):
+    rng = np.random.default_rng(3)
+    sizes = ((300, 1 << 20), (320, 1 << 16), (290, 40), (0, 1000), (1, 1), (305, 1 << 40))
+    parts = [Points.of(rng.integers(0, cells, n), cells) for n, cells in sizes]
+    goals = [(100, 200, 300), (90, 180, 330), (300, 300, 301), (3, 5, 8), (0, 0, 0), (150, 300)]
+    together, alone = SeededSource(1), SeededSource(1)
+    for sampler, part, own in zip(slice_samplers(parts, goals, c), parts, goals, strict=True):
+        one = JointSampler(part, Fixed.of(own), c)
+        for _ in range(5):
+            assert sampler.draw(together) == one.draw(alone)
+
+
+def test_slices_weighed_together_bound_what_lies_outside():
+    rng, c = np.random.default_rng(3), 0.125
+    parts = [Points.of(rng.integers(0, 1 << 20, n), 1 << 20) for n in (300, 1, 5000)]
+    goals = [(100, 200, 300), (0, 1, 1), (1000, 2000, 4500)]
+    for sampler, part, own in zip(slice_samplers(parts, goals, c), parts, goals, strict=True):
+        one = JointSampler(part, Fixed.of(own), c)
+        shells = min(len(one._bounds), len(sampler._bounds)) - 1  # the last stands for all beyond
+        assert sampler._bounds[:shells] == pytest.approx(one._bounds[:shells])
+        assert sampler._shell >= one._shell
+        assert sampler._rows.log_total == pytest.approx(one._rows.log_total)

@@ -7,7 +7,6 @@ import pytest
 
 from sourdine.audit.exhaustive import ALPHA, p_value
 from sourdine.central.quantiles import levels
-from sourdine.central.quantiles.algorithm import Fixed
 from sourdine.central.quantiles.levels import ThreeLevels
 from sourdine.central.quantiles.points import Points
 from sourdine.errors import ParameterError
@@ -70,19 +69,16 @@ def test_draws_that_tell_each_level_follow_the_law():
 @pytest.mark.parametrize("level", ["two and three", "three"])
 def test_noise_of_each_level_is_told_from_the_draws(level, factor, monkeypatch):
     """30% less or more of it inside the slices."""
-    sampler = levels.JointSampler
+    sampler, samplers = levels.JointSampler, levels.slice_samplers
 
     def scaled(part, own, c):
         return sampler(part, own, factor * c)
 
-    class Scaled(levels.Slices):
-        def __init__(self, points, make):
-            del make
-            super().__init__(points, lambda part, own: scaled(part, Fixed.of(own), SHARP.first.c))
+    def all_scaled(parts, goals, c):
+        return samplers(parts, goals, factor * c)
 
-    if level == "three":
-        monkeypatch.setattr(levels, "Slices", Scaled)
-    else:
+    monkeypatch.setattr(levels, "slice_samplers", all_scaled)
+    if level != "three":
         monkeypatch.setattr(levels, "JointSampler", scaled)
     assert _p_value() < ALPHA
 

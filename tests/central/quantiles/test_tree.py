@@ -8,8 +8,10 @@ import pytest
 
 from sourdine import noise
 from sourdine.audit import ALPHA, p_value
+from sourdine.central.quantiles import tree as trees
+from sourdine.central.quantiles.naive import bin_edges, counts_below
 from sourdine.central.quantiles.points import Points
-from sourdine.central.quantiles.tree import Tree, consistent
+from sourdine.central.quantiles.tree import Tree, consistent, tick_shape
 from sourdine.errors import ParameterError
 from sourdine.mechanisms.laplace import laplace_law
 from sourdine.noise import SeededSource
@@ -48,6 +50,54 @@ def test_tree_ten_percent_too_weak_is_rejected(relation, inputs):
 def test_rows_multiply_the_noise():
     one, two = (Tree(epsilon=1, q=[0.5], cells=6, rows=k) for k in (1, 2))
     assert two.scale == 2 * one.scale == 6
+
+
+@pytest.mark.parametrize("cells", [2, 121, 1000, 5000, 60_000, 1 << 60])
+def test_counts_are_differences_of_ranks(cells):
+    b, h = tick_shape(cells) if cells < 1 << 22 else (16, 3)
+    made = Tree(epsilon=1, q=[0.5], cells=cells, branching=b, height=h)
+    for n in (0, 1, 3000):
+        x = Points.of(np.random.default_rng(n).integers(0, cells, n), cells)
+        below = counts_below(x, bin_edges(cells, made.leaves))
+        expected = [np.diff(below[:: b ** (h - k)]) for k in range(1, h + 1)]
+        assert np.array_equal(made.counts(x), np.concatenate(expected))
+
+
+def test_counts_that_pass_64_bits_end_there():
+    made = Tree(epsilon=Fraction(1, 1 << 50), q=[0.5], cells=4, branching=2, height=2)
+    noisy = np.array([1 << 62, -5, 3, 4, 5, 6])
+    most = np.iinfo(np.int64).max
+    noisy[[0, 2]] = most
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr(noise, "discrete_laplace", lambda *_, **__: noisy.copy())
+        drawn = made.one(made.read([0, 0, 3]), SeededSource(1))
+    assert drawn.tolist() == [most, -4, most, 4, 5, 7]
+
+
+@pytest.mark.parametrize(
+    ("cells", "n", "epsilon"),
+    [
+        (2, 5, 1), (121, 0, 1), (121, 50_000, 0.1), (1000, 50, 0.1), (5000, 50_000, 1),
+        (5000, 50_000, 100), (60_000, 10, 1), (60_000, 200_000, 1),
+    ],
+)  # fmt: skip
+def test_steps_are_found_without_all_sums(cells, n, epsilon, monkeypatch):
+    monkeypatch.setattr(trees, "AT_ONCE", 20)
+    b, h = tick_shape(cells)
+    made = Tree(epsilon=epsilon, q=[0.5], cells=cells, branching=b, height=h)
+    place = np.random.default_rng(n).normal(cells / 2, cells / 6, n)
+    x = made.read(np.clip(place, 0, cells - 1).astype(int))
+    edges = bin_edges(cells, made.leaves)
+    for seed in range(3):
+        drawn = made.one(x, SeededSource(seed))
+        sums = made.running_sums(drawn.astype(float))
+        leaf, some = trees.around_steps(drawn, b, h)
+        assert some == pytest.approx(sums[leaf], abs=1e-6)
+        kept, expected = (
+            trees._thinned(edges[i], y, cells) for i, y in ((leaf, some), (..., sums))
+        )
+        assert np.array_equal(kept["knots"], expected["knots"])
+        assert np.array_equal(kept["below"], expected["below"])
 
 
 def test_counts_are_of_all_levels():

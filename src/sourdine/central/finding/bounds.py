@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
-from math import ceil, floor, inf, ldexp, nextafter
+from math import ceil, floor, frexp, inf, ldexp, nextafter
 from typing import TYPE_CHECKING, Any
 
 import attrs
 import numpy as np
 
-from sourdine.central.finding.search import Centre, OutwardSearch
+from sourdine.central.finding.search import Centre, Ordered, OutwardSearch
 from sourdine.central.finding.two_stage import TwoStage
 from sourdine.central.groups import ByGroup
 from sourdine.central.parameters import EXAMPLES, rounded
@@ -30,7 +30,7 @@ from sourdine.privacy.guarantee import shown as epsilon_shown
 from sourdine.results.formatting import shown
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from numpy.typing import NDArray
 
@@ -95,46 +95,41 @@ class Candidates:
         return self.lattice.spacing(number)
 
     @cached_property
-    def sides(self) -> dict[int, tuple[Fraction, ...]]:
-        """The candidates of each side that is searched, upward first."""
+    def sides(self) -> dict[int, NDArray[np.float64]]:
+        """The candidates of each side that is searched, upward first; the first is the start."""
         open_sides = {UP: self.upper, DOWN: self.lower}
         if self.centre is None:
             open_sides = {side: end for side, end in open_sides.items() if end is None}
-        return {side: tuple(self._outward(side, end)) for side, end in open_sides.items()}
+        return {side: self._outward(side, end) for side, end in open_sides.items()}
 
-    def _outward(self, side: int, end: Fraction | None) -> Iterator[Fraction]:
-        start = float(self.start)
+    def _outward(self, side: int, end: Fraction | None) -> NDArray[np.float64]:
+        start, spacing = float(self.start), float(self.spacing)
         last = side * ldexp(1.0, HIGHEST) if end is None else float(end)
-        yield self.start
-        for candidate in self._steps(start, side):
-            if side * candidate >= side * last:
-                break
-            yield Fraction(candidate)
-        if side * last > side * start:
-            yield Fraction(last)
-
-    def _steps(self, start: float, side: int) -> Iterator[float]:
-        offset = float(self.spacing)
-        while True:
-            yield start + side * offset
-            yield start + side * 1.5 * offset
-            offset *= 2
+        width = side * (last - start)
+        if width <= 0:
+            return np.array([start])
+        octaves = np.arange(max(frexp(width / spacing)[1], 0) + 1)
+        offsets = np.outer(np.ldexp(spacing, octaves), (1.0, 1.5)).ravel()
+        candidates = start + side * offsets
+        return np.array([start, *candidates[side * candidates < side * last], last])
 
     @cached_property
-    def edges(self) -> list[Fraction]:
+    def edges(self) -> NDArray[np.float64]:
         """The inner edges of the cells, rising: values at or beyond one have passed a candidate."""
-        down = [_first_below(u) for u in self.sides.get(DOWN, ())]
-        up = [_first_above(u) for u in self.sides.get(UP, ())]
-        small = Fraction(ldexp(1.0, self.lattice.lowest))
+        ends = {side: listed.copy() for side, listed in self.sides.items()}
+        if UP in ends:
+            ends[UP] = np.nextafter(ends[UP], inf)
+        small = ldexp(1.0, self.lattice.lowest)
         if self.start == 0:  # what is smaller than all octaves is 0
-            if up and all(u >= small for u in self.sides[UP][1:]):
-                up[0] = small
-            if down and all(u <= -small for u in self.sides[DOWN][1:]):
-                down[0] = _first_above(-small)
-        return [*reversed(down), *up]
+            if UP in ends and (self.sides[UP][1:] >= small).all():
+                ends[UP][0] = small
+            if DOWN in ends and (self.sides[DOWN][1:] <= -small).all():
+                ends[DOWN][0] = nextafter(-small, inf)
+        none = np.empty(0)
+        return np.concatenate((ends.get(DOWN, none)[::-1], ends.get(UP, none)))
 
     def cell(self, column: str | None) -> Edges:
-        inner = self.edges
+        inner = [Fraction(edge) for edge in self.edges.tolist()]
         return Edges(column, [floor(inner[0]) - 1, *inner, ceil(inner[-1]) + 1])
 
     def outward(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -147,7 +142,8 @@ class Candidates:
         """Return the bounds: the next candidate further out, unless nothing is beyond the start."""
         ends = {UP: self.start, DOWN: self.start}
         for (side, listed), i in zip(self.sides.items(), named, strict=True):
-            ends[side] = listed[min(i + 1, len(listed) - 1)] if i else listed[0]
+            if i:
+                ends[side] = Fraction(float(listed[min(i + 1, len(listed) - 1)]))
         return ends[DOWN], ends[UP]
 
 
@@ -175,15 +171,6 @@ def settled_bounds(
         unit *= 2
     low, high = floor(low / unit) * unit, ceil(high / unit) * unit
     return (low, high), None if step is None else unit
-
-
-def _first_above(u: Fraction) -> Fraction:
-    return Fraction(nextafter(float(u), inf))
-
-
-def _first_below(u: Fraction) -> Fraction:
-    """Return the edge below which values are beyond u: u itself."""
-    return Fraction(float(u))
 
 
 # ---- Bounds that nobody knows, found privately ---------------------------------------------------
@@ -350,11 +337,15 @@ class BoundsFirst(TwoStage):
         drawn: dict[str, Any] = {"spent": {}}
         column = data.resolve(self.question.column)
         centre, records = None if self.one_sided else self._home, None
+        ordered = Ordered.of_array(data.array(column), self.lattice)
         if self.centred:
-            records = self._records(data, column, drawn)
-            centre = self._centre(data, column, records, drawn)
+            records = self._records(data, column, ordered, drawn)
+            centre = self._centre(data, column, ordered, records, drawn)
         candidates = Candidates(self.lattice, centre, *self.ends)
-        counts = data.tally(candidates.cell(column)).counts[:-1]
+        if ordered is None:
+            counts = data.tally(candidates.cell(column)).counts[:-1]
+        else:
+            counts = ordered.between(candidates.edges)
         sides = tuple(len(side) for side in candidates.sides.values())
         search = self.search(sides, self.searching(records))
         drawn["spent"]["bounds"] = plain_parameter(search.epsilon)
@@ -372,7 +363,9 @@ class BoundsFirst(TwoStage):
         """The number of the lattice's point nearest to 0."""
         return min(max(0, self.lattice.first), self.lattice.first + self.lattice.last)
 
-    def _records(self, data: Frame, column: str, drawn: dict[str, Any]) -> int:
+    def _records(
+        self, data: Frame, column: str, ordered: Ordered | None, drawn: dict[str, Any]
+    ) -> int:
         """Return about how many records there are, from public knowledge or a noisy count."""
         question = self.question
         if question.n is not None and question.by is None:
@@ -380,13 +373,20 @@ class BoundsFirst(TwoStage):
         if question.substitutes and question.alone and not data.parsed:
             return len(data)
         counting = self._counting
-        (n,) = data.moments(Ticks(column, Grid(0, 1)), 0)
+        n = data.moments(Ticks(column, Grid(0, 1)), 0)[0] if ordered is None else ordered.n
         counted = int(counting.release(n, source=question.source).value)
         drawn["count"] = counted
         drawn["spent"]["count"] = plain_parameter(counting.epsilon)
         return max(counted, 1)
 
-    def _centre(self, data: Frame, column: str, records: int, drawn: dict[str, Any]) -> int:
+    def _centre(
+        self,
+        data: Frame,
+        column: str,
+        ordered: Ordered | None,
+        records: int,
+        drawn: dict[str, Any],
+    ) -> int:
         """Return the number of a point near the median, or of the one nearest to 0."""
         epsilon = self.centring(records)
         if not epsilon:
@@ -396,7 +396,7 @@ class BoundsFirst(TwoStage):
         centre = Centre(
             epsilon=epsilon, grid=self.lattice, relation=question.relation, rows=question.rows
         )
-        points = Reader(data, column, self.lattice).points(None)
+        points = Reader(data, column, self.lattice).points(None) if ordered is None else ordered
         return int(centre.release(points, source=question.source).value[0]) + self.lattice.first
 
     def settled(self, drawn: Mapping[str, Any]) -> Statistic:
@@ -406,10 +406,21 @@ class BoundsFirst(TwoStage):
         return self._settled((low, high), step, self.left(drawn))
 
     def _settled(self, bounds: Span, step: Fraction | None, epsilon: Fraction) -> Statistic:
-        settled: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "error": None}
-        if step is not None:
-            settled["step"] = step
-        return attrs.evolve(self.question, **settled)
+        key = (bounds, step, epsilon)
+        known = self._last.get(key)
+        if known is None:
+            settled: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "error": None}
+            if step is not None:
+                settled["step"] = step
+            known = attrs.evolve(self.question, **settled)
+            self._last.clear()
+            self._last[key] = known
+        return known
+
+    @cached_property
+    def _last(self) -> dict[tuple[Span, Fraction | None, Fraction], Statistic]:
+        """The last settled question: a release is drawn and read with the same one."""
+        return {}
 
     def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
         low, high = (float(Fraction(x)) for x in drawn["bounds"])

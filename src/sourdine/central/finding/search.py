@@ -15,6 +15,7 @@ from attrs import field, frozen
 from sourdine import noise
 from sourdine.central.quantiles.algorithm import QuantileMechanism
 from sourdine.central.quantiles.independent import Runs
+from sourdine.central.quantiles.points import Points, Window
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind
 from sourdine.frames.cells import Octaves
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.central.quantiles.points import Points
+    from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.exact import Number
     from sourdine.mechanisms.inputs import Value
     from sourdine.noise import Source
@@ -39,10 +40,106 @@ if TYPE_CHECKING:
     Cells = NDArray[np.int64]
 
 
+# ---- All records of a column in memory, in order -------------------------------------------------
+
+
+EXACT = 1 << 53
+"""Whole numbers up to this one are the same as floats."""
+
+
+class Ordered(Points):  # noqa: PLW1641 - as `Points`
+    """The order statistics of sorted values: single ticks are computed where they are needed.
+
+    Parameters
+    ----------
+    values
+        Sorted floats, none of them NaN.
+    grid
+        The lattice that they are snapped to.
+
+    Examples
+    --------
+    >>> few = Ordered(np.array([-3.5, 2.0, 2.25, 70.0]), Octaves(-8, 40, step=1, bits=2))
+    >>> list(few) == few.grid.ticks(few.values).tolist()
+    True
+    >>> few.between([0, 2, 2.125]).tolist()
+    [1, 0, 1, 2]
+    """
+
+    __slots__ = ("grid", "values")
+
+    def __init__(self, values: NDArray[np.float64], grid: Octaves) -> None:
+        super().__init__(len(values), grid.size, [], reload=self._snap)
+        self.values, self.grid = values, grid
+
+    @classmethod
+    def of_array(cls, values: NDArray[Any] | None, grid: Octaves) -> Ordered | None:
+        """Sort an array, NaN being missing; None if floats cannot hold its numbers."""
+        if values is None:
+            return None
+        with np.errstate(invalid="ignore"):  # a NaN may be signalling
+            ordered = np.sort(values)
+        whole = ordered.dtype.kind != "f" and len(ordered)
+        if whole and max(-int(ordered[0]), int(ordered[-1])) > EXACT:
+            return None
+        floats = ordered.astype(np.float64, copy=False)
+        return cls(floats[: floats.searchsorted(np.nan)], grid)
+
+    def _snap(self) -> Points:
+        ticks, counts = np.unique(self.grid.ticks(self.values), return_counts=True)
+        return Points(self.n, self.cells, [Window(ticks, counts.astype(np.int64), 0)])
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self.complete())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Points) and self.complete() == other.complete()
+
+    def between(self, edges: Iterable[float]) -> Ints:
+        """Return how many values lie below the first edge, from each to the next, and above."""
+        below = self.values.searchsorted(np.asarray(edges, np.float64))
+        return np.diff(below, prepend=0, append=self.n)
+
+    def at(self, ranks: Ints) -> Ints:
+        """Return the ticks of some records, numbered from 0 in order."""
+        return self.grid.ticks(self.values[ranks])
+
+    def up_to(self, ticks: Ints) -> Ints:
+        """Return how many records lie below each tick.
+
+        Snapping is towards 0: the values below the tick of a point above 0 are those below the
+        point; of any other, those up to the point before.
+        """
+        number = ticks + self.grid.first
+        above = self.values.searchsorted(self.grid.points_of(number), side="left")
+        others = self.values.searchsorted(self.grid.points_of(number - 1), side="right")
+        below = np.where(number > 0, above, others)
+        return np.where(ticks <= 0, 0, np.where(ticks > self.grid.last, self.n, below))
+
+
+def _at(x: Points, ranks: Ints) -> Ints:
+    """Return the ticks of some records, numbered from 0 in order."""
+    if isinstance(x, Ordered):
+        return x.at(ranks)
+    atoms = x.complete().windows[0]
+    return atoms.ticks[atoms.ends.searchsorted(ranks, side="right")]
+
+
+def _up_to(x: Points, ticks: Ints) -> Ints:
+    """Return how many records lie below each tick."""
+    if isinstance(x, Ordered):
+        return x.up_to(ticks)
+    atoms = x.complete().windows[0]
+    return np.append(0, atoms.ends)[atoms.ticks.searchsorted(ticks)]
+
+
 # ---- Where the data lie: a rough median on the lattice of octaves, round numbers first -----------
 
 
 HALF = Fraction(1, 2)
+BLOCK, REACH = Fraction(1, 4), 45
+"""Records of a block differ in their logarithmic weight by so much at most; all beyond the blocks
+weigh at most so much less than the median, in logarithms."""
 
 
 def _grid(x: Octaves) -> Octaves:
@@ -77,9 +174,18 @@ class Centre(QuantileMechanism):
     *Claim*: :math:`\varepsilon`-differential privacy. The prior is public, and a record added or
     removed moves :math:`L - n/2` and :math:`n/2 - L - f` by one half each, up or down; a record
     replaced, or gone missing, by 1 at most. So weights and their sum move by a factor
-    :math:`e^{\pm\varepsilon/2}` at most. Weights are whole numbers times :math:`e^{-cd/2}` with
-    whole d, which `sourdine.noise.choose_run` draws exactly. *Checked by*
+    :math:`e^{\pm\varepsilon/2}` at most. *Checked by*
     ``test_exact_worst_case[choice.centre.add_remove]``.
+
+    *Claim*: the draw has this law, though it weighs few points. The points are divided into blocks
+    b, and :math:`m_b \le \mathrm{len}(v)` for all v in b. A trial draws a block with probability
+    proportional to :math:`\pi(b) e^{-c m_b}` (a whole number times :math:`e^{-cd/2}` with whole d,
+    which `sourdine.noise.choose_run` draws exactly), a point v of it with probability
+    :math:`\pi(v)/\pi(b)`, and keeps it with probability :math:`e^{-c(\mathrm{len}(v) - m_b)}`, else
+    starts again: v is kept with probability proportional to the product,
+    :math:`\pi(v) e^{-c\,\mathrm{len}(v)}`, for any division into blocks. The blocks end every
+    :math:`1/(4c)` ranks, so most trials are kept. *Checked by*
+    ``test_draws_from_blocks_follow_the_law``.
 
     *Claim*: the rank is wrong by more than `error` with probability :math:`\beta` at most: some
     point of weight 1 or more has len 0, and all points with len above e weigh
@@ -147,16 +253,40 @@ class Centre(QuantileMechanism):
         weights[np.searchsorted(ends, self.home, side="right") - 1] += self.octaves
         return weights
 
-    def _runs(self, x: Points) -> tuple[Runs, Ints]:
-        """Return runs of equal distance and what they weigh."""
-        runs = Runs.of(x.complete(), HALF, whole=False)
-        return runs, self.prior(runs.start)
+    def blocks(self, x: Points) -> tuple[Ints, Ints]:
+        """Return where blocks of ticks start, and a lower bound of the distances in each.
 
-    def one(self, x: Points, source: Source) -> list[int]:
-        runs, weights = self._runs(x)
-        i = noise.choose_run(weights, runs.distance, self.decay, source=source)
-        stop = [*runs.start[i + 1 : i + 2].tolist(), self.cells][0] - 1
-        return [self._point(int(runs.start[i]), stop, source)]
+        Every so many ranks the tick of a record is a block of its own, what lies between two such
+        ticks another.
+        """
+        step = min(max(int(BLOCK / (2 * self.decay)), 1), max(x.n, 1))
+        far = int((REACH + ceil(log(2 * self.octaves))) / (2 * self.decay))
+        middle = x.n // 2
+        ticks = _at(x, np.arange(max(middle - far, 0), min(middle + far + 1, x.n), step))
+        start = np.unique(np.concatenate(([0], ticks, np.minimum(ticks + 1, self.cells - 1))))
+        ends = np.append(_up_to(x, start), x.n)
+        return start, self._distance(x, ends[:-1], ends[1:])
+
+    def _distance(self, x: Points, below: Ints, up_to: Ints) -> Ints:
+        """Return len, in halves of a rank, by the records below and up to a point or a block."""
+        return np.maximum(np.maximum(2 * below - x.n, x.n - 2 * up_to), 0)
+
+    def one(self, x: Points, source: Source) -> Drawn:
+        return self.many(x, 1, source)[0]
+
+    def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
+        start, least = self.blocks(x)
+        weights = self.prior(start)
+        return [[self._tick(x, start, least, weights, source)] for _ in range(size)]
+
+    def _tick(self, x: Points, start: Ints, least: Ints, weights: Ints, source: Source) -> int:
+        while True:
+            i = noise.choose_run(weights, least, self.decay, source=source)
+            stop = int(start[i + 1]) if i + 1 < len(start) else self.cells
+            tick = self._point(int(start[i]), stop - 1, source)
+            more = self._distance(x, *_up_to(x, np.array([tick, tick + 1]))) - least[i]
+            if not more or noise.bernoulli_exp(more, self.decay, source=source):
+                return tick
 
     def _point(self, start: int, stop: int, source: Source) -> int:
         """Draw a point between two ticks by the prior."""
@@ -175,7 +305,7 @@ class Centre(QuantileMechanism):
         return _nth(low, high, spaced[level], nth) - self.grid.first
 
     def law(self, x: Points) -> Law:
-        runs, _ = self._runs(x)
+        runs = Runs.of(x.complete(), HALF, whole=False)
         ticks = np.arange(self.cells)
         at = np.searchsorted(runs.start, ticks, side="right") - 1
         logs = np.log(self.prior(ticks)) - float(self.decay) * runs.distance[at]

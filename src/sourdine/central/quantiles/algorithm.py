@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
@@ -10,7 +11,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache, partial
 from itertools import combinations_with_replacement, islice, pairwise, product
 from math import ceil, expm1, floor, log
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from attrs import field, frozen
@@ -29,7 +30,7 @@ from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 from sourdine.results.release import Release
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Drawn = Sequence[int] | NDArray[np.int64]
+
+
+T = TypeVar("T")
 
 
 # ---- The totals that quantile targets are set by -------------------------------------------------
@@ -71,6 +75,15 @@ class FreeTotal:
     orders: tuple[Fraction, ...]
     h: int
     offsets: tuple[int, ...] = ()
+    _parts: tuple[NDArray[Any], NDArray[Any]] = dataclasses.field(
+        init=False, repr=False, compare=False
+    )
+    """Numerators and denominators of the orders."""
+
+    def __post_init__(self) -> None:
+        above, below = [q.numerator for q in self.orders], [q.denominator for q in self.orders]
+        dtype = np.int64 if max(below) < 1 << 61 else object
+        object.__setattr__(self, "_parts", (np.array(above, dtype), np.array(below, dtype)))
 
     @property
     def m(self) -> int:
@@ -78,17 +91,28 @@ class FreeTotal:
 
     def goals(self, k: int) -> list[int]:
         r"""Return :math:`\lfloor q_j hk + \tfrac12\rfloor`, moved by the offsets in 0 to hk."""
-        total = self.h * k
-        goals = rounded_goals(self.orders, total)
-        if not self.offsets:
-            return goals
-        moved = zip(goals, self.offsets, strict=True)
-        return [min(max(goal + offset, 0), total) for goal, offset in moved]
+        goals: list[int] = self._goals(np.array([self.h * k]))[0].tolist()
+        return goals
 
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
         """Return the targets of some totals, in order, a row each."""
-        rows = [[*sorted(self.goals(k)), self.h * k] for k in ks]
-        return Targets(n, np.array(rows, np.int64))
+        totals = self.h * np.array(ks, np.int64)
+        goals = self._goals(totals)
+        if self.offsets:
+            goals.sort(axis=1)
+        return Targets(n, np.concatenate((goals, totals[:, None]), axis=1))
+
+    def _goals(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+        above, below = self._parts
+        # Beyond 64 bits in Python's integers, which are exact at any size.
+        wide = (
+            len(totals) and 2 * int(above.max()) * int(totals.max()) + int(below.max()) >= 1 << 63
+        )
+        each: NDArray[Any] = totals[:, None].astype(object if wide else np.int64)
+        goals: NDArray[np.int64] = ((2 * above * each + below) // (2 * below)).astype(np.int64)
+        if self.offsets:
+            goals = np.clip(goals + np.array(self.offsets), 0, totals[:, None])
+        return goals
 
     def inside(self, n: int, distance: float) -> tuple[int, int]:
         """Return the first and the last total within a distance of the number of records."""
@@ -355,15 +379,19 @@ class QuantileMechanism(Mechanism[Points]):
 
     def release(self, x: object, *, source: Source = SYSTEM) -> Release:
         """Draw once and spend the guarantee; ``drawn`` holds everything drawn."""
-        tape, points = CURRENT.get(), self.read(x)
-        if tape is None:
-            drawn = self.one(points, source)
-        else:
-            drawn = tape.answer(self, points, lambda: self.one(points, source))
+        drawn = self.draw_once(self.read(x), source)
         cost = self.guarantee if source.private else Guarantee.none(self.guarantee.relation)
         return Release(
             value=self.published(drawn), cost=cost, mechanism=self, drawn={"drawn": drawn}
         )
+
+    def draw_once(self, x: Points, source: Source) -> Drawn:
+        """Draw everything once, or replay it, where what is published is not needed."""
+        tape = CURRENT.get()
+        if tape is None:
+            return self.one(x, source)
+        drawn: Drawn = tape.answer(self, x, lambda: self.one(x, source))
+        return drawn
 
     def draw(self, x: Points, size: int | None, source: Source) -> Value:
         """Draw quantiles: m ticks, or ``size`` rows of them."""
@@ -457,17 +485,27 @@ def read_windows(readers: Sequence[Reader], mechanisms: Sequence[QuantileMechani
 
 
 def release_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -> Release:
-    """Read what the mechanism needs, more where that is not enough, and release.
+    """Read what the mechanism needs, more where that is not enough, and release."""
+    return _read_for(reader, mechanism, lambda points: mechanism.release(points, source=source))
+
+
+def draw_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -> Drawn:
+    """Do the same for what is drawn alone."""
+    return _read_for(reader, mechanism, lambda points: mechanism.draw_once(points, source))
+
+
+def _read_for(reader: Reader, mechanism: QuantileMechanism, run: Callable[[Points], T]) -> T:
+    """Run on what the mechanism needs, and on more where that is not enough.
 
     A mechanism that meets ranks that were not read says so before it draws anything.
     """
     for reach in (0, 1):
         points = reader.points(partial(_windows, mechanism, reach))
         try:
-            return mechanism.release(points, source=source)
+            return run(points)
         except NotReadError:
             continue
-    return mechanism.release(reader.points(None), source=source)
+    return run(reader.points(None))
 
 
 def _windows(mechanism: QuantileMechanism, reach: int, n: int) -> list[tuple[int, int]]:

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from math import exp, log, log1p
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from sourdine import noise
+from sourdine.noise.selection import by_few_weights
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
     from sourdine.central.quantiles.algorithm import Lattice
@@ -110,7 +114,7 @@ class Chain:
         blocks = -(-(2 * half + 1) // block)
         self._a = np.arange(blocks) * float(block) + (block - 1) / 2 - half
         begin = targets.T[:, :-1] + targets.S[:, None] - half
-        masses = [RankMasses(points, column, block, blocks) for column in begin.T]
+        masses = rank_masses(points, begin, block, blocks)
         if self.DEPTH * c * half + max(rows.log_spread for rows in masses) > LONGEST:
             raise TooWideError
         self._kept: list[tuple[Floats, Floats]] = []
@@ -190,34 +194,75 @@ class Chain:
             at * float(u[i]) * exp(-x),
             from_above * float(v[i + 1 :].sum()) * exp(x),
         )
-        side = noise.by_weight(np.array(sides), source=source)
+        side = by_few_weights(sides, source=source)
         if side == 0:
             return noise.by_weight(u[:i], source=source)
         return i if side == 1 else i + 1 + noise.by_weight(v[i + 1 :], source=source)
 
 
+FEW = 1 << 18
+"""Up to this many masses are looked up at once for all quantiles."""
+
+
+def rank_masses(points: Points, begin: Ints, block: int, blocks: int) -> list[RankMasses]:
+    """Return the masses of each quantile's ranks.
+
+    Parameters
+    ----------
+    points
+        The records.
+    begin
+        Where the ranks begin, a row for each row of targets and a column for each quantile.
+    block, blocks
+        How many ranks are taken together, and how many times.
+    """
+    low, high = int(begin.min()), int(begin.max()) + blocks * block
+    if not (points.whole and high - low < FEW and begin.size * blocks < FEW):
+        return [RankMasses.read(points, column, block, blocks) for column in begin.T]
+    masses = points.masses(low, high)
+    spread = _log_spread(masses, block)
+    found = _by_block(_sliding(masses, block), block, blocks)[begin.T - low]
+    return [RankMasses(partial(np.asarray, rows), spread) for rows in found]
+
+
 class RankMasses:
-    """The masses of one quantile's ranks, by row and block."""
+    """The masses of one quantile's ranks, by row and block.
 
-    __slots__ = ("_at", "_block", "_blocks", "_masses", "log_spread")
+    Parameters
+    ----------
+    get
+        Returns them, a row of blocks for each row of targets.
+    log_spread
+        The log of the largest over the least, with the blocks' sums, so that what fits in blocks
+        fits rank by rank.
+    """
 
-    def __init__(self, points: Points, begin: Ints, block: int, blocks: int) -> None:
+    __slots__ = ("get", "log_spread")
+
+    def __init__(self, get: Callable[[], Floats], log_spread: float) -> None:
+        self.get, self.log_spread = get, log_spread
+
+    @classmethod
+    def read(cls, points: Points, begin: Ints, block: int, blocks: int) -> RankMasses:
+        """Read the ranks of one quantile; a row for each start."""
         low, high = int(begin.min()), int(begin.max()) + blocks * block
         masses = points.masses(low, high)
-        self._masses = _sliding(masses, block)
-        self._at, self._block, self._blocks = begin - low, block, blocks
-        some = masses[masses > 0]
-        # with the blocks' sums, so that what fits in blocks fits rank by rank
-        self.log_spread = log(block * float(some.max()) / float(some.min())) if len(some) else 0.0
+        sums = _sliding(masses, block)
+        return cls(lambda: _by_block(sums, block, blocks)[begin - low], _log_spread(masses, block))
 
-    def get(self) -> Floats:
-        """Return the masses, a row of blocks for each row of targets."""
-        stride = self._masses.strides[0]
-        shape = (len(self._masses) - (self._blocks - 1) * self._block, self._blocks)
-        rows = np.lib.stride_tricks.as_strided(
-            self._masses, shape, (stride, stride * self._block), writeable=False
-        )
-        return np.asarray(rows[self._at])
+
+def _log_spread(masses: Floats, block: int) -> float:
+    least, most = float(masses.min()), float(masses.max())
+    if least <= 0:
+        least = float(masses.min(where=masses > 0, initial=most))
+    return log(block * most / least) if most > 0 else 0.0
+
+
+def _by_block(sums: Floats, block: int, blocks: int) -> Floats:
+    """Return a view whose row r holds every ``block``-th sum from the r-th on."""
+    stride = sums.strides[0]
+    shape = (len(sums) - (blocks - 1) * block, blocks)
+    return np.ndarray(shape, np.float64, sums, strides=(stride, stride * block))
 
 
 def _sliding(x: Floats, width: int) -> Floats:

@@ -6,7 +6,7 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import ceil, inf, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from attrs import field, frozen
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-    Aim = tuple[Fraction, int]
+    Aim = tuple[Fraction, int, bool]
 
 
 # ---- How far the error of sampling and the noise of counts reach together ------------------------
@@ -294,18 +294,14 @@ def certified(
     [[10], [29]]
     """
     counts, total = np.cumsum(between)[:-1], int(np.sum(between))
-    low, high = [], []
-    reaches = [(z, z)] * len(orders) if isinstance(z, (int, float)) else z
-    for q, (down, up) in zip(orders, reaches, strict=True):
-        apart = counts - float(q) * total
-        below, above = edges[apart <= -down], edges[apart >= up]
-        lower = int(below.max()) if len(below) else 0
-        low.append(lower)
-        high.append(max(int(above.min()) - 1, lower) if len(above) else last)
+    apart = counts - np.array(list(map(float, orders)))[:, None] * total
+    down, up = np.broadcast_to(z, (len(orders), 2)).T[:, :, None]
+    low = np.where(apart <= -down, edges, 0).max(axis=1, initial=0)
+    beyond = np.where(apart >= up, edges - 1, last + 1).min(axis=1, initial=last + 1)
+    high = np.where(beyond > last, last, np.maximum(beyond, low))
     # A noisy total below 0 puts ends out of order. Wider ones hold as well, and in order they keep
     # the quantiles that are moved between them in order too.
-    ordered_low = np.minimum.accumulate(np.array(low, np.int64)[::-1])[::-1]
-    return ordered_low, np.maximum.accumulate(np.array(high, np.int64))
+    return np.minimum.accumulate(low[::-1])[::-1], np.maximum.accumulate(high)
 
 
 # ---- Quantiles with an interval of their own: brackets are drawn beside them ---------------------
@@ -337,6 +333,23 @@ def _slack(x: int) -> int:
     return integer(x, "slack", least=0)
 
 
+class Aims(NamedTuple):
+    """What is aimed at: each order with an offset in ranks, and whether it is published.
+
+    The aims are the same for all numbers of records from ``least`` to ``below``.
+    """
+
+    aims: list[Aim]
+    offset: int
+    least: float
+    below: float
+
+    @property
+    def own(self) -> tuple[int, ...]:
+        """The aims that are published."""
+        return tuple(i for i, (*_, own) in enumerate(self.aims) if own)
+
+
 @frozen(kw_only=True)
 class Brackets(JointFree):
     r"""`JointFree` for each quantile and for brackets on both sides of it.
@@ -364,63 +377,64 @@ class Brackets(JointFree):
 
     @cached_property
     def lattice(self) -> FreeTotal:
-        aims, _ = self._aims
+        aims = self._aims.aims
         h = max(1, round((2 if len(aims) <= 12 else 1) * (len(aims) + 1) / self.c))
-        orders, offsets = zip(*aims, strict=True)
-        return FreeTotal(orders, h, offsets)
+        return FreeTotal(tuple(q for q, *_ in aims), h, tuple(offset for _, offset, _ in aims))
 
     @property
     def offset(self) -> int:
         """How many records a bracket is away from its quantile."""
-        return self._aims[1]
+        return self._aims.offset
 
     @cached_property
-    def _aims(self) -> tuple[list[Aim], int]:
-        """Return the aims and the offset that they need: more aims need more."""
-        published: list[Aim] = [(q, 0) for q in self.orders]
-        aims, u = published, 0
+    def _aims(self) -> Aims:
+        """The aims and the offset that they need: more aims need more."""
+        found = Aims([(q, 0, True) for q in self.orders], 0, 0.0, inf)
         for _ in range(ROUNDS):
-            own = tuple(i for i, aim in enumerate(aims) if aim in published)
-            errs = bracket_error(tuple(q for q, _ in aims), own, USUAL)
+            errs = bracket_error(tuple(q for q, *_ in found.aims), found.own, USUAL)
             wanted = ceil(errs / self.c) + self.slack
-            if wanted <= u:
+            if wanted <= found.offset:
                 break
-            u = wanted
-            aims = self._with_brackets(u)
-        return aims, u
+            found = self._with_brackets(wanted, found)
+        return found
 
     def fit(self, records: float | None) -> bool:
-        """Return whether there is room for the brackets of every order among so many records.
+        """Return whether the aims are those for so many records, too."""
+        return self._aims.least <= (inf if records is None else max(records, 1)) < self._aims.below
 
-        Then the brackets are those for any larger number of records.
-        """
-        n, u = inf if records is None else records, self.offset
-        ends = min(self.orders[0], 1 - self.orders[-1]) * n >= u
-        return ends and all(float(b - a) * n >= 3 * u for a, b in pairwise(self.orders))
-
-    def _with_brackets(self, u: int) -> list[Aim]:
+    def _with_brackets(self, u: int, last: Aims) -> Aims:
         n = inf if self.records is None else max(self.records, 1)
-        first, last = self.orders[0], self.orders[-1]
-        aims: list[Aim] = [(first, -u)] if first * n >= u else []
+        least, below = last.least, last.below
+
+        def room(part: Fraction, wanted: int) -> bool:
+            """Return whether a part of the records are so many, and for which numbers that is."""
+            nonlocal least, below
+            edge = wanted / float(part)
+            if n >= edge:
+                least = max(least, edge)
+            else:
+                below = min(below, edge)
+            return n >= edge
+
+        first, final = self.orders[0], self.orders[-1]
+        aims: list[Aim] = [(first, -u, False)] if room(first, u) else []
         for a, b in pairwise(self.orders):
-            aims.append((a, 0))
-            between = float(b - a) * n
-            if between >= 3 * u:
-                aims += [(a, u), (b, -u)]
-            elif between >= 2 * u:
-                aims.append(((a + b) * HALF, 0))
-        aims.append((last, 0))
-        return aims + ([(last, u)] if (1 - last) * n >= u else [])
+            aims.append((a, 0, True))
+            if room(b - a, 3 * u):
+                aims += [(a, u, False), (b, -u, False)]
+            elif room(b - a, 2 * u):
+                aims.append(((a + b) * HALF, 0, False))
+        aims.append((final, 0, True))
+        aims += [(final, u, False)] if room(1 - final, u) else []
+        return Aims(aims, u, least, below)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        orders, offsets = self.lattice.orders, self.lattice.offsets
         # Offsets move aims between totals, so that a draw looks further than without brackets.
-        distance = 1.25 * first_reach(len(orders)) / self.c
-        out = []
-        for q, offset in zip(orders, offsets, strict=True):
-            middle, half = round(q * n) + offset, int(max(q, 1 - q) * distance) + 8
-            out.append((middle - half, middle + half))
-        return out
+        distance = 1.25 * first_reach(self.lattice.m) / self.c
+        q = np.array(list(map(float, self.lattice.orders)))
+        middle = np.rint(q * n).astype(np.int64) + np.array(self.lattice.offsets, np.int64)
+        half = (np.maximum(q, 1 - q) * distance).astype(np.int64) + 8
+        return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
 
     def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the ticks of the quantiles asked for, without their brackets."""
@@ -432,10 +446,9 @@ class Brackets(JointFree):
 
     def own(self, k: int) -> list[int]:
         """Return which of the ticks, in order, are the quantiles asked for."""
-        lattice = self.lattice
-        place = np.argsort(np.argsort(lattice.goals(k), kind="stable"), kind="stable")
-        aims = zip(lattice.orders, lattice.offsets, place.tolist(), strict=True)
-        return [i for q, offset, i in aims if offset == 0 and q in self.orders]
+        place = np.argsort(np.argsort(self.lattice.goals(k), kind="stable"), kind="stable")
+        own: list[int] = place[list(self._aims.own)].tolist()
+        return own
 
     def edges(self, drawn: Drawn) -> list[int]:
         """Return the ticks below which records are worth counting, in order.

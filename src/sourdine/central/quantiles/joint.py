@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections import Counter
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import combinations_with_replacement, pairwise
 from math import ceil, exp, expm1, lgamma, log
 from typing import TYPE_CHECKING, Generic, TypeVar
@@ -16,6 +16,7 @@ from attrs import frozen
 from sourdine import noise
 from sourdine.central.quantiles.algorithm import (
     FLOATS,
+    Fixed,
     FreeTotal,
     OfRecords,
     QuantileMechanism,
@@ -23,9 +24,12 @@ from sourdine.central.quantiles.algorithm import (
     spacing,
 )
 from sourdine.central.quantiles.chain import (
+    LONGEST,
     Chain,
     LongChain,
     OrderedChain,
+    RankMasses,
+    Targets,
     TooWideError,
     draw_outside,
     heavy,
@@ -34,13 +38,15 @@ from sourdine.central.quantiles.chain import (
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta
+from sourdine.noise.selection import by_few_weights
 from sourdine.privacy import Part
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
     from numpy.typing import NDArray
 
     from sourdine.central.quantiles.algorithm import Drawn, Lattice
-    from sourdine.central.quantiles.chain import Targets
     from sourdine.central.quantiles.points import Points
     from sourdine.exact import Number
     from sourdine.noise import Source
@@ -69,6 +75,8 @@ if TYPE_CHECKING:
 
 REST = 30.0
 SHELLS = 20.0 * 1.08 ** np.arange(110)
+PLENTY = 200.0
+"""Shells go on until all cells together would weigh so much less than some tuple does."""
 PATIENCE = 100
 LITTLE = 1e-3
 SLACK = 1e-6
@@ -92,10 +100,15 @@ class JointSampler:
         The decay per rank.
     """
 
-    __slots__ = ("_bounds", "_c", "_half", "_inside", "_lattice", "_points", "_rows", "_shell")
+    __slots__ = (
+        *("_bounds", "_c", "_half", "_inside", "_lattice", "_middle", "_points", "_q", "_rows"),
+        "_shell",
+    )
 
     def __init__(self, points: Points, lattice: Lattice, c: float) -> None:
         self._points, self._lattice, self._c = points, lattice, c
+        self._q = np.array(list(map(float, lattice.orders)))
+        self._middle = np.rint(self._q * points.n).astype(np.int64)
         self._bounds = self._shells()
         self._grow(self._guess(), ordered=False)
 
@@ -108,36 +121,35 @@ class JointSampler:
         """Open the first window outside of which little is left, by a guess of what is inside."""
         while True:
             enough = self._bounds <= inside - REST
-            self._shell = int(enough.argmax()) if enough.any() else len(SHELLS) - 1
+            self._shell = int(enough.argmax()) if enough.any() else len(enough) - 1
             self._open(float(SHELLS[self._shell]), ordered=ordered)
-            if self._rest <= self._rows.log_least - REST or self._shell + 1 == len(SHELLS):
+            if self._rest <= self._rows.log_least - REST or self._shell + 1 == len(enough):
                 return
             inside = min(inside, self._rows.log_least) - LITTLE
 
     def _shells(self) -> NDArray[np.float64]:
-        r"""Return, for each :math:`\Lambda_i`, a bound on the log weight of what lies beyond."""
-        q = np.array([float(q) for q in self._lattice.orders])
-        n, c = self._points.n, self._c
-        radius = np.ceil(np.maximum(q, 1 - q) * (SHELLS[:, None] / c) + 3).astype(np.int64)
+        r"""Return, for each :math:`\Lambda_i`, a bound on the log weight of what lies beyond.
+
+        They end where all cells together would weigh too little.
+        """
+        q, c, x = self._q, self._c, self._points
+        enough = len(q) * (log(x.cells) + log(x.n + 2)) + c * self._lattice.away(x.n) + PLENTY
+        every = SHELLS[: int(SHELLS.searchsorted(enough)) + 1]
+        radius = np.ceil(np.maximum(q, 1 - q) * (every[:, None] / c) + 3).astype(np.int64)
         radius += self._lattice.stray
-        middle = np.rint(q * n).astype(np.int64)
-        low, high = middle - radius, middle + radius
-        volume = np.log(self._points.span(low.ravel(), high.ravel())).reshape(low.shape).sum(axis=1)
-        rows = self._lattice.log_rows(np.asarray(SHELLS / c, np.float64), c)
-        shells = -SHELLS[:-1] + volume[1:] + rows[1:]
-        last = -SHELLS[-1] + len(q) * log(self._points.cells) + rows[-1]
+        low, high = self._middle - radius, self._middle + radius
+        volume = np.log(x.span(low.ravel(), high.ravel())).reshape(low.shape).sum(axis=1)
+        rows = self._lattice.log_rows(np.asarray(every / c, np.float64), c)
+        shells = -every[:-1] + volume[1:] + rows[1:]
+        last = -every[-1] + len(q) * log(x.cells) + rows[-1]
         return np.asarray(np.logaddexp.accumulate(np.append(shells, last)[::-1])[::-1]) + SLACK
 
     def _guess(self) -> float:
         """Return about what the window will weigh: the mass near the targets, a total away."""
-        near = max(1, int(1 / self._c))
-        middle = (round(q * self._points.n) for q in self._lattice.orders)
-        masses = (self._points.masses(i - near, i + near + 1).sum() for i in middle)
-        return (
-            sum(log(max(float(mass), 1e-300)) for mass in masses)
-            - 4
-            - self._c * self._lattice.away(self._points.n)
-        )
+        near, x = max(1, int(1 / self._c)), self._points
+        masses = (x.masses(i - near, i + near + 1).sum() for i in self._middle.tolist())
+        inside = sum(log(max(float(mass), 1e-300)) for mass in masses)
+        return inside - 4 - self._c * self._lattice.away(x.n)
 
     def _open(self, reach: float, *, ordered: bool) -> None:
         distance = reach / self._c
@@ -202,7 +214,7 @@ class _Quick:
         c: float,
         half: int,
         first: int,
-        chain: type[Chain],
+        chain: Callable[..., Chain],
     ) -> None:
         self._args, self._first, self._chain = (points, targets, c, half), first, chain
         rows = len(targets.T)
@@ -283,7 +295,151 @@ def _ticks(pieces: list[Piece], source: Source) -> list[int]:
 
 
 def _coin(p: float, source: Source) -> bool:
-    return p >= 1 or noise.by_weight(np.array([p, 1 - p]), source=source) == 0
+    return p >= 1 or by_few_weights((p, 1 - p), source=source) == 0
+
+
+# ---- Many slices at once: the rows of one chain --------------------------------------------------
+#
+# Slices with as many quantiles are weighed together, in the widest of their windows: any window is
+# right that leaves out little enough. Each is then drawn from its own row.
+
+
+TOGETHER = 16
+"""How many slices are weighed at once."""
+
+
+def slice_samplers(
+    parts: Sequence[Points], goals: Sequence[Sequence[int]], c: float
+) -> list[JointSampler]:
+    """Return what draws inside each slice, from its records and its cumulative targets."""
+    made: dict[int, JointSampler] = {}
+    lengths = [len(own) for own in goals]
+    for length in set(lengths):
+        alike = [i for i, own in enumerate(lengths) if own == length]
+        for first in range(0, len(alike), TOGETHER):
+            some = alike[first : first + TOGETHER]
+            found = _weighed([parts[i] for i in some], [goals[i] for i in some], c)
+            made |= zip(some, found, strict=True)
+    return [made[i] for i in range(len(parts))]
+
+
+def _weighed(
+    parts: list[Points], goals: list[Sequence[int]], c: float
+) -> list[JointSampler] | list[_SliceSampler]:
+    if len(parts) > 1:
+        try:
+            return _weighed_together(parts, np.array(goals, np.int64), c)
+        except TooWideError:
+            pass
+    pairs = zip(parts, goals, strict=True)
+    return [JointSampler(part, Fixed.of(own), c) for part, own in pairs]
+
+
+def _weighed_together(
+    parts: list[Points], goals: NDArray[np.int64], c: float
+) -> list[_SliceSampler]:
+    n = np.array([part.n for part in parts])
+    bounds, inside = _slice_shells(parts, goals, c)
+    inside -= 4 + c * np.abs(n - goals[:, -1])
+    # Only what the records and the total differ by counts, so this stands for all slices at once.
+    targets = Targets(0, np.column_stack((goals[:, :-1], goals[:, -1] - n)))
+    while True:
+        enough = bounds <= inside[:, None] - REST
+        shell = int(np.where(enough.any(axis=1), enough.argmax(axis=1), len(SHELLS) - 1).max())
+        half = ceil(float(SHELLS[shell]) / c / 2) + 2
+        chain = _SliceChain(parts, targets, c, half)
+        if shell + 1 == len(SHELLS) or bool(np.all(bounds[:, shell] <= chain.logs - REST)):
+            break
+        inside = np.minimum(inside, chain.logs) - LITTLE
+    return [
+        _SliceSampler(part, goals[i].tolist(), c, (bounds[i], shell, half), chain.of_row(i))
+        for i, part in enumerate(parts)
+    ]
+
+
+def _slice_shells(
+    parts: list[Points], goals: NDArray[np.int64], c: float
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Return the bounds of `JointSampler` for each slice, and about the mass near its targets."""
+    m = goals.shape[1] - 1
+    q = goals[:, :-1] / np.maximum(goals[:, -1:], 1)
+    n = np.array([part.n for part in parts])
+    far = np.maximum(q, 1 - q)[:, None, :] * (SHELLS[:, None] / c)
+    radius = np.ceil(far + 3).astype(np.int64)
+    radius = np.concatenate((np.full((len(parts), 1, m), max(1, int(1 / c))), radius), axis=1)
+    middle = np.rint(q * n[:, None]).astype(np.int64)[:, None, :]
+    low, high = middle - radius, middle + radius
+    spans = [part.span(low[i].ravel(), high[i].ravel()) for i, part in enumerate(parts)]
+    volume = np.log(np.array(spans)).reshape(radius.shape).sum(axis=2)
+    cells = np.array([[float(part.cells)] for part in parts])
+    shells = np.concatenate((volume[:, 2:] - SHELLS[:-1], m * np.log(cells) - SHELLS[-1]), axis=1)
+    beyond = np.logaddexp.accumulate(shells[:, ::-1], axis=1)[:, ::-1] + SLACK
+    return np.asarray(beyond), np.asarray(volume[:, 0])
+
+
+class _SliceChain(Chain):
+    """A chain whose rows are slices, each with its own records."""
+
+    __slots__ = ()
+
+    def __init__(self, parts: list[Points], targets: Targets, c: float, half: int) -> None:
+        self._targets, self._c, self._half, self._block = targets, c, half, 1
+        self._a = np.arange(2 * half + 1) - float(half)
+        begin = targets.T[:, :-1] + targets.S[:, None] - half
+        masses = np.empty((targets.m, len(parts), 2 * half + 1))
+        inside = np.arange(2 * half + 1)
+        for i, part in enumerate(parts):
+            low, high = int(begin[i, 0]), int(begin[i, -1]) + 2 * half + 1
+            if part.whole:
+                masses[:, i] = part.masses(low, high)[begin[i, :, None] - low + inside]
+                continue
+            for j, first in enumerate(begin[i].tolist()):
+                masses[j, i] = part.masses(first, first + 2 * half + 1)
+        most, least = float(masses.max()), float(masses.min(where=masses > 0, initial=np.inf))
+        if not most or self.DEPTH * c * half + log(most / least) > LONGEST:
+            raise TooWideError
+        self._kept = []
+        self.logs = self._forward(
+            [RankMasses(partial(np.asarray, rows), 0.0) for rows in masses], keep=True
+        )
+
+    def of_row(self, row: int) -> Chain:
+        """Return the chain of one slice."""
+        return _SliceRow(self, row)
+
+
+class _SliceRow(Chain):
+    """One row of a chain of slices."""
+
+    __slots__ = ("_all", "_row")
+
+    def __init__(self, every: _SliceChain, row: int) -> None:
+        self._all, self._row = every, row
+        self.logs = every.logs[row : row + 1]
+
+    def draw(self, row: int, source: Source) -> list[int]:
+        del row
+        return self._all.draw(self._row, source)
+
+
+class _SliceSampler(JointSampler):
+    """The sampler of a slice whose window is open."""
+
+    __slots__ = ()
+
+    def __init__(
+        self,
+        points: Points,
+        goals: list[int],
+        c: float,
+        window: tuple[NDArray[np.float64], int, int],
+        chain: Chain,
+    ) -> None:
+        self._points, self._lattice, self._c = points, Fixed.of(goals), c
+        self._bounds, self._shell, self._half = window
+        self._inside = (0, 0)
+        targets = self._lattice.targets(points.n, [0])
+        self._rows = _Quick(points, targets, c, self._half, 0, lambda *_: chain)
 
 
 # ---- JointExp: all quantiles in one draw, and its form with a free total -------------------------
@@ -347,7 +503,8 @@ class _Joint(QuantileMechanism, Generic[T]):
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         distance = first_reach(len(self.orders)) / self.c
-        far = [(round(q * n), int(max(q, 1 - q) * distance) + 8) for q in self.orders]
+        orders = map(float, self.orders)
+        far = [(round(q * n), int(max(q, 1 - q) * distance) + 8) for q in orders]
         return [(middle - half, middle + half) for middle, half in far]
 
     def cut(self, x: Points, source: Source) -> Cut:

@@ -26,6 +26,7 @@ from sourdine.central.quantiles.joint import (
     first_reach,
     free_law,
     joint_log_weights,
+    slice_samplers,
 )
 from sourdine.central.quantiles.points import NotReadError, Points
 from sourdine.errors import LEFT_OUT, ParameterError
@@ -89,12 +90,16 @@ class Slices:
     points
         The records.
     make
-        What draws inside a slice, from its records and its cumulative targets.
+        What draws inside slices, from their records and their cumulative targets.
     """
 
     __slots__ = ("_made", "_make", "_points")
 
-    def __init__(self, points: Points, make: Callable[[Points, tuple[int, ...]], Sampler]) -> None:
+    def __init__(
+        self,
+        points: Points,
+        make: Callable[[list[Points], list[tuple[int, ...]]], Sequence[Sampler]],
+    ) -> None:
         self._points, self._make = points, make
         self._made: dict[Key, Sampler] = {}
 
@@ -102,23 +107,21 @@ class Slices:
         self, ticks: list[int], ranks: list[int], goals: list[list[int]], source: Source
     ) -> list[int]:
         """Return the ticks inside all slices, one slice after the other."""
-        x, drawn = self._points, []
-        cuts, places = [0, *ranks, x.n], [0, *ticks, x.cells - 1]
-        for i, inner in enumerate(goals):
-            if len(inner) > 1:
-                key = (cuts[i], cuts[i + 1]), (places[i], places[i + 1]), tuple(inner)
-                if key not in self._made:
-                    self._made[key] = self._slice(*key)
-                drawn += [places[i] + tick for tick in self._made[key].draw(source)[1]]
-        return drawn
+        x = self._points
+        cuts, places = pairwise((0, *ranks, x.n)), pairwise((0, *ticks, x.cells - 1))
+        every = zip(cuts, places, map(tuple, goals), strict=True)
+        keys: list[Key] = [key for key in every if len(key[2]) > 1]
+        new = [key for key in dict.fromkeys(keys) if key not in self._made]
+        if new:
+            try:
+                made = self._samplers(x, new)
+            except NotReadError:
+                made = self._samplers(x.complete(), new)
+            self._made |= zip(new, made, strict=True)
+        return [key[1][0] + tick for key in keys for tick in self._made[key].draw(source)[1]]
 
-    def _slice(
-        self, ranks: tuple[int, int], ticks: tuple[int, int], goals: tuple[int, ...]
-    ) -> Sampler:
-        try:
-            return self._make(self._points.cut(ranks, ticks), goals)
-        except NotReadError:
-            return self._make(self._points.complete().cut(ranks, ticks), goals)
+    def _samplers(self, x: Points, keys: list[Key]) -> Sequence[Sampler]:
+        return self._make([x.cut(ranks, ticks) for ranks, ticks, _ in keys], [k[2] for k in keys])
 
 
 def cut_logs(logs: Floats, inside: Callable[[int, int], Floats]) -> Floats:
@@ -264,7 +267,7 @@ class Hybrid(QuantileMechanism):
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         half = int(first_reach(self.stride) / (2 * self.first.c) + 25 / self.first.c) + 8
-        inner = [(round(q * n) - half, round(q * n) + half) for q in self.orders]
+        inner = [(middle - half, middle + half) for middle in rounded_goals(self.orders, n)]
         return self.first.windows(n) + inner
 
     def one(self, x: Points, source: Source) -> list[int]:
@@ -286,9 +289,9 @@ class Hybrid(QuantileMechanism):
         total = self.first.lattice.h * k
         return sliced([*rounded_goals(self.orders, total), total], self.stride)
 
-    def inside(self, points: Points, goals: tuple[int, ...]) -> Sampler:
-        """Return what draws the quantiles of a slice."""
-        return JointSampler(points, Fixed.of(goals), self.first.c)
+    def inside(self, parts: list[Points], goals: list[tuple[int, ...]]) -> Sequence[Sampler]:
+        """Return what draws the quantiles of slices."""
+        return slice_samplers(parts, goals, self.first.c)
 
     def published(self, drawn: Drawn) -> NDArray[np.int64]:
         return np.sort(np.asarray(drawn[1:], np.int64))
@@ -439,11 +442,15 @@ class ThreeLevels(Hybrid):
         settle(self, stride=stride, inner=inner)
         _ = self.first
 
-    def inside(self, points: Points, goals: tuple[int, ...]) -> Sampler:
-        """Return what draws the quantiles of a slice: in two levels, if there are so many."""
-        if len(goals) <= self.inner:
-            return super().inside(points, goals)
-        return _Nested(points, goals, self.inner, self.first.c)
+    def inside(self, parts: list[Points], goals: list[tuple[int, ...]]) -> Sequence[Sampler]:
+        """Return what draws the quantiles of slices: in two levels, if there are so many."""
+        pairs = zip(parts, goals, strict=True)
+        return [
+            _Nested(part, own, self.inner, self.first.c)
+            if len(own) > self.inner
+            else JointSampler(part, Fixed.of(own), self.first.c)
+            for part, own in pairs
+        ]
 
     def ticks_inside(self, low: int, high: int, m: int) -> Iterator[tuple[int, ...]]:
         if m < self.inner:
@@ -512,7 +519,7 @@ class _Nested:
         aims = [*goals[stride - 1 : -1 : stride], goals[-1]]
         self._first = JointSampler(points, Fixed.of(aims), c)
         self._goals = sliced(goals, stride)
-        self._slices = Slices(points, lambda part, own: JointSampler(part, Fixed.of(own), c))
+        self._slices = Slices(points, lambda parts, goals: slice_samplers(parts, goals, c))
 
     def draw(self, source: Source) -> tuple[int, list[int], list[int]]:
         """Draw level two's ticks, then those of its slices."""

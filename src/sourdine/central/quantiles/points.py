@@ -14,6 +14,7 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Ticks, joined
 from sourdine.frames.grouped import between_each
+from sourdine.noise.selection import by_few_weights
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -200,8 +201,11 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         if len(v) == 0:
             return np.full(1, float(self.cells))
         piece = 1.0 / (f + 1.0)
-        mass = np.repeat(piece, f)
-        mass[window.ends[:-1] - window.start] += (v[1:] - v[:-1] - 1) + piece[:-1]
+        if len(v) == window.stop - window.start:  # one record each: two halves and the gap
+            mass = np.append(piece[0], v[1:] - v[:-1])
+        else:
+            mass = np.repeat(piece, f)
+            mass[window.ends[:-1] - window.start] += (v[1:] - v[:-1] - 1) + piece[:-1]
         if window.start == 0:
             mass[0] += v[0]
         else:
@@ -237,8 +241,8 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         pieces = self.around(rank)
         if len(pieces) == 1:
             return pieces[0]
-        masses = np.array([cells / (records + 1) for _, cells, records in pieces])
-        return pieces[noise.by_weight(masses, source=source)]
+        masses = [cells / (records + 1) for _, cells, records in pieces]
+        return pieces[by_few_weights(masses, source=source)]
 
     def cell(self, rank: int, *, source: Source) -> tuple[int, int]:
         """Draw a cell uniformly from a rank's mass; return its tick and its records."""
@@ -322,6 +326,8 @@ SMALL = 20_000
 """Below this many values a sort is quickest."""
 COARSE = 1 << 16
 """Up to this many cells, counting all is quickest."""
+DENSE = 4
+"""From this many values to a cell on, counting all is quickest, too."""
 LARGEST_SHARE = 0.3
 """Windows that hold more of the values than this are not worth finding."""
 BINS = 4096
@@ -369,9 +375,10 @@ def windows_within(ranges: Ranges, n: int) -> Ranges:
 
 
 def _all(values: Values, grid: Grid) -> Points:
-    if grid.size <= COARSE:
+    if grid.size <= max(COARSE, len(values) // DENSE):
         counts = np.bincount(grid.ticks(values), minlength=grid.size)
-        return Points.counted(np.arange(grid.size), counts, grid.size)
+        there = np.flatnonzero(counts)
+        return Points(len(values), grid.size, [Window(there, counts[there], 0)])
     ticks = grid.ticks(np.sort(values))
     return Points(len(ticks), grid.size, _whole_atoms(ticks, [(0, 0, len(ticks))], len(ticks)))
 

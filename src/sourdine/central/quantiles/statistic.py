@@ -151,6 +151,8 @@ MOST_BRACKETED = 13
 """More quantiles than this have intervals from a whole distribution function."""
 BEYOND = (14, 30)
 """Brackets for a population aim so many times 1/epsilon further out, at least and at most."""
+KEPT = 8
+"""So many brackets, for different numbers of records, are kept for the next draw."""
 MICROSECOND = dt.timedelta(microseconds=1)
 FEWEST, MOST = 0.0, 1e18
 """So many records lead to each of the two algorithms between which a count chooses."""
@@ -391,9 +393,7 @@ class Quantiles(GaussianReady):
     def mechanism(self, records: float | None) -> QuantileMechanism:
         """Return the algorithm for about so many records; those that do not ask are built once."""
         if self.level is not None and not self.curved:
-            if not self.population and self._brackets.fit(records):
-                return self._brackets
-            return self._build("joint", records)
+            return self._bracketed(records)
         method = self._named(records)
         if method == "anchors":
             return self._build(method, records)
@@ -408,10 +408,23 @@ class Quantiles(GaussianReady):
             substitutes=self.substitutes,
         )  # fmt: skip
 
+    def _bracketed(self, records: float | None) -> QuantileMechanism:
+        """Return brackets for about so many records; they are kept for others with the same aims.
+
+        For a population every number of records has its own.
+        """
+        if not self.population:
+            for brackets in self._brackets:
+                if brackets.fit(records):
+                    return brackets
+        built = cast("Brackets", self._build("joint", records))
+        self._brackets.append(built)
+        del self._brackets[:-KEPT]
+        return built
+
     @cached_property
-    def _brackets(self) -> Brackets:
-        """Brackets for any large number of records, which is what most data has."""
-        return cast("Brackets", self._build("joint", None))
+    def _brackets(self) -> list[Brackets]:
+        return []
 
     @cached_property
     def _built(self) -> dict[str, QuantileMechanism]:

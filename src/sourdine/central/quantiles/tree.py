@@ -11,7 +11,7 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine import noise
-from sourdine.central.quantiles.algorithm import QuantileMechanism, release_from
+from sourdine.central.quantiles.algorithm import QuantileMechanism, draw_from, release_from
 from sourdine.central.quantiles.independent import rank_errors
 from sourdine.central.quantiles.intervals import OF_NUMBER, band_reach
 from sourdine.central.quantiles.joint import JointExp, JointFree
@@ -21,7 +21,6 @@ from sourdine.central.quantiles.points import Points
 from sourdine.errors import ParameterError
 from sourdine.exact import integer
 from sourdine.laws import Product
-from sourdine.mechanisms.inputs import add
 from sourdine.mechanisms.laplace import laplace_law
 from sourdine.mechanisms.mechanism import read_beta, read_scale
 from sourdine.privacy import SUBSTITUTE, Part, Relation
@@ -250,16 +249,51 @@ class Tree(QuantileMechanism):
     def leaves(self) -> int:
         return int(self.branching**self.height)
 
+    @property
+    def nodes(self) -> int:
+        """How many nodes are counted: those of all levels below the root."""
+        return sum(self.branching**k for k in range(1, self.height + 1))
+
     def counts(self, x: Points) -> NDArray[np.int64]:
         """Return the counts of all nodes, the top level first."""
-        below = counts_below(x.complete(), bin_edges(self.cells, self.leaves))
-        levels = [self.branching ** (self.height - k) for k in range(1, self.height + 1)]
-        return np.concatenate([np.diff(below[::width]) for width in levels])
+        inner, leaves, records = self._counted(x)
+        counts = np.zeros(self.nodes, np.int64)
+        counts[: len(inner)] = inner
+        counts[len(inner) + leaves] = records
+        return counts
 
     def one(self, x: Points, source: Source) -> NDArray[np.int64]:
-        true = self.counts(x)
-        drawn = noise.discrete_laplace(self.scale, len(true), source=source)
-        return np.asarray(add(true, drawn))
+        inner, leaves, records = self._counted(x)
+        drawn = noise.discrete_laplace(self.scale, self.nodes, source=source)
+        above, below = drawn[: len(inner)], drawn[len(inner) :]
+        above[:] = _added(above, inner)
+        below[leaves] = _added(below[leaves], records)
+        return drawn
+
+    def _counted(self, x: Points) -> tuple[Ints, Ints, Ints]:
+        """Return the counts of all nodes above the leaves, the leaves that are not empty, theirs.
+
+        Most leaves of a large tree are empty.
+        """
+        atoms, b = x.complete().windows[0], self.branching
+        leaves, records = self._leaves_of(atoms.ticks), atoms.counts
+        if self.leaves < self.cells:  # several atoms may share one
+            new = np.flatnonzero(np.diff(leaves, prepend=-1))
+            leaves, records = leaves[new], np.add.reduceat(records, new)
+        levels = [np.bincount(leaves // b, records, b ** (self.height - 1)).astype(np.int64)]
+        while len(levels[0]) > b:
+            levels.insert(0, levels[0].reshape(-1, b).sum(axis=1))
+        inner = np.concatenate(levels) if self.height > 1 else np.zeros(0, np.int64)
+        return inner, leaves, records
+
+    def _leaves_of(self, ticks: Ints) -> Ints:
+        r"""Return the last leaf :math:`i` with :math:`\lfloor iB/k \rfloor \le v` for each tick."""
+        if self.cells * self.leaves < 1 << 62:
+            leaves = ticks * self.leaves
+            leaves += self.leaves - 1
+            leaves //= self.cells
+            return leaves
+        return bin_edges(self.cells, self.leaves).searchsorted(ticks, side="right") - 1
 
     def published(self, drawn: Drawn) -> NDArray[np.int64]:
         """Return the ticks at which the estimated running sum passes each target."""
@@ -278,10 +312,7 @@ class Tree(QuantileMechanism):
     def running_sums(self, counts: Floats) -> Floats:
         """Return the estimated records below each edge, rising: the mean of two envelopes."""
         sums = np.concatenate(([0.0], np.cumsum(consistent(counts, self.branching, self.height))))
-        sums = np.clip(sums, 0.0, max(float(sums[-1]), 0.0))
-        upper = np.maximum.accumulate(sums)
-        lower = np.minimum.accumulate(sums[::-1])[::-1]
-        return np.asarray((upper + lower) / 2)
+        return _between(*_envelopes(sums, sums), float(sums[-1]))
 
     def law(self, x: Points) -> Product:
         """Return the law of the noisy counts, one for each node: they are independent."""
@@ -335,6 +366,15 @@ class Tree(QuantileMechanism):
         return rank_errors([float(q * x.n) for q in self.orders], below[leaf], below[leaf + 1])
 
 
+def _added(drawn: Ints, counts: Ints) -> Ints:
+    """Return noise with counts, which are not negative: at most the greatest 64-bit integer."""
+    total = drawn + counts
+    wrapped = total < drawn
+    if wrapped.any():
+        total[wrapped] = np.iinfo(np.int64).max
+    return total
+
+
 @lru_cache(256)
 def _at_orders(b: int, h: int, orders: tuple[Fraction, ...], beta: float) -> float:
     """Return what no error at the orders passes, for noise of scale 1 and even records."""
@@ -360,19 +400,49 @@ def consistent(counts: Floats, b: int, h: int) -> Floats:
     with :math:`l = 1` for leaves. Downwards, what a parent is over the sum of its children is
     shared among them. The root has no count of its own.
     """
-    ends = np.cumsum([b**k for k in range(1, h + 1)])
-    levels = [counts[end - b**k : end] for k, end in enumerate(ends.tolist(), 1)]
-    z = [levels[-1]]
-    for k in range(h - 1, 0, -1):
-        power = float(b ** (h - k + 1))
+    *inner, leaves = levels_of(counts, b, h)
+    if not inner:
+        return counts
+    sums = leaves.reshape(-1, b).sum(axis=1)
+    over = parents(inner, sums, b) - sums
+    return np.asarray(leaves + np.repeat(over / b, b))
+
+
+def parents(levels: Sequence[Floats], sums: Floats, b: int) -> Floats:
+    """Return the same estimate of the leaves' parents, from the sums of their leaves' counts.
+
+    The levels are those above the leaves, of the whole tree or of what lies below some top nodes.
+    """
+    z: list[Floats] = []
+    below = [sums]
+    for above, level in enumerate(reversed(levels), 2):
+        power = float(b**above)
         own = (power - power / b) / (power - 1)
-        z.append(own * levels[k - 1] + (1 - own) * z[-1].reshape(-1, b).sum(axis=1))
+        if z:
+            below.append(z[-1].reshape(-1, b).sum(axis=1))
+        z.append(own * level + (1 - own) * below[-1])
     estimate = z.pop()
     while z:
-        below = z.pop()
-        over = estimate - below.reshape(-1, b).sum(axis=1)
-        estimate = below + np.repeat(over / b, b)
-    return estimate
+        over = estimate - below.pop()
+        estimate = z.pop() + np.repeat(over / b, b)
+    return np.asarray(estimate)
+
+
+def levels_of(counts: Any, b: int, h: int) -> list[Any]:
+    """Return the counts of each level, the top level first."""
+    return np.split(counts, np.cumsum([b**k for k in range(1, h)]))
+
+
+def _envelopes(highest: Floats, lowest: Floats) -> tuple[Floats, Floats]:
+    """Return the greatest up to each place and the least from it on, along the last axis."""
+    upper = np.maximum.accumulate(highest, axis=-1)
+    return upper, np.minimum.accumulate(lowest[..., ::-1], axis=-1)[..., ::-1]
+
+
+def _between(upper: Floats, lower: Floats, total: float) -> Floats:
+    """Return the mean of two envelopes, both cut off at 0 and at the total."""
+    ends = 0.0, max(total, 0.0)
+    return np.asarray((np.clip(upper, *ends) + np.clip(lower, *ends)) / 2)
 
 
 # ---- A whole distribution function: counts below knots, with the reach of their noise ------------
@@ -409,6 +479,10 @@ MOST_JOINT = 40
 HALF = Fraction(1, 2)
 FINE = 2000
 """Knots are kept so that no more than this part of all records lies between two."""
+FEW_LEAVES = 1 << 14
+"""So few leaves have all their running sums computed."""
+AT_ONCE = 1 << 12
+"""So many blocks of leaves, or one top node's, are summed at a time."""
 ROUNDED = 0.01
 """What is added to the reach for the rounding of estimated counts."""
 
@@ -450,16 +524,11 @@ class Curve:
             branching=branching, height=height,
         )  # fmt: skip
 
-    @cached_property
+    @property
     def edges(self) -> QuantileMechanism:
         usual = max(FEWEST, min(USUAL, int(self.weight / A_PIECE)))
         m = next((m for least, m in EDGES.items() if self.weight >= least), usual)
-        few = JointExp if self.relation is SUBSTITUTE else JointFree
-        kind: type[QuantileMechanism] = few if m <= MOST_JOINT else Hybrid
-        return kind(
-            epsilon=self.epsilon * HALF, q=[Fraction(j, m + 1) for j in range(1, m + 1)],
-            cells=self.cells, relation=self.relation, rows=self.rows,
-        )  # fmt: skip
+        return _edges(m, self.epsilon * HALF, self.cells, self.relation, self.rows)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -477,9 +546,12 @@ class Curve:
         """Draw the knots and the counts below them."""
         if self.by_ticks:
             tree = self.tree(self.cells, self.epsilon)
-            counts = release_from(reader, tree, source).drawn["drawn"]
-            at = bin_edges(self.cells, tree.leaves)
-            sums = tree.running_sums(np.asarray(counts, np.float64))
+            counts = np.asarray(draw_from(reader, tree, source), np.int64)
+            if tree.leaves > FEW_LEAVES:
+                leaf, sums = around_steps(counts, tree.branching, tree.height)
+            else:
+                leaf, sums = np.arange(tree.leaves + 1), tree.running_sums(counts.astype(float))
+            at = leaf * self.cells // tree.leaves
             return {"counted": self.cells, **_thinned(at, sums, self.cells)}
         ticks = release_from(reader, self.edges, source).value
         at = np.unique(np.concatenate((ticks, ticks + 1)))
@@ -487,8 +559,7 @@ class Curve:
         between = reader.between(at.tolist())
         tree = self.tree(len(between), self.epsilon * HALF)
         points = Points.counted(np.arange(len(between)), between, len(between))
-        counts = tree.release(points, source=source).drawn["drawn"]
-        sums = tree.running_sums(np.asarray(counts, np.float64))
+        sums = tree.running_sums(np.asarray(tree.draw_once(points, source), np.float64))
         inner = bin_edges(tree.cells, tree.leaves)
         first = np.unique(inner, return_index=True)[1]
         ends = np.concatenate(([0], at, [self.cells]))
@@ -518,11 +589,78 @@ class Curve:
         return far + between
 
 
+@lru_cache(64)
+def _edges(
+    m: int, epsilon: Fraction, cells: int, relation: Relation, rows: int
+) -> QuantileMechanism:
+    """Return what draws m quantiles that are evenly spaced."""
+    few = JointExp if relation is SUBSTITUTE else JointFree
+    kind: type[QuantileMechanism] = few if m <= MOST_JOINT else Hybrid
+    orders = [Fraction(j, m + 1) for j in range(1, m + 1)]
+    return kind(epsilon=epsilon, q=orders, cells=cells, relation=relation, rows=rows)
+
+
+def around_steps(counts: Ints, b: int, h: int) -> tuple[Ints, Floats]:
+    """Return the edges of the leaves around which `_levels` rise, and the running sums there.
+
+    The sums are those of `Tree.running_sums`, added in another order, and `_thinned` keeps the same
+    knots of these edges as of all. As levels rise, the edges inside a block of siblings are left
+    out where both ends of the block are on one level; the greatest and the least sum inside each
+    block tell these levels.
+    """
+    levels, blocks = levels_of(np.asarray(counts), b, h), b ** (h - 1)
+    ends, over = np.zeros(blocks + 1), np.empty(blocks)
+    highest, lowest = np.zeros(blocks + 1), np.empty(blocks + 1)
+    # Top nodes are estimated apart from each other. A few of them fit into the processor's cache.
+    some = max(1, AT_ONCE * b // blocks)
+    room = np.empty((b, some * blocks // b))
+    for top in range(0, b, some):
+        *inner, leaves = (level[top * b**k : (top + some) * b**k] for k, level in enumerate(levels))
+        sums = room[:, : len(leaves) // b]
+        sums[:] = leaves.reshape(-1, b).T
+        for j in range(1, b):
+            sums[j] += sums[j - 1]
+        estimate = parents(inner, sums[-1], b)
+        first, last = top * blocks // b, top * blocks // b + len(estimate)
+        np.cumsum(estimate, out=ends[first + 1 : last + 1])
+        ends[first + 1 : last + 1] += ends[first]
+        over[first:last] = (estimate - sums[-1]) / b
+        line = ends[first:last].copy()
+        for j in range(b - 1):
+            line += over[first:last]
+            sums[j] += line
+        sums[:-1].max(axis=0, out=highest[first + 1 : last + 1])
+        sums[:-1].min(axis=0, out=lowest[first:last])
+    total = max(float(ends[-1]), 0.0)
+    lowest[-1] = ends[-1]
+    upper, lower = _envelopes(np.maximum(highest, ends), np.minimum(lowest, ends))
+
+    block = np.flatnonzero(np.diff(_levels(_between(upper, lower, total), total)))
+    inside = np.cumsum(levels[-1].reshape(-1, b)[block, :-1], axis=1, dtype=np.float64)
+    inside += np.cumsum(np.column_stack((ends[block], *[over[block]] * (b - 1))), axis=1)[:, 1:]
+    found = _between(
+        *_envelopes(
+            np.column_stack((upper[block], inside, upper[block + 1])),
+            np.column_stack((lower[block], inside, lower[block + 1])),
+        ),
+        total,
+    )
+    edges = block[:, None] * b + np.arange(b + 1)
+    return (
+        np.concatenate(([0], edges.ravel(), [b**h])),
+        np.concatenate((_between(upper[:1], lower[:1], total), found.ravel(), [total])),
+    )
+
+
+def _levels(sums: Floats, total: float) -> Floats:
+    """Return in which of equal parts of all records running sums lie."""
+    return np.floor(sums * (FINE / total)) if total > 0 else np.zeros_like(sums)
+
+
 def _thinned(at: Ints, sums: Floats, cells: int) -> dict[str, Any]:
     """Return knots between which little lies, with both sides of every jump."""
     total = max(float(sums[-1]), 0.0)
-    level = np.floor(sums * (FINE / total)) if total > 0 else np.zeros(len(sums))
-    moved = np.flatnonzero(np.diff(level))
+    moved = np.flatnonzero(np.diff(_levels(sums, total)))
     kept = np.unique(np.concatenate(([0], moved, moved + 1, [len(sums) - 1])))
     ends, first = np.unique(at[kept], return_index=True)
     below = np.round(sums[kept][first], 2)
