@@ -6,13 +6,12 @@ import re
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
-from io import StringIO
 from typing import TYPE_CHECKING, assert_never
 
 from markupsafe import Markup, escape
 
 from sourdine.errors import SourdineError
-from sourdine.results import figures
+from sourdine.results import figures, svg
 from sourdine.results.formatting import printable
 from sourdine.results.templates import environment
 
@@ -51,10 +50,14 @@ class TextTable:
 
 @dataclass(frozen=True, slots=True)
 class Picture:
-    """A drawing, as SVG that only our own palette and letters went into."""
+    """A drawing, as SVG that only our own palette and letters went into.
+
+    One with a title stands beside others.
+    """
 
     svg: str
     alt: str
+    title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,18 +96,17 @@ COLOURS = {
     "rule": (figures.RULE, "#333d47"),
 }
 """The palette by light, and what takes its place in the dark."""
-NAMES = re.compile(r'(id="|href="#|url\(#)')
+WIDTH, HALF = 640, 320
+"""The pixels of a picture, and of one beside another."""
 
 
-def drawn(release: Release, name: str, alt: str) -> Picture | None:
-    """Return the picture of a release; None where there is none, or nothing to draw with.
+def drawn(release: Release, alt: str) -> list[Picture]:
+    """Return the pictures of a release; none where there is nothing to draw.
 
     Parameters
     ----------
     release
         What was published.
-    name
-        A word that no other picture of the page has.
     alt
         What it is a picture of.
     """
@@ -112,23 +114,17 @@ def drawn(release: Release, name: str, alt: str) -> Picture | None:
     panels = 0 < len(columns.by) < len(columns.labels)  # several numbers of each group
     fits = columns.printed is not None or panels
     if not (len(columns.values) >= FEWEST and (len(columns.values) <= MOST or fits)):
-        return None
-    drawing = StringIO()
+        return []
     try:
-        figure = release.plot()
-        figure.savefig(drawing, format="svg", transparent=True, metadata={"Date": None})
-    except SourdineError:  # no intervals to draw, or no matplotlib
-        return None
-    return Picture(_within_a_page(drawing.getvalue(), name), alt)
-
-
-def _within_a_page(svg: str, name: str) -> str:
-    """Return a drawing whose names are its own and whose colours are those of the page."""
-    text = NAMES.sub(rf"\g<1>{name}-", svg[svg.index("<svg") :])
-    text = re.sub(r"<metadata>.*?</metadata>", "", text, flags=re.DOTALL)
-    for word, (light, _) in COLOURS.items():
-        text = text.replace(f": {light}", f": var(--{word})")
-    return text
+        charts = release.charts()
+    except SourdineError:  # no intervals to draw
+        return []
+    wide = WIDTH if len(charts) == 1 else HALF
+    return [
+        Picture(svg.draw(chart, wide), alt, title)
+        for title, chart in charts.items()
+        if chart.mark != "dots" or len(chart.x.names) <= MOST
+    ]
 
 
 # ---- A report as Markdown, in which names that strangers chose mark nothing ----------------------

@@ -18,6 +18,7 @@ from sourdine.reports import sections as words
 from sourdine.reports.about import About
 from sourdine.reports.rendering import article, markdown, page
 from sourdine.reports.sections import sections
+from sourdine.results.answer import brief
 from sourdine.results.formatting import json_text
 from sourdine.session.charges import UnreadableError, require_sound
 from sourdine.storage.journal import now
@@ -185,6 +186,13 @@ class FiledRelease:
             return cls(charge, charge.release)
         except ParameterError:
             return cls(charge, None)
+
+    @property
+    def value(self) -> str:
+        """The answer in a few words."""
+        if self.release is not None:
+            return brief(self.release)
+        return "none kept" if self.charge.answer is None else "not readable"
 
     @property
     def state(self) -> str:

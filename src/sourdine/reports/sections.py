@@ -151,12 +151,13 @@ def _overview(report: FiledReport) -> TextTable:
         (
             str(c.number),
             c.what,
-            c.value,
+            filed.value,
             shown(c.epsilon),
             shown(c.delta),
             shown(c.spent.exact_epsilon()) if adds else percent(c.share, up=True),
         )
-        for c in report.charges
+        for filed in report.filed
+        for c in [filed.charge]
     ]
     so_far = "epsilon so far" if adds else "spent so far"
     return TextTable(("", "question", "answer", "epsilon", "delta", so_far), rows)
@@ -173,23 +174,23 @@ def _release(report: FiledReport, filed: FiledRelease, *, pictures: bool) -> Sub
     if release is None:
         return Subsection(title, [Facts(facts), Text(f"{filed.state.capitalize()}.")], filed.state)
     facts += [(word.capitalize(), text) for word, text in release.mechanism.findings(release)]
-    picture = drawn(release, f"r{charge.number}", charge.what) if pictures else None
     return Subsection(
         title,
         [
             _table(release),
-            *([picture] if picture else []),
+            *(drawn(release, charge.what) if pictures else []),
             Facts(facts),
             *(Text(text) for text in release.caveats),
         ],
-        charge.value if len(release.columns().values) == 1 else "",
+        filed.value if len(release.columns().values) == 1 else "",
     )
 
 
 def _table(release: Release) -> TextTable:
     """Return the table of a release, with intervals wherever there are some, cut where long."""
-    sheet = release.sheet()
-    heads, rows = sheet.heads, list(sheet.lines)
+    answer = release.answer
+    heads, lines = answer.mechanism.printed(answer)
+    rows = list(lines)
     left = _lines(release, len(rows)) - MOST_ROWS
     if left > 0:
         more = f"and {left} more, in the ledger and in the JSON"
