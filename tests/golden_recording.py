@@ -22,6 +22,7 @@ import numpy as np
 
 import sourdine as sd
 from sourdine.local.table.columns import CATEGORICAL, NUMERIC
+from sourdine.noise.laplace import LaplaceBits
 from sourdine.questions import STATISTICS
 from typed_questions import BASE, FIXED, FOUND, GROUPS, QUESTIONS, UNKNOWN, Asked
 
@@ -44,17 +45,20 @@ def fixed_randomness(name: str) -> Iterator[None]:
     """Give every sampler the bytes of a stream that depends on a name alone.
 
     The patched class is that of the operating system's source, so a release says what it costs as
-    it does for users, and calls that take no ``source`` are recorded too.
+    it does for users, and calls that take no ``source`` are recorded too. Nothing is drawn ahead:
+    what one call leaves would be the next one's.
     """
     cls = type(sd.noise.SYSTEM)
-    real = cls.bytes
+    real, ahead = cls.bytes, LaplaceBits._next
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
     stream = sd.noise.SeededSource(seed)
     cls.bytes = lambda _, count, /: stream.bytes(count)  # type: ignore[method-assign]
+    LaplaceBits._next = lambda bits: bits.word(sd.noise.SYSTEM)  # type: ignore[method-assign]
     try:
         yield
     finally:
         cls.bytes = real  # type: ignore[method-assign]
+        LaplaceBits._next = ahead  # type: ignore[method-assign]
 
 
 # ---- what is recorded of an answer ---------------------------------------------------------------

@@ -54,6 +54,10 @@ def test_our_noise_is_fresh_after_fork():
     mechanism = Laplace(epsilon=1, sensitivity=10**6)
     assert not repeats_after_fork(lambda: mechanism.simulate(0, 8).tobytes())
     assert not repeats_after_fork(lambda: noise.SYSTEM.bytes(16))
+    single = [mechanism.release(0).value for _ in range(10)]
+    assert mechanism.sampler._ahead, "values are drawn ahead"
+    assert len(set(single)) == 10
+    assert not repeats_after_fork(lambda: str(mechanism.release(0).value).encode())
 
 
 def test_a_sampler_that_counts_up_to_its_noise_leaks_time():

@@ -2,24 +2,39 @@
 
 from __future__ import annotations
 
+import os
+import signal
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from inspect import signature
+from itertools import chain
+from multiprocessing import get_context
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.audit.curves import Passed, Spread, held, rejected
-from sourdine.audit.exhaustive import ALPHA, TOLERANCE, Worst, p_value, worst_case
+from sourdine.audit.curves import Passed, Spread, held, held_by, rejected
+from sourdine.audit.discovery import registered
+from sourdine.audit.exhaustive import (
+    ALPHA,
+    TOLERANCE,
+    Worst,
+    neighbouring,
+    p_value,
+    worst_case,
+    worst_of,
+)
+from sourdine.errors import MissingExtraError
 from sourdine.mechanisms.mechanism import Mechanism
 from sourdine.noise import SeededSource
 from sourdine.privacy.accounting import compose
 from sourdine.privacy.accounting.parts import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -161,15 +176,21 @@ def check_draws_have_power(specimen: Specimen) -> None:
     More are made until they have the power to reject both wrong laws.
     """
     mechanism, given = _made(specimen), specimen.inputs[-1]
-    wrong = _wrong_laws(specimen)
-    for more in MORE:
-        draws = mechanism.simulate(given, more * specimen.draws)
-        p = max(p_value(draws, law) for law in wrong)
-        if p < ALPHA:
-            break
+    draws, p = _drawn_with_power(specimen)
     _demand(p < ALPHA, f"{len(draws)} draws fit a law with 30% more or less noise: p = {p:.1e}")
     p = p_value(draws, mechanism.law(mechanism.read(given)))
     _demand(p >= ALPHA, f"{len(draws)} draws do not follow the law: p = {p:.1e}")
+
+
+def _drawn_with_power(specimen: Specimen) -> tuple[NDArray[np.int64], float]:
+    """Return so many draws that both wrong laws are rejected, and the larger of their p-values."""
+    wrong = _wrong_laws(specimen)
+    for more in MORE:
+        draws = _made(specimen).simulate(specimen.inputs[-1], more * specimen.draws)
+        p = max(p_value(draws, law) for law in wrong)
+        if p < ALPHA:
+            break
+    return draws, p
 
 
 def check_releases_follow_the_law(specimen: Specimen) -> None:
@@ -320,16 +341,22 @@ class Row:
     worst
         The pair of neighbours that it tells apart best.
     weaker
-        The same of a copy that spends ``factor`` times what it says.
+        A pair by which a copy that spends ``factor`` times what it says breaks the claim; the worst
+        one if none does.
     factor
         How much weaker that copy is.
     p_value
-        How well the draws follow the law.
+        How well draws for the last input follow the law.
+    power
+        How well they follow a law with 30% more or less noise: they can tell it from the right one
+        if this is below `ALPHA`.
     spread, curve
         The pairs of neighbours whose losses lie furthest apart, and whose whole curve comes
         highest, beside what the parts of the loss claim.
     seconds
         How long the audit took.
+    faults
+        The reason of every check of the conformance suite that failed; none if it was not run.
     """
 
     name: str
@@ -338,9 +365,11 @@ class Row:
     weaker: Worst
     factor: Fraction
     p_value: float
+    power: float
     spread: Spread
     curve: Passed
     seconds: float
+    faults: tuple[str, ...] = ()
 
     @property
     def reached(self) -> float:
@@ -352,10 +381,12 @@ class Row:
         """Whether all claims hold, a weaker copy is caught, and the draws follow the law."""
         caught = not self.weaker.within(self.claim)
         within = self.worst.within(self.claim) and self.spread.holds and self.curve.holds
-        return within and caught and self.p_value >= ALPHA
+        return within and caught and self.p_value >= ALPHA and not self.faults
 
 
-def audit_row(specimen: Specimen, epsilon: Fraction | None = None) -> Row:
+def audit_row(
+    specimen: Specimen, epsilon: Fraction | None = None, *, thorough: bool = False
+) -> Row:
     """Audit one mechanism: exactly, against a copy that is too weak, and by its draws.
 
     Parameters
@@ -364,20 +395,105 @@ def audit_row(specimen: Specimen, epsilon: Fraction | None = None) -> Row:
         What is audited.
     epsilon
         At which epsilon; the specimen's own if left out.
+    thorough
+        Whether to run the whole conformance suite as well.
     """
     begin = perf_counter()
-    spent = Fraction(specimen.epsilon if epsilon is None else epsilon)
-    mechanism = specimen.make(spent)
+    if epsilon is not None:
+        specimen = replace(specimen, epsilon=epsilon)
+    mechanism, weak = _made(specimen), _made(specimen, specimen.weaker)
     claim = mechanism.guarantee
-    spread, curve = held(mechanism, specimen.inputs)
+    pairs = list(neighbouring(mechanism, specimen.inputs))
+    worst = worst_of(pairs, claim)
+    spread, curve = held_by(pairs, mechanism.parts)
+    # The worst pair of the mechanism is nearly always one by which the weaker copy is caught.
+    likely = (worst.x, worst.y, weak.law(worst.x), weak.law(worst.y))
+    others = neighbouring(weak, specimen.inputs)
+    draws, power = _drawn_with_power(specimen)
     return Row(
         name=specimen.name,
         claim=claim,
-        worst=worst_case(mechanism, specimen.inputs),
-        weaker=worst_case(specimen.make(specimen.weaker * spent), specimen.inputs, claim),
+        worst=worst,
+        weaker=worst_of(chain([likely], others), claim, enough=True),
         factor=specimen.weaker,
-        p_value=min(sampled(mechanism, given, specimen.draws) for given in specimen.inputs[-2:]),
+        p_value=p_value(draws, mechanism.law(mechanism.read(specimen.inputs[-1]))),
+        power=power,
         spread=spread,
         curve=curve,
+        faults=_faults(specimen) if thorough else (),
         seconds=perf_counter() - begin,
     )
+
+
+def _faults(specimen: Specimen) -> tuple[str, ...]:
+    """Run the conformance suite and return why checks failed."""
+    faults = []
+    for check in all_checks():
+        try:
+            check(specimen)
+        except AssertionError as error:
+            faults.append(str(error))
+    return tuple(faults)
+
+
+FEWEST_MECHANISMS = 4
+"""A process is started for so many mechanisms."""
+
+
+def audit_rows(
+    specimens: Sequence[Specimen], *, thorough: bool = False, workers: int | None = None
+) -> Iterator[tuple[str, Row | str]]:
+    """Yield the name of each mechanism with its row as soon as it is judged.
+
+    A mechanism that needs an extra which is not installed has the reason in place of its row.
+
+    Parameters
+    ----------
+    specimens
+        What is audited. Other processes find them by their names.
+    thorough
+        Whether to run the whole conformance suite as well.
+    workers
+        How many processes share the work; defaults to the number of cores, or fewer for few
+        mechanisms. All but the draws is the same whatever their number.
+    """
+    if workers is None:  # another process pays off with a few mechanisms: it imports everything
+        workers = max(1, min(_cores(), len(specimens) // FEWEST_MECHANISMS))
+    if workers == 1:
+        for specimen in specimens:
+            yield specimen.name, _judged(specimen, thorough=thorough)
+        return
+    # Ctrl-C ends the workers at once and silently; the error is reported by this process.
+    pool = ProcessPoolExecutor(
+        workers,
+        get_context("spawn"),
+        initializer=signal.signal,
+        initargs=(signal.SIGINT, signal.SIG_DFL),
+    )
+    try:
+        work = {
+            pool.submit(_judged_by_name, one.name, thorough=thorough): one.name for one in specimens
+        }
+        for done in as_completed(work):
+            yield work[done], done.result()
+    finally:
+        pool.shutdown(cancel_futures=True)
+
+
+def _judged(specimen: Specimen, *, thorough: bool) -> Row | str:
+    try:
+        return audit_row(specimen, thorough=thorough)
+    except MissingExtraError as error:
+        return str(error)
+
+
+def _judged_by_name(name: str, *, thorough: bool) -> Row | str:
+    (specimen,) = (one for one in registered() if one.name == name)
+    return _judged(specimen, thorough=thorough)
+
+
+def _cores() -> int:
+    try:
+        return len(os.sched_getaffinity(0))
+    except AttributeError:  # macOS and Windows
+        return os.cpu_count() or 1

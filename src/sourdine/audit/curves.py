@@ -30,10 +30,11 @@ from sourdine.privacy.accounting.losses import dominating
 from sourdine.privacy.accounting.parts import plain
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
+    from sourdine.audit.exhaustive import Pair
     from sourdine.mechanisms import Mechanism
 
     Floats = NDArray[np.float64]
@@ -154,8 +155,14 @@ def held(
     mechanism: Mechanism[Any], inputs: Sequence[Any], parts: tuple[Part, ...] | None = None
 ) -> tuple[Spread, Passed]:
     """Return both of the above, from laws that are found once."""
+    parts = mechanism.parts if parts is None else parts
+    return held_by(neighbouring(mechanism, inputs), parts)
+
+
+def held_by(pairs: Iterable[Pair], parts: tuple[Part, ...]) -> tuple[Spread, Passed]:
+    """Return the largest range of the losses and the largest excess over the claimed curve."""
     widest, highest = None, None
-    for spread, passed in _each(mechanism, inputs, mechanism.parts if parts is None else parts):
+    for spread, passed in _each(pairs, parts):
         widest = spread if widest is None or spread.upper > widest.upper else widest
         highest = passed if highest is None or passed.excess > highest.excess else highest
     if widest is None or highest is None:
@@ -165,7 +172,8 @@ def held(
 
 def rejected(mechanism: Mechanism[Any], inputs: Sequence[Any], parts: tuple[Part, ...]) -> bool:
     """Return whether some pair of neighbours passes the claimed curve."""
-    return any(not passed.holds for _, passed in _each(mechanism, inputs, parts))
+    pairs = neighbouring(mechanism, inputs)
+    return any(not passed.holds for _, passed in _each(pairs, parts))
 
 
 def over(parts: tuple[Part, ...], losses: Losses) -> float:
@@ -177,11 +185,9 @@ def over(parts: tuple[Part, ...], losses: Losses) -> float:
     return max(_surely(claim, one) for one in (losses, losses.swapped))
 
 
-def _each(
-    mechanism: Mechanism[Any], inputs: Sequence[Any], parts: tuple[Part, ...]
-) -> Iterator[tuple[Spread, Passed]]:
+def _each(pairs: Iterable[Pair], parts: tuple[Part, ...]) -> Iterator[tuple[Spread, Passed]]:
     claim = _claimed_range(parts)
-    for x, y, p, q in neighbouring(mechanism, inputs):
+    for x, y, p, q in pairs:
         losses = p.losses(q)
         width = float(losses.loss.max() - losses.loss.min())
         upper = inf if losses.beyond else width + 2 * losses.slack

@@ -18,7 +18,7 @@ from sourdine.results.answer import plain
 from sourdine.results.release import Release
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from sourdine.privacy import Guarantee
 
     Floats = NDArray[np.float64]
+    Pair = tuple[Any, Any, Any, Any]  # an input, a neighbour, and the law of each
 
 
 # ---- The exact worst case: every neighbour of every input, by the laws themselves ----------------
@@ -74,20 +75,28 @@ def worst_case(
         The promise to hold it to; its own guarantee if left out.
     """
     claim = mechanism.guarantee if claim is None else claim
+    return worst_of(neighbouring(mechanism, inputs), claim)
+
+
+def worst_of(pairs: Iterable[Pair], claim: Guarantee, *, enough: bool = False) -> Worst:
+    """Return the pair of neighbours whose laws lie furthest apart.
+
+    With ``enough`` the search ends at the first pair that breaks the claim.
+    """
     worst = None
-    for pair in neighbouring(mechanism, inputs):
+    for pair in pairs:
         for x, y, p, q in (pair, (pair[1], pair[0], pair[3], pair[2])):
             apart = _apart(p, q, float(claim.delta), worst)
             if worst is None or (apart.upper, apart.value) > (worst.upper, worst.epsilon):
                 worst = Worst(apart.value, apart.upper, x, y, apart.at)
+                if enough and not worst.within(claim):
+                    return worst
     if worst is None:
         raise nothing_compared()
     return worst
 
 
-def neighbouring(
-    mechanism: Mechanism[Any], inputs: Sequence[Any]
-) -> Iterator[tuple[Any, Any, Any, Any]]:
+def neighbouring(mechanism: Mechanism[Any], inputs: Sequence[Any]) -> Iterator[Pair]:
     """Yield each input with each of its neighbours, and their laws; no pair comes twice."""
     laws: dict[Any, Any] = {}
     compared = set()
