@@ -110,7 +110,7 @@ def test_verdicts(row, judged):
         (dirac.meets_bound, (10**6, 10**6 + 1, 10**12)),
         (dirac.unbiased, lambda n, e: laws.weighed(n, 1.3 * e / 2)),
         (grid_mean.keeps_privacy, 0.52),
-        (many_risks.slower, ("jointexp", "indexp", "recexp")),
+        (many_risks.slower, (("jointexp",), ("indexp",), ("recexp",))),
         (many_risks.above_indexp, ((20, 10), (50, 10))),
         (many_risks.above_indexp, ((10, 10), (10, 1))),
     ],
