@@ -60,7 +60,7 @@ examples: $(VENV)/.ready ## three examples with a plot each, in examples/out
 audit: $(VENV)/.ready ## exact worst case and sampling of all registered mechanisms
 	$(BIN)/sourdine audit
 
-BENCHMARKS := startup noise quantiles local accuracy accounting
+BENCHMARKS := startup speed noise quantiles local accuracy accounting
 
 bench: .venv-bench/.ready $(VENV)/.ready ## compare with NumPy, OpenDP, diffprivlib, pure-ldp and multi-freq-ldpy: a table and a plot
 	@for name in $(BENCHMARKS); do .venv-bench/bin/python benchmarks/$$name.py || echo "$$name: a promise was missed"; done

@@ -7,6 +7,9 @@ Records are drawn from US wages as from a population. A run counts as covered if
 every one of the 200,001 ticks: of the records' own distribution function, and of the population's.
 Heights are beside that of the band without privacy (Dvoretzky, Kiefer, Wolfowitz, Massart). The
 demand: at least 95% of the runs, and at n = 100,000, epsilon 1, 1.3 times that height at most.
+
+The processor time of a call, with default step, is that of the 99 centiles of ``numpy.quantile``
+on the same normal values times `TIMES` at most. ``--only 0`` measures times alone.
 """
 
 from __future__ import annotations
@@ -16,6 +19,8 @@ import sys
 from dataclasses import dataclass
 from math import log, sqrt
 from pathlib import Path
+from statistics import median
+from time import process_time
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -27,6 +32,8 @@ from sourdine.central import Cdf
 from sourdine.data import wages
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from numpy.typing import NDArray
 
 OUT = Path(__file__).parent / "out"
@@ -35,6 +42,8 @@ HEADS = (
     "n", "epsilon", "relation", "runs", "records covered", "population covered",
     "height, records", "height, population", "times that without privacy", "kept",
 )  # fmt: skip
+TIMES = {100_000: 10.0, 1_000_000: 2.5}
+CALLS = 9
 
 
 @dataclass(frozen=True)
@@ -103,6 +112,25 @@ def judged(cell: Cell, runs: int, pool: NDArray[np.int64], rng: np.random.Genera
     ]  # fmt: skip
 
 
+def seconds(call: Callable[[], object]) -> float:
+    """Return the processor time of one call."""
+    start = process_time()
+    call()
+    return process_time() - start
+
+
+def ratio(n: int) -> float:
+    """Return how many times as long as the centiles of NumPy a distribution function takes."""
+    x, orders = np.random.default_rng(1).normal(50, 15, n), np.arange(1, 100) / 100
+    asked = Cdf(bounds=(0, 100), epsilon=1)
+    both = [
+        (seconds(lambda: asked.release(x)), seconds(lambda: np.quantile(x, orders)))
+        for _ in range(CALLS + 1)
+    ][1:]
+    ours, theirs = (median(times) for times in zip(*both, strict=True))
+    return ours / theirs
+
+
 def main() -> int:
     """Run all settings, print and write the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -115,6 +143,11 @@ def main() -> int:
         for cell in progress.track(CELLS[: options.only], description="bands"):
             rows.append(judged(cell, options.runs, pool, rng))
             progress.console.print(*rows[-1])
+    quick = True
+    for n, most in TIMES.items():
+        times = ratio(n)
+        quick &= times <= most
+        print(f"n = {n}: {times:.1f} times the time of numpy.quantile, {most:g} at most")
     table = Table(*HEADS, title="Bands of distribution functions, US wages")
     for row in rows:
         table.add_row(*row)
@@ -122,7 +155,7 @@ def main() -> int:
     OUT.mkdir(exist_ok=True)
     lines = [" | ".join(row) for row in (HEADS, ("---",) * len(HEADS), *rows)]
     (OUT / "cdf.md").write_text("\n".join(f"| {line} |" for line in lines) + "\n")
-    return 0 if all(row[-1] == "yes" for row in rows) else 1
+    return 0 if quick and all(row[-1] == "yes" for row in rows) else 1
 
 
 if __name__ == "__main__":

@@ -219,7 +219,7 @@ def releases() -> tuple[Callable[[], int], Callable[[], int]]:
     """Return whole releases of one number: read, drawn, wrapped with their cost."""
     laplace = Laplace(epsilon=1, sensitivity=20)
     gaussian = Gaussian(epsilon=1, delta=1e-6, sensitivity=20)
-    return (lambda: int(laplace.release(0))), (lambda: int(gaussian.release(0)))
+    return (lambda: laplace.release(0).value), (lambda: gaussian.release(0).value)
 
 
 FAR = 123_456

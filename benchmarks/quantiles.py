@@ -95,7 +95,7 @@ class Ranked:
         """Release once and return the rank error of every quantile."""
         release = sd.quantiles(
             x, orders(self.m), bounds=self.bounds, step=self.step,
-            epsilon=self.epsilon, relation=self.relation,
+            epsilon=self.epsilon, relation=self.relation, interval=None,
         )  # fmt: skip
         grid = release.grid
         ticks, drawn = np.sort(grid.ticks(x)), grid.ticks(np.atleast_1d(release.value))

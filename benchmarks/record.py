@@ -12,7 +12,7 @@ from platform import machine, python_version, system
 __all__ = ["OUT", "Beside", "machine_facts", "read", "write"]
 
 OUT = Path(__file__).parent / "out"
-PACKAGES = ("sourdine", "numpy", "opendp", "diffprivlib", "pure-ldp", "multi-freq-ldpy")
+PACKAGES = ("sourdine", "numpy", "pandas", "opendp", "diffprivlib", "pure-ldp", "multi-freq-ldpy")
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,18 @@
-"""Write one table and one picture of all measurements with peers.
+"""Write one table and one picture of all measurements with peers, for each type of machine.
 
-``make bench`` runs the benchmarks, then this. The table goes to ``docs/benchmarks.md``, the picture
-to ``docs/images/benchmarks.png``; of a quick run both go to ``benchmarks/out``.
+``make bench`` runs the benchmarks, then this. The figures go to ``docs/benchmarks/x86_64.json`` or
+that of another type of machine, the picture to ``docs/images/benchmarks-x86_64.png``, and
+``docs/benchmarks.md`` is written from all types that were measured; of a quick run everything goes
+to ``benchmarks/out``.
 """
 
 from __future__ import annotations
 
+import json
 import sys
+from dataclasses import asdict
 from itertools import groupby
+from platform import machine
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -21,9 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-NAMES = ("accuracy", "quantiles", "noise", "local", "startup")
+NAMES = ("accuracy", "speed", "quantiles", "noise", "local", "startup")
 TITLES = {
     "error": "Error at the same epsilon",
+    "speed": "Time of a call",
     "quantiles": "Time of private quantiles",
     "noise": "Time to draw noise",
     "local privacy": "Time to randomise an answer",
@@ -31,6 +37,7 @@ TITLES = {
 }
 PEERS = {
     "NumPy": "no privacy",
+    "pandas": "today",
     "OpenDP": "jointexp",
     "diffprivlib": "staircase",
     "pure-ldp": "inverse sensitivity",
@@ -44,9 +51,8 @@ Sourdine compared with similar libraries. Each topic runs in one process, one li
 other, on the same data. Lower is better in every row; the ratio is the peer's figure divided by
 Sourdine's. A peer that lacks the same function runs its closest equivalent, which is named at the
 top of each script under `benchmarks/`. The last column says whether a target set beforehand is met.
-`make bench` repeats all measurements and writes this page.
-
-![Figures of the peers as multiples of Sourdine's](images/benchmarks.png)
+`make bench` repeats all measurements and writes this page. Types of machines are measured and
+reported apart.
 """
 
 
@@ -145,16 +151,19 @@ def _whole(text: str) -> str:
     return f"{float(text):,.0f}" if "e" in text else text
 
 
-def page(rows: list[Beside], facts: dict[str, str]) -> str:
-    """Return the page."""
-    pieces = [
-        HEAD,
-        "| measured with | |\n| --- | --- |",
-        *(f"| {name} | {fact} |" for name, fact in facts.items()),
-    ]
-    for topic, group in jobs(rows):
-        pieces += [f"\n## {TITLES[topic]}\n", _line(HEADER), _line(("---",) * len(HEADER))]
-        pieces += [_line(cells(row)) for _, found in group for row in found]
+def page(measured: dict[str, tuple[dict[str, str], list[Beside]]]) -> str:
+    """Return the page, from the facts and rows of each type of machine."""
+    pieces = [HEAD]
+    for kind, (facts, rows) in measured.items():
+        pieces += [
+            f"\n## Measured on {kind}\n",
+            f"![Figures of the peers as multiples of Sourdine's](images/benchmarks-{kind}.png)\n",
+            "| measured with | |\n| --- | --- |",
+            *(f"| {name} | {fact} |" for name, fact in facts.items()),
+        ]
+        for topic, group in jobs(rows):
+            pieces += [f"\n### {TITLES[topic]}\n", _line(HEADER), _line(("---",) * len(HEADER))]
+            pieces += [_line(cells(row)) for _, found in group for row in found]
     return "\n".join(pieces) + "\n"
 
 
@@ -168,9 +177,17 @@ def main() -> int:
     rows = [row for _, _, found in kept for row in found]
     quick = any(rough for rough, _, _ in kept)
     folder = OUT if quick else DOCS
-    (folder / "images").mkdir(exist_ok=True)
-    draw(rows, folder / "images" / "benchmarks.png")
-    (folder / "benchmarks.md").write_text(page(rows, kept[0][1]), "utf-8")
+    for name in ("images", "benchmarks"):
+        (folder / name).mkdir(exist_ok=True)
+    draw(rows, folder / "images" / f"benchmarks-{machine()}.png")
+    facts = {"facts": kept[0][1], "rows": [asdict(row) for row in rows]}
+    own = folder / "benchmarks" / f"{machine()}.json"
+    own.write_text(json.dumps(facts, indent=1) + "\n", "utf-8")
+    measured = {}
+    for path in sorted((folder / "benchmarks").glob("*.json"), reverse=True):
+        found = json.loads(path.read_text("utf-8"))
+        measured[path.stem] = found["facts"], [Beside(**row) for row in found["rows"]]
+    (folder / "benchmarks.md").write_text(page(measured), "utf-8")
     table = Table(*HEADER, title="Sourdine and its peers")
     for row in rows:
         table.add_row(*(text.strip("*") for text in cells(row)))
