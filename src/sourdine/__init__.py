@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     proportion = function(central.Proportion)
     quantile = function(central.Quantile)
     quantiles = function(central.Quantiles)
+    sql = central.sql.sql
     sum = function(central.Sum)  # noqa: A001 - the statistic
     table = function(central.Table)
     variance = function(central.Variance)
@@ -158,6 +159,7 @@ __all__ = [
     "questions",
     "reports",
     "session",
+    "sql",
     "sum",
     "table",
     "variance",

@@ -32,11 +32,13 @@ from sourdine.central import (
     Proportion,
     Quantile,
     Quantiles,
+    Sql,
     Statistic,
     Sum,
     Table,
     Variance,
 )
+from sourdine.central.sql import sql
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
 from sourdine.parameters import question
@@ -68,6 +70,7 @@ class Statistics(ABC, Generic[R]):
     cdf = QuestionMethod(Cdf)
     mode = QuestionMethod(Mode)
     table = QuestionMethod(Table)
+    sql = QuestionMethod(Sql)
 
     def of(self, asked: Mapping[str, Any]) -> R:
         """Ask a question given as JSON.
@@ -99,7 +102,8 @@ QUESTIONS: dict[str, type[Statistic]] = {**STATISTICS, Describe.kind: Describe}
 """What is asked by a function, a session or a server: the statistics, and a description."""
 
 FUNCTIONS: dict[str, Callable[..., Release]] = {
-    name: question.function(cls) for name, cls in QUESTIONS.items()
+    **{name: question.function(cls) for name, cls in QUESTIONS.items()},
+    Sql.kind: sql,
 }
 """The functions of the package: ``sourdine.mean`` and the others."""
 

@@ -23,6 +23,7 @@ Its function, its method of a session, its plan and its command are made from it
 ``quantiles``     private quantiles: one file an algorithm, and `Quantiles`, which chooses among
                   them
 ``ratio``         a noisy sum over a noisy count, drawn together
+``sql``           a SELECT statement, answered by statistics under one total
 ``statistic``     `Statistic`: a question that plans, draws and explains; the base of every
                   statistic
 ``sum``           the sum of a column
@@ -45,6 +46,7 @@ from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
 from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.ratio import Together
+from sourdine.central.sql import Sql
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
 from sourdine.central.table import Table
@@ -67,6 +69,7 @@ __all__ = [
     "Proportion",
     "Quantile",
     "Quantiles",
+    "Sql",
     "Statistic",
     "Sum",
     "Table",

@@ -443,7 +443,7 @@ class ByGroup(Estimator):
 
     def _excerpt(self, release: Release) -> Release:
         """Return a release of the groups that are printed."""
-        if self.together(release.drawn) <= PRINTED:
+        if self.together(release.drawn) <= PRINTED or not self.part.excerpts:
             return release
         drawn = {**release.drawn, "groups": release.drawn["groups"][:PRINTED]}
         value = dict(islice(release.value.items(), PRINTED))
@@ -471,7 +471,8 @@ class ByGroup(Estimator):
     def columns(self, release: Release) -> Columns:
         """Return the numbers of all groups, with labels and the ends that are shown."""
         columns = super().columns(release)
-        return replace(columns, by=list(columns.labels)[: len(self.columns_of)])
+        by = list(columns.labels)[: len(self.columns_of)]
+        return self.part.arranged(replace(columns, by=by))
 
     def chart(self, release: Release, truth: Any = None) -> Chart:
         return self.part.chart(release, truth)

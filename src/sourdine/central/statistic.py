@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
     from sourdine.results.release import Estimator, Release
+    from sourdine.results.tables import Columns
 
 
 # ---- Several draws in step, so that what they read can be read in one pass -----------------------
@@ -221,6 +222,8 @@ class Statistic(CommonParameters):
 
     wide: ClassVar[bool] = False
     """Whether groups are printed and drawn as the statistic does it, a line for each."""
+    excerpts: ClassVar[bool] = True
+    """Whether the first of many groups can be printed without the others."""
 
     def __attrs_post_init__(self) -> None:
         self.check_groups()
@@ -455,6 +458,10 @@ class Statistic(CommonParameters):
             self.prefetch(data)
         yield
         return self.draw_all(frames)
+
+    def arranged(self, columns: Columns) -> Columns:
+        """Return the numbers of all groups as they are shown: in which order, and which."""
+        return columns
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         """Return what was drawn of a law on [0, 1], where the statistic is its mean."""

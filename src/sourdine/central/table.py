@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
@@ -153,6 +154,8 @@ RECORDS = "*"
 """Stands for no column: what is asked of records."""
 ORDERS = kinds.NAMED_ORDERS
 WORDS = ("count", "sum", "mean", "variance", "median", *ORDERS)
+PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)")
+"""Matches the word for one quantile, such as p90 or p99.9."""
 EXAMPLE = {"age": ["mean", "deciles"], RECORDS: ["count"]}
 
 
@@ -168,16 +171,35 @@ def read_of(x: Mapping[str, Sequence[str] | str] | None) -> Asked:
         raise ParameterError("of", "name columns and statistics", "", "Use {of}.", of=EXAMPLE)
     for column, words in asked:
         for word in words:
-            if word not in WORDS or (column == RECORDS and word != "count"):
+            known = word == "count" or statistic_of(word) is not None
+            if not known or (column == RECORDS and word != "count"):
                 must = (
                     "name only the count if no column is named"
                     if column == RECORDS
-                    else f"hold only {', '.join(WORDS)}"
+                    else f"hold only {', '.join(WORDS)}, or a percentile such as p90"
                 )
                 raise ParameterError("of", must, given(word), "Use {of}.", of=EXAMPLE)
         if len(set(words)) < len(words):
             raise ParameterError("of", "list each statistic once", "", "Use {of}.", of=EXAMPLE)
     return asked
+
+
+def statistic_of(word: str) -> type[Statistic] | None:
+    """Return the statistic of numbers that a word names; None for another word."""
+    return Quantiles if orders_of(word) else NUMERIC.get(word)
+
+
+def orders_of(word: str) -> tuple[Fraction, ...]:
+    """Return the orders of the quantiles that a word names.
+
+    Examples
+    --------
+    >>> orders_of("p99.9")
+    (Fraction(999, 1000),)
+    """
+    found = PERCENTILE.fullmatch(word)
+    named = ORDERS.get(word, ())
+    return (Fraction(found[1]) / 100,) if found and Fraction(found[1]) else named
 
 
 def _words(x: object) -> tuple[str, ...]:
@@ -252,7 +274,13 @@ def _object(part: Mapping[str, Any]) -> dict[str, Any]:
 
 OF = Kind(
     metavar="COLUMN:WORD,WORD",
-    schema=_object({"type": "array", "items": {"enum": list(WORDS)}, "minItems": 1}),
+    schema=_object(
+        {
+            "type": "array",
+            "items": {"anyOf": [{"enum": list(WORDS)}, {"pattern": f"^{PERCENTILE.pattern}$"}]},
+            "minItems": 1,
+        }
+    ),
     parse=_parsed(kinds.KEYS.parse),
     shape=list[str],
 )
@@ -291,7 +319,6 @@ NOMINAL = 1000
 """Records that shares are chosen for, where no number is typed."""
 NUMERIC: dict[str, type[Statistic]] = {
     "sum": Sum, "mean": Mean, "variance": Variance, "median": Median,
-    **dict.fromkeys(ORDERS, Quantiles),
 }  # fmt: skip
 SEARCHED = ("sum", "mean", "variance")
 """What needs bounds that are near; quantiles are drawn from a lattice that has none."""
@@ -338,8 +365,8 @@ class Table(Statistic):
         default=None, converter=read_of,
         metadata=param(
             OF,
-            "The statistics of each column, such as age:mean,deciles; * stands for records, of "
-            "which only the count is available.",
+            "The statistics of each column, such as age:mean,deciles,p99; * stands for records, "
+            "of which only the count is available.",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -368,7 +395,7 @@ class Table(Statistic):
     @property
     def _numeric(self) -> list[str]:
         """The columns that need bounds."""
-        return [c for c, words in self.of if any(word in NUMERIC for word in words)]
+        return [c for c, words in self.of if any(statistic_of(word) for word in words)]
 
     @cached_property
     def searched(self) -> tuple[str, ...]:
@@ -427,7 +454,7 @@ class Table(Statistic):
 
     def to_dict(self) -> dict[str, Any]:
         said = super().to_dict()
-        for name in ("of", "bounds", "steps"):
+        for name in ("of", "bounds", "steps", "tables"):
             if name in said:
                 said[name] = dict(said[name])
                 if not said[name]:
@@ -451,8 +478,8 @@ class Table(Statistic):
         if word == "count":
             return Count(column=None if column == RECORDS else column, **own)
         own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}
-        if word in ORDERS:
-            asked = Quantiles(ORDERS[word], column=column, **own)
+        if orders := orders_of(word):
+            asked = Quantiles(orders, column=column, **own)
             return asked.one_of(sum(len(words) for _, words in self.of))
         try:
             return NUMERIC[word](column=column, **own).of_private_number()

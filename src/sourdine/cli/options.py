@@ -124,6 +124,9 @@ def declared(parameter: Parameter) -> Option:
     if parameter.kind is kinds.FLAG:
         info = typer.Option(*flags, help=parameter.help, rich_help_panel=parameter.group)
         return Option(parameter.name, bool | None, info)
+    if parameter.kind is kinds.STATEMENT:
+        said = typer.Argument(help=parameter.help, metavar=parameter.kind.metavar)
+        return Option(parameter.name, str, said, inspect.Parameter.empty)
     kind = tuple[str, str] if parameter.kind.words == 2 else parameter.kind.shape
     info = typer.Option(
         *flags, help=parameter.help, metavar=parameter.kind.metavar, rich_help_panel=parameter.group

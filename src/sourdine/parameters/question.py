@@ -37,7 +37,7 @@ from sourdine.errors import (
 from sourdine.exact import given
 from sourdine.frames.reading import Reading
 from sourdine.parameters.converters import in_iso
-from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, WHAT, spelled
+from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, STATEMENT, WHAT, spelled
 from sourdine.privacy import Relation
 from sourdine.results.release import Estimator, Release
 
@@ -426,7 +426,10 @@ def named(cls: type[Question], given_: tuple[Any, ...], typed: dict[str, Any]) -
     places = [p for p in parameters(cls) if p.positional]
     placed = {p.name: x for p, x in zip(places, given_, strict=False)}
     both = zip(places, given_, strict=False)
-    texts = any(isinstance(x, str) and isinstance(p.kind.parse(x), str) for p, x in both)
+    texts = any(
+        isinstance(x, str) and isinstance(p.kind.parse(x), str) and p.kind is not STATEMENT
+        for p, x in both
+    )
     if len(given_) > len(places) or texts:
         raise _named_instead(cls, given_, typed)
     if twice := placed.keys() & typed.keys():

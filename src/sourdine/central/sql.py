@@ -1,0 +1,831 @@
+"""`Sql`: a SELECT statement, answered by statistics under one total.
+
+The statement is never passed on to a database. It is parsed, and each clause becomes a public
+parameter of a `Table`:
+
+=======================  ===========================================================================
+``SELECT``               the statistics and, of groups, the columns that name them
+``FROM``                 the name of the data
+``JOIN ... USING (c)``   a public look-up table (`Sql.tables`)
+``WHERE``                ``where``, a condition on single rows; of a column of groups, a list of
+                         values is also the list of its ``keys``
+``GROUP BY``             ``by``
+``HAVING``, ``ORDER      what is shown of the released numbers: post-processing, which costs nothing
+BY``, ``LIMIT``          and changes no released number
+=======================  ===========================================================================
+
+Whatever has no such meaning is refused by name, with what to type instead.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import operator
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
+
+from attrs import field, frozen
+
+from sourdine.central.table import RECORDS, Table
+from sourdine.errors import ParameterError, ParameterTypeError, did_you_mean
+from sourdine.exact import given
+from sourdine.parameters import kinds
+from sourdine.parameters.kinds import DATA, WHAT, param
+from sourdine.parameters.question import parameters, read
+from sourdine.results.release import Release
+from sourdine.results.tables import framed, interval_head, interval_text, with_ends
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from sqlglot.expressions import Expression
+
+    from sourdine.central.statistic import Statistic
+    from sourdine.results.release import Display
+    from sourdine.results.tables import Columns
+
+    Row = Mapping[str, Any]
+    Part = tuple[str, str]
+    """A column and the word of a table for a statistic of it."""
+
+
+# ---- What a statement says -----------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Output:
+    """A column of the result.
+
+    Parameters
+    ----------
+    name
+        Its alias, or what the statement says.
+    part
+        The column and the statistic; None if it names groups.
+    place
+        Of a column that names groups, its place in GROUP BY.
+    """
+
+    name: str
+    part: Part | None = None
+    place: int = 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Select:
+    """A parsed statement.
+
+    Parameters
+    ----------
+    data
+        What FROM names.
+    outputs
+        The columns of the result, in order.
+    where
+        The condition on rows, as a row expression.
+    by
+        The columns or expressions of GROUP BY.
+    listed
+        The values that WHERE lists for each of them, if it does so for all.
+    joins
+        The public tables and the column that joins each.
+    having
+        Which rows of the result are shown, from their values by output.
+    order
+        What sorts them, with whether it is descending; the last sorts first.
+    limit
+        How many are shown at most.
+    """
+
+    data: str
+    outputs: tuple[Output, ...]
+    where: str | None
+    by: tuple[str, ...]
+    listed: Mapping[str, tuple[Any, ...]] | None
+    joins: Mapping[str, str]
+    having: Callable[[Row], bool]
+    order: tuple[tuple[Callable[[Row], Any], bool], ...]
+    limit: int | None
+
+
+READ = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit")
+"""The clauses of a statement that have a meaning."""
+CALLED = {"with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "operation_modifiers": "ALL"}
+"""Clauses whose SQL name differs from the parser's."""
+EXAMPLE = "SELECT sex, AVG(income) FROM people GROUP BY sex"
+
+
+def _refuse(what: str, hint: str = "") -> NoReturn:
+    raise ParameterError("statement", f"not use {what}", "", hint)
+
+
+@lru_cache(64)
+def parsed(statement: str, unit: str | None = None) -> Select:
+    """Return what a statement says, or refuse what is not private or not supported.
+
+    Parameters
+    ----------
+    statement
+        One SELECT statement.
+    unit
+        The column that names a person.
+
+    Examples
+    --------
+    >>> said = parsed("SELECT AVG(income) AS pay, COUNT(*) FROM people WHERE age >= 18")
+    >>> [output.part for output in said.outputs], said.where
+    ([('income', 'mean'), ('*', 'count')], 'age >= 18')
+    """
+    import sqlglot
+    from sqlglot import exp
+    from sqlglot.errors import SqlglotError
+
+    try:
+        trees = sqlglot.parse(statement, dialect="duckdb")
+    except SqlglotError as error:
+        place = getattr(error, "errors", None) or [{}]
+        line, column = place[0].get("line"), place[0].get("col")
+        where = f" The parser stopped at line {line}, column {column}." if line else ""
+        raise ParameterError(
+            "statement", "be valid SQL", given(statement), f"Write it like {EXAMPLE!r}.{where}"
+        ) from None
+    if len(trees) != 1 or trees[0] is None:
+        raise ParameterError(
+            "statement", "be one statement", f"{len(trees)}", "Ask them one after the other."
+        )
+    tree = trees[0]
+    if not isinstance(tree, exp.Select):
+        kind = "UNION" if isinstance(tree, exp.SetOperation) else tree.key.upper()
+        raise ParameterError("statement", "be a SELECT", kind, f"Write it like {EXAMPLE!r}.")
+    for name, clause in tree.args.items():
+        if clause and name not in READ:
+            _refuse(CALLED.get(name, name.strip("_").upper()), _INSTEAD.get(name, ""))
+    return _Reader(tree, unit).select()
+
+
+_INSTEAD = {
+    "distinct": "A private release has no duplicates to remove.",
+    "offset": "Use LIMIT, or take the rows you need from the result.",
+    "with_": "Write the condition in WHERE, and derived columns where they are used.",
+    "qualify": "Use HAVING.",
+}
+
+
+class _Reader:
+    """Reads the clauses of one SELECT."""
+
+    def __init__(self, tree: Expression, unit: str | None) -> None:
+        self.tree, self.unit = tree, unit
+        self.data, self.joins = self._tables()
+        self._check_nodes()
+        self.aliases = {
+            node.alias.lower(): node.this for node in tree.expressions if node.key == "alias"
+        }
+        self.by = [self.text(node) for node in self._group()]
+
+    def select(self) -> Select:
+        tree = self.tree
+        outputs = tuple(self._output(node) for node in tree.expressions)
+        if not any(output.part for output in outputs):
+            raise ParameterError(
+                "statement",
+                "select at least one statistic",
+                "",
+                "Rows cannot be published: select COUNT(*), AVG(column) or MEDIAN(column).",
+            )
+        if len({output.name for output in outputs}) < len(outputs):
+            raise ParameterError(
+                "statement", "give each column of the result its own name", "",
+                "Rename one with AS.",
+            )  # fmt: skip
+        where, having, limit = (tree.args.get(name) for name in ("where", "having", "limit"))
+        ordered = tree.args.get("order")
+        shown = _Shown(self, outputs)
+        return Select(
+            data=self.data,
+            outputs=outputs,
+            where=None if where is None else self.text(where.this),
+            by=tuple(self.by),
+            listed=None if where is None else self._listed(where.this),
+            joins=self.joins,
+            having=(lambda _: True) if having is None else shown.condition(having.this),
+            order=tuple(
+                (shown.order(node.this), bool(node.args.get("desc")))
+                for node in reversed(ordered.expressions if ordered else [])
+            ),
+            limit=None if limit is None else _whole(limit.expression),
+        )
+
+    def _tables(self) -> tuple[str, dict[str, str]]:
+        clause = self.tree.args.get("from_")
+        if clause is None:
+            raise ParameterError(
+                "statement", "say FROM which data", "", f"Write it like {EXAMPLE!r}."
+            )
+        tables, joins = [self._table(clause.this)], {}
+        for join in self.tree.args.get("joins") or []:
+            names = [node.name for node in join.args.get("using") or []]
+            if len(names) != 1 or join.side not in ("", "LEFT") or join.kind not in ("", "OUTER"):
+                _refuse(
+                    f"this join: {join.sql()}",
+                    "Only JOIN table USING (column) with a public table is available: rows of two "
+                    "private tables would depend on each other.",
+                )
+            table = self._table(join.this)
+            tables.append(table)
+            joins[table] = names[0]
+        return tables[0], joins
+
+    def _table(self, node: Expression) -> str:
+        from sqlglot import exp
+
+        if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
+            _refuse("a subquery or a function in FROM", "Name one table.")
+        if node.args.get("joins") or node.args.get("sample") or node.args.get("pivots"):
+            _refuse(f"{node.sql()} in FROM", "Name one table.")
+        return node.name
+
+    def _check_nodes(self) -> None:
+        """Refuse subqueries and windows anywhere, and drop the tables' names before columns."""
+        from sqlglot import exp
+
+        for node in list(self.tree.walk()):
+            if node is not self.tree and isinstance(node, (exp.Query, exp.Subquery, exp.Exists)):
+                _refuse("a subquery", "A row may only depend on itself and on public tables.")
+            if isinstance(node, exp.Window):
+                _refuse("a window function (OVER)", "Use GROUP BY.")
+            if isinstance(node, exp.Filter):
+                _refuse("FILTER", "Use WHERE, or ask for it in a statement of its own.")
+            if isinstance(node, (exp.Placeholder, exp.Parameter)):
+                _refuse("a placeholder", "Write the value: the statement is public.")
+            if isinstance(node, exp.Column) and node.table:
+                node.set("table", None)
+
+    def _group(self) -> list[Expression]:
+        clause = self.tree.args.get("group")
+        if clause is None:
+            return []
+        for name, value in clause.args.items():
+            if value and name != "expressions":
+                _refuse(f"GROUP BY {name.upper()}", "List the columns.")
+        for node in clause.expressions:
+            if node.key in ("rollup", "cube", "groupingsets"):
+                _refuse(node.key.upper(), "Ask for each grouping in a statement of its own.")
+        return [self.meant(node) for node in clause.expressions]
+
+    def meant(self, node: Expression) -> Expression:
+        """Return what a number or an alias stands for."""
+        if node.key == "literal" and not node.is_string:
+            place = _whole(node)
+            if not 1 <= place <= len(self.tree.expressions):
+                raise ParameterError(
+                    "statement",
+                    f"number the columns of SELECT from 1 to {len(self.tree.expressions)}",
+                    str(place),
+                )
+            node = self.tree.expressions[place - 1]
+        if node.key == "alias":
+            return node.this
+        return self.aliases.get(node.name.lower(), node) if node.key == "column" else node
+
+    def text(self, node: Expression) -> str:
+        """Return a row expression as text; a column by its bare name."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.Column):
+            return node.name
+        if found := next(node.find_all(exp.AggFunc), None):
+            _refuse(
+                f"{found.sql()} in a condition or an expression of single rows",
+                "Compare released numbers in HAVING.",
+            )
+        return node.sql(dialect="duckdb")
+
+    def _output(self, node: Expression) -> Output:
+        name, inner = node.alias or "", node.this if node.key == "alias" else node
+        if inner.key == "star" or (inner.key == "column" and inner.name == "*"):
+            _refuse("SELECT *", "Rows cannot be published: select statistics.")
+        part = self.statistic(inner)
+        if part is not None:
+            return Output(name=name or _called(part), part=part)
+        text = self.text(inner)
+        if text not in self.by:
+            raise ParameterError(
+                "statement",
+                "select statistics and the columns of GROUP BY",
+                text,
+                f"Add {text!r} to GROUP BY, or select AVG({text}).",
+            )
+        return Output(name=name or text, place=self.by.index(text))
+
+    def statistic(self, node: Expression) -> Part | None:
+        """Return the column and the word for an aggregate; None if it is none."""
+        from sqlglot import exp
+
+        if isinstance(node, exp.WithinGroup):
+            (ordered,) = node.expression.expressions
+            if ordered.args.get("desc"):
+                _refuse("DESC in WITHIN GROUP", "Use the complement of the order.")
+            return self._quantile(node.this.this, ordered.this, node)
+        if isinstance(node, (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)):
+            order = node.args.get("quantile") or node.expression
+            return self._quantile(order, node.this, node)
+        if isinstance(node, exp.Count):
+            return self._count(node)
+        if not isinstance(node, exp.AggFunc):
+            return None
+        word = _words().get(type(node))
+        if word is None:
+            _refuse(f"{node.sql()}", _HINTS.get(node.key, f"Use one of {', '.join(AGGREGATES)}."))
+        if isinstance(node.this, exp.Distinct):
+            _refuse(f"DISTINCT in {node.sql()}", "Omit DISTINCT.")
+        return self.text(node.this), word
+
+    def _count(self, node: Expression) -> Part:
+        from sqlglot import exp
+
+        inner = node.this
+        if isinstance(inner, exp.Star):
+            return RECORDS, "count"
+        if isinstance(inner, exp.Distinct):
+            (counted, *more) = inner.expressions
+            if more or self.text(counted) != self.unit:
+                raise ParameterError(
+                    "statement",
+                    "count distinct values only of the column that names a person",
+                    node.sql(),
+                    "Use {unit} and COUNT(DISTINCT) of that column; for the values of another, "
+                    "group by it and count the groups.",
+                    unit=self.text(counted),
+                )
+            return RECORDS, PEOPLE
+        return self.text(inner), "count"
+
+    def _quantile(self, order: Expression, column: Expression, node: Expression) -> Part:
+        plain = order is not None and order.key == "literal" and not order.is_string
+        if not (plain and 0 < Decimal(order.name) < 1):
+            _refuse(node.sql(), "Use one order above 0 and below 1, such as PERCENTILE_CONT(0.9).")
+        percent = (Decimal(order.name) * 100).normalize()
+        return self.text(column), f"p{percent:f}"
+
+    def _listed(self, condition: Expression) -> dict[str, tuple[Any, ...]] | None:
+        """Return the values that a condition leaves to each column of groups, if to all."""
+        from sqlglot import exp
+
+        found: dict[str, tuple[Any, ...]] = {}
+        parts = condition.flatten() if isinstance(condition, exp.And) else [condition]
+        for node in (part.unnest() for part in parts):
+            values = (
+                node.expressions if isinstance(node, exp.In)
+                else [node.expression] if isinstance(node, exp.EQ) else []
+            )  # fmt: skip
+            if values and all(isinstance(v, (exp.Literal, exp.Boolean)) for v in values):
+                found[self.text(node.this)] = tuple(_constant(v) for v in values)
+        named = {name: found[name] for name in self.by if name in found}
+        return named if self.by and len(named) == len(self.by) else None
+
+
+PEOPLE = "people"
+"""Stands for COUNT(DISTINCT unit)."""
+AGGREGATES = (
+    "COUNT", "SUM", "AVG", "VARIANCE", "STDDEV", "MEDIAN", "PERCENTILE_CONT",
+)  # fmt: skip
+_HINTS = {
+    "min": "The least value is one person's: use PERCENTILE_CONT(0.01).",
+    "max": "The largest value is one person's: use PERCENTILE_CONT(0.99).",
+    "approxdistinct": "Group by the column and count the groups.",
+}
+
+
+@lru_cache(1)
+def _words() -> dict[type[Any], str]:
+    """Return the word of a table for each aggregate of a column."""
+    from sqlglot import exp
+
+    return {
+        exp.Sum: "sum",
+        exp.Avg: "mean",
+        exp.Median: "median",
+        **dict.fromkeys((exp.Variance, exp.VariancePop), "variance"),
+    }
+
+
+def _called(part: Part) -> str:
+    """Return the name of a column of the result that has no alias.
+
+    Examples
+    --------
+    >>> _called(("age", "mean")), _called(("age", "p90")), _called(("*", "count"))
+    ('AVG(age)', 'p90(age)', 'COUNT(*)')
+    """
+    column, word = part
+    return f"{_CALLED.get(word, word)}({column})"
+
+
+_CALLED = {
+    "count": "COUNT", "sum": "SUM", "mean": "AVG", "median": "MEDIAN", "variance": "VARIANCE",
+}  # fmt: skip
+
+
+def _whole(node: Expression) -> int:
+    if node.key != "literal" or node.is_string or not node.name.isdigit():
+        _refuse(f"{node.sql()} where a whole number stands", "Write the number.")
+    return int(node.name)
+
+
+def _constant(node: Expression) -> Any:
+    """Return the value of a literal."""
+    if node.key == "boolean":
+        return bool(node.this)
+    if node.is_string:
+        return str(node.this)
+    return int(node.name) if node.name.isdigit() else float(node.name)
+
+
+# ---- What is shown of the released numbers -------------------------------------------------------
+
+
+_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+    "gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le,
+    "eq": operator.eq, "neq": operator.ne,
+}  # fmt: skip
+
+
+class _Shown:
+    """Conditions and orders of released numbers, as functions of a row of the result."""
+
+    def __init__(self, reader: _Reader, outputs: Sequence[Output]) -> None:
+        self.reader, self.outputs = reader, outputs
+
+    def condition(self, node: Expression) -> Callable[[Row], bool]:
+        """Return the function of a condition in HAVING."""
+        if node.key == "paren":
+            return self.condition(node.this)
+        if node.key == "not":
+            inner = self.condition(node.this)
+            return lambda row: not inner(row)
+        if node.key in ("and", "or"):
+            left, right = self.condition(node.left), self.condition(node.right)
+            if node.key == "and":
+                return lambda row: left(row) and right(row)
+            return lambda row: left(row) or right(row)
+        if node.key == "between":
+            x, low, high = (self.value(node.args[name]) for name in ("this", "low", "high"))
+            return lambda row: (
+                _compared("lte", low(row), x(row)) and _compared("lte", x(row), high(row))
+            )
+        if node.key not in _COMPARED:
+            _refuse(f"{node.sql()} in HAVING", "Use comparisons, AND, OR, NOT and BETWEEN.")
+        one, other = self.value(node.left), self.value(node.right)
+        return lambda row: _compared(node.key, one(row), other(row))
+
+    def value(self, node: Expression, clause: str = "HAVING") -> Callable[[Row], Any]:
+        """Return the function of what is compared or sorted by."""
+        while node.key == "paren":
+            node = node.this
+        negative = node.key == "neg"
+        literal = node.this if negative else node
+        if literal.key in ("literal", "boolean"):
+            constant = _constant(literal)
+            constant = -constant if negative else constant
+            return lambda _: constant
+        name = self._name(node)
+        if name is None:
+            raise ParameterError(
+                "statement",
+                f"use in {clause} only what it selects",
+                node.sql(),
+                f"Add {node.sql()} to SELECT: {clause} acts on released numbers.",
+            )
+        return lambda row: row[name]
+
+    def order(self, node: Expression) -> Callable[[Row], Any]:
+        if node.key == "literal" and not node.is_string:
+            node = self.reader.meant(node)
+        value = self.value(node, "ORDER BY")
+        return lambda row: _sortable(value(row))
+
+    def _name(self, node: Expression) -> str | None:
+        """Return the output that a node stands for."""
+        if node.key == "column":
+            for output in self.outputs:
+                if output.name.lower() == node.name.lower():
+                    return output.name
+        part = self.reader.statistic(node)
+        for output in self.outputs:
+            if part is None and output.part is None:
+                if self.reader.by[output.place] == self.reader.text(node):
+                    return output.name
+            elif part is not None and part == output.part:
+                return output.name
+        return None
+
+
+def _compared(how: str, one: Any, other: Any) -> bool:
+    """Compare released numbers, dates and keys; values of different kinds are unequal."""
+    if isinstance(one, dt.date) or isinstance(other, dt.date):
+        one, other = str(one), str(other)  # of one form: 2026-01-31, 2026-01-31 12:00:00
+    if isinstance(one, str) is not isinstance(other, str):
+        return how == "neq"
+    return bool(_COMPARED[how](one, other))
+
+
+def _sortable(value: Any) -> tuple[bool, Any]:
+    """Return a key that sorts numbers before texts, each in their order."""
+    text = isinstance(value, (str, dt.date))
+    return text, str(value) if text else value
+
+
+# ---- The statistic -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Cell:
+    """A cell of the result: a value, the texts of it and of its ends, and the ends."""
+
+    value: Any
+    texts: tuple[str, ...]
+    ends: tuple[Any, ...] = ()
+
+
+def read_statement(x: str | None) -> str:
+    if not isinstance(x, str) or not x.strip():
+        raise ParameterTypeError(
+            "statement", "be a SELECT statement", "" if x is None else given(x),
+            "Use {statement}.", statement=EXAMPLE,
+        )  # fmt: skip
+    return x
+
+
+def read_tables(x: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
+    """Return the files of public tables by their names."""
+    if isinstance(x, tuple):
+        return x
+    if not isinstance(x, Mapping) and x is not None:
+        raise ParameterTypeError(
+            "tables", "be a dict of files by name", given(x), "Use {tables}.",
+            tables={"regions": "regions.csv"},
+        )  # fmt: skip
+    return tuple((str(name), str(path)) for name, path in (x or {}).items())
+
+
+TABLES = kinds.Kind(
+    metavar="NAME:FILE",
+    schema={"type": "object", "additionalProperties": {"type": "string"}},
+    parse=lambda x: x,
+    shape=list[str],
+)
+
+
+@frozen(slots=False)
+class Sql(Table):
+    """The statistics that a SELECT statement asks for, under one total.
+
+    Notes
+    -----
+    *Claim*: the statement costs what it says, and as much as the same `Table`. *Checked by*
+    ``test_statements_are_tables``.
+
+    Examples
+    --------
+    >>> asked = Sql(
+    ...     statement="SELECT sex, AVG(age) FROM people WHERE sex IN ('f', 'm') GROUP BY sex",
+    ...     bounds={"age": (0, 120)},
+    ...     epsilon=1,
+    ... )
+    >>> asked.by, asked.keys, asked.of
+    ('sex', ('f', 'm'), (('age', ('mean',)),))
+    """
+
+    kind: ClassVar[str] = "sql"
+    required: ClassVar[tuple[str, ...]] = ("statement",)
+    text: ClassVar[str] = "Answer a SELECT statement: several statistics under one total epsilon."
+    examples: ClassVar[tuple[str, str]] = (
+        (
+            "people.csv \"SELECT sex, AVG(age) FROM people WHERE sex IN ('f', 'm') GROUP BY sex\" "
+            "--bounds age:0,120 --epsilon 1"
+        ),
+        '"SELECT AVG(age), COUNT(*) FROM people" --bounds age:0,120 --n 1000 --epsilon 1',
+    )
+
+    excerpts: ClassVar[bool] = False
+
+    statement: str = field(
+        default=None, converter=read_statement,
+        metadata=param(
+            kinds.STATEMENT,
+            "A SELECT statement, such as SELECT sex, AVG(age) FROM people WHERE sex IN ('f', 'm') "
+            "GROUP BY sex.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    tables: tuple[tuple[str, str], ...] = field(
+        default=None, converter=read_tables, kw_only=True,
+        metadata=param(
+            TABLES,
+            "The files of the public tables that the statement joins, by name.",
+            group=DATA,
+        ),
+    )  # fmt: skip
+    # What follows is read from the statement; a statistic of one group has it changed.
+    of: Any = field(default=(), kw_only=True)
+    by: Any = field(default=None, kw_only=True)
+    where: Any = field(default=None, kw_only=True)
+    lookup: Any = field(default=None, kw_only=True)
+
+    def __attrs_post_init__(self) -> None:
+        if not self.of:
+            self._translate()
+        super().__attrs_post_init__()
+
+    def _translate(self) -> None:
+        """Set the parameters that the statement says."""
+        said, found = self.select, {}
+        for part in (output.part for output in said.outputs if output.part):
+            words = found.setdefault(part[0], [])
+            if part[1] not in words:
+                words.append(part[1])
+        files = dict(self.tables)
+        if missing := [name for name in said.joins if name not in files]:
+            raise ParameterError(
+                "tables", f"name the file of {missing[0]!r}, which the statement joins", "",
+                "Use {tables}.", tables={missing[0]: f"{missing[0]}.csv"},
+            )  # fmt: skip
+        own = {
+            "of": tuple((column, tuple(words)) for column, words in found.items()),
+            "by": (said.by[0] if len(said.by) == 1 else said.by) or None,
+            "where": said.where,
+            "lookup": {files[name]: column for name, column in said.joins.items()} or None,
+        }
+        if said.listed is not None and self.keys is None:
+            listed = said.listed
+            own["keys"] = listed if len(said.by) > 1 else listed[said.by[0]]
+        for name, value in own.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def select(self) -> Select:
+        """What the statement says."""
+        return parsed(self.statement, self.unit)
+
+    def _one(self, column: str, word: str) -> Statistic:
+        if word != PEOPLE:
+            return super()._one(column, word)
+        if self.rows != 1:
+            raise ParameterError(
+                "rows", "be 1 for COUNT(DISTINCT), which counts one row of each person",
+                given(self.rows), "Use {rows}, or ask for it in a statement of its own.", rows=1,
+            )  # fmt: skip
+        return super()._one(column, "count")
+
+    @property
+    def display(self) -> Display:
+        return replace(super().display, title=" ".join(self.statement.split()))
+
+    @property
+    def name(self) -> str:
+        return f"the statement {' '.join(self.statement.split())!r}"
+
+    def arranged(self, columns: Columns) -> Columns:
+        """Return what HAVING and LIMIT leave, in the order of ORDER BY."""
+        said = self.select
+        rows = [
+            ({name: cell.value for name, cell in row.items()}, i)
+            for i, row in enumerate(self.result(columns))
+        ]
+        rows = [row for row in rows if said.having(row[0])]
+        for key, down in said.order:
+            rows.sort(key=lambda row: key(row[0]), reverse=down)
+        per = len(self.statistics)
+        kept = [i for _, i in rows[: said.limit]]
+        return columns.picked([i * per + k for i in kept for k in range(per)])
+
+    def columns(self, release: Release) -> Columns:
+        return self.arranged(super().columns(release))
+
+    def result(self, columns: Columns) -> list[dict[str, Cell]]:
+        """Return the cells of each row, by the outputs' names."""
+        parts = [(column, word) for column, words in self.of for word in words]
+        texts = columns.texts()
+        none: list[Any] = [None] * len(columns.values)
+        ends = list(zip(columns.lower or none, columns.upper or none, strict=True))
+
+        def cell(output: Output, start: int) -> Cell:
+            if output.part is None:
+                key = list(columns.labels.values())[output.place][start]
+                return Cell(value=key, texts=(str(key),))
+            at = start + parts.index(output.part)
+            return Cell(value=columns.values[at], texts=texts[at], ends=ends[at])
+
+        starts = range(0, len(columns.values), len(parts))
+        return [{output.name: cell(output, i) for output in self.select.outputs} for i in starts]
+
+    def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """Return the result as a table; without groups a line for each number."""
+        columns = release.columns()
+        rows = self.result(columns)
+        if self.select.by:
+            heads = tuple(output.name for output in self.select.outputs)
+            return heads, [tuple(with_ends(*x.texts) for x in row.values()) for row in rows]
+        cells = [(name, cell.texts) for row in rows for name, cell in row.items()]
+        return ("column", "value", interval_head(columns.confidence)), [
+            (name, text, interval_text(*ends)) for name, (text, *ends) in cells
+        ]
+
+    @property
+    def release_kind(self) -> type[Release]:
+        return QueryResult
+
+
+class QueryResult(Release):
+    """The released result of a statement.
+
+    Examples
+    --------
+    >>> import sourdine as sd
+    >>> r = sd.sql(
+    ...     "SELECT AVG(age) AS mean_age, COUNT(*) FROM people",
+    ...     people={"age": [20, 30, 40] * 1000}, bounds={"age": (0, 120)}, epsilon=1,
+    ... )
+    >>> [sorted(row) for row in r.rows()]
+    [['COUNT(*)', 'mean_age']]
+    """
+
+    __slots__ = ()
+
+    def rows(self) -> list[dict[str, Any]]:
+        """Return the rows of the result, after HAVING, ORDER BY and LIMIT: values by name."""
+        return [{name: cell.value for name, cell in row.items()} for row in self._result()]
+
+    def to_frame(self, library: str = "pandas") -> Any:
+        """Return the rows of the result as a frame, with the ends of the intervals.
+
+        Parameters
+        ----------
+        library
+            ``"pandas"``, ``"polars"`` or ``"pyarrow"``.
+        """
+        frame: dict[str, list[Any]] = {}
+        for row in self._result():
+            for name, cell in row.items():
+                frame.setdefault(name, []).append(cell.value)
+                for end, value in zip(("lower", "upper"), cell.ends, strict=False):
+                    frame.setdefault(f"{name} {end}", []).append(value)
+        return framed(frame, library)
+
+    def _result(self) -> list[dict[str, Cell]]:
+        asked: Any = self.answer.mechanism
+        return list(getattr(asked, "question", asked).result(self.columns()))
+
+
+def sql(statement: str, /, **typed: Any) -> Release:
+    """Release the result of a SELECT statement.
+
+    The statement is translated to statistics (`sourdine.table`), never passed on to a database.
+
+    Parameters
+    ----------
+    statement
+        A SELECT statement: COUNT, SUM, AVG, VARIANCE, MEDIAN and PERCENTILE_CONT of columns or row
+        expressions, with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT, and JOIN ... USING of public
+        tables.
+    **typed
+        The data, by the name that FROM gives it; the files of public tables by theirs; and the
+        parameters of `sourdine.table`: epsilon, bounds, keys, unit and others.
+
+    Examples
+    --------
+    >>> people = {"sex": ["f", "m"] * 1000, "age": [30, 40] * 1000}
+    >>> r = sql(
+    ...     "SELECT sex, AVG(age) FROM people WHERE sex IN ('f', 'm') GROUP BY sex",
+    ...     people=people, bounds={"age": (0, 120)}, epsilon=1,
+    ... )
+    >>> [row["sex"] for row in r.rows()]
+    ['f', 'm']
+    """
+    said = parsed(read_statement(statement), typed.get("unit"))
+    known = {p.name for p in parameters(Sql)} | set(Sql.unlisted)
+    own = {name: x for name, x in typed.items() if name in known}
+    given_tables = {name: x for name, x in typed.items() if name not in known}
+    if said.data not in given_tables:
+        raise ParameterTypeError(
+            said.data,
+            f"sql() missing the data: the statement says FROM {said.data}.",
+            "",
+            f"Use {said.data}=... with a frame or the path of a file.",
+        )
+    data = given_tables.pop(said.data)
+    files = {name: given_tables.pop(name) for name in said.joins if name in given_tables}
+    if given_tables:
+        name = next(iter(given_tables))
+        raise ParameterTypeError(
+            name,
+            f"sql() got an unexpected keyword argument {name!r}.",
+            "",
+            did_you_mean(name, [*known, said.data, *said.joins]),
+        )
+    tables = {**own.pop("tables", {}), **files} or None
+    return read(Sql, {"statement": statement, "tables": tables, **own}).release(data)
