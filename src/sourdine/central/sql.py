@@ -41,12 +41,11 @@ from sourdine.results.tables import framed, interval_head, interval_text, with_e
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from sqlglot.expressions import Expression
-
     from sourdine.central.statistic import Statistic
     from sourdine.results.release import Display
     from sourdine.results.tables import Columns
 
+    Expression = Any  # sqlglot's, whose classes share few declared attributes
     Row = Mapping[str, Any]
     Part = tuple[str, str]
     """A column and the word of a table for a statistic of it."""
@@ -302,7 +301,7 @@ class _Reader:
                 f"{found.sql()} in a condition or an expression of single rows",
                 "Compare released numbers in HAVING.",
             )
-        return node.sql(dialect="duckdb")
+        return str(node.sql(dialect="duckdb"))
 
     def _output(self, node: Expression) -> Output:
         name, inner = node.alias or "", node.this if node.key == "alias" else node
@@ -643,7 +642,8 @@ class Sql(Table):
 
     def _translate(self) -> None:
         """Set the parameters that the statement says."""
-        said, found = self.select, {}
+        said = self.select
+        found: dict[str, list[str]] = {}
         for part in (output.part for output in said.outputs if output.part):
             words = found.setdefault(part[0], [])
             if part[1] not in words:
@@ -654,7 +654,7 @@ class Sql(Table):
                 "tables", f"name the file of {missing[0]!r}, which the statement joins", "",
                 "Use {tables}.", tables={missing[0]: f"{missing[0]}.csv"},
             )  # fmt: skip
-        own = {
+        own: dict[str, Any] = {
             "of": tuple((column, tuple(words)) for column, words in found.items()),
             "by": (said.by[0] if len(said.by) == 1 else said.by) or None,
             "where": said.where,

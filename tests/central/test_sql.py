@@ -1,0 +1,235 @@
+"""Statements: which table each is, what is shown of it, and what is refused."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import sourdine as sd
+from sourdine.central import Sql, Table
+from sourdine.central.sql import QueryResult, parsed
+from sourdine.cli.app import app
+from sourdine.noise import SeededSource
+
+N = 1200
+RNG = np.random.default_rng(4)
+PEOPLE = {
+    "sex": ["f", "m", "f"] * (N // 3),
+    "town": ["Ulm", "Bonn"] * (N // 2),
+    "age": RNG.integers(0, 100, N).tolist(),
+    "pay": RNG.integers(0, 1001, N).tolist(),
+    "who": list(range(N)),
+}
+BOUNDS = {"age": (0, 100), "pay": (0, 1000)}
+SAME = {
+    "SELECT COUNT(*) FROM p": {"of": {"*": ["count"]}},
+    "select avg(age), count(pay), sum(pay) from p": {
+        "of": {"age": ["mean"], "pay": ["count", "sum"]}
+    },
+    "SELECT MEDIAN(age), VAR_POP(age), PERCENTILE_CONT(0.99) WITHIN GROUP (ORDER BY pay) FROM p": {
+        "of": {"age": ["median", "variance"], "pay": ["p99"]}
+    },
+    "SELECT quantile_cont(age, 0.125) FROM p": {"of": {"age": ["p12.5"]}},
+    "SELECT p.sex, AVG(p.age) a FROM p WHERE sex IN ('f', 'm') GROUP BY p.sex": {
+        "of": {"age": ["mean"]},
+        "where": "sex IN ('f', 'm')",
+        "by": "sex",
+        "keys": ["f", "m"],
+    },
+    "SELECT town t, sex, AVG(age) FROM p WHERE sex = 'f' AND (town IN ('Ulm')) GROUP BY 1, sex": {
+        "of": {"age": ["mean"]},
+        "where": "sex = 'f' AND (town IN ('Ulm'))",
+        "by": ["town", "sex"],
+        "keys": {"town": ["Ulm"], "sex": ["f"]},
+    },
+}
+
+
+def _bounds(of):
+    return {column: BOUNDS[column] for column, words in of.items() if words != ["count"]}
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize("statement", SAME)
+def test_statements_are_tables(statement, relation):
+    """A statement draws what the same table draws from the same bytes, at the same cost."""
+    same = SAME[statement]
+    bounds = {c: b for c, b in BOUNDS.items() if set(same["of"].get(c, ())) - {"count"}}
+    own = {"bounds": bounds or None, "epsilon": 1, "relation": relation}
+    one = sd.sql(statement, p=PEOPLE, source=SeededSource(1), **own)
+    other = sd.table(PEOPLE, source=SeededSource(1), **same, **own)
+    assert one.to_dict()["drawn"] == other.to_dict()["drawn"]
+    asked, table = Sql(statement, **own), Table(**same, **own)
+    assert asked.cost == table.cost
+    assert asked.parts == table.parts
+    assert asked.shares == table.shares
+
+
+GROUPED = (
+    "SELECT COUNT(*) AS n, sex, AVG(age) FROM p WHERE sex IN ('f', 'm', 'x') GROUP BY sex "
+    "HAVING n > {least} ORDER BY {order} LIMIT {limit}"
+)
+
+
+@pytest.mark.parametrize(
+    ("least", "order", "limit", "sexes"),
+    [
+        (100, "n", 9, ["m", "f"]),
+        (100, "1 DESC", 9, ["f", "m"]),
+        (100, "sex DESC", 9, ["m", "f"]),
+        (100, "COUNT(*) DESC", 1, ["f"]),
+        (600, "n", 9, ["f"]),
+        (-1000, "n", 9, ["x", "m", "f"]),
+        (10**6, "n", 9, []),
+        (100, "n", 0, []),
+    ],
+)
+def test_released_numbers_are_filtered_and_sorted(least, order, limit, sexes):
+    """HAVING, ORDER BY and LIMIT act alike on rows, frames, print and JSON read back."""
+    statement = GROUPED.format(least=least, order=order, limit=limit)
+    result = sd.sql(statement, p=PEOPLE, bounds={"age": (0, 100)}, epsilon=10)
+    for release in (result, QueryResult.from_json(result.to_json())):
+        rows = release.rows()
+        assert [row["sex"] for row in rows] == sexes
+        assert all(list(row) == ["n", "sex", "AVG(age)"] for row in rows)
+        assert all(row["n"] > least for row in rows)
+        assert len(release.sheet().lines) == len(sexes)
+        assert set(release.value) == {"f", "m", "x"}  # what is not shown was released all the same
+    if sexes:
+        frame = result.to_frame("polars")
+        assert frame["sex"].to_list() == sexes
+        assert (frame["n lower"] <= frame["n"]).all()
+        for row, key in zip(rows, sexes, strict=True):
+            assert row["AVG(age)"] == result.value[key]["mean of age"]
+            assert row["n"] == result.value[key]["count"]
+
+
+def test_all_groups_are_sorted_not_only_the_first():
+    """More groups than are printed of other statistics are sorted as a whole."""
+    keys = [f"k{i:03d}" for i in range(300)]
+    data = {"k": keys * 10 + ["k299"] * 1000}
+    r = sd.sql(
+        "SELECT k, COUNT(*) AS n FROM p GROUP BY k ORDER BY n DESC LIMIT 1",
+        p=data, keys=keys, epsilon=10,
+    )  # fmt: skip
+    assert [row["k"] for row in r.rows()] == ["k299"]
+    assert r.sheet().lines[0][0] == "k299"
+    assert len(r.sheet().lines) == 1
+
+
+def test_conditions_of_released_numbers():
+    """Each operator of HAVING holds where it should, of numbers, texts and dates."""
+    row = {"n": 5, "name": "b", "day": np.datetime64("2026-01-31").item()}
+    statement = "SELECT COUNT(*) AS n, name, day FROM p GROUP BY name, day HAVING {}"
+    held = [
+        "n = 5", "n <> 4", "n >= 5", "n <= 5", "n < 6", "n > -1", "n BETWEEN 5 AND 5", "NOT n > 5",
+        "n > 9 OR name = 'b'", "n = 5 AND name < 'c'", "day >= '2026-01-31'", "(day < '2026-02-01')",
+        "name <> 3", "COUNT(*) = 5",
+    ]  # fmt: skip
+    failing = [
+        "n > 5",
+        "n = 5 AND name = 'c'",
+        "n BETWEEN 6 AND 9",
+        "NOT n = 5",
+        "name > 3",
+        "name = 3",
+    ]
+    for text in held:
+        assert parsed(statement.format(text)).having(row), text
+    for text in failing:
+        assert not parsed(statement.format(text)).having(row), text
+
+
+REFUSED = {
+    "SELECT * FROM p": "SELECT *",
+    "SELECT age FROM p": "the columns of GROUP BY",
+    "SELECT sex, COUNT(*) FROM p GROUP BY town": "the columns of GROUP BY",
+    "DELETE FROM p": "be a SELECT, got DELETE",
+    "SELECT COUNT(*) FROM p UNION SELECT COUNT(*) FROM q": "UNION",
+    "SELECT COUNT(*) FROM p; DROP TABLE p": "one statement",
+    "SELECT AVG(age FROM p": "valid SQL",
+    "SELECT COUNT(*)": "FROM",
+    "SELECT MAX(age) FROM p": "PERCENTILE_CONT(0.99)",
+    "SELECT MIN(age) FROM p": "PERCENTILE_CONT(0.01)",
+    "SELECT MODE(age) FROM p": "MODE",
+    "SELECT AVG(age) OVER () FROM p": "window",
+    "SELECT AVG(age) FROM (SELECT * FROM p)": "subquery",
+    "SELECT AVG(age) FROM p WHERE age > (SELECT 1)": "subquery",
+    "SELECT AVG(age) FROM p WHERE EXISTS (SELECT 1)": "subquery",
+    "WITH a AS (SELECT 1) SELECT COUNT(*) FROM a": "WITH",
+    "SELECT AVG(age) FROM p, q": "join",
+    "SELECT AVG(age) FROM p JOIN q ON p.a = q.a": "join",
+    "SELECT AVG(age) FROM p RIGHT JOIN q USING (a)": "join",
+    "SELECT AVG(age) FROM p CROSS JOIN q": "join",
+    "SELECT AVG(age) + 1 FROM p": "AVG(age)",
+    "SELECT AVG(AVG(age)) FROM p": "AVG(age)",
+    "SELECT AVG(age) FROM p WHERE AVG(age) > 1": "AVG(age)",
+    "SELECT DISTINCT AVG(age) FROM p": "DISTINCT",
+    "SELECT AVG(DISTINCT age) FROM p": "DISTINCT",
+    "SELECT COUNT(DISTINCT age) FROM p": "names a person",
+    "SELECT AVG(age) FROM p HAVING SUM(age) > 3": "HAVING only what it selects",
+    "SELECT AVG(age) FROM p ORDER BY age": "ORDER BY only what it selects",
+    "SELECT AVG(age) FROM p ORDER BY random()": "ORDER BY only what it selects",
+    "SELECT AVG(age) FROM p ORDER BY 2": "from 1 to 1",
+    "SELECT COUNT(*) FROM p LIMIT ?": "placeholder",
+    "SELECT COUNT(*) FROM p LIMIT 3 OFFSET 2": "OFFSET",
+    "SELECT COUNT(*) FROM p QUALIFY 1": "QUALIFY",
+    "SELECT COUNT(*) FILTER (WHERE age > 3) FROM p": "FILTER",
+    "SELECT sex, COUNT(*) FROM p GROUP BY ROLLUP(sex)": "ROLLUP",
+    "SELECT sex, COUNT(*) FROM p GROUP BY ALL": "ALL",
+    "SELECT COUNT(*) FROM read_csv('p')": "FROM",
+    "SELECT COUNT(*) FROM p TABLESAMPLE 10": "FROM",
+    "SELECT COUNT(*) n, SUM(age) n FROM p": "its own name",
+    "SELECT PERCENTILE_CONT(1.5) WITHIN GROUP (ORDER BY age) FROM p": "above 0 and below 1",
+    "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age DESC) FROM p": "DESC",
+    "SELECT COUNT(*) INTO t FROM p": "INTO",
+    "SELECT 1 FROM p": "the columns of GROUP BY",
+}
+
+
+@pytest.mark.parametrize("statement", REFUSED)
+def test_what_is_not_private_is_refused_by_name(statement):
+    with pytest.raises(sd.ParameterError) as refused:
+        sd.sql(statement, p=PEOPLE, bounds={"age": (0, 100)}, epsilon=1)
+    assert refused.value.name == "statement"
+    assert REFUSED[statement] in str(refused.value)
+
+
+def test_data_are_named_by_from():
+    with pytest.raises(sd.ParameterTypeError, match="the statement says FROM p"):
+        sd.sql("SELECT COUNT(*) FROM p", q=PEOPLE, epsilon=1)
+    with pytest.raises(sd.ParameterTypeError, match="Did you mean 'epsilon'"):
+        sd.sql("SELECT COUNT(*) FROM p", p=PEOPLE, epsilno=1)
+    with pytest.raises(sd.ParameterError, match="tables"):
+        sd.sql("SELECT COUNT(*) FROM p JOIN towns USING (town)", p=PEOPLE, epsilon=1)
+
+
+def test_people_are_counted_once():
+    """COUNT(DISTINCT unit) counts people where one row of each is kept, and else is refused."""
+    data = {"who": [1, 1, 1, 2, 2, 3] * 100}
+    asked = {"p": data, "unit": "who", "epsilon": 50}
+    r = sd.sql("SELECT COUNT(DISTINCT who) AS n FROM p", **asked)
+    assert abs(r.rows()[0]["n"] - 3) < 3
+    with pytest.raises(sd.ParameterError, match="rows must be 1"):
+        sd.sql("SELECT COUNT(DISTINCT who) FROM p", rows=2, **asked)
+
+
+def test_every_interface_answers_statements(tmp_path):
+    statement = "SELECT sex, AVG(age) AS a FROM p WHERE sex IN ('f', 'm') GROUP BY sex ORDER BY a"
+    own = {"bounds": {"age": (0, 100)}, "epsilon": 1}
+    session = sd.Session(PEOPLE, epsilon=3)
+    assert {row["sex"] for row in session.sql(statement, **own).rows()} == {"f", "m"}
+    assert session.spent.exact_epsilon() == 1
+    again = sd.ask(PEOPLE, {"statistic": "sql", "statement": statement, **own})
+    assert isinstance(again, QueryResult)
+    assert sd.plan.sql(statement, n=1000, **own).error > 0
+    path = tmp_path / "p.csv"
+    rows = zip(PEOPLE["sex"], PEOPLE["age"], strict=True)
+    path.write_text("sex,age\n" + "\n".join(f"{s},{a}" for s, a in rows), "utf-8")
+    told = ["sql", str(path), statement, "--bounds", "age:0,100", "--epsilon", "1", "--json"]
+    ran = CliRunner().invoke(app, told)
+    assert ran.exit_code == 0, ran.output
+    assert json.loads(ran.stdout)["question"]["statement"] == statement
