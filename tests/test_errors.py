@@ -50,7 +50,7 @@ CLASSES = {kind.__name__ for kind in KINDS}
 
 VERBS = re.compile(
     "(add|be|begin|belong|contain|come|depend|differ|distinguish|divide|end|equal|exist|export|"
-    "give|have|hold|identify|include|join|leave|list|map|name|not (be|change)|return|satisfy|"
+    "give|have|hold|identify|include|join|leave|list|map|name|not (be|change|use)|return|satisfy|"
     r"specify|use)\b"
 )
 """A requirement begins with one of these, unless it is a clause or a sentence of its own."""
@@ -66,6 +66,7 @@ VACUOUS = {"none", "another", "another one", "others", "something else", "one", 
 COMPUTED = {
     ("adaptive/robust/wrapper.py", "must"),
     ("privacy/accounting/parts.py", "must"),
+    ("central/sql.py", "hint"),
     ("privacy/budget.py", "hint"),
     ("survey/form.py", "must"),
     ("audit/discovery.py", "hint"),

@@ -46,6 +46,10 @@ BASE = {
         "of": {"age": ["mean", "median"], "*": ["count"]}, "bounds": {"age": (0, 120)}, "n": 1000,
         "epsilon": 1,
     },
+    "sql": {
+        "statement": "SELECT AVG(age), COUNT(*) FROM people", "bounds": {"age": (0, 120)},
+        "n": 1000, "epsilon": 1,
+    },
     "cdf": AGE,
 }  # fmt: skip
 """A good question of each statistic."""
@@ -55,6 +59,7 @@ EDGES = {"bounds": OUT}
 LISTED = {"bins": OUT, "bounds": OUT, "column": "region"}
 UNKNOWN = {**LISTED, "categories": "unknown", "delta": 1e-6}
 GROUPS = {"by": "region", "keys": ["f", "m"]}
+GROUPED = {"statement": "SELECT region, AVG(age), COUNT(*) FROM people GROUP BY region"}
 PAIRS = {"keys": {"region": ["f", "m"], "patient": [1, 2]}}
 FOUND = {"keys": "unknown", "delta": 1e-6}
 FIXED = {"relation": "substitute"}
@@ -112,10 +117,12 @@ GOOD: dict[str, list[Any]] = {
     "interval": [0.9, "0.95", None, "none", "auto"],
     "spread": [10, "12.5", Fraction(1, 3)],
     "population": [True, "true"],
+    "statement": ["SELECT AVG(age) AS a FROM p HAVING a > 3", "select sum(age) from people"],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
           "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05, "cdf": 0.05,
-          "table": 0.1}  # fmt: skip
+          "table": 0.1, "sql": 0.1}  # fmt: skip
+TABLES = ("table", "sql")
 OF_A_TABLE: dict[str, list[Any]] = {
     "of": [{"age": ["mean"]}, {"age": ["mean", "deciles", "count"], "*": ["count"]},
            {"age": ("sum", "variance")}],
@@ -187,6 +194,8 @@ BAD: dict[str, list[Any]] = {
     "interval": [*NO_NUMBER[:2], 0, 1, 2, "-0.5"],
     "spread": [*NO_NUMBER[:4], *NOT_ABOVE_0, "nan", "1 day"],
     "steps": ["x", 0, -1, 1.5, "1.5", "", True, [3], 10**7],
+    "statement": [3, "", "nonsense", "SELECT * FROM p", "SELECT MAX(age) FROM p", ["SELECT 1"]],
+    "tables": [3, "towns.csv", ["towns"]],
     "rho": [*NO_NUMBER[:4], -1, "-0.5", "nan", "1 day"],
     "q": [0, 1, 2, "-0.5", "x", [0.5, 0.2], [0.5, 0.5], [], "0.5,2", [0.5, "x"], "", True, OUT],
 }  # fmt: skip
@@ -277,15 +286,20 @@ class Asked:
 
     @property
     def options(self) -> set[str]:
-        """The names that are typed."""
-        return set(self.typed)
+        """The names that are typed as options; a statement is an argument."""
+        return self.typed.keys() - {"statement"}
 
     @property
     def words(self) -> list[str] | None:
         """What is typed in a shell; None where a value has no text."""
         words = []
         for name, x in self.typed.items():
-            by_column = self.name == "table" and name in OF_A_TABLE
+            if name == "statement":
+                if not isinstance(x, str):
+                    return None
+                words.append(x)
+                continue
+            by_column = self.name in TABLES and name in OF_A_TABLE
             if by_column and not (isinstance(x, dict) and x):
                 return None
             parts = [Of(*pair) for pair in x.items()] if by_column else _repeated(name, x)
@@ -367,16 +381,21 @@ def _good() -> list[Asked]:
     for name, cls in STATISTICS.items():
         base, listed = _base(name), {p.name for p in parameters(cls)}
         for p in parameters(cls):
-            own = OF_A_TABLE if name == "table" and p.name in OF_A_TABLE else GOOD
+            own = OF_A_TABLE if name in TABLES and p.name in OF_A_TABLE else GOOD
             beside = [] if own is OF_A_TABLE else BESIDE.get(p.name, [])
             for value, more in [(value, {}) for value in own.get(p.name, ())] + beside:
                 known = {k: x for k, x in more.items() if x is OUT or k in listed}
+                if name == "sql" and p.name in ("keys", "other"):
+                    if "by" not in more or isinstance(more["by"], list):
+                        continue  # the statement groups by one column
+                    known |= GROUPED
                 if name == "mode" and p.name == "categories":
                     known.pop("delta", None)  # its categories are always listed
                 table.append(base.with_(**{**known, p.name: value}))
         table += [base.with_(error=typed, epsilon=OUT) for typed in _as_texts(ERRORS[name])]
-        table.append(base.with_(**GROUPS, **FIXED))
-        table.append(base.with_(unit="patient", rows=2, **GROUPS))
+        groups = GROUPS if "by" in listed else {}
+        table.append(base.with_(**groups, **FIXED))
+        table.append(base.with_(unit="patient", rows=2, **groups))
     table += [_base("quantiles").with_(q=q) for q in ORDERS]
     table += [_base("quantile").with_(q=q) for q in (0.5, "1/3", Fraction(1, 7), "0.99")]
     for name in ("mean", "quantiles", "quantile", "median"):
@@ -416,8 +435,10 @@ def _bad() -> list[Asked]:
     common = {p.name for p in parameters(Statistic)}
     for name, cls in STATISTICS.items():
         for p in parameters(cls):
-            own = NOT_OF_A_TABLE if name == "table" and p.name in NOT_OF_A_TABLE else BAD
+            own = NOT_OF_A_TABLE if name in TABLES and p.name in NOT_OF_A_TABLE else BAD
             more, values = {} if own is NOT_OF_A_TABLE else WITHOUT.get(p.name, {}), own[p.name]
+            if name == "sql" and "by" in more:
+                more = GROUPED
             some = values if name in ("count", "mean") or p.name not in common else values[:3]
             table += [_base(name).with_(**{**more, p.name: value}) for value in some]
     table += [_base(name).with_(**more) for name, more in COMBINATIONS]

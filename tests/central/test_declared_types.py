@@ -67,6 +67,8 @@ ASKED = [
     ("table", {"of": ["median"], "bounds": "find"}, NUMBERS),
     ("table", {"of": ["mean"], **DATED}, DATES),
     ("table", {"of": ["count"]}, ALL),
+    ("sql", {"statement": "SELECT AVG({}) FROM t", **BETWEEN}, NUMBERS),
+    ("sql", {"statement": "SELECT COUNT({}) FROM t"}, ALL),
     ("describe", {}, TEXTS),
     ("describe", {"kinds": "number"}, NUMBERS),
 ]
@@ -79,6 +81,9 @@ def typed(name, own, column):
     if name == "table":
         bounds = {"bounds": {column: own["bounds"]}} if "bounds" in own else {}
         return {**own, "of": {column: own["of"]}, **bounds}
+    if name == "sql":
+        bounds = {"bounds": {column: own["bounds"]}} if "bounds" in own else {}
+        return {**own, "statement": own["statement"].format(f'"{column}"'), **bounds}
     if name == "describe":
         return {
             **own,

@@ -279,7 +279,7 @@ NAMED_ALIKE = {
 
 
 def test_each_statistic_is_asked_by_columns_named_alike():
-    assert NAMED_ALIKE.keys() == STATISTICS.keys()
+    assert NAMED_ALIKE.keys() == STATISTICS.keys() - {"sql"}  # which names its columns itself
 
 
 @pytest.mark.slow

@@ -33,6 +33,7 @@ ASKED = {
     "cdf": [BETWEEN, FOUND],
     "mode": [{"column": "sex", "categories": ["f", "m"]}],
     "table": [{"of": {"age": ["mean", "deciles"], "*": ["count"]}, "bounds": "find"}],
+    "sql": [{"statement": "SELECT AVG(age), COUNT(*) FROM people", "bounds": {"age": (0, 100)}}],
     "describe": [{}, {"columns": ["age"]}, {"columns": ["sex", "age"]}],
 }
 TINY = ["1e-12", "1e-4", "0.003", "0.01", "1e9"]

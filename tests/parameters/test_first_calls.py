@@ -119,11 +119,12 @@ def test_a_total_without_delta_says_what_to_begin_with():
 
 
 def test_functions_take_what_their_signature_says():
-    """Only orders of quantiles may stand without a name."""
+    """Only orders of quantiles and statements may stand without a name."""
+    places = {"quantiles": ["q"], "quantile": ["q"], "sql": ["statement"]}
     for name in [*STATISTICS, "describe"]:
         own = inspect.signature(getattr(sd, name)).parameters.values()
         placed = [p.name for p in own if p.kind is p.POSITIONAL_OR_KEYWORD]
-        assert placed == (["q"] if name in {"quantiles", "quantile"} else []), name
+        assert placed == places.get(name, []), name
 
 
 @pytest.mark.parametrize("bounds", [(5, 5), (5, 4), (0.5, 0.5)])

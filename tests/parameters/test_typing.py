@@ -102,7 +102,7 @@ def test_every_parameter_is_in_the_signature_and_in_the_help(name, interface):
         assert re.search(rf"\b{p.name}\b", text)
         shown = signature.parameters[p.name]
         typed_by_position = shown.kind is inspect.Parameter.POSITIONAL_OR_KEYWORD
-        assert typed_by_position == (p.name == "q")
+        assert typed_by_position == (p.name in ("q", "statement"))
     assert STATISTICS[name].text in call.__doc__
 
 

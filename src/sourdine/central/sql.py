@@ -25,6 +25,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
+from inspect import cleandoc
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from attrs import field, frozen
@@ -34,7 +35,7 @@ from sourdine.errors import ParameterError, ParameterTypeError, did_you_mean
 from sourdine.exact import given
 from sourdine.parameters import kinds
 from sourdine.parameters.kinds import DATA, WHAT, param
-from sourdine.parameters.question import parameters, read
+from sourdine.parameters.question import documented, function, parameters
 from sourdine.results.release import Release
 from sourdine.results.tables import framed, interval_head, interval_text, with_ends
 
@@ -191,7 +192,7 @@ class _Reader:
         if not any(output.part for output in outputs):
             raise ParameterError(
                 "statement",
-                "select at least one statistic",
+                "contain at least one statistic",
                 "",
                 "Rows cannot be published: select COUNT(*), AVG(column) or MEDIAN(column).",
             )
@@ -222,7 +223,7 @@ class _Reader:
         clause = self.tree.args.get("from_")
         if clause is None:
             raise ParameterError(
-                "statement", "say FROM which data", "", f"Write it like {EXAMPLE!r}."
+                "statement", "name the data after FROM", "", f"Write it like {EXAMPLE!r}."
             )
         tables, joins = [self._table(clause.this)], {}
         for join in self.tree.args.get("joins") or []:
@@ -282,8 +283,9 @@ class _Reader:
             if not 1 <= place <= len(self.tree.expressions):
                 raise ParameterError(
                     "statement",
-                    f"number the columns of SELECT from 1 to {len(self.tree.expressions)}",
+                    f"use column numbers from 1 to {len(self.tree.expressions)}",
                     str(place),
+                    "Use the name of a column.",
                 )
             node = self.tree.expressions[place - 1]
         if node.key == "alias":
@@ -314,7 +316,7 @@ class _Reader:
         if text not in self.by:
             raise ParameterError(
                 "statement",
-                "select statistics and the columns of GROUP BY",
+                "contain only statistics and the columns of GROUP BY",
                 text,
                 f"Add {text!r} to GROUP BY, or select AVG({text}).",
             )
@@ -354,7 +356,7 @@ class _Reader:
             if more or self.text(counted) != self.unit:
                 raise ParameterError(
                     "statement",
-                    "count distinct values only of the column that names a person",
+                    "use COUNT(DISTINCT) only of the column that identifies a person",
                     node.sql(),
                     "Use {unit} and COUNT(DISTINCT) of that column; for the values of another, "
                     "group by it and count the groups.",
@@ -550,7 +552,7 @@ class Cell:
     ends: tuple[Any, ...] = ()
 
 
-def read_statement(x: str | None) -> str:
+def read_statement(x: object) -> str:
     if not isinstance(x, str) or not x.strip():
         raise ParameterTypeError(
             "statement", "be a SELECT statement", "" if x is None else given(x),
@@ -631,7 +633,7 @@ class Sql(Table):
     )  # fmt: skip
     # What follows is read from the statement; a statistic of one group has it changed.
     of: Any = field(default=(), kw_only=True)
-    by: Any = field(default=None, kw_only=True)
+    by: str | tuple[str, ...] | None = field(default=None, kw_only=True)
     where: Any = field(default=None, kw_only=True)
     lookup: Any = field(default=None, kw_only=True)
 
@@ -781,20 +783,12 @@ class QueryResult(Release):
         return list(getattr(asked, "question", asked).result(self.columns()))
 
 
-def sql(statement: str, /, **typed: Any) -> Release:
-    """Release the result of a SELECT statement.
+_function = function(Sql)
 
-    The statement is translated to statistics (`sourdine.table`), never passed on to a database.
 
-    Parameters
-    ----------
-    statement
-        A SELECT statement: COUNT, SUM, AVG, VARIANCE, MEDIAN and PERCENTILE_CONT of columns or row
-        expressions, with WHERE, GROUP BY, HAVING, ORDER BY and LIMIT, and JOIN ... USING of public
-        tables.
-    **typed
-        The data, by the name that FROM gives it; the files of public tables by theirs; and the
-        parameters of `sourdine.table`: epsilon, bounds, keys, unit and others.
+def sql(x: object, /, *placed: Any, **typed: Any) -> Release:
+    """``sql(data, statement, ...)``, or ``sql(statement, people=data, regions=file, ...)`` with the
+    data and the files of public tables by the names that the statement gives them.
 
     Examples
     --------
@@ -805,22 +799,26 @@ def sql(statement: str, /, **typed: Any) -> Release:
     ... )
     >>> [row["sex"] for row in r.rows()]
     ['f', 'm']
-    """
-    said = parsed(read_statement(statement), typed.get("unit"))
+    """  # noqa: D205 - follows the text made from the declaration
+    if placed or "statement" in typed:
+        return _function(x, *placed, **typed)
+    statement = read_statement(x)
+    unit = typed.get("unit")
+    said = parsed(statement, unit if isinstance(unit, str) else None)
     known = {p.name for p in parameters(Sql)} | set(Sql.unlisted)
-    own = {name: x for name, x in typed.items() if name in known}
-    given_tables = {name: x for name, x in typed.items() if name not in known}
-    if said.data not in given_tables:
+    own = {name: value for name, value in typed.items() if name in known}
+    named = {name: value for name, value in typed.items() if name not in known}
+    if said.data not in named:
         raise ParameterTypeError(
             said.data,
-            f"sql() missing the data: the statement says FROM {said.data}.",
+            f"sql() is missing the data: the statement says FROM {said.data}.",
             "",
-            f"Use {said.data}=... with a frame or the path of a file.",
+            "Pass a frame or the path of a file by that name.",
         )
-    data = given_tables.pop(said.data)
-    files = {name: given_tables.pop(name) for name in said.joins if name in given_tables}
-    if given_tables:
-        name = next(iter(given_tables))
+    data = named.pop(said.data)
+    files = {name: named.pop(name) for name in said.joins if name in named}
+    if named:
+        name = next(iter(named))
         raise ParameterTypeError(
             name,
             f"sql() got an unexpected keyword argument {name!r}.",
@@ -828,4 +826,9 @@ def sql(statement: str, /, **typed: Any) -> Release:
             did_you_mean(name, [*known, said.data, *said.joins]),
         )
     tables = {**own.pop("tables", {}), **files} or None
-    return read(Sql, {"statement": statement, "tables": tables, **own}).release(data)
+    return _function(data, statement, tables=tables, **own)
+
+
+_HOW = cleandoc(sql.__doc__ or "")
+documented(sql, Sql, "x")
+sql.__doc__ = f"{sql.__doc__}\n{_HOW}\n"

@@ -415,6 +415,7 @@ FAMILIES = {
     "histogram": "sourdine.histogram",
     "mode": "sourdine.mode",
     "table": "sourdine.table",
+    "sql": "sourdine.sql",
     "quantiles": "sourdine.quantiles, by its methods",
     "category": "one person's category",
     "number": "one person's number",
