@@ -313,9 +313,7 @@ def raw(column: str, kind: str) -> str:
             f"CASE WHEN {whole} THEN {seconds} ELSE strftime({micros}, '%Y-%m-%d %H:%M:%S.%f') END"
         )
     if kind == "date":
-        return (
-            f"CASE WHEN {known(instant(column, kind))} IS NOT NULL THEN CAST({c} AS VARCHAR) END"
-        )
+        return f"CASE WHEN {known(instant(column, kind))} IS NOT NULL THEN CAST({c} AS VARCHAR) END"
     return f"nullif(CAST({c} AS VARCHAR), '')"
 
 

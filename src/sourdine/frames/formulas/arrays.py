@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from functools import reduce
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from attrs import frozen
@@ -16,6 +16,7 @@ from sourdine.frames.reading import as_float, read_number, read_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from numbers import Real
 
     from numpy.typing import NDArray
 
@@ -165,8 +166,8 @@ def _is_float(x: Values) -> bool:
 def _gone(x: Values) -> Flags | None:
     """Return which values are missing."""
     if x.texts:
-        return np.array([text is None for text in x.texts], np.bool_)[x.data]
-    return np.asarray(np.isnan(x.data)) if _is_float(x) else x.gone
+        return np.asarray(np.array([t is None for t in x.texts], np.bool_)[x.data], np.bool_)
+    return np.asarray(np.isnan(x.data), np.bool_) if _is_float(x) else x.gone
 
 
 # ---- Numbers -------------------------------------------------------------------------------------
@@ -238,7 +239,7 @@ def _whole(x: NDArray[Any]) -> Values:
 def _round(x: Any) -> Any:
     """Round to a whole number, halves away from zero: the difference is exact."""
     whole = np.trunc(x)
-    return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)  # noqa: PLR2004
+    return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
 
 
 def _negate(_: Node, own: list[Values]) -> Values:
@@ -394,7 +395,7 @@ def _like(node: Node, own: list[Values]) -> Values:
 
 def _number_of(_: Node, own: list[Values]) -> Values:
     found = (None if text is None else read_number(text) for text in own[0].texts)
-    known = [np.nan if number is None else as_float(number) for number in found]
+    known = [np.nan if number is None else as_float(cast("Real", number)) for number in found]
     return Values(np.array(known, np.float64)[own[0].data])
 
 
@@ -446,14 +447,15 @@ def _part(node: Node, own: list[Values]) -> Values:
         unit, most = _CLOCK[name]
         return Values(np.asarray(t // unit % most), x.gone)
     months, days = _months(t), t // DAY
+    if name in {"day", "day_of_year"}:
+        first = months if name == "day" else months // 12 * 12
+        return Values(np.asarray(days - _days(first) + 1), x.gone)
     found = {
-        "year": lambda: months // 12,
-        "quarter": lambda: months % 12 // 3 + 1,
-        "month": lambda: months % 12 + 1,
-        "day": lambda: days - _days(months) + 1,
-        "weekday": lambda: (days + 3) % 7 + 1,
-        "day_of_year": lambda: days - _days(months // 12 * 12) + 1,
-    }[name]()
+        "year": months // 12,
+        "quarter": months % 12 // 3 + 1,
+        "month": months % 12 + 1,
+        "weekday": (days + 3) % 7 + 1,
+    }[name]
     return Values(np.asarray(found), x.gone)
 
 
@@ -476,7 +478,7 @@ def _start(node: Node, own: list[Values]) -> Values:
 
 def _date_of(_: Node, own: list[Values]) -> Values:
     year, month, day = (x.data for x in own)
-    there = (year >= 1) & (year <= 9999) & (month >= 1) & (month <= 12) & (day >= 1)  # noqa: PLR2004
+    there = (year >= 1) & (year <= 9999) & (month >= 1) & (month <= 12) & (day >= 1)
     months = np.where(there, year * 12 + month - 1, 1970 * 12)
     first, after = _days(months), _days(months + 1)
     there &= day <= after - first

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sourdine.calendar import DAY, FIRST, HOUR, LAST, MINUTE, SECOND
+from sourdine.calendar import DAY, HOUR, MINUTE, SECOND
 from sourdine.frames import sql
 from sourdine.frames.formulas.arrays import BLANKS
 from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, Node, Type
@@ -80,7 +80,7 @@ class SqlOf:
             raise NotInSqlError
         return found
 
-    def _column(self, column: str, need: Type | None) -> str:  # noqa: PLR0911 - a case each
+    def _column(self, column: str, need: Type | None) -> str:
         kind, c = self._kinds[column], sql.name(column)
         if need is Type.FLOAT and kind not in {*TIMES, "date", "other"}:
             return sql.number(column, kind, self._reading(column))
@@ -89,8 +89,9 @@ class SqlOf:
         if need is Type.BOOLEAN and kind == "boolean":
             return c
         if need is Type.BOOLEAN and kind == "text":
-            words = f"lower(CAST({c} AS VARCHAR))"
-            return f"CASE WHEN {words} IN ('true', '1') THEN true WHEN {words} IN ('false', '0') THEN false END"
+            word = f"lower(CAST({c} AS VARCHAR))"
+            no = f"WHEN {word} IN ('false', '0') THEN false END"
+            return f"CASE WHEN {word} IN ('true', '1') THEN true {no}"
         if need is Type.TEXT and kind == "text":
             return sql.raw(column, kind)
         if need in INSTANTS and kind in {*TIMES, "date"}:

@@ -324,9 +324,7 @@ def _later(arrays: Arrays, node: Node) -> Callable[[], Column]:
     return lambda: arrays.column(node)
 
 
-def with_formulas(
-    engine: Engine, where: str | None, named: Sequence[tuple[str, str]]
-) -> Engine:
+def with_formulas(engine: Engine, where: str | None, named: Sequence[tuple[str, str]]) -> Engine:
     """Return the rows that a filter keeps, with the derived columns that a question names.
 
     Parameters
@@ -356,7 +354,7 @@ def _nested(engine: Derived, formulas: Formulas) -> Derived:
         )
     both = [node for node in (own.where, formulas.where) if node is not None]
     where = both[0] if both else None
-    if len(both) == 2:  # noqa: PLR2004
+    if len(both) == 2:
         where = evolve(both[0], operation="and", arguments=tuple(both), value=None)
     found = Derived(engine.base, Formulas(where, {**own.columns, **formulas.columns}))
     found._names = (*engine._names, *formulas.columns)  # noqa: SLF001

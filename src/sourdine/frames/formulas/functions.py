@@ -94,7 +94,8 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "date": _f("date(x)", "A time or a text as a date.", DATES, 1, 1, "to_date"),
     "time": _f(
-        "time(x)", "A date or a text as a time.", DATES, 1, 1, "timestamp", "datetime", "to_timestamp"
+        "time(x)", "A date or a text as a time.", DATES, 1, 1,
+        "timestamp", "datetime", "to_timestamp",
     ),
     "make_date": _f(
         "make_date(year, month, day)", "A date; missing if there is none.", DATES, 3, 3,
@@ -137,11 +138,10 @@ FUNCTIONS: dict[str, Function] = {
         "greatest(x, y, ...)", "The largest; missing ones are skipped.", ANY, 1, MANY, "max"
     ),
     "boolean": _f(
-        "boolean(x)", "True for 1 or 'true', false for 0 or 'false', else missing.", ANY, 1, 1, "bool"
+        "boolean(x)", "True for 1 or 'true', false for 0 or 'false', else missing.",
+        ANY, 1, 1, "bool",
     ),
 }  # fmt: skip
 """The functions, by their names in the reference; alternatives are in `NAMES`."""
-NAMES = {
-    alias: name for name, function in FUNCTIONS.items() for alias in (name, *function.names)
-}
+NAMES = {alias: name for name, function in FUNCTIONS.items() for alias in (name, *function.names)}
 """Every name of a function, and the one under which `FUNCTIONS` has it."""

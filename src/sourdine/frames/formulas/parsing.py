@@ -1,4 +1,4 @@
-"""Formulas as text: parsed by sqlglot, refused by name where a row alone does not decide a value."""
+"""Formulas as text, parsed by sqlglot; what one row alone does not decide is refused by name."""
 
 from __future__ import annotations
 
@@ -65,16 +65,10 @@ def dialect() -> Any:
     from sqlglot.dialects.duckdb import DuckDB
 
     kept = ("CAST", "TRY_CAST", "EXTRACT")
-
-    class Formulas(DuckDB):
-        class Parser(DuckDB.Parser):
-            FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012 - as in the base class
-            FUNCTION_PARSERS = {  # noqa: RUF012
-                name: own for name, own in DuckDB.Parser.FUNCTION_PARSERS.items() if name in kept
-            }
-            NO_PAREN_FUNCTIONS: dict[str, Any] = {}  # noqa: RUF012
-
-    return Formulas
+    base: Any = DuckDB.Parser
+    parsers = {name: own for name, own in base.FUNCTION_PARSERS.items() if name in kept}
+    own = {"FUNCTIONS": {}, "FUNCTION_PARSERS": parsers, "NO_PAREN_FUNCTIONS": {}}
+    return type("Formulas", (DuckDB,), {"Parser": type("Parser", (base,), own)})
 
 
 @lru_cache(1024)
@@ -101,11 +95,30 @@ def parsed(text: str) -> Node:
     if len(found) != 1 or found[0] is None:
         refuse(
             "be one expression",
-            repr(text) if len(text) < 80 else "",  # noqa: PLR2004 - a line
+            repr(text) if len(text) < 80 else "",
             f"Write it as in SQL: {EXAMPLE}. A column whose name is no word is written in double "
             'quotes: "household size".',
         )
     return node(found[0])
+
+
+def condition(text: str, parameter: str) -> None:
+    """Refuse a text that is no condition, whatever the types of its columns are."""
+    try:
+        tree = parsed(text)
+        if not tree.columns:
+            refuse("name at least one column", hint=f"Write a condition such as {EXAMPLE}.")
+        if tree.operation in _VALUES:
+            refuse(
+                "be a condition, which is true or false",
+                hint=f"Write a comparison such as {EXAMPLE}.",
+            )
+    except ParameterError as error:
+        raise error.renamed(formula=parameter) from None
+
+
+_VALUES = {"+", "-", "*", "/", "//", "%", "||", "neg", "string", "interval", "null"}
+"""Operations whose value is neither true nor false."""
 
 
 def node(tree: Any, depth: int = 0) -> Node:
@@ -254,9 +267,7 @@ def _call(tree: Any, depth: int) -> Node:
     if name in AGGREGATES or (name in {"min", "max"} and len(tree.expressions) == 1):
         _aggregate(name)
     if name in WINDOWS:
-        refuse(
-            "be computed from one row alone", f"{name!r}, which looks at other rows", "Omit it."
-        )
+        refuse("be computed from one row alone", f"{name!r}, which looks at other rows", "Omit it.")
     if name in CHANGING:
         _changing(name)
     return _called(name, _below(tree.expressions, depth))
@@ -329,7 +340,7 @@ def _refused(tree: Any, kind: str) -> NoReturn:
     words = tree.sql() if hasattr(tree, "sql") else kind
     refuse(
         "hold only operations of the language of formulas",
-        repr(words) if len(words) < 40 else kind.lower(),  # noqa: PLR2004 - a few words
+        repr(words) if len(words) < 40 else kind.lower(),
         f"Known operators are + - * / // % || = <> < <= > >= and or not in between like is null "
         f"case; an example is {EXAMPLE}.",
     )

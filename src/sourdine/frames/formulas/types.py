@@ -97,7 +97,7 @@ def _shown(node: Node) -> str:
     """Return a few words for a step, for errors."""
     if node.operation == "column":
         return f"the column {node.value!r}"
-    if node.operation in {"string", "constant"} and len(str(node.value)) < 40:  # noqa: PLR2004
+    if node.operation in {"string", "constant"} and len(str(node.value)) < 40:
         return repr(node.value)
     return "an expression" if node.type is None else node.type.value
 
@@ -170,7 +170,7 @@ def _literal(x: Node, need: Type) -> Node:
     return _wrong(x, need)
 
 
-def _explicit(x: Node, need: Type, columns: Columns) -> Node:  # noqa: C901, PLR0911 - a case each
+def _explicit(x: Node, need: Type, columns: Columns) -> Node:  # noqa: C901, PLR0911, PLR0912 - a case each
     """Return what a conversion by name gives, of values of any type for which there is one."""
     if x.operation == "string" and need in NUMBERS:
         refuse(f"have {need.value} there", repr(x.value), "Write numbers without quotes.")
@@ -239,7 +239,9 @@ def _alike(parts: list[Node], columns: Columns, what: str) -> list[Node]:
     if types == {Type.DATE} and any(_is_time(x) for x in parts):
         types = {Type.TIME}
     if any(x.type is None and x.operation == "column" for x in parts):
-        types = {Type.FLOAT if t is Type.INTEGER else Type.TIME if t is Type.DATE else t for t in types}
+        types = {
+            Type.FLOAT if t is Type.INTEGER else Type.TIME if t is Type.DATE else t for t in types
+        }
     for wide, narrow in (
         (Type.FLOAT, {Type.FLOAT, Type.INTEGER, Type.BOOLEAN}),
         (Type.TIME, {Type.DATE, Type.TIME}),
@@ -312,8 +314,10 @@ def condition(x: Node, columns: Columns) -> Node:
 Rule = "Callable[[list[Node], Columns], Node]"
 
 
-def _sum(operation: str, sign: int) -> Callable[[list[Node], Columns], Node]:
-    def rule(parts: list[Node], columns: Columns) -> Node:  # noqa: PLR0911 - a case each
+def _sum(  # noqa: C901 - a case each
+    operation: str, sign: int
+) -> Callable[[list[Node], Columns], Node]:
+    def rule(parts: list[Node], columns: Columns) -> Node:
         left, right = parts
         kinds = {left.type, right.type}
         if kinds & {*INSTANTS, Type.DURATION}:
@@ -427,9 +431,7 @@ def _same(parts: list[Node], columns: Columns) -> Node:
 
 def _logic(operation: str) -> Callable[[list[Node], Columns], Node]:
     def rule(parts: list[Node], columns: Columns) -> Node:
-        return _op(
-            operation, Type.BOOLEAN, *(converted(x, Type.BOOLEAN, columns) for x in parts)
-        )
+        return _op(operation, Type.BOOLEAN, *(converted(x, Type.BOOLEAN, columns) for x in parts))
 
     return rule
 
@@ -541,7 +543,7 @@ def _sign(parts: list[Node], columns: Columns) -> Node:
 
 
 def _extreme(operation: str) -> Callable[[list[Node], Columns], Node]:
-    """The smallest or largest of the values that are not missing."""
+    """Take the smallest or largest of the values that are not missing."""
 
     def rule(parts: list[Node], columns: Columns) -> Node:
         return reduce(chosen, _alike(parts, columns, "least or greatest"))
@@ -577,7 +579,7 @@ def _text(operation: str, value: Any = None) -> Callable[[list[Node], Columns], 
 
 def _substring(parts: list[Node], columns: Columns) -> Node:
     x, first = converted(parts[0], Type.TEXT, columns), _count(parts[1], "substr", 1, 10**6)
-    long = _count(parts[2], "substr", 1, 10**6) if len(parts) > 2 else None  # noqa: PLR2004
+    long = _count(parts[2], "substr", 1, 10**6) if len(parts) > 2 else None
     return _op("substring", Type.TEXT, x, value=(first, long))
 
 
@@ -602,11 +604,9 @@ def _concat(parts: list[Node], columns: Columns) -> Node:
 
 def _replace(parts: list[Node], columns: Columns) -> Node:
     x, old, new = parts
-    if "string" != old.operation or "string" != new.operation or not old.value:
+    if old.operation != "string" or new.operation != "string" or not old.value:
         refuse("write the texts of replace out", hint="Write replace(s, 'old', 'new').")
-    return _op(
-        "replace", Type.TEXT, converted(x, Type.TEXT, columns), value=(old.value, new.value)
-    )
+    return _op("replace", Type.TEXT, converted(x, Type.TEXT, columns), value=(old.value, new.value))
 
 
 def _holds(operation: str) -> Callable[[list[Node], Columns], Node]:
