@@ -91,6 +91,7 @@ DATED: list[dict[str, Any]] = [
 NUMBERS = [1, 0.5, "0.5", "1/3", " 2 ", Fraction(1, 3), Decimal("0.25"), np.float64(0.5), "1e-1"]
 GOOD: dict[str, list[Any]] = {
     "column": ["age"],
+    "where": ["age >= 30", "region = 'f' and patient % 2 = 0", "day is not null"],
     "epsilon": [*NUMBERS, "1_000", np.int64(2)],
     "confidence": [0.9, "0.99", Fraction(2, 3), "4/5"],
     "n": [1000, "1000", "1e3", "2_000", 10**6, np.int64(500)],
@@ -167,6 +168,7 @@ NOT_ABOVE_0 = [0, -1, "-0.5", "0", Fraction(-1, 3)]
 NOT_FINITE = ["nan", "inf", float("inf"), float("nan"), "-inf"]
 BAD: dict[str, list[Any]] = {
     "column": [3, ["age"], True, ""],
+    "where": [3, ["age"], "", "sum(age) > 3", "age >=", "age + 1", "age > (select 1)", "1 = 1"],
     "epsilon": [*NO_NUMBER, *NOT_ABOVE_0, *NOT_FINITE],
     "error": [*NO_NUMBER[:4], *NOT_ABOVE_0, *NOT_FINITE[:2]],
     "confidence": [*NO_NUMBER[:3], 0, 1, 1.5, "-0.1", "inf"],
@@ -319,7 +321,18 @@ class Asked:
             return None
 
 
-TEXTS = ("column", "by", "keys", "unit", "category", "categories", "method", "missing", "relation")
+TEXTS = (
+    "column",
+    "where",
+    "by",
+    "keys",
+    "unit",
+    "category",
+    "categories",
+    "method",
+    "missing",
+    "relation",
+)
 
 
 def _repeated(name: str, x: Any) -> list[Any]:

@@ -90,7 +90,7 @@ def test_bounds_that_are_none_are_shown(bounds, shown):
 @pytest.mark.parametrize(
     ("typed", "said"),
     [
-        ({"where": "age > 17"}, "Filter the rows before"),
+        ({"filter": "age > 17"}, "Did you mean 'where'"),
         ({"groupby": "sex"}, "Did you mean 'by'?"),
         ({"eps": 1}, "Did you mean 'epsilon'?"),
         ({"epsilom": 1}, "Did you mean 'epsilon'?"),

@@ -607,7 +607,8 @@ class Describe(Statistic):
     @cached_property
     def common(self) -> dict[str, Any]:
         """What all parts have."""
-        return {"relation": self.relation, "rows": self.rows, "source": self.source}
+        own = {"relation": self.relation, "rows": self.rows, "source": self.source}
+        return own if self.where is None else {**own, "where": self.where}
 
     @cached_property
     def counting(self) -> Count:
@@ -637,9 +638,9 @@ class Describe(Statistic):
     def reads(self) -> dict[str, str | None]:
         return {} if self.unit is None else {"unit": self.unit}
 
-    def asks_about(self) -> list[tuple[str, str | None]]:
+    def names(self) -> list[tuple[str, str | None]]:
         named = (*(self.columns_ or ()), *dict(self.declared))
-        return [("columns", name) for name in named]
+        return [*super().names(), *(("columns", name) for name in named)]
 
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: all, unless some are named."""

@@ -368,7 +368,7 @@ class Mean(GaussianReady):
             raise ParameterError(
                 "missing",
                 "be 'exclude' if the number of records is private: unless records are "
-                "replaced, with {unit} and with {by}",
+                "replaced, with {unit}, with {where} and with {by}",
                 "'middle'",
                 "Omit {missing}.",
                 missing=LEFT_OUT,

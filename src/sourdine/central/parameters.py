@@ -38,7 +38,21 @@ class CommonParameters(Question):
 
     column: str | None = field(
         default=None, converter=converters.column,
-        metadata=param(kinds.TEXT, "The column. Not needed if there is only one.", group=DATA),
+        metadata=param(
+            kinds.TEXT,
+            "The column, or a formula of columns, such as income / household_size. Not needed if "
+            "there is only one.",
+            group=DATA,
+        ),
+    )  # fmt: skip
+    where: str | None = field(
+        default=None, converter=converters.where,
+        metadata=param(
+            kinds.TEXT,
+            "Only rows for which this condition is true, such as age >= 18 and region in "
+            "('north', 'south').",
+            group=DATA,
+        ),
     )  # fmt: skip
     read: Reading = field(
         default=STANDARD, converter=converters.read,

@@ -200,8 +200,8 @@ class Proportion(Statistic):
         if self.missing == "no" and not self.known:
             raise ParameterError(
                 "missing",
-                "be 'exclude' if the number of records is private: with {unit}, with {by}, "
-                "and if records are added or removed and {n} is not given",
+                "be 'exclude' if the number of records is private: with {unit}, with {where}, "
+                "with {by}, and if records are added or removed and {n} is not given",
                 "'no'",
                 "Omit {missing}.",
                 missing=LEFT_OUT,

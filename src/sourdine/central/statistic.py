@@ -329,8 +329,14 @@ class Statistic(CommonParameters):
 
     @property
     def alone(self) -> bool:
-        """Whether it is asked of all rows: no groups, and no person's rows are dropped."""
-        return self.by is None and self.unit is None
+        """Whether it is asked of all rows: no groups, and neither a person nor a filter drops any.
+
+        Under `SUBSTITUTE` the number of records is public, but not how many of them a filter
+        keeps: a record that is replaced may pass it before and not after. So a statistic with
+        ``where`` takes the number of its rows as private, like one of a group (docs/mathematics,
+        "Filters").
+        """
+        return self.by is None and self.unit is None and self.where is None
 
     def of_private_number(self) -> Self:
         """Return the statistic for rows whose number is private."""
@@ -349,6 +355,11 @@ class Statistic(CommonParameters):
     def display(self) -> Display:
         title = self.name[0].upper() + self.name[1:]
         return Display(head=self.kind, title=title, protected=protected(self.unit, self.rows))
+
+    @property
+    def filtering(self) -> tuple[str, ...]:
+        """The caveat that names the condition of rows."""
+        return () if self.where is None else (f"Only rows where {self.where} are included.",)
 
     @property
     def person(self) -> tuple[str, ...]:
@@ -375,9 +386,26 @@ class Statistic(CommonParameters):
     def asks_about(self) -> list[tuple[str, str | None]]:
         """Return the columns whose values are asked about, each after the parameter naming it.
 
-        The column that names a person is not among them, unless it is asked about as well.
+        The column that names a person is not among them, unless it is asked about as well. Of a
+        formula these are the columns that it names.
         """
-        return [(parameter, column) for parameter, column in self._columns if parameter != "unit"]
+        named = [(parameter, text) for parameter, text in self.names() if parameter != "unit"]
+        if self.where is not None:
+            named.append(("where", self.where))
+        return [(parameter, column) for parameter, text in named for column in _columns(text)]
+
+    def names(self) -> list[tuple[str, str | None]]:
+        """Return the columns and formulas that it names, each after the parameter."""
+        return self._columns
+
+    def selected(self, data: Frame) -> Frame:
+        """Return the rows that ``where`` keeps, with the columns that formulas derive.
+
+        The filter comes first, also before rows of a person are dropped: so every record adds or
+        removes at most itself, and the rest is as for data that hold only these rows.
+        """
+        named = ((parameter, text) for parameter, text in self.names() if text is not None)
+        return data.derived(self.where, *named)
 
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: of rows that are kept by contents, these count."""
@@ -420,9 +448,10 @@ class Statistic(CommonParameters):
 
     def release(self, data: object) -> Release:
         """Draw and publish; what is spent is `cost`."""
-        frame, asked = Frame(data, read=self.read).afresh(), self
+        frame, asked = self.selected(Frame(data, read=self.read).afresh()), self
         self.require_columns(frame)
-        if frame.parsed:
+        frame = frame.computed()
+        if frame.parsed or self.where is not None:
             asked = self.of_private_number()
         if self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))
@@ -433,7 +462,7 @@ class Statistic(CommonParameters):
             value=estimator.value(drawn),
             cost=self.cost,
             mechanism=estimator,
-            caveats=estimator.caveats,
+            caveats=(*self.filtering, *estimator.caveats),
             drawn=drawn,
             grid=getattr(self, "grid", None),
         )
@@ -551,7 +580,17 @@ class Statistic(CommonParameters):
         """The statistic, its column and its groups, in a few words."""
         column = f" of {self.column}" if self.column else ""
         groups = " and ".join(grouping.columns(self.by))
-        return f"{self.kind}{column}" + (f" by {groups}" if groups else "")
+        where = "" if self.where is None else f" where {self.where}"
+        return f"{self.kind}{column}" + (f" by {groups}" if groups else "") + where
+
+
+def _columns(text: str | None) -> tuple[str | None, ...]:
+    """Return the columns that a name or a formula is about."""
+    if text is None or text.isidentifier():
+        return (text,)
+    from sourdine.frames.formulas.engine import columns_of
+
+    return columns_of(text)
 
 
 # ---- Statistics of a column of numbers, or of dates, with public bounds --------------------------

@@ -418,7 +418,7 @@ class Table(Statistic):
     def searching(self, column: str, share: Fraction) -> Mean | Sum:
         """Return the question whose bounds are found: that of the statistic which needs most."""
         kind = Sum if "sum" in dict(self.of)[column] else Mean
-        names = ("n", "relation", "unit", "rows", "by", "keys", "other", "source")
+        names = ("n", "relation", "unit", "rows", "by", "keys", "other", "where", "source")
         own: dict[str, Any] = {name: getattr(self, name) for name in names}
         own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}
         if self.finds:
@@ -473,7 +473,7 @@ class Table(Statistic):
     def _one(self, column: str, word: str) -> Statistic:
         own: dict[str, Any] = {
             "epsilon": self.epsilon, "relation": self.relation, "rows": self.rows,
-            "unit": self.unit, "n": self.n, "source": self.source,
+            "unit": self.unit, "n": self.n, "where": self.where, "source": self.source,
         }  # fmt: skip
         if word == "count":
             return Count(column=None if column == RECORDS else column, **own)
@@ -549,9 +549,9 @@ class Table(Statistic):
         """Return the columns that must be there, by the parameters that name them."""
         return {name: column for name, column in super().reads().items() if column is not None}
 
-    def asks_about(self) -> list[tuple[str, str | None]]:
+    def names(self) -> list[tuple[str, str | None]]:
         named = [("of", column) for column, _ in self.of if column != RECORDS]
-        return [*super().asks_about(), *named]
+        return [*super().names(), *named]
 
     def needs(self, data: Frame) -> list[str]:
         return [*super().needs(data), *(column for column, _ in self.of if column != RECORDS)]

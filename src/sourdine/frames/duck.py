@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes, Ticks
+    from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
     from sourdine.frames.reading import Reading
 
@@ -199,8 +200,11 @@ class Duck(Engine):
         self._connection = connection
         self._infers = "float" in kinds and connection is None and _reads_parquet(relation)
         self._held = _with_nan(relation) if self._infers else relation
+        self._later: Callable[[], Any] = lambda: relation
 
     def _rows(self) -> Any:
+        if self._held is None:
+            self._held = self._later()
         return self._held
 
     @property
@@ -442,6 +446,32 @@ class Duck(Engine):
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` rows of each person; see `bounded`."""
         return self._derived(bounded(self._rows(), self._kinds, unit, rows, key))
+
+    def derived(self, formulas: Formulas) -> Duck | None:
+        """Return filtered rows with derived columns, if DuckDB computes them as NumPy does."""
+        from sourdine.frames.formulas.duck import NotInSqlError, SqlOf
+
+        to = SqlOf(self._kinds, self._reading_of, collated=not self.is_file)
+        try:
+            added = {name: to.column(node) for name, node in formulas.columns.items()}
+            where = None if formulas.where is None else to.write(formulas.where)
+        except NotInSqlError:
+            return None
+        if where is not None and self._infers:
+            where = f"CASE WHEN random() < 2 THEN {where} ELSE false END"
+        listed = ", ".join(["*", *(f"{x} AS {sql.name(c)}" for c, (x, _) in added.items())])
+
+        def later() -> Any:
+            rows = self._rows() if where is None else self._rows().filter(where)
+            return rows.project(listed) if added else rows
+
+        engine = self._derived(None)
+        engine._later = later  # noqa: SLF001
+        types = {c: kind for c, (_, kind) in added.items()}
+        engine._types = {**self._types, **types}  # noqa: SLF001
+        engine._kinds = {**self._kinds, **{c: sql.kind_of(t) for c, t in types.items()}}  # noqa: SLF001
+        engine._holds = {**self._holds, **{c: sql.holds(t) for c, t in types.items()}}  # noqa: SLF001
+        return engine
 
     def _derived(self, relation: Any) -> Duck:
         engine = copy(self)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes, Ticks
+    from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Column, Declared
     from sourdine.frames.reading import Reading
 
@@ -259,6 +260,8 @@ class Engine(ABC):
     """How numbers are written in texts."""
     away = False
     """Whether single rows never leave the engine: `slots` and `column` raise."""
+    reads_no_rows = False
+    """Whether rows are bounded in the engine alone, and not in memory."""
 
     @property
     @abstractmethod
@@ -331,6 +334,14 @@ class Engine(ABC):
         Rows are ordered by all columns that the engine has, so call `only` first. Which rows are
         kept is defined in `sourdine.frames.units`.
         """
+
+    def derived(self, formulas: Formulas) -> Engine | None:
+        """Return the rows that a filter keeps, with derived columns.
+
+        None if the engine cannot compute all of them exactly as `sourdine.frames.formulas.arrays`.
+        """
+        del formulas
+        return None
 
     def array(self, name: str) -> NDArray[Any] | None:
         """Return the numbers of a column, if they are in memory."""

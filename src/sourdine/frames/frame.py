@@ -433,6 +433,39 @@ class Frame:
         name = self.resolve(cell.column)
         return self._engine.between(name, cell, joined(ranges, cell.size))
 
+    def derived(self, where: str | None = None, *columns: tuple[str, str]) -> Frame:
+        """Return the rows that a condition keeps, with columns computed by formulas.
+
+        Nothing is read; formulas are checked against the types of columns.
+
+        Parameters
+        ----------
+        where
+            A condition on one row; None keeps all. See :doc:`/guides/formulas`.
+        columns
+            Names of columns or formulas, each after the parameter that holds it, for errors. A
+            formula becomes a column that is named by its text.
+
+        Examples
+        --------
+        >>> from sourdine.grid import Grid
+        >>> people = Frame({"age": [31, 17, None, 52], "vote": ["yes", "no", "no", "yes"]})
+        >>> adults = people.derived("age >= 18", ("by", "age // 10 * 10"))
+        >>> len(adults), adults.distinct("age // 10 * 10")[0]
+        (2, ['30', '50'])
+        """
+        if where is None and all(text in self._engine.columns for _, text in columns):
+            return self
+        from sourdine.frames.formulas.engine import with_formulas
+
+        return _of(with_formulas(self._engine, where, columns))
+
+    def computed(self) -> Frame:
+        """Return the rows with formulas computed by the engine itself, where it can."""
+        if not hasattr(self._engine, "computed"):
+            return self
+        return _of(self._engine.computed())
+
     def afresh(self) -> Frame:
         """Return the same rows for another query, without prefetched or cached answers."""
         return _of(self._engine.afresh())

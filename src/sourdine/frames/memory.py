@@ -653,7 +653,7 @@ class Memory(Engine):
             return cell.slots(self.column(name)[block])
         return self._part(name, cell, block)
 
-    def only(self, *names: str) -> Engine:
+    def only(self, *names: str) -> Memory:
         engine = copy(self)
         engine._readers = {name: self._readers[name] for name in names}  # noqa: SLF001
         return engine
@@ -668,21 +668,40 @@ class Memory(Engine):
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
         slots = keys.slots(self.column(name))
-        return [self._take(np.flatnonzero(slots == code)) for code in range(keys.size)]
+        return [self.take(np.flatnonzero(slots == code)) for code in range(keys.size)]
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` rows of each person; see `sourdine.frames.units`."""
         columns = [self.column(name) for name in self.columns]
-        return self._take(kept(self.column(unit), columns, rows, key))
+        return self.take(kept(self.column(unit), columns, rows, key))
 
-    def _take(self, rows: NDArray[np.int64]) -> Memory:
+    def with_columns(
+        self, readers: Mapping[str, Callable[[], Column]], types: Mapping[str, Declared]
+    ) -> Memory:
+        """Return an engine with more columns, which are read when first needed."""
+        own = {name: self._known(name) for name in self.columns}
+        return self._other({**own, **readers}, self._rows, types)
+
+    def _known(self, name: str) -> Callable[[], Column]:
+        return lambda: self.column(name)
+
+    def _other(
+        self,
+        readers: Mapping[str, Callable[[], Column]],
+        rows: int,
+        types: Mapping[str, Declared] | None = None,
+    ) -> Memory:
+        other = Memory(readers, rows, types={**self._types, **(types or {})})
+        other.parsed, other.reading = self.parsed, self.reading
+        return other
+
+    def take(self, rows: NDArray[np.int64]) -> Memory:
+        """Return only some rows."""
+
         def reader(name: str) -> Callable[[], Column]:
             return lambda: self.column(name)[rows]
 
-        readers = {name: reader(name) for name in self.columns}
-        part = Memory(readers, len(rows), types=self._types)
-        part.parsed, part.reading = self.parsed, self.reading
-        return part
+        return self._other({name: reader(name) for name in self.columns}, len(rows))
 
 
 def _blocks(

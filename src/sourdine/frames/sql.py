@@ -306,20 +306,18 @@ def raw(column: str, kind: str) -> str:
     if kind in {"integer", "float", "boolean"}:
         return c
     if kind in TIMES:
-        micros = f"make_timestamp({_known(instant(column, kind))})"
+        micros = f"make_timestamp({known(instant(column, kind))})"
         whole = f"microsecond({micros}) % 1000000 = 0"
         seconds = f"strftime({micros}, '%Y-%m-%d %H:%M:%S')"
         return (
             f"CASE WHEN {whole} THEN {seconds} ELSE strftime({micros}, '%Y-%m-%d %H:%M:%S.%f') END"
         )
     if kind == "date":
-        return (
-            f"CASE WHEN {_known(instant(column, kind))} IS NOT NULL THEN CAST({c} AS VARCHAR) END"
-        )
+        return f"CASE WHEN {known(instant(column, kind))} IS NOT NULL THEN CAST({c} AS VARCHAR) END"
     return f"nullif(CAST({c} AS VARCHAR), '')"
 
 
-def _known(micros: str) -> str:
+def known(micros: str) -> str:
     return f"CASE WHEN {micros} BETWEEN {FIRST} AND {LAST} THEN {micros} END"
 
 
@@ -368,7 +366,7 @@ def key(  # noqa: PLR0911 - a case each
     if kind in {*TIMES, "date", "other"}:
         return Key({prefix: "1"}, NONE, direct=True)
     whole = f"{prefix}w"
-    prepared = {prefix: _number(column, kind, reading)}
+    prepared = {prefix: number(column, kind, reading)}
     exact = exactness(cell)
     if exact is None:
         return Key({prefix: raw(column, kind)}, prefix, direct=False)
@@ -424,7 +422,7 @@ def streamed(cell: Cell, column: str, kind: str, reading: Reading) -> tuple[str,
         return None
     if exactness(cell) is not False:
         return None
-    found = scaling(cell.grid, _number(column, kind, reading), "v")
+    found = scaling(cell.grid, number(column, kind, reading), "v")
     return None if found is None else (f"{found.shifted} AS v", _block(found.scaled, cell.block))
 
 
@@ -521,7 +519,7 @@ def _written(column: str, reading: Reading) -> str:
     return f"CASE WHEN regexp_full_match({text}, {pattern}) THEN {number} END"
 
 
-def _number(column: str, kind: str, reading: Reading) -> str:
+def number(column: str, kind: str, reading: Reading) -> str:
     if kind != "text":
         return f"CAST({name(column)} AS DOUBLE)"
     written = _written(column, reading)
@@ -614,7 +612,7 @@ def ordered(column: str, kind: str) -> list[str]:
     written = f"encode({raw(column, kind)})"
     if kind in {*TIMES, "date"}:
         return [written]
-    return [_number(column, "text", STANDARD), _whole(column, "text", STANDARD), written]
+    return [number(column, "text", STANDARD), _whole(column, "text", STANDARD), written]
 
 
 def person(column: str, kind: str) -> str:

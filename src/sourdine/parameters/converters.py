@@ -191,6 +191,26 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
     return chance
 
 
+def where(x: object) -> str | None:
+    """Return a condition on one row; None if there is none.
+
+    Examples
+    --------
+    >>> where("age >= 18")
+    'age >= 18'
+    """
+    if x is None:
+        return None
+    if not isinstance(x, str) or not x.strip():
+        raise ParameterTypeError(
+            "where", "be a condition, as a text", given(x), "Use {where}.", where="age >= 18"
+        )
+    from sourdine.frames.formulas.parsing import condition
+
+    condition(x, "where")
+    return x.strip()
+
+
 def flag(x: object, parameter: str) -> bool:
     if isinstance(x, (bool, np.bool_)):
         return bool(x)

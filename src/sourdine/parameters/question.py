@@ -146,9 +146,9 @@ SYNONYMS = {
     **dict.fromkeys(("groupby", "group_by", "groups"), "by"),
     **dict.fromkeys(("range", "limits", "clip", "lower", "upper"), "bounds"),
     **dict.fromkeys(("col", "variable", "columns"), "column"), "eps": "epsilon",
+    **dict.fromkeys(("filter", "query", "condition"), "where"),
 }  # fmt: skip
 """Names of parameters in other libraries."""
-FILTERS = ("where", "filter", "query")
 HINTS = 3
 """The number of hints that are followed before one is shown."""
 UNSAID = ("error",)
@@ -323,8 +323,6 @@ def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
         meant = did_you_mean(name, known)
         if SYNONYMS.get(name) in known:
             meant = f"Did you mean {SYNONYMS[name]!r}?"
-        if name in FILTERS:
-            meant = "Filter the rows beforehand, by a public condition."
         raise ParameterTypeError(
             name,
             f"{cls.kind}() got an unexpected keyword argument {name!r}.",

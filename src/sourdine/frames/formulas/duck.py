@@ -1,0 +1,302 @@
+"""Formulas as DuckDB expressions.
+
+A missing value is NULL, or NaN where it is a float: operations on floats pass NaN on, and every
+comparison sorts it out. Integers are computed with 128 bits and cast back to 64, where an overflow
+is NULL. Dates and times are microseconds. Nothing raises, also where DuckDB computes an expression
+for rows that a CASE leaves out.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sourdine.calendar import DAY, HOUR, MINUTE, SECOND
+from sourdine.frames import sql
+from sourdine.frames.formulas.arrays import BLANKS
+from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, Node, Type
+from sourdine.frames.reading import WRITTEN
+from sourdine.frames.sql import TIMES, double, string
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from sourdine.frames.reading import Reading
+
+
+LONGEST = 200_000
+"""Longer expressions are left to NumPy."""
+_TEXTS = {
+    Type.INTEGER: "BIGINT", Type.FLOAT: "DOUBLE", Type.BOOLEAN: "BOOLEAN", Type.TEXT: "VARCHAR",
+    Type.DATE: "BIGINT", Type.TIME: "BIGINT", Type.DURATION: "BIGINT",
+}  # fmt: skip
+_CLOCK = {"hour": (HOUR, 24), "minute": (MINUTE, 60), "second": (SECOND, 60)}
+_SIZES = {"day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}
+_PARTS = {"weekday": "isodow", "day_of_year": "dayofyear"}
+_INT64 = double(2.0**63)
+
+
+class NotInSqlError(Exception):
+    """An operation that DuckDB does not compute exactly as NumPy."""
+
+
+class SqlOf:
+    """Writes typed formulas over the columns of one relation.
+
+    Parameters
+    ----------
+    kinds
+        How the type of each column is read (`sourdine.frames.sql.kind_of`).
+    reading
+        How the texts of a column are read.
+    collated
+        Whether a connection's collation may change how texts are compared.
+    """
+
+    def __init__(
+        self, kinds: Mapping[str, str], reading: Callable[[str], Reading], *, collated: bool
+    ) -> None:
+        self._kinds, self._reading, self._collated = kinds, reading, collated
+
+    def column(self, node: Node) -> tuple[str, str]:
+        """Return the expression of a derived column, and its DuckDB type."""
+        x = self.write(node)
+        if node.type is Type.DATE:
+            return f"CAST(make_timestamp({x}) AS DATE)", "DATE"
+        if node.type is Type.TIME:
+            return f"make_timestamp({x})", "TIMESTAMP"
+        kind = _TEXTS[node.type] if node.type else ""
+        return f"CAST({x} AS {kind})", kind
+
+    def write(self, node: Node) -> str:
+        """Return an expression; raise `NotInSqlError` if it would not be exact."""
+        if node.operation == "column":
+            return self._column(node.value, node.type)
+        if node.operation == "constant":
+            return _constant(node.value, node.type)
+        if node.operation not in _STEPS:
+            raise NotInSqlError
+        found = _STEPS[node.operation](self, node, [self.write(one) for one in node.arguments])
+        if len(found) > LONGEST:
+            raise NotInSqlError
+        return found
+
+    def _column(self, column: str, need: Type | None) -> str:
+        kind, c = self._kinds[column], sql.name(column)
+        if need is Type.FLOAT and kind not in {*TIMES, "date", "other"}:
+            return sql.number(column, kind, self._reading(column))
+        if need is Type.INTEGER and kind == "integer":
+            return f"TRY_CAST({c} AS BIGINT)"
+        if need is Type.BOOLEAN and kind == "boolean":
+            return c
+        if need is Type.BOOLEAN and kind == "text":
+            word = f"lower(CAST({c} AS VARCHAR))"
+            no = f"WHEN {word} IN ('false', '0') THEN false END"
+            return f"CASE WHEN {word} IN ('true', '1') THEN true {no}"
+        if need is Type.TEXT and kind == "text":
+            return sql.raw(column, kind)
+        if need in INSTANTS and kind in {*TIMES, "date"}:
+            return f"({sql.known(sql.instant(column, kind))})"
+        raise NotInSqlError
+
+    def compared(self, x: str, node: Node) -> str:
+        """Return a value as it is compared."""
+        return f"encode({x})" if node.type is Type.TEXT and self._collated else x
+
+
+def _constant(value: Any, kind: Type | None) -> str:
+    if value is None:
+        return f"CAST(NULL AS {_TEXTS[kind]})" if kind else "NULL"
+    if kind is Type.BOOLEAN:
+        return "true" if value else "false"
+    if kind is Type.TEXT:
+        return string(value)
+    return double(value) if kind is Type.FLOAT else sql.integer(value, "BIGINT")
+
+
+def _wide(x: str) -> str:
+    return f"CAST({x} AS HUGEINT)"
+
+
+def _narrow(x: str) -> str:
+    return f"TRY_CAST({x} AS BIGINT)"
+
+
+def _is_float(node: Node) -> bool:
+    return node.arguments[0].type is Type.FLOAT
+
+
+def _arithmetic(operator: str) -> Callable[[SqlOf, Node, list[str]], str]:
+    def step(_: SqlOf, node: Node, own: list[str]) -> str:
+        if _is_float(node):
+            return f"({own[0]} {operator} {own[1]})"
+        return _narrow(f"{_wide(own[0])} {operator} {_wide(own[1])}")
+
+    return step
+
+
+def _quotient(_: SqlOf, node: Node, own: list[str]) -> str:
+    a, b = own
+    if _is_float(node):
+        return f"floor({a} / {_divisor(b)})"
+    rest = _rest(_wide(a), f"nullif({_wide(b)}, 0)")
+    return _narrow(f"({_wide(a)} - {rest}) // nullif({_wide(b)}, 0)")
+
+
+def _remainder(_: SqlOf, node: Node, own: list[str]) -> str:
+    a, b = own
+    if _is_float(node):
+        return f"({a} - {b} * floor({a} / {_divisor(b)}))"
+    return _narrow(_rest(_wide(a), f"nullif({_wide(b)}, 0)"))
+
+
+def _rest(a: str, b: str) -> str:
+    """Write the remainder of a division that rounds down."""
+    return f"(({a} % {b} + {b}) % {b})"
+
+
+def _divisor(b: str) -> str:
+    return f"nullif({b}, {double(0.0)})"
+
+
+def _negate(_: SqlOf, node: Node, own: list[str]) -> str:
+    return f"(-{own[0]})" if _is_float(node) else _narrow(f"0 - {_wide(own[0])}")
+
+
+def _abs(_: SqlOf, node: Node, own: list[str]) -> str:
+    return f"abs({own[0]})" if _is_float(node) else _narrow(f"abs({_wide(own[0])})")
+
+
+def _sqrt(_: SqlOf, __: Node, own: list[str]) -> str:
+    (x,) = own
+    zero = double(0.0)
+    return f"CASE WHEN {x} >= {zero} THEN sqrt(greatest({x}, {zero})) END"
+
+
+def _whole(_: SqlOf, __: Node, own: list[str]) -> str:
+    (x,) = own
+    return f"CASE WHEN {x} >= -{_INT64} AND {x} < {_INT64} THEN TRY_CAST(trunc({x}) AS BIGINT) END"
+
+
+def _compare(operator: str) -> Callable[[SqlOf, Node, list[str]], str]:
+    def step(to: SqlOf, node: Node, own: list[str]) -> str:
+        both = [to.compared(x, one) for x, one in zip(own, node.arguments, strict=True)]
+        found = f"({both[0]} {operator} {both[1]})"
+        nan = [
+            f"isnan({x})"
+            for x, one in zip(own, node.arguments, strict=True)
+            if one.type is Type.FLOAT and one.operation not in {"constant", "float"}
+        ]
+        return f"CASE WHEN {' OR '.join(nan)} THEN NULL ELSE {found} END" if nan else found
+
+    return step
+
+
+def _among(to: SqlOf, node: Node, own: list[str]) -> str:
+    x, *listed = (to.compared(x, one) for x, one in zip(own, node.arguments, strict=True))
+    found = f"({x} IN ({', '.join(listed)}))"
+    return f"CASE WHEN isnan({x}) THEN NULL ELSE {found} END" if _is_float(node) else found
+
+
+def _logic(operator: str) -> Callable[[SqlOf, Node, list[str]], str]:
+    return lambda _, __, own: f"({own[0]} {operator} {own[1]})"
+
+
+def _missing(_: SqlOf, node: Node, own: list[str]) -> str:
+    (x,) = own
+    return f"({x} IS NULL OR isnan({x}))" if _is_float(node) else f"({x} IS NULL)"
+
+
+def _choose(_: SqlOf, __: Node, own: list[str]) -> str:
+    *cases, otherwise = own
+    pairs = zip(cases[::2], cases[1::2], strict=True)
+    written = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
+    return f"CASE {written} ELSE {otherwise} END"
+
+
+def _coalesce(_: SqlOf, node: Node, own: list[str]) -> str:
+    if _is_float(node):
+        own = [f"CASE WHEN NOT isnan({x}) THEN {x} END" for x in own]
+    return f"coalesce({', '.join(own)})"
+
+
+def _cased(function: str, letters: Mapping[str, str]) -> Callable[[SqlOf, Node, list[str]], str]:
+    old, new = string("".join(letters)), string("".join(letters.values()))
+
+    def step(_: SqlOf, __: Node, own: list[str]) -> str:
+        (x,) = own
+        plain = f"regexp_full_match({x}, '[\\x00-\\x7F]*')"
+        return f"CASE WHEN {plain} THEN {function}({x}) ELSE translate({x}, {old}, {new}) END"
+
+    return step
+
+
+def _trim(_: SqlOf, node: Node, own: list[str]) -> str:
+    function = {"both": "trim", "left": "ltrim", "right": "rtrim"}[node.value]
+    return f"nullif({function}({own[0]}, {string(BLANKS)}), '')"
+
+
+def _substring(_: SqlOf, node: Node, own: list[str]) -> str:
+    first, long = node.value
+    many = "" if long is None else f", {long}"
+    return f"nullif(substring({own[0]}, {first}{many}), '')"
+
+
+def _replace(_: SqlOf, node: Node, own: list[str]) -> str:
+    old, new = map(string, node.value)
+    return f"nullif(replace({own[0]}, {old}, {new}), '')"
+
+
+def _call(function: str) -> Callable[[SqlOf, Node, list[str]], str]:
+    return lambda _, __, own: f"{function}({', '.join(own)})"
+
+
+def _number_of(_: SqlOf, __: Node, own: list[str]) -> str:
+    (x,) = own
+    return f"CASE WHEN regexp_full_match({x}, {string(WRITTEN)}) THEN TRY_CAST({x} AS DOUBLE) END"
+
+
+def _text_of(_: SqlOf, node: Node, own: list[str]) -> str:
+    if node.arguments[0].type not in {Type.INTEGER, Type.BOOLEAN}:
+        raise NotInSqlError
+    return f"CAST({own[0]} AS VARCHAR)"
+
+
+def _instant(_: SqlOf, __: Node, own: list[str]) -> str:
+    return f"({sql.known(own[0])})"
+
+
+def _part(_: SqlOf, node: Node, own: list[str]) -> str:
+    (t,) = own
+    if node.value in _CLOCK:
+        unit, most = _CLOCK[node.value]
+        return f"({_rest(t, str(DAY))} // {unit} % {most})"
+    function = _PARTS.get(node.value, node.value)
+    return f"CAST({function}(make_timestamp({t})) AS BIGINT)"
+
+
+def _start(_: SqlOf, node: Node, own: list[str]) -> str:
+    (t,) = own
+    if node.value in _SIZES:
+        return f"({t} - {_rest(t, str(_SIZES[node.value]))})"
+    start = f"date_trunc({string(node.value)}, make_timestamp({t}))"
+    return f"epoch_us(CAST({start} AS TIMESTAMP))"
+
+
+_STEPS: dict[str, Callable[[SqlOf, Node, list[str]], str]] = {
+    "add": _arithmetic("+"), "subtract": _arithmetic("-"), "multiply": _arithmetic("*"),
+    "divide": lambda _, __, own: f"({own[0]} / {_divisor(own[1])})",
+    "quotient": _quotient, "remainder": _remainder, "negate": _negate, "abs": _abs,
+    "float": lambda _, __, own: f"CAST({own[0]} AS DOUBLE)", "whole": _whole, "sqrt": _sqrt,
+    "round": _call("round"), "floor": _call("floor"), "ceil": _call("ceil"),
+    "equal": _compare("="), "less": _compare("<"), "at_most": _compare("<="), "among": _among,
+    "and": _logic("AND"), "or": _logic("OR"), "not": lambda _, __, own: f"(NOT {own[0]})",
+    "missing": _missing, "choose": _choose, "coalesce": _coalesce,
+    "lower": _cased("lower", LOWER), "upper": _cased("upper", UPPER),
+    "trim": _trim, "substring": _substring, "replace": _replace,
+    "right": lambda _, node, own: f"right({own[0]}, {node.value})",
+    "length": _call("length"), "join": lambda _, __, own: f"({own[0]} || {own[1]})",
+    "starts": _call("starts_with"), "ends": _call("suffix"), "contains": _call("contains"),
+    "like": lambda _, node, own: f"({own[0]} LIKE {string(node.value)})",
+    "number_of": _number_of, "text_of": _text_of, "instant": _instant, "part": _part,
+    "start": _start,
+}  # fmt: skip

@@ -1,0 +1,362 @@
+"""Rows with a filter and derived columns, on any engine."""
+
+from __future__ import annotations
+
+from copy import copy
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from attrs import evolve, frozen
+
+from sourdine.errors import ParameterError, close_matches
+from sourdine.frames.engine import Engine
+from sourdine.frames.formulas.arrays import Arrays
+from sourdine.frames.formulas.parsing import parsed
+from sourdine.frames.formulas.tree import Type
+from sourdine.frames.formulas.types import Columns, condition, derived, type_of
+from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory
+from sourdine.frames.reading import STANDARD
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.formulas.tree import Node
+
+    Whole = NDArray[np.int64]
+
+
+DECLARED = {
+    Type.INTEGER: Declared(NUMBERS, "BIGINT"), Type.FLOAT: Declared(NUMBERS, "DOUBLE"),
+    Type.BOOLEAN: Declared(NUMBERS, "BOOLEAN"), Type.TEXT: Declared(WORDS, "VARCHAR"),
+    Type.DATE: Declared(DATES, "DATE"), Type.TIME: Declared(DATES, "TIMESTAMP"),
+}  # fmt: skip
+KINDS = {
+    Type.INTEGER: "integer", Type.FLOAT: "float", Type.BOOLEAN: "boolean", Type.TEXT: "text",
+    Type.DATE: "date", Type.TIME: "timestamp",
+}  # fmt: skip
+
+
+# ---- What is computed of each row ----------------------------------------------------------------
+
+
+@frozen
+class Formulas:
+    """The typed formulas of a query.
+
+    Parameters
+    ----------
+    where
+        The condition of rows that stay; None if all do.
+    columns
+        The derived columns, by name.
+    """
+
+    where: Node | None
+    columns: Mapping[str, Node]
+
+    @property
+    def nodes(self) -> list[Node]:
+        return [*self.columns.values(), *([] if self.where is None else [self.where])]
+
+    def needed(self, names: Sequence[str]) -> list[str]:
+        """Return the columns of the data that some columns, and the filter, are computed of."""
+        found = [] if self.where is None else list(self.where.columns)
+        for name in names:
+            found += self.columns[name].columns if name in self.columns else (name,)
+        return list(dict.fromkeys(found))
+
+
+def read_formulas(engine: Engine, where: str | None, named: Sequence[tuple[str, str]]) -> Formulas:
+    """Return the formulas of a question; the names of existing columns are none.
+
+    Parameters
+    ----------
+    engine
+        The rows; only the types of columns are read.
+    where
+        The text of the filter.
+    named
+        Texts that name columns, each after the parameter that holds it.
+    """
+    found: dict[str, Node] = {}
+    for parameter, text in named:
+        if text in engine.columns or text in found or not is_formula(text):
+            continue
+        found[text] = _read(engine, text, parameter, derived)
+    return Formulas(None if where is None else _read(engine, where, "where", condition), found)
+
+
+def is_formula(text: str) -> bool:
+    """Return whether a text that is no column's name is to be read as a formula.
+
+    Examples
+    --------
+    >>> [is_formula(text) for text in ("age", "household size", "age // 10", "lower(city)", "a-b")]
+    [False, False, True, True, True]
+    """
+    try:
+        tree = parsed(text)
+    except ParameterError:
+        return any(mark in text for mark in "()+*/=<>'|%")
+    return tree.operation not in {"column", "constant", "string", "null"}
+
+
+def columns_of(text: str) -> tuple[str, ...]:
+    """Return the columns that a text names: those of a formula, or the text itself.
+
+    Examples
+    --------
+    >>> columns_of("income / household_size"), columns_of("income")
+    (('income', 'household_size'), ('income',))
+    """
+    return parsed(text).columns if is_formula(text) else (text,)
+
+
+def _read(
+    engine: Engine, text: str, parameter: str, typed: Callable[[Node, Columns], Node]
+) -> Node:
+    try:
+        tree = parsed(text)
+        for name in tree.columns:
+            if name not in engine.columns:
+                raise _unknown(engine, name)
+        types = {name: type_of(engine.declared(name), name) for name in tree.columns}
+        return typed(tree, Columns(types, engine.reading))
+    except ParameterError as error:
+        raise error.renamed(formula=parameter) from None
+
+
+def _unknown(engine: Engine, name: str) -> ParameterError:
+    like = close_matches(name, engine.columns)
+    hint = f"Did you mean {' or '.join(map(repr, like))}? " if like else ""
+    if not engine.parsed or engine.reading.header is not None:
+        hint += f"The columns are: {', '.join(map(repr, engine.columns))}."
+    else:
+        hint += "Look at the columns with sourdine inspect; texts are written in single quotes."
+    return ParameterError("formula", "name existing columns", repr(name), hint.strip())
+
+
+# ---- The engine ----------------------------------------------------------------------------------
+#
+# It reads the columns that are needed as values and their counts (`Engine.combinations`), and
+# computes formulas of these: so every engine gives the same rows by construction. Where an engine
+# computes formulas itself, `computed` asks it to. Nothing is read before that.
+
+
+class Derived(Engine):
+    """The rows of an engine that a filter keeps, with derived columns.
+
+    Parameters
+    ----------
+    base
+        The rows.
+    formulas
+        What is computed of them.
+    """
+
+    def __init__(self, base: Engine, formulas: Formulas) -> None:
+        self.base, self.formulas = base, formulas
+        self.parsed, self.reading, self.away = base.parsed, base.reading, base.away
+        self._names = (*base.columns, *formulas.columns)
+        self._cuts: tuple[tuple[str, Codes, int], ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        return self._names
+
+    def kind(self, name: str) -> str | None:
+        own = self.formulas.columns.get(name)
+        return self.base.kind(name) if own is None else KINDS[_type(own)]
+
+    def declared(self, name: str) -> Declared | None:
+        own = self.formulas.columns.get(name)
+        return self.base.declared(name) if own is None else DECLARED[_type(own)]
+
+    def afresh(self) -> Derived:
+        engine = copy(self)
+        engine.base = self.base.afresh()
+        return engine
+
+    def computed(self) -> Engine:
+        """Return the rows from an engine that computes the formulas itself, where there is one."""
+        if isinstance(self.base, Memory):
+            return _in_memory(self.base, self.formulas, self._names)
+        found = self.base.derived(self.formulas)
+        return self if found is None else found.only(*self._names)
+
+    def rows(self) -> int:
+        return sum(int(counts.sum()) for _, counts in self._counted(()))
+
+    def groups(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[tuple[list[Whole], Whole]]:
+        for columns, counts in self._counted([name for name, _ in cells]):
+            yield [cell.slots(c) for (_, cell), c in zip(cells, columns, strict=True)], counts
+
+    def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
+        yield from self._counted(names)
+
+    def _counted(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole]]:
+        """Yield values of columns and how many of the rows that stay have them."""
+        wanted = list(dict.fromkeys([*names, *(name for name, _, _ in self._cuts)]))
+        needed = self.formulas.needed(wanted)
+        if not needed:
+            yield [], np.array([self.base.rows()], np.int64)
+            return
+        for columns, own in self.base.combinations(needed):
+            read = dict(zip(needed, columns, strict=True))
+            values, stay = self._computed(read, wanted, len(columns[0]))
+            counts = np.ones(len(columns[0]), np.int64) if own is None else own
+            yield [values[name][stay] for name in names], counts[stay]
+
+    def _computed(
+        self, read: Mapping[str, Column], wanted: Sequence[str], rows: int
+    ) -> tuple[dict[str, Column], Whole]:
+        """Return columns, and the places of the rows that stay."""
+        for name, column in read.items():
+            column.reading = _reading_of(self.base, name)
+        arrays, formulas = Arrays(read, rows), self.formulas
+        values = {
+            name: arrays.column(formulas.columns[name]) if name in formulas.columns else read[name]
+            for name in wanted
+        }
+        stay = np.arange(rows) if formulas.where is None else arrays.kept(formulas.where)
+        for name, keys, code in self._cuts:
+            stay = stay[keys.slots(values[name])[stay] == code]
+        return values, stay
+
+    def slots(self, cells: Sequence[tuple[str, Cell]], rows: int) -> Iterator[list[Whole]]:
+        """Yield the slots of the rows that stay, in their order."""
+        names = list(dict.fromkeys(name for name, _ in cells))
+        columns = dict(zip(names, self._in_order(names), strict=True))
+        found = [cell.slots(columns[name]) for name, cell in cells]
+        for start in range(0, len(found[0]), rows):
+            yield [slots[start : start + rows] for slots in found]
+
+    def column(self, name: str, *, strict: bool = False) -> Column:
+        """Return the values of a column in the rows that stay, in their order."""
+        return self._in_order([name], strict=strict)[0]
+
+    def _in_order(self, names: Sequence[str], *, strict: bool = False) -> list[Column]:
+        wanted = list(dict.fromkeys([*names, *(name for name, _, _ in self._cuts)]))
+        needed = self.formulas.needed(wanted)
+        read = {name: self.base.column(name, strict=strict) for name in needed}
+        values, stay = self._computed(read, wanted, len(next(iter(read.values()))))
+        return [values[name][stay] for name in names]
+
+    def only(self, *names: str) -> Derived:
+        engine = copy(self)
+        engine._names = names  # noqa: SLF001
+        return engine
+
+    def split(self, name: str, keys: Codes) -> list[Engine]:
+        parts: list[Engine] = []
+        for code in range(keys.size):
+            part = copy(self)
+            part._cuts = (*self._cuts, (name, keys, code))  # noqa: SLF001
+            parts.append(part)
+        return parts
+
+    def bound(self, unit: str, rows: int, key: bytes) -> Engine:
+        """Keep at most ``rows`` of the rows that stay of each person, in memory."""
+        if self.base.reads_no_rows:
+            raise ParameterError(
+                "unit",
+                "be omitted here: Spark cannot compute these formulas itself",
+                repr(unit),
+                "Compute the columns in Spark before, with withColumn and filter.",
+            )
+        found = [
+            ([column[np.repeat(np.arange(len(counts)), counts)] for column in columns])
+            for columns, counts in self._counted(self._names)
+        ]
+        return _joined(self, found).bound(unit, rows, key)
+
+
+def _type(node: Node) -> Type:
+    assert node.type is not None  # noqa: S101 - typed by then
+    return node.type
+
+
+def _reading_of(engine: Engine, name: str) -> Any:
+    """Return how the texts of a column are read; decimals and the like are no texts."""
+    declared = engine.declared(name)
+    return engine.reading if declared is None or declared.holds == WORDS else STANDARD
+
+
+def _joined(engine: Derived, found: Sequence[Sequence[Column]]) -> Memory:
+    """Return rows in memory, from columns that came in pieces."""
+    readers: dict[str, Callable[[], Column]] = {}
+    rows = sum(len(columns[0]) for columns in found)
+    for i, name in enumerate(engine.columns):
+        pieces = [columns[i] for columns in found]
+        readers[name] = _reader(pieces[0] if len(pieces) == 1 else _concatenated(pieces))
+    types = {name: engine.declared(name) for name in engine.columns}
+    memory = Memory(readers, rows, types=types)
+    memory.parsed, memory.reading = engine.parsed, engine.reading
+    return memory
+
+
+def _concatenated(pieces: Sequence[Column]) -> Column:
+    values = [v for piece in pieces for v in piece.values.tolist()]
+    return Column.of(values, holds=pieces[0].holds if pieces else None)
+
+
+def _reader(column: Column) -> Callable[[], Column]:
+    return lambda: column
+
+
+def _in_memory(base: Memory, formulas: Formulas, names: Sequence[str]) -> Memory:
+    """Return rows in memory: the filter is computed now, derived columns when they are read."""
+    read = {name: base.column(name) for node in formulas.nodes for name in node.columns}
+    arrays = Arrays(read, base.rows())
+    engine = base.with_columns(
+        {name: _later(arrays, node) for name, node in formulas.columns.items()},
+        {name: DECLARED[_type(node)] for name, node in formulas.columns.items()},
+    )
+    if formulas.where is not None:
+        engine = engine.take(arrays.kept(formulas.where))
+    return engine.only(*names)
+
+
+def _later(arrays: Arrays, node: Node) -> Callable[[], Column]:
+    return lambda: arrays.column(node)
+
+
+def with_formulas(engine: Engine, where: str | None, named: Sequence[tuple[str, str]]) -> Engine:
+    """Return the rows that a filter keeps, with the derived columns that a question names.
+
+    Parameters
+    ----------
+    engine
+        The rows.
+    where
+        The text of the filter; None for all rows.
+    named
+        The columns of the question, each after the parameter that names it.
+    """
+    formulas = read_formulas(engine, where, named)
+    if formulas.where is None and not formulas.columns:
+        return engine
+    if isinstance(engine, Derived):
+        return _nested(engine, formulas)
+    return Derived(engine, formulas)
+
+
+def _nested(engine: Derived, formulas: Formulas) -> Derived:
+    """Add formulas to those of an engine, whose derived columns they may not name."""
+    own = engine.formulas
+    twice = [name for node in formulas.nodes for name in node.columns if name in own.columns]
+    if twice:
+        raise ParameterError(
+            "column", "be computed from columns of the data", repr(twice[0]), "Write it out."
+        )
+    both = [node for node in (own.where, formulas.where) if node is not None]
+    where = both[0] if both else None
+    if len(both) == 2:
+        where = evolve(both[0], operation="and", arguments=tuple(both), value=None)
+    found = Derived(engine.base, Formulas(where, {**own.columns, **formulas.columns}))
+    found._names = (*engine._names, *formulas.columns)  # noqa: SLF001
+    found._cuts = engine._cuts  # noqa: SLF001
+    return found

@@ -1,0 +1,346 @@
+"""Formulas as text, parsed by sqlglot; what one row alone does not decide is refused by name."""
+
+from __future__ import annotations
+
+from functools import cache, lru_cache
+from typing import TYPE_CHECKING, Any, NoReturn
+
+from sourdine.calendar import DAY, HOUR, MINUTE, SECOND
+from sourdine.errors import ParameterError, did_you_mean
+from sourdine.frames.formulas.functions import FUNCTIONS, NAMES
+from sourdine.frames.formulas.tree import Node
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+LONGEST = 10_000
+"""The most characters of a formula."""
+DEEPEST = 60
+"""The most steps inside one another."""
+EXAMPLE = "age >= 18 and region in ('north', 'south')"
+AGGREGATES = {
+    *("sum", "avg", "mean", "count", "median", "stddev", "stdev", "std", "variance", "var"),
+    *("var_pop", "var_samp", "stddev_pop", "stddev_samp", "quantile", "percentile", "mode"),
+    *("percentile_cont", "percentile_disc", "quantile_cont", "approx_quantile", "corr"),
+    *("covar_pop", "covar_samp", "array_agg", "string_agg", "listagg", "group_concat", "any"),
+    *("list", "first", "last", "any_value", "arg_max", "arg_min", "bool_and", "bool_or", "every"),
+    *("approx_count_distinct", "histogram", "product", "total", "kurtosis", "skewness"),
+}
+WINDOWS = {
+    *("row_number", "rank", "dense_rank", "percent_rank", "cume_dist", "ntile", "lag", "lead"),
+    *("first_value", "last_value", "nth_value"),
+}
+CHANGING = {
+    *("random", "rand", "randn", "uuid", "gen_random_uuid", "now", "today", "current_date"),
+    *("current_timestamp", "current_time", "localtime", "localtimestamp", "getdate", "sysdate"),
+    *("nextval", "currval", "setseed", "age", "clock_timestamp", "rowid", "row_id"),
+}
+INEXACT = {
+    *("exp", "ln", "log", "log2", "log10", "pow", "power", "sin", "cos", "tan", "asin", "acos"),
+    *("atan", "atan2", "sinh", "cosh", "tanh", "cbrt", "pi", "log1p", "expm1"),
+}
+UNITS = {
+    "week": 7 * DAY, "day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND,
+    "millisecond": 1000, "microsecond": 1,
+}  # fmt: skip
+"""Units of a fixed length, in microseconds."""
+CASTS = {
+    **dict.fromkeys(("TINYINT", "SMALLINT", "INT", "BIGINT", "INTEGER"), "integer"),
+    **dict.fromkeys(("FLOAT", "DOUBLE", "DECIMAL"), "number"),
+    **dict.fromkeys(("VARCHAR", "TEXT", "CHAR", "NVARCHAR"), "text"),
+    **dict.fromkeys(("TIMESTAMP", "TIMESTAMPNTZ", "DATETIME", "TIMESTAMPTZ"), "time"),
+    "DATE": "date", "BOOLEAN": "boolean",
+}  # fmt: skip
+
+
+def refuse(must: str, got: str = "", hint: str = "", **tries: Any) -> NoReturn:
+    """Raise the error of a formula; whoever knows its parameter renames ``formula``."""
+    raise ParameterError("formula", must, got, hint, **tries)
+
+
+@cache
+def dialect() -> Any:
+    """Return the dialect: DuckDB's operators; every function is a name with arguments."""
+    from sqlglot.dialects.duckdb import DuckDB
+
+    kept = ("CAST", "TRY_CAST", "EXTRACT")
+    base: Any = DuckDB.Parser
+    parsers = {name: own for name, own in base.FUNCTION_PARSERS.items() if name in kept}
+    own = {"FUNCTIONS": {}, "FUNCTION_PARSERS": parsers, "NO_PAREN_FUNCTIONS": {}}
+    return type("Formulas", (DuckDB,), {"Parser": type("Parser", (base,), own)})
+
+
+@lru_cache(1024)
+def parsed(text: str) -> Node:
+    """Return the tree of a text, without types; `sourdine.frames.formulas.types` adds them.
+
+    Examples
+    --------
+    >>> parsed("income / household_size").columns
+    ('income', 'household_size')
+    >>> parsed("sum(income) > 3")
+    Traceback (most recent call last):
+    sourdine.errors.ParameterError: formula must be computed from one row alone, got 'sum', which is computed from several rows. Ask for it as a statistic.
+    """  # noqa: E501
+    import sqlglot
+    from sqlglot.errors import SqlglotError
+
+    if len(text) > LONGEST:
+        refuse(f"have at most {LONGEST} characters", f"{len(text)}")
+    try:
+        found = sqlglot.parse(text, dialect=dialect())
+    except (SqlglotError, RecursionError, ValueError):
+        found = []
+    if len(found) != 1 or found[0] is None:
+        refuse(
+            "be one expression",
+            repr(text) if len(text) < 80 else "",
+            f"Write it as in SQL: {EXAMPLE}. A column whose name is no word is written in double "
+            'quotes: "household size".',
+        )
+    return node(found[0])
+
+
+def condition(text: str, parameter: str) -> None:
+    """Refuse a text that is no condition, whatever the types of its columns are."""
+    try:
+        tree = parsed(text)
+        if not tree.columns:
+            refuse("name at least one column", hint=f"Write a condition such as {EXAMPLE}.")
+        if tree.operation in _VALUES:
+            refuse(
+                "be a condition, which is true or false",
+                hint=f"Write a comparison such as {EXAMPLE}.",
+            )
+    except ParameterError as error:
+        raise error.renamed(formula=parameter) from None
+
+
+_VALUES = {"+", "-", "*", "/", "//", "%", "||", "neg", "string", "interval", "null"}
+"""Operations whose value is neither true nor false."""
+
+
+def node(tree: Any, depth: int = 0) -> Node:
+    """Return the tree of an expression of sqlglot."""
+    if depth > DEEPEST:
+        refuse(f"have at most {DEEPEST} steps inside one another")
+    kind = type(tree).__name__
+    if kind in _BINARY:
+        left, right = (node(one, depth + 1) for one in (tree.this, tree.expression))
+        return Node(_BINARY[kind], (left, right))
+    if kind in _READERS:
+        return _READERS[kind](tree, depth + 1)
+    return _refused(tree, kind)
+
+
+_BINARY = {
+    "Add": "+", "Sub": "-", "Mul": "*", "Div": "/", "IntDiv": "//", "Mod": "%", "EQ": "=",
+    "NEQ": "<>", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<=", "And": "and", "Or": "or",
+    "DPipe": "||", "NullSafeEQ": "same", "NullSafeNEQ": "distinct",
+}  # fmt: skip
+
+
+def _below(tree: Any, depth: int) -> tuple[Node, ...]:
+    return tuple(node(one, depth) for one in tree)
+
+
+def _column(tree: Any, _: int) -> Node:
+    name = tree.name
+    quoted = tree.this.args.get("quoted")
+    if any(tree.args.get(part) for part in ("table", "db", "catalog")):
+        refuse(
+            "name columns without a table",
+            repr(".".join(part.name for part in tree.parts)),
+            "A column whose name has a dot is written in double quotes.",
+        )
+    if not quoted and name.lower().startswith(("current_", "localtime")):
+        _changing(name)
+    return Node("column", value=name)
+
+
+def _literal(tree: Any, _: int) -> Node:
+    if tree.is_string:
+        if "\0" in tree.this:
+            refuse("have no NUL character in a text")
+        return Node("string", value=tree.this)
+    try:
+        number: float = int(tree.this)
+    except ValueError:
+        number = float(tree.this)
+    if isinstance(number, int) and number >= 1 << 63:
+        number = float(number)
+    if number == float("inf"):
+        refuse("have numbers of 64 bits", "one that is larger")
+    return Node("constant", value=number)
+
+
+def _boolean(tree: Any, _: int) -> Node:
+    return Node("constant", value=bool(tree.this))
+
+
+def _case(tree: Any, depth: int) -> Node:
+    parts: list[Node] = []
+    for one in tree.args["ifs"]:
+        condition = node(one.this, depth)
+        if tree.this is not None:
+            condition = Node("=", (node(tree.this, depth), condition))
+        parts += [condition, node(one.args["true"], depth)]
+    return Node("case", (*parts, _otherwise(tree.args.get("default"), depth)))
+
+
+def _otherwise(tree: Any, depth: int) -> Node:
+    return Node("null") if tree is None else node(tree, depth)
+
+
+def _if(tree: Any, depth: int) -> Node:
+    parts = (node(tree.this, depth), node(tree.args["true"], depth))
+    return Node("case", (*parts, _otherwise(tree.args.get("false"), depth)))
+
+
+def _in(tree: Any, depth: int) -> Node:
+    if tree.args.get("query") is not None:
+        return _refused(tree.args["query"], "Subquery")
+    if tree.args.get("unnest") is not None or tree.args.get("field") is not None:
+        refuse("list the values of in", hint="Write region in ('north', 'south').")
+    return Node("in", _below((tree.this, *tree.expressions), depth))
+
+
+def _between(tree: Any, depth: int) -> Node:
+    if tree.args.get("symmetric"):
+        refuse("have between with the lower end first", "between symmetric")
+    return Node("between", _below((tree.this, tree.args["low"], tree.args["high"]), depth))
+
+
+def _is(tree: Any, depth: int) -> Node:
+    kind = type(tree.expression).__name__
+    if kind == "Null":
+        return Node("is null", _below([tree.this], depth))
+    if kind == "Boolean":
+        wanted = Node("constant", value=bool(tree.expression.this))
+        return Node("same", (node(tree.this, depth), wanted))
+    return refuse("compare with is only null, true or false", hint="Use = for other values.")
+
+
+def _like(tree: Any, depth: int) -> Node:
+    return Node("like", _below((tree.this, tree.expression), depth))
+
+
+def _cast(tree: Any, depth: int) -> Node:
+    written = tree.args["to"].this
+    name = getattr(written, "value", str(written))
+    if name not in CASTS:
+        refuse(
+            "convert to integer, double, varchar, date, timestamp or boolean only",
+            repr(name.lower()),
+        )
+    return Node("call", _below([tree.this], depth), CASTS[name])
+
+
+def _interval(tree: Any, _: int) -> Node:
+    unit = tree.args.get("unit")
+    name = "" if unit is None else unit.name.lower().removesuffix("s")
+    written = tree.this.this if type(tree.this).__name__ == "Literal" else None
+    if name in {"month", "quarter", "year", "decade", "century"}:
+        refuse(
+            "have intervals of a fixed length",
+            f"interval in {name}s",
+            "Use weeks, days, hours, minutes or seconds; or compare year(d) and month(d).",
+        )
+    try:
+        micros = float(str(written)) * UNITS[name]
+    except (ValueError, KeyError):
+        refuse("have intervals such as interval '7 days'", hint="Units are week to microsecond.")
+    if not float(micros).is_integer() or abs(micros) >= 1 << 53:
+        refuse("have intervals of whole microseconds", hint="Use a shorter interval.")
+    return Node("interval", value=int(micros))
+
+
+def _extract(tree: Any, depth: int) -> Node:
+    return _called(tree.this.name.lower(), _below([tree.expression], depth))
+
+
+def _call(tree: Any, depth: int) -> Node:
+    name = str(tree.this).lower()
+    if any(type(one).__name__ == "Star" for one in tree.expressions):
+        _aggregate(name)
+    if name in AGGREGATES or (name in {"min", "max"} and len(tree.expressions) == 1):
+        _aggregate(name)
+    if name in WINDOWS:
+        refuse("be computed from one row alone", f"{name!r}, which looks at other rows", "Omit it.")
+    if name in CHANGING:
+        _changing(name)
+    return _called(name, _below(tree.expressions, depth))
+
+
+def _called(name: str, arguments: tuple[Node, ...]) -> Node:
+    known = NAMES.get(name)
+    if known is None and name in INEXACT:
+        refuse(
+            "use functions that every engine computes alike",
+            repr(name),
+            "Its last digits differ between engines: compute it before, as a column.",
+        )
+    if known is None:
+        meant = did_you_mean(name, list(NAMES))
+        refuse(
+            "use known functions", repr(name), f"{meant} Known are: {', '.join(sorted(FUNCTIONS))}."
+        )
+    least, most = FUNCTIONS[known].arguments
+    if not least <= len(arguments) <= most:
+        refuse(f"call {FUNCTIONS[known].usage}", f"{name} with {len(arguments)} arguments")
+    return Node("call", arguments, known)
+
+
+def _aggregate(name: str) -> NoReturn:
+    refuse(
+        "be computed from one row alone",
+        f"{name!r}, which is computed from several rows",
+        "Ask for it as a statistic.",
+    )
+
+
+def _changing(name: str) -> NoReturn:
+    refuse(
+        "give the same value each time",
+        f"{name!r}, which does not",
+        "Write the value, such as date '2024-12-31'. A column of that name is written in double "
+        "quotes.",
+    )
+
+
+def _one(operation: str) -> Callable[[Any, int], Node]:
+    return lambda tree, depth: Node(operation, _below([tree.this], depth))
+
+
+_READERS: dict[str, Callable[[Any, int], Node]] = {
+    "Column": _column, "Literal": _literal, "Boolean": _boolean, "Case": _case, "If": _if,
+    "In": _in, "Between": _between, "Is": _is, "Like": _like, "Cast": _cast, "TryCast": _cast,
+    "Interval": _interval, "Extract": _extract, "Anonymous": _call, "Neg": _one("neg"),
+    "Not": _one("not"), "Paren": lambda tree, depth: node(tree.this, depth),
+    "Null": lambda _, __: Node("null"),
+}  # fmt: skip
+
+
+def _refused(tree: Any, kind: str) -> NoReturn:
+    if kind in {"Subquery", "Select", "Exists", "Union", "With", "Table"}:
+        refuse(
+            "be computed from one row alone",
+            "a query inside",
+            "Ask for what it selects as a statistic of its own; columns of a public table are "
+            "added by {lookup}.",
+        )
+    if kind in {"Window", "WithinGroup", "Filter", "IgnoreNulls"}:
+        refuse("be computed from one row alone", "a window over several rows", "Omit over (...).")
+    if kind in {"Any", "All"}:
+        _aggregate(kind.lower())
+    if kind in {"Pow", "Placeholder", "Parameter"}:
+        what = {"Pow": "a power"}.get(kind, "a placeholder")
+        refuse("hold nothing that engines compute differently or that is not written out", what)
+    words = tree.sql() if hasattr(tree, "sql") else kind
+    refuse(
+        "hold only operations of the language of formulas",
+        repr(words) if len(words) < 40 else kind.lower(),
+        f"Known operators are + - * / // % || = <> < <= > >= and or not in between like is null "
+        f"case; an example is {EXAMPLE}.",
+    )

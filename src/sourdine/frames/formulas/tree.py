@@ -1,0 +1,124 @@
+"""The tree of a formula: steps with types, which every back end computes alike.
+
+A value is an integer of 64 bits, a float of 64 bits, true or false, a text, a date, a time or a
+duration; or it is missing. Dates, times and durations are integers, of microseconds. Every step is
+total: where it has no value, as in a division by zero, the value is missing. NaN and the empty text
+are missing, so no step has to tell them from other values.
+
+A step without a special rule is missing if one of its arguments is. The steps:
+
+``column``, ``constant``             the value of a column, read as the type of the node; a constant
+``add``, ``subtract``, ``multiply``  of two integers, missing beyond 64 bits; of two floats, by IEEE
+``negate``, ``abs``                  of an integer or a float
+``divide``                           of two floats; missing if the second is 0
+``quotient``, ``remainder``          of two integers or floats: the quotient rounded down, and what
+                                     remains: x - y * quotient; missing if the second is 0
+``round``, ``floor``, ``ceil``,      of a float; halves are rounded away from zero
+``sqrt``                             of a float; missing below 0
+``float``                            the float nearest to an integer, 1 and 0 for true and false
+``whole``                            the integer part of a float; missing beyond 64 bits
+``equal``, ``less``, ``at_most``     of two values of one type, texts by code points
+``among``                            whether a value equals one of the constants that follow
+``and``, ``or``, ``not``             in the three-valued logic of SQL
+``missing``                          whether a value is missing: true or false
+``choose``                           condition, value, condition, value, ..., value otherwise
+``coalesce``                         the first value that is not missing
+``lower``, ``upper``                 letters replaced one by one (`LOWER`, `UPPER`)
+``trim``                             without blanks at both, the left or the right side
+``length``, ``substring``            in code points; from a position of at least 1, and how many
+``right``                            the last code points
+``join``                             one text after another
+``replace``                          every occurrence of a text by another
+``starts``, ``ends``, ``contains``   whether a text holds another at its start, end, or anywhere
+``like``                             whether a text has a form, with % and _
+``number_of``, ``time_of``           what a text says, by the reading rules
+``text_of``                          the text of a value, by the reading rules
+``instant``                          an integer as a time; missing outside the years 1 to 9999
+``part``                             year, month, day, weekday (1 is Monday) ... of a time
+``start``                            the start of the day, month, ... that a time lies in
+``date_of``                          the date of a year, a month and a day; missing if there is none
+"""
+
+from __future__ import annotations
+
+from enum import Enum
+from typing import TYPE_CHECKING, Any
+
+from attrs import field, frozen
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+class Type(Enum):
+    """The type of a value."""
+
+    INTEGER = "an integer"
+    FLOAT = "a number"
+    BOOLEAN = "true or false"
+    TEXT = "a text"
+    DATE = "a date"
+    TIME = "a time"
+    DURATION = "a duration"
+
+
+NUMBERS = (Type.INTEGER, Type.FLOAT)
+INSTANTS = (Type.DATE, Type.TIME)
+WHOLE = (Type.INTEGER, Type.DATE, Type.TIME, Type.DURATION)
+"""Types whose values are integers."""
+
+
+@frozen
+class Node:
+    """A step of a formula; before `types` has read it, its type is None.
+
+    Parameters
+    ----------
+    operation
+        The name of the step.
+    arguments
+        The steps whose values it takes.
+    value
+        What else it needs: a constant, the name of a column, a pattern.
+    type
+        The type of its value.
+    """
+
+    operation: str
+    arguments: tuple[Node, ...] = ()
+    value: Any = None
+    type: Type | None = None
+    _hash: int = field(init=False, eq=False, repr=False)
+
+    def __attrs_post_init__(self) -> None:
+        parts = (self.operation, self.arguments, self.value, self.type)
+        object.__setattr__(self, "_hash", hash(parts))
+
+    def __hash__(self) -> int:
+        """Return the hash, which is computed once: trees are looked up at each step."""
+        return self._hash
+
+    def __iter__(self) -> Iterator[Node]:
+        """Yield the step and all below it."""
+        yield self
+        for one in self.arguments:
+            yield from one
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns that it names, each once, in the order of the text."""
+        return tuple(dict.fromkeys(n.value for n in self if n.operation == "column"))
+
+
+def _letters() -> tuple[dict[str, str], dict[str, str]]:
+    spans = ((0x41, 0x590), (0x1E00, 0x2000), (0xFF21, 0xFF5B))
+    pairs = [(chr(i), chr(i).lower()) for first, end in spans for i in range(first, end)]
+    both = [(a, b) for a, b in pairs if a != b and len(b) == 1 and b.upper() == a]
+    return dict(both), {b: a for a, b in both}
+
+
+LOWER, UPPER = _letters()
+"""Letters that have exactly one counterpart in the other case: Latin, Greek, Cyrillic, Armenian.
+
+Unicode has others, and some that become two letters. Libraries disagree about them, so they stay.
+"""
