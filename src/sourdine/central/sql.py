@@ -33,6 +33,7 @@ from attrs import field, frozen
 from sourdine.central.table import RECORDS, Table
 from sourdine.errors import ParameterError, ParameterTypeError, did_you_mean
 from sourdine.exact import given
+from sourdine.frames.formulas.parsing import AGGREGATES, WINDOWS, dialect
 from sourdine.parameters import kinds
 from sourdine.parameters.kinds import DATA, WHAT, param
 from sourdine.parameters.question import documented, function, parameters
@@ -144,7 +145,7 @@ def parsed(statement: str, unit: str | None = None) -> Select:
     from sqlglot.errors import SqlglotError
 
     try:
-        trees = sqlglot.parse(statement, dialect="duckdb")
+        trees = sqlglot.parse(statement, dialect=dialect())
     except SqlglotError as error:
         place = getattr(error, "errors", None) or [{}]
         line, column = place[0].get("line"), place[0].get("col")
@@ -298,12 +299,13 @@ class _Reader:
 
         if isinstance(node, exp.Column):
             return node.name
-        if found := next(node.find_all(exp.AggFunc), None):
-            _refuse(
-                f"{found.sql()} in a condition or an expression of single rows",
-                "Compare released numbers in HAVING.",
-            )
-        return str(node.sql(dialect="duckdb"))
+        for found in node.find_all(exp.Anonymous):
+            if self.statistic(found):
+                _refuse(
+                    f"{found.sql()} in a condition or an expression of single rows",
+                    "Compare released numbers in HAVING.",
+                )
+        return str(node.sql(dialect=dialect()))
 
     def _output(self, node: Expression) -> Output:
         name, inner = node.alias or "", node.this if node.key == "alias" else node
@@ -330,25 +332,28 @@ class _Reader:
             (ordered,) = node.expression.expressions
             if ordered.args.get("desc"):
                 _refuse("DESC in WITHIN GROUP", "Use the complement of the order.")
-            return self._quantile(node.this.this, ordered.this, node)
-        if isinstance(node, (exp.PercentileCont, exp.PercentileDisc, exp.Quantile)):
-            order = node.args.get("quantile") or node.expression
-            return self._quantile(order, node.this, node)
-        if isinstance(node, exp.Count):
-            return self._count(node)
-        if not isinstance(node, exp.AggFunc):
+            return self._quantile(node.this.expressions[0], ordered.this, node)
+        if not isinstance(node, exp.Anonymous):
             return None
-        word = _words().get(type(node))
-        if word is None:
-            _refuse(f"{node.sql()}", _HINTS.get(node.key, f"Use one of {', '.join(AGGREGATES)}."))
-        if isinstance(node.this, exp.Distinct):
+        name, given_ = node.name.lower(), node.expressions
+        if name in QUANTILES:
+            return self._quantile(given_[-1], given_[0], node)
+        scalar = name in ("min", "max") and len(given_) > 1
+        if name not in {*AGGREGATES, *WINDOWS, *_HINTS} or scalar:
+            return None
+        if name == "count":
+            return self._count(node)
+        if name not in WORDS or len(given_) != 1:
+            known = ", ".join(sorted({"COUNT", "PERCENTILE_CONT", *map(str.upper, WORDS)}))
+            _refuse(node.sql(), _HINTS.get(name, f"Use one of {known}."))
+        if isinstance(given_[0], exp.Distinct):
             _refuse(f"DISTINCT in {node.sql()}", "Omit DISTINCT.")
-        return self.text(node.this), word
+        return self.text(given_[0]), WORDS[name]
 
     def _count(self, node: Expression) -> Part:
         from sqlglot import exp
 
-        inner = node.this
+        inner = node.expressions[0] if node.expressions else exp.Star()
         if isinstance(inner, exp.Star):
             return RECORDS, "count"
         if isinstance(inner, exp.Distinct):
@@ -366,7 +371,7 @@ class _Reader:
         return self.text(inner), "count"
 
     def _quantile(self, order: Expression, column: Expression, node: Expression) -> Part:
-        plain = order is not None and order.key == "literal" and not order.is_string
+        plain = order.key == "literal" and not order.is_string
         if not (plain and 0 < Decimal(order.name) < 1):
             _refuse(node.sql(), "Use one order above 0 and below 1, such as PERCENTILE_CONT(0.9).")
         percent = (Decimal(order.name) * 100).normalize()
@@ -391,27 +396,17 @@ class _Reader:
 
 PEOPLE = "people"
 """Stands for COUNT(DISTINCT unit)."""
-AGGREGATES = (
-    "COUNT", "SUM", "AVG", "VARIANCE", "STDDEV", "MEDIAN", "PERCENTILE_CONT",
-)  # fmt: skip
+WORDS = {
+    "sum": "sum", "avg": "mean", "mean": "mean", "median": "median",
+    **dict.fromkeys(("variance", "var_pop", "var_samp"), "variance"),
+}  # fmt: skip
+"""The word of a table for each aggregate of a column."""
+QUANTILES = ("percentile_cont", "percentile_disc", "quantile", "quantile_cont", "quantile_disc")
 _HINTS = {
     "min": "The least value is one person's: use PERCENTILE_CONT(0.01).",
     "max": "The largest value is one person's: use PERCENTILE_CONT(0.99).",
-    "approxdistinct": "Group by the column and count the groups.",
+    "approx_count_distinct": "Group by the column and count the groups.",
 }
-
-
-@lru_cache(1)
-def _words() -> dict[type[Any], str]:
-    """Return the word of a table for each aggregate of a column."""
-    from sqlglot import exp
-
-    return {
-        exp.Sum: "sum",
-        exp.Avg: "mean",
-        exp.Median: "median",
-        **dict.fromkeys((exp.Variance, exp.VariancePop), "variance"),
-    }
 
 
 def _called(part: Part) -> str:
