@@ -262,10 +262,14 @@ def _by_column(x: object, name: str, example: dict[str, Any]) -> dict[str, Any]:
 
 
 def _parsed(parse: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Return what reads the words of each column."""
-    return lambda x: (
-        {column: parse(words) for column, words in x.items()} if isinstance(x, Mapping) else x
-    )
+    """Return what reads the words of each column, also from a text: age:0,120; pay:find."""
+
+    def read_all(x: object) -> Any:
+        if isinstance(x, str) and ":" in x:
+            x = {c.strip(): own for c, _, own in (part.rpartition(":") for part in x.split(";"))}
+        return {c: parse(words) for c, words in x.items()} if isinstance(x, Mapping) else x
+
+    return read_all
 
 
 def _object(part: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,7 +13,7 @@ from sourdine.results.formatting import printable, shown
 from sourdine.results.tables import interval_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 
@@ -25,6 +25,8 @@ LETTER = 8.0
 ROW, BAR, PLOT, TALL = 30.0, 22.0, 110.0, 280.0
 """The heights of a row of dots, of a flat bar, of a panel, and of a chart without panels."""
 BELOW, NARROW = 42.0, 520
+TITLE = 26.0
+"""The height of a title above one of several charts."""
 PANEL, BESIDE = 140, 4
 """The least width of a panel, and the maximum number in a row."""
 MOST_POINTS = 200
@@ -103,6 +105,22 @@ def ticks_of(axis: ChartAxis, low: float, high: float, most: int) -> Ticks:
         found = ticks(100 * low, 100 * high, 2 if most < 4 else 4)
         return [(v / 100, f"{words}%") for v, words in found]
     return ticks(low, high, most)
+
+
+def draw_all(charts: Mapping[str, Chart], wide: int) -> str:
+    """Return one drawing of several charts, each below its title; of one chart, that chart."""
+    if len(charts) == 1:
+        return draw(next(iter(charts.values())), wide)
+    parts, told, top = [], [], 0.0
+    for title, chart in charts.items():
+        drawn = draw(chart, wide)
+        high = float(drawn.partition('viewBox="0 0 ')[2].partition('"')[0].split()[1])
+        place = f'y="{top + TITLE:g}" width="{wide}" height="{high:g}"'
+        parts.append(text(title, 0, top + 18, kind="name"))
+        parts.append(drawn.replace("<svg ", f"<svg {place} ", 1))
+        told.append(title)
+        top += TITLE + high
+    return drawing("".join(parts), wide, top, "; ".join(told))
 
 
 def draw(chart: Chart, wide: int) -> str:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import msgspec
 
 from sourdine.central import Count, Mean
+from sourdine.central.sql import parsed
 from sourdine.curator import column_types
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given, positive
@@ -122,6 +123,7 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
             if isinstance(column, str):
                 _require_known(name, column, columns)
     own = _of_column(said, takes, columns) | _of_groups(said, columns) | _of_table(said, columns)
+    own |= _of_statement(said, columns)
     if "columns" in takes:
         said.setdefault("columns", list(columns))
     for name, value in own.items():
@@ -172,6 +174,25 @@ def _of_table(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]
         for many, one in parts.items()
     }
     return {many: values for many, values in own.items() if values}
+
+
+def _of_statement(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]:
+    """Return bounds, steps and keys of a statement, for the columns that it is of."""
+    text = said.get("statement")
+    if not isinstance(text, str):
+        return {}
+    try:
+        statement = parsed(text)
+    except ParameterError:  # the question says what is wrong with it
+        return {}
+    asked = dict.fromkeys(output.part[0] for output in statement.outputs if output.part)
+    own = _of_table({"of": asked}, columns)
+    typed = said.get("bounds")
+    if "bounds" in own and isinstance(typed, Mapping):  # of expressions, for example
+        own["bounds"] = {**{c: x for c, x in typed.items() if c not in columns}, **own["bounds"]}
+    listed = statement.listed is not None or "keys" in said
+    keys = {} if listed else _of_groups({"by": list(statement.by)}, columns)
+    return own | keys
 
 
 def require_listed(question: Statistic, columns: PublicColumns) -> None:

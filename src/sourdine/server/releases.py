@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from fractions import Fraction
 from math import prod
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
@@ -53,6 +54,10 @@ if TYPE_CHECKING:
 # without the number of records, the owner's is used.
 
 
+FILES = ("lookup", "tables")
+"""Parameters that name files."""
+
+
 class _OfQuestion(Protocol):
     """A plan, or whether a question could be asked."""
 
@@ -82,6 +87,8 @@ def single(body: object) -> Mapping[str, Any]:
     """Return the one question of a body."""
     if not isinstance(body, dict):
         raise ParameterError("the question", "be a JSON object", "", "Write an object.")
+    if isinstance(body.get("statement"), str):  # may be typed in several lines
+        body = {**body, "statement": re.sub(r"[\r\n\t]+", " ", body["statement"]).strip()}
     require_small(body)
     return body
 
@@ -111,7 +118,19 @@ def asked_of(interface: Statistics[R], asked: Mapping[str, Any], dataset: Datase
 
 
 def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None:
-    """Refuse parameters that are for Python alone, such as a source of randomness."""
+    """Refuse parameters that are for Python alone, such as a source of randomness, or name files.
+
+    A file that a question named would be read with the rights of the server.
+    """
+    for name in FILES:
+        if said.get(name):
+            raise ParameterError(
+                name,
+                "be omitted on a server, which opens no files that a question names",
+                "",
+                f"Omit {{{name}}}, and ask the owner to add the columns to the data.",
+                **{name: LEFT_OUT},
+            )
     for name in cls.unlisted:
         if name in said:
             raise ParameterTypeError(

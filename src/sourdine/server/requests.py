@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 from starlette.responses import Response
 
+from sourdine.central.sql import parsed
 from sourdine.errors import (
     BudgetExceededError,
     ExistingFileError,
@@ -180,7 +181,7 @@ MOST_NUMBERS = 10_000
 """Numbers in one answer: bins, quantiles, categories or statistics, times groups."""
 QUANTILE = 10
 """As how many numbers a quantile counts, which takes longer to draw than a count."""
-LONGEST_TEXT = 500
+LONGEST_TEXT = 2000
 LARGEST, SMALLEST = 10**30, Fraction(1, 10**30)
 DEEPEST = 6
 KEY = re.compile(r"[!-~]{16,200}")
@@ -294,14 +295,24 @@ def _bins(parsed: Any) -> int:
     return int(parsed) if _is_number(parsed) and abs(parsed) <= LARGEST else 1
 
 
-def _combinations(parsed: Any) -> int:
+def _combinations(keys: Any) -> int:
     """Return how many groups there are: of values by column, all combinations."""
-    return prod(map(_many, parsed.values())) if isinstance(parsed, dict) else _many(parsed)
+    return prod(map(_many, keys.values())) if isinstance(keys, dict) else _many(keys)
 
 
-def _words(parsed: Any) -> int:
+def _words(of: Any) -> int:
     """Return how many statistics there are, of all columns together."""
-    return sum(map(_many, parsed.values())) if isinstance(parsed, dict) else 1
+    return sum(map(_many, of.values())) if isinstance(of, dict) else 1
+
+
+def _selected(statement: Any) -> int:
+    """Return how many numbers a statement selects, of all the groups that it lists."""
+    try:
+        said = parsed(statement)
+    except ParameterError:  # the question says what is wrong with it
+        return 1
+    groups = prod(map(len, said.listed.values())) if said.listed else 1
+    return groups * sum(output.part is not None for output in said.outputs)
 
 
 SIZES: dict[str, Callable[[Any], int]] = {
@@ -312,6 +323,7 @@ SIZES: dict[str, Callable[[Any], int]] = {
     "columns": _many,
     "kinds": _many,
     "of": _words,
+    "statement": _selected,
 }
 """The parameters that say how many numbers an answer has, and how many each of them says."""
 

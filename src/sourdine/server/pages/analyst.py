@@ -485,17 +485,18 @@ def _shown(visit: Visit, one: Release, number: int) -> dict[str, Any]:
     asked = one.to_dict()["question"]
     own = stored_columns(visit.dataset.columns).get(asked.get("column", ""), {})
     left = {name: x for name, x in asked.items() if name not in own and name != "read"}
-    heads, rows = one.columns().cells()
+    sheet = one.sheet()
+    wide = sheet.lead is not None and one.mechanism.display.lead is not None
     picture = release_picture(one, visit.wide)
     return {
         "number": number,
         "name": one.mechanism.display.title or str(one.mechanism),
-        "heads": heads,
-        "rows": rows,
-        "labels": len(one.columns().labels),
+        "heads": sheet.heads,
+        "rows": sheet.lines,
+        "labels": max(sheet.lead or 0, 1) if wide else len(one.columns().labels),
         "picture": picture,
         "formats": formats(one, drawn=bool(picture)),
-        "notes": one.sheet().notes,
+        "notes": sheet.notes,
         **_copies(visit, left),
     }
 

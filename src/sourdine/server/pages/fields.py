@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 FIXED = ("statistic", "read", "relation", "unit", "rows", "epsilon", "error")
 """What the session says, and what the planner has of its own."""
-FURTHER = ("interval", "n", "step")
+OF_FILES = ("tables", "lookup")
+"""What names files, which a server does not open."""
+LONG = ("statement",)
+"""What is typed in several lines."""
+FURTHER = ("interval", "n", "step", "steps")
 """Rarely typed here: the server knows better than nothing."""
 PREFILLED = {"q": "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9", "bins": "20"}
 """What a newcomer sees first: deciles, and as many bins as a picture shows well."""
@@ -123,6 +127,10 @@ class FormField:
         return bool(self.default) or self.flag or self.name in FURTHER
 
     @property
+    def long(self) -> bool:
+        return self.name in LONG
+
+    @property
     def of_numbers(self) -> bool:
         """Whether it means nothing for a column of categories."""
         return self.name in OF_NUMBERS
@@ -173,7 +181,7 @@ def kinds() -> tuple[FormStatistic, ...]:
 
 
 def _kind(name: str, facts: Mapping[str, Any]) -> FormStatistic:
-    own = tuple(one for one in facts["properties"] if one not in FIXED)
+    own = tuple(one for one in facts["properties"] if one not in (*FIXED, *OF_FILES))
     numbers = "bounds" in own or "category" in own or "categories" not in own
     choices = "categories" in own or "category" in own or "bounds" not in own
     of = tuple(kind for kind, fits in (("number", numbers), ("choice", choices)) if fits)

@@ -179,10 +179,10 @@ def release_picture(release: Release, wide: int) -> Markup:
     ends = release.columns().lower or ()
     if not ends or None in ends:  # such as a description, whose bounds have no interval
         return Markup()
-    chart = release.chart()
-    if chart.mark == "dots" and len(chart.x.names) > MOST_ROWS:
+    charts = release.charts()
+    if any(chart.mark == "dots" and len(chart.x.names) > MOST_ROWS for chart in charts.values()):
         return Markup()
-    return Markup(svg.draw(chart, wide))  # noqa: S704 - every text was escaped
+    return Markup(svg.draw_all(charts, wide))  # noqa: S704 - every text was escaped
 
 
 # ---- The picture of a leaderboard: each team's best score with its interval, and what leads next -

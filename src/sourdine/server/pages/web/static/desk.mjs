@@ -22,7 +22,7 @@ function wanted(node) {
   const field = node.dataset.field;
   if (!node.dataset.kinds.split(" ").includes(kind().value) || said(field)) return false;
   const grouped = document.querySelector("input[name=by]:not([type=checkbox])")?.value || groups().length;
-  if (["keys", "other"].includes(field)) return Boolean(grouped);
+  if (["keys", "other"].includes(field)) return Boolean(grouped) || kind().value === "sql";
   const own = column()?.dataset.kind;
   if (own === "choice" && ("numbers" in node.dataset || ["bounds", "step"].includes(field))) return false;
   return !(own === "number" && field === "categories");
@@ -60,7 +60,7 @@ function question() {
   for (const node of document.querySelectorAll("[data-field]")) {
     if (node.hidden) continue;
     const field = node.dataset.field;
-    for (const input of node.querySelectorAll("input, select")) {
+    for (const input of node.querySelectorAll("input, select, textarea")) {
       const value = input.value.trim();
       if ((input.type === "checkbox" && !input.checked) || value === "") continue;
       if (field === "by" && input.type === "checkbox") (asked.by ??= []).push(value);
