@@ -69,6 +69,10 @@ KINDS = {
         TABLE, of={"age": ["mean", "quartiles"], "*": ["count"]}, bounds={"age": (0, 100)},
         steps={"age": 1}, epsilon=4,
     ),
+    "sql": lambda: sd.sql(
+        TABLE, "SELECT AVG(age) AS mean_age, COUNT(*) FROM people WHERE age >= 0",
+        bounds={"age": (0, 100)}, epsilon=4,
+    ),
 }  # fmt: skip
 GROUPED = {
     "means by group": lambda: sd.mean(TABLE, column="age", by="sex", keys=["f", "m"], **BOUNDS),
@@ -78,6 +82,10 @@ GROUPED = {
     "tables by group": lambda: sd.table(
         TABLE, of={"age": ["mean"], "*": ["count"]}, bounds={"age": (0, 100)}, epsilon=4,
         by=["sex", "vote"], keys={"sex": ["f", "m"], "vote": ["yes", "no"]}, other=True,
+    ),
+    "statements by group": lambda: sd.sql(
+        TABLE, "SELECT sex, AVG(age) FROM people WHERE sex IN ('f', 'm') GROUP BY sex",
+        bounds={"age": (0, 100)}, epsilon=4,
     ),
     "found groups": lambda: sd.count(
         TABLE, by=["sex", "vote"], keys="unknown", delta=1e-6, epsilon=4

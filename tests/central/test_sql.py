@@ -99,7 +99,7 @@ def test_released_numbers_are_filtered_and_sorted(least, order, limit, sexes):
         assert len(release.sheet().lines) == len(sexes)
         assert set(release.value) == {"f", "m", "x"}  # what is not shown was released all the same
     if sexes:
-        frame = result.to_frame("polars")
+        frame = result.table("polars")
         assert frame["sex"].to_list() == sexes
         assert (frame["n lower"] <= frame["n"]).all()
         for row, key in zip(rows, sexes, strict=True):

@@ -78,7 +78,17 @@ ANSWERS = {
         TABLE, of={OF["column"]: ["mean", "median"]}, bounds={OF["column"]: GRID["bounds"]},
         epsilon=4, **BY,
     ),
+    "sql": lambda: sd.sql(
+        TABLE, "SELECT AVG({0}) AS {0} FROM people".format(_quoted(OF["column"])),  # noqa: S608
+        bounds={OF["column"]: GRID["bounds"]}, epsilon=4,
+    ),
 }  # fmt: skip
+
+
+def _quoted(name):
+    return '"' + name.replace('"', '""') + '"'
+
+
 MORE = {
     "means by group": lambda: sd.mean(TABLE, **OF, **GRID, **BY),
     "quantiles by group": lambda: sd.quantiles(TABLE, [0.5], **OF, **GRID, **BY),

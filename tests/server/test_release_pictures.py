@@ -131,6 +131,7 @@ OF_KINDS = {
     "quantile": {**NUMBERS, "q": 0.5},
     "cdf": NUMBERS,
     "table": {"of": {"v": ["mean"]}, "bounds": {"v": (0, 9)}, "steps": {"v": 1}},
+    "sql": {"statement": "SELECT AVG(v), COUNT(*) FROM t", "bounds": {"v": (0, 9)}},
 }
 
 
@@ -140,7 +141,8 @@ OF_KINDS = {
 def test_a_release_has_a_png_where_it_has_an_svg(kind, rows):
     pytest.importorskip("matplotlib")
     table = {"v": [1, 2] * rows or [None], "g": ["$a", "$"] * rows or [None]}
-    release = getattr(sd, kind)(table, **OF_KINDS.get(kind, NUMBERS), epsilon=1)
+    asked = {"statistic": kind, **OF_KINDS.get(kind, NUMBERS), "epsilon": 1}
+    release = sd.ask(table, asked)
     drawn = bool(release_picture(release, 900))
     assert as_png(release).startswith(PNG) == drawn
     assert ("png" in formats(release, drawn=drawn)) == drawn

@@ -757,8 +757,10 @@ class QueryResult(Release):
         """Return the rows of the result, after HAVING, ORDER BY and LIMIT: values by name."""
         return [{name: cell.value for name, cell in row.items()} for row in self._result()]
 
-    def to_frame(self, library: str = "pandas") -> Any:
+    def table(self, library: str = "pandas") -> Any:
         """Return the rows of the result as a frame, with the ends of the intervals.
+
+        `to_frame` returns what it does for all releases: a row for each number.
 
         Parameters
         ----------
