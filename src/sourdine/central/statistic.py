@@ -448,7 +448,7 @@ class Statistic(CommonParameters):
         frame, asked = self.selected(Frame(data, read=self.read).afresh()), self
         self.require_columns(frame)
         frame = frame.computed()
-        if frame.parsed or self.where is not None:
+        if frame.parsed:
             asked = self.of_private_number()
         if self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))
