@@ -17,7 +17,8 @@ from sourdine.frames.reading import read_number, read_text
 
 EPOCH = dt.datetime(1970, 1, 1)  # noqa: DTZ001
 MICRO = dt.timedelta(microseconds=1)
-LOW, HIGH = (dt.datetime.min - EPOCH) // MICRO, (dt.datetime.max - EPOCH) // MICRO
+LAST = dt.datetime(9999, 12, 31, 23, 59, 59, 999999)  # noqa: DTZ001
+LOW, HIGH = (dt.datetime(1, 1, 1) - EPOCH) // MICRO, (LAST - EPOCH) // MICRO  # noqa: DTZ001
 BLANKS = " \t\n\r\f\v"
 
 
@@ -29,7 +30,7 @@ def micros(time):
     return (time - EPOCH) // MICRO
 
 
-def as_read(v, kind):
+def as_read(v, kind):  # noqa: PLR0911 - a case each
     """Return a Python value of a column as a value of a type."""
     if kind is Type.TEXT:
         return read_text(v)
@@ -44,7 +45,9 @@ def as_read(v, kind):
     if kind is Type.INTEGER:
         return v if v is not None and -(2**63) <= v < 2**63 else None
     if kind is Type.BOOLEAN:
-        return {"true": True, "1": True, "false": False, "0": False}.get((read_text(v) or "").lower())
+        return {"true": True, "1": True, "false": False, "0": False}.get(
+            (read_text(v) or "").lower()
+        )
     if v is None:
         return None
     if isinstance(v, str):
@@ -179,7 +182,7 @@ def text_of(v, kind):
     return read_text(v)
 
 
-def value(node, row):  # noqa: C901, PLR0911, PLR0912
+def value(node, row):  # noqa: PLR0911
     """Return the value of a typed tree for a row, a dict of Python values."""
     step = node.operation
     if step == "column":

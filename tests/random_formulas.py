@@ -38,12 +38,30 @@ def hostile() -> pa.Table:
     amount = [0.5, None, NAN, INF, -INF, -0.0, 0.0, 1e308, 5e-324, 0.49999999999999994, 2.5, -2.5]
     amount += [9.223372036854775807e18, -9.3e18, 1e-5]
     decimal = [Decimal("0.5"), None, Decimal("1E-7"), Decimal(9007199254740993), Decimal(-3)] * 3
-    city = ["Paris", "paris ", " LYON", None, "", "Évry", "straße", "İzmir", "ΣΊΣΥΦΟΣ", "😀 a", "a\0b"]
+    city = [
+        "Paris",
+        "paris ",
+        " LYON",
+        None,
+        "",
+        "Évry",
+        "straße",
+        "İzmir",
+        "ΣΊΣΥΦΟΣ",
+        "😀 a",
+        "a\0b",
+    ]
     city += ["\tx\n", "ДОМ", "e\u0301", "a%b_c"]
     digits = ["1", " 2 ", "1e3", "nan", "-Infinity", "1_0", "9007199254740993", "0x1", "3.0", None]
     digits += ["true", "FALSE", "1e400", "1e-400", "2024-02-29"]
     quoted = ["a", "b", "", None, "'", '"', "%", "_", "\\", "x" * 300, "é", "A", "aa", "ab", "1"]
-    day = [dt.date(1, 1, 1), None, dt.date(9999, 12, 31), dt.date(2024, 2, 29), dt.date(1969, 12, 31)]
+    day = [
+        dt.date(1, 1, 1),
+        None,
+        dt.date(9999, 12, 31),
+        dt.date(2024, 2, 29),
+        dt.date(1969, 12, 31),
+    ]
     day += [dt.date(1900, 3, 1), dt.date(2000, 1, 1), dt.date(2023, 12, 31), dt.date(1970, 1, 1)]
     day += [dt.date(2024, 12, 30), dt.date(4, 2, 29), dt.date(1582, 10, 10), dt.date(100, 1, 1)]
     day += [dt.date(2021, 1, 3), dt.date(2038, 1, 19)]
@@ -90,7 +108,7 @@ class Writer:
         return self.column(kind)
 
     def _leaf(self, kind: str, constants: list[str]) -> str:
-        return self.column(kind) if self._rng.random() < 0.7 else self.one(constants)  # noqa: PLR2004
+        return self.column(kind) if self._rng.random() < 0.7 else self.one(constants)
 
     def _any(self, depth: int) -> tuple[str, str]:
         kind = self.one(["integer", "float", "text", "date", "time", "boolean"])
@@ -195,7 +213,13 @@ class Writer:
         kind = self.one(["integer", "float", "text", "date", "time"])
         a, b, c = (self._make(kind, depth) for _ in range(3))
         t, s = self._make("text", depth), self._make("text", depth)
-        constants = {"integer": WHOLES, "float": FLOATS, "text": TEXTS, "date": DATES, "time": TIMES}
+        constants = {
+            "integer": WHOLES,
+            "float": FLOATS,
+            "text": TEXTS,
+            "date": DATES,
+            "time": TIMES,
+        }
         listed = ", ".join(self.one(constants[kind]) for _ in range(3))
         return self.one(
             [

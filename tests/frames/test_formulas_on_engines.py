@@ -48,6 +48,7 @@ def compare(frame, asked):
             assert len(frame.derived(text).computed()) == kept, text
 
 
+@pytest.mark.slow
 def test_formulas_are_enough_and_of_every_step():
     assert len(wanted(MANY)) >= 2000
     table = hostile()
@@ -60,16 +61,28 @@ def test_formulas_are_enough_and_of_every_step():
     assert {n.operation for node in nodes for n in node} >= set(_STEPS)
 
 
-@pytest.mark.quick_cases(13)
+TYPED = [name for name in ENGINES if name != "list"]
+
+
+@pytest.mark.quick_cases(4)
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
-@pytest.mark.parametrize("many", [QUICK, MANY])
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "list"])
-def test_engines_agree_on_formulas(engine, many, tmp_path):
+@pytest.mark.parametrize("engine", TYPED)
+def test_engines_agree_on_formulas(engine, tmp_path):
+    agree(engine, wanted(QUICK), tmp_path)
+
+
+@pytest.mark.slow_cases(2)
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
+@pytest.mark.parametrize("engine", ["duckdb file", *TYPED])
+def test_engines_agree_on_two_thousand_formulas(engine, tmp_path):
+    agree(engine, wanted(MANY), tmp_path)
+
+
+def agree(engine, asked, folder):
     needed = OPTIONAL.get(engine)
     if needed and find_spec(needed) is None:
         pytest.skip(f"{needed} is not installed: pip install '.[dev]'")
-    frame = ENGINES[engine](tmp_path)(hostile())
-    asked = wanted(many)
+    frame = ENGINES[engine](folder)(hostile())
     for i in range(0, len(asked), TOGETHER):
         compare(frame, asked[i : i + TOGETHER])
 

@@ -356,7 +356,11 @@ class Statistic(CommonParameters):
     @property
     def filtering(self) -> tuple[str, ...]:
         """The caveat that names the condition of rows."""
-        return () if self.where is None else (f"Only rows where {self.where} are included.",)
+        return (
+            ()
+            if self.where is None
+            else (f"Only rows for which this is true are included: {self.where}.",)
+        )
 
     @property
     def person(self) -> tuple[str, ...]:
