@@ -80,7 +80,7 @@ BROKEN = {
     "moments": lambda self, *a: [0, *Memory.moments(self, *a)[1:]],
     "tally": lambda self, cells: Memory.tally(self, cells) + Memory.tally(self, cells),
     "present": lambda self, _: self._rows,
-    "bound": lambda self, *_: self._take(np.arange(0)),
+    "bound": lambda self, *_: self.take(np.arange(0)),
     "split": lambda self, _, keys: [self] * keys.size,
     "between": lambda self, name, cell, ranges: Memory.between(self, name, cell, ranges[:-1]),
     "within": lambda self, cells, _: self.groups(cells),

@@ -359,7 +359,11 @@ class Statistic(CommonParameters):
     @property
     def filtering(self) -> tuple[str, ...]:
         """The caveat that names the condition of rows."""
-        return () if self.where is None else (f"Only rows where {self.where} are included.",)
+        return (
+            ()
+            if self.where is None
+            else (f"Only rows for which this is true are included: {self.where}.",)
+        )
 
     @property
     def person(self) -> tuple[str, ...]:
@@ -451,7 +455,7 @@ class Statistic(CommonParameters):
         frame, asked = self.selected(Frame(data, read=self.read).afresh()), self
         self.require_columns(frame)
         frame = frame.computed()
-        if frame.parsed or self.where is not None:
+        if frame.parsed:
             asked = self.of_private_number()
         if self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))

@@ -196,7 +196,8 @@ def _session(
             )
         shared = {name: terms[name] for name in SHARED}
         asked_now = read(cls, {**asked, **shared, "read": terms["read"]})
-        asked_now.require_columns(Frame(data, read=terms["read"]))
+        frame = Frame(data, read=terms["read"])
+        asked_now.require_columns(asked_now.selected(frame))
     try:
         totals = {name: terms.pop(f"total_{name}") for name in ("epsilon", "delta", "rho")}
         keep = not terms.pop("no_keep")

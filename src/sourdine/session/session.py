@@ -614,7 +614,7 @@ class Session(Spending):
             raise left_to_the_session("read")
         if not question.source.private:
             raise left_to_the_session("source")
-        question.require_columns(self._data)
+        question.require_columns(question.selected(self._data))
         return question
 
     def _drawn(self, question: Statistic) -> Release:

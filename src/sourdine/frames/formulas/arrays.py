@@ -409,7 +409,7 @@ def _text_of(node: Node, own: list[Values]) -> Values:
     (x,) = own
     kind = node.arguments[0].type
     gone, data = _gone(x), np.asarray(x.data)
-    safe = data if gone is None else np.where(gone, 0, data)
+    safe = data if gone is None else np.where(gone, data.dtype.type(0), data)
     distinct, which = np.unique(safe, return_inverse=True)
     values: list[Any] = distinct.tolist()
     if kind in INSTANTS:

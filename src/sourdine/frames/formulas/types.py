@@ -230,11 +230,10 @@ def _alike(parts: list[Node], columns: Columns, what: str) -> list[Node]:
         names = [x.value for x in parts if x.operation == "column"]
         if not names:
             refuse("name at least one column", what)
-        written = " and ".join(f"number({name})" for name in names)
         refuse(
             "say how columns without a declared type are read",
             f"{what} of {' and '.join(map(repr, names))}",
-            f"Write {written}; or text(...), or date(...).",
+            f"Convert them with number(...), text(...) or date(...), such as number({names[0]}).",
         )
     if types == {Type.DATE} and any(_is_time(x) for x in parts):
         types = {Type.TIME}

@@ -1,0 +1,94 @@
+"""Random formulas on hostile rows: every engine gives what plain Python computes row by row."""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from importlib.util import find_spec
+
+import pytest
+
+from every_engine import ENGINES, OPTIONAL
+from formula_reference import text as expected
+from formula_reference import value
+from random_formulas import formulas, hostile
+from sourdine.errors import ParameterError
+from sourdine.frames.duck import Duck
+from sourdine.frames.formulas.engine import read_formulas
+from sourdine.frames.frame import Frame
+
+QUICK, MANY, TOGETHER = 120, 2200, 12
+
+
+@cache
+def wanted(n):
+    """Return formulas, and what plain Python gives for each: texts, and how often they occur."""
+    table = hostile()
+    engine, rows = Frame(table).engine, table.to_pylist()
+    found = []
+    for kind, text in formulas(n):
+        try:
+            formula = read_formulas(engine, None, [("column", text)]).columns[text]
+        except (ParameterError, KeyError):
+            continue  # constants alone, and literals of another type
+        texts = Counter(expected(formula, row) for row in rows)
+        kept = sum(value(formula, row) is True for row in rows) if kind == "boolean" else None
+        del texts[None]
+        found.append((text, dict(texts), kept))
+    return found
+
+
+def compare(frame, asked):
+    """Compare some formulas, which are all derived at once, and each filter alone."""
+    derived = frame.derived(None, *(("column", text) for text, _, _ in asked)).computed()
+    for text, texts, kept in asked:
+        keys, counts = derived.distinct(text)
+        assert dict(zip(keys, counts.tolist(), strict=True)) == texts, text
+        if kept is not None:
+            assert len(frame.derived(text).computed()) == kept, text
+
+
+@pytest.mark.slow
+def test_formulas_are_enough_and_of_every_step():
+    assert len(wanted(MANY)) >= 2000
+    table = hostile()
+    engine = Frame(table).engine
+    nodes = [
+        read_formulas(engine, None, [("column", t)]).columns[t] for t, _, _ in wanted(QUICK * 4)
+    ]
+    from sourdine.frames.formulas.arrays import _STEPS
+
+    assert {n.operation for node in nodes for n in node} >= set(_STEPS)
+
+
+TYPED = [name for name in ENGINES if name != "list"]
+
+
+@pytest.mark.quick_cases(4)
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
+@pytest.mark.parametrize("engine", TYPED)
+def test_engines_agree_on_formulas(engine, tmp_path):
+    agree(engine, wanted(QUICK), tmp_path)
+
+
+@pytest.mark.slow_cases(2)
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
+@pytest.mark.parametrize("engine", ["duckdb file", *TYPED])
+def test_engines_agree_on_two_thousand_formulas(engine, tmp_path):
+    agree(engine, wanted(MANY), tmp_path)
+
+
+def agree(engine, asked, folder):
+    needed = OPTIONAL.get(engine)
+    if needed and find_spec(needed) is None:
+        pytest.skip(f"{needed} is not installed: pip install '.[dev]'")
+    frame = ENGINES[engine](folder)(hostile())
+    for i in range(0, len(asked), TOGETHER):
+        compare(frame, asked[i : i + TOGETHER])
+
+
+def test_duckdb_computes_most_formulas_itself(tmp_path):
+    frame = ENGINES["duckdb file"](tmp_path)(hostile())
+    own = [isinstance(frame.derived(None, ("column", t)).computed().engine, Duck)
+           for t, _, _ in wanted(QUICK)]  # fmt: skip
+    assert sum(own) > 0.7 * len(own)
