@@ -260,13 +260,6 @@ class Derived(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` of the rows that stay of each person, in memory."""
-        if self.base.reads_no_rows:
-            raise ParameterError(
-                "unit",
-                "be omitted here: Spark cannot compute these formulas itself",
-                repr(unit),
-                "Compute the columns in Spark before, with withColumn and filter.",
-            )
         found = [
             ([column[np.repeat(np.arange(len(counts)), counts)] for column in columns])
             for columns, counts in self._counted(self._names)
@@ -318,6 +311,16 @@ def _in_memory(base: Memory, formulas: Formulas, names: Sequence[str]) -> Memory
     if formulas.where is not None:
         engine = engine.take(arrays.kept(formulas.where))
     return engine.only(*names)
+
+
+def computed_in(
+    base: Memory, formulas: Formulas
+) -> tuple[dict[str, Column], NDArray[np.int64] | None]:
+    """Return derived columns of all rows in memory, and the places of those that stay."""
+    read = {name: base.column(name) for node in formulas.nodes for name in node.columns}
+    arrays = Arrays(read, base.rows())
+    kept = None if formulas.where is None else arrays.kept(formulas.where)
+    return {name: arrays.column(node) for name, node in formulas.columns.items()}, kept
 
 
 def _later(arrays: Arrays, node: Node) -> Callable[[], Column]:
