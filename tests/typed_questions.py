@@ -161,6 +161,7 @@ NOT_ABOVE_0 = [0, -1, "-0.5", "0", Fraction(-1, 3)]
 NOT_FINITE = ["nan", "inf", float("inf"), float("nan"), "-inf"]
 BAD: dict[str, list[Any]] = {
     "column": [3, ["age"], True, ""],
+    "lookup": [3, "people.csv", {}, {"people.csv": 3}, [1]],
     "where": [3, ["age"], "", "sum(age) > 3", "age >=", "age + 1", "age > (select 1)", "1 = 1"],
     "epsilon": [*NO_NUMBER, *NOT_ABOVE_0, *NOT_FINITE],
     "error": [*NO_NUMBER[:4], *NOT_ABOVE_0, *NOT_FINITE[:2]],

@@ -111,7 +111,15 @@ def asked_of(interface: Statistics[R], asked: Mapping[str, Any], dataset: Datase
 
 
 def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None:
-    """Refuse parameters that are for Python alone, such as a source of randomness."""
+    """Refuse parameters that are for Python alone, such as a source of randomness, and paths."""
+    if "lookup" in said:
+        raise ParameterError(
+            "lookup",
+            "be omitted: a server reads no files that analysts name",
+            "",
+            "Omit {lookup}; the owner of the data can add such columns.",
+            lookup=LEFT_OUT,
+        )
     for name in cls.unlisted:
         if name in said:
             raise ParameterTypeError(

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from sourdine.session import Terms
 
 
-FIXED = ("statistic", "read", "relation", "unit", "rows", "epsilon", "error")
+FIXED = ("statistic", "read", "lookup", "relation", "unit", "rows", "epsilon", "error")
 """What the session says, and what the planner has of its own."""
 FURTHER = ("interval", "n", "step")
 """Rarely typed here: the server knows better than nothing."""
