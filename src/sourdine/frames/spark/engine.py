@@ -367,7 +367,7 @@ def arrow_of(column: Column, kind: str) -> Any:
 
 
 _SPARK_TYPES = {
-    "INTEGER": "bigint", "FLOAT": "double", "BOOLEAN": "boolean", "TEXT": "string",
+    "INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean", "TEXT": "string",
     "DATE": "date", "TIME": "timestamp_ntz",
 }  # fmt: skip
 
