@@ -119,6 +119,7 @@ GOOD: dict[str, list[Any]] = {
     "spread": [10, "12.5", Fraction(1, 3)],
     "population": [True, "true"],
     "statement": ["SELECT AVG(age) AS a FROM p HAVING a > 3", "select sum(age) from people"],
+    "tables": [{"towns": "towns.csv"}],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
           "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05, "cdf": 0.05,
@@ -168,6 +169,7 @@ NOT_ABOVE_0 = [0, -1, "-0.5", "0", Fraction(-1, 3)]
 NOT_FINITE = ["nan", "inf", float("inf"), float("nan"), "-inf"]
 BAD: dict[str, list[Any]] = {
     "column": [3, ["age"], True, ""],
+    "lookup": [3, "people.csv", {}, {"people.csv": 3}, [1]],
     "where": [3, ["age"], "", "sum(age) > 3", "age >=", "age + 1", "age > (select 1)", "1 = 1"],
     "epsilon": [*NO_NUMBER, *NOT_ABOVE_0, *NOT_FINITE],
     "error": [*NO_NUMBER[:4], *NOT_ABOVE_0, *NOT_FINITE[:2]],

@@ -58,7 +58,7 @@ def test_formulas_are_enough_and_of_every_step():
     ]
     from sourdine.frames.formulas.arrays import _STEPS
 
-    assert {n.operation for node in nodes for n in node} >= set(_STEPS)
+    assert {n.operation for node in nodes for n in node} >= set(_STEPS) - {"looked_up"}
 
 
 TYPED = [name for name in ENGINES if name != "list"]
@@ -71,9 +71,9 @@ def test_engines_agree_on_formulas(engine, tmp_path):
     agree(engine, wanted(QUICK), tmp_path)
 
 
-@pytest.mark.slow_cases(2)
+@pytest.mark.slow_cases(1)
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
-@pytest.mark.parametrize("engine", ["duckdb file", *TYPED])
+@pytest.mark.parametrize("engine", ["polars lazy", *(e for e in TYPED if e != "polars lazy")])
 def test_engines_agree_on_two_thousand_formulas(engine, tmp_path):
     agree(engine, wanted(MANY), tmp_path)
 

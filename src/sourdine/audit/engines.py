@@ -321,6 +321,27 @@ def texts(open_: Open) -> None:
     _same(frame.combinations(["who", "small"]), dict(pairs))
 
 
+@_covers("derived", "rows", "bound", "only")
+def formulas(open_: Open) -> None:
+    """Check that filters keep the right rows, and that derived columns hold the right values."""
+    frame, rows = _opened(open_)
+    small, who = rows["small"], rows["who"]
+    kept = [i for i, v in enumerate(small) if v is not None and v > -3 and read_text(who[i])]
+    named = (("column", "small * 2 + 1"), ("by", "lower(who)"))
+    found = frame.derived("small > -3 and who is not null", *named).computed()
+    _same(len(found), len(kept))
+    twice = Counter(str(2 * small[i] + 1) for i in kept)
+    keys, counts = found.distinct("small * 2 + 1")
+    _same(dict(zip(keys, counts.tolist(), strict=True)), dict(twice))
+    keys, counts = found.distinct("lower(who)")
+    _same(dict(zip(keys, counts.tolist(), strict=True)), dict(Counter(who[i] for i in kept)))
+    pairs = found.combinations(["who", "small * 2 + 1"])
+    _same(sum(pairs.values()), len(kept))
+    one = found.only("who", "small * 2 + 1").bound("who", 1)
+    _same(len(one), len({who[i] for i in kept}))
+    _same(len(frame.derived("small > 100").computed()), 0)
+
+
 @_covers("split")
 def split(open_: Open) -> None:
     """Check that each key has its rows, and that rows of no key are in no part."""

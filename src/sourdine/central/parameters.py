@@ -63,6 +63,15 @@ class CommonParameters(Question):
             group=DATA,
         ),
     )  # fmt: skip
+    lookup: tuple[tuple[str, str], ...] | None = field(
+        default=None, converter=converters.lookup,
+        metadata=param(
+            kinds.LOOKUP,
+            "Public tables, each a file, whose columns are added to the rows with the same value "
+            "in a column, such as regions.csv:region_code.",
+            group=DATA,
+        ),
+    )  # fmt: skip
     epsilon: Fraction = field(
         default=None, converter=converters.epsilon,
         metadata=param(

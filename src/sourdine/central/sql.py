@@ -568,12 +568,14 @@ def read_tables(x: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
     return tuple((str(name), str(path)) for name, path in (x or {}).items())
 
 
-TABLES = kinds.Kind(
-    metavar="NAME:FILE",
-    schema={"type": "object", "additionalProperties": {"type": "string"}},
-    parse=lambda x: x,
-    shape=list[str],
-)
+def _named(x: object) -> Any:
+    """Return the paths of tables by their names, as typed in a shell; anything else unchanged."""
+    parts = [part.partition(":") for part in x.split(",")] if isinstance(x, str) else []
+    found = {name.strip(): path.strip() for name, _, path in parts}
+    return found if found and all(found) and all(found.values()) else x
+
+
+TABLES = replace(kinds.LOOKUP, metavar="NAME:PATH,...", parse=_named)
 
 
 @frozen(slots=False)
@@ -655,7 +657,7 @@ class Sql(Table):
             "of": tuple((column, tuple(words)) for column, words in found.items()),
             "by": (said.by[0] if len(said.by) == 1 else said.by) or None,
             "where": said.where,
-            "lookup": {files[name]: column for name, column in said.joins.items()} or None,
+            "lookup": tuple((files[name], c) for name, c in said.joins.items()) or None,
         }
         if said.listed is not None and self.keys is None:
             listed = said.listed

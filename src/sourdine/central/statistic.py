@@ -358,12 +358,16 @@ class Statistic(CommonParameters):
 
     @property
     def filtering(self) -> tuple[str, ...]:
-        """The caveat that names the condition of rows."""
-        return (
-            ()
-            if self.where is None
-            else (f"Only rows for which this is true are included: {self.where}.",)
-        )
+        """The caveats that name the condition of rows, and public tables."""
+        joined = [f"{path} by {column}" for path, column in self.lookup or ()]
+        added = (f"Public columns are looked up in {', '.join(joined)}.",) if joined else ()
+        if self.where is None:
+            return added
+        return (*added, f"Only rows for which this is true are included: {self.where}.")
+
+    def to_dict(self) -> dict[str, Any]:
+        said = super().to_dict()
+        return {**said, "lookup": dict(said["lookup"])} if "lookup" in said else said
 
     @property
     def person(self) -> tuple[str, ...]:
@@ -409,7 +413,7 @@ class Statistic(CommonParameters):
         removes at most itself, and the rest is as for data that hold only these rows.
         """
         named = ((parameter, text) for parameter, text in self.names() if text is not None)
-        return data.derived(self.where, *named)
+        return data.derived(self.where, *named, lookup=dict(self.lookup or ()))
 
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: of rows that are kept by contents, these count."""

@@ -53,8 +53,8 @@ ORDERS = {
 """Orders that have a flag of their own."""
 SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
-BY_COLUMN = ("of", "bounds", "steps", "tables")
-"""What a table is told of each column, and a statement of each public table."""
+BY_COLUMN = ("of", "bounds", "steps")
+"""What a table is told of each column."""
 OF_A_LEDGER = ("total_epsilon", "total_delta", "total_rho", "reserve", "name", "no_keep")
 """What is said of a ledger alone."""
 

@@ -260,8 +260,6 @@ class Engine(ABC):
     """How numbers are written in texts."""
     away = False
     """Whether single rows never leave the engine: `slots` and `column` raise."""
-    reads_no_rows = False
-    """Whether rows are bounded in the engine alone, and not in memory."""
 
     @property
     @abstractmethod

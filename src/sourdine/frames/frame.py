@@ -433,7 +433,12 @@ class Frame:
         name = self.resolve(cell.column)
         return self._engine.between(name, cell, joined(ranges, cell.size))
 
-    def derived(self, where: str | None = None, *columns: tuple[str, str]) -> Frame:
+    def derived(
+        self,
+        where: str | None = None,
+        *columns: tuple[str, str],
+        lookup: Mapping[str, str] | None = None,
+    ) -> Frame:
         """Return the rows that a condition keeps, with columns computed by formulas.
 
         Nothing is read; formulas are checked against the types of columns.
@@ -445,6 +450,8 @@ class Frame:
         columns
             Names of columns or formulas, each after the parameter that holds it, for errors. A
             formula becomes a column that is named by its text.
+        lookup
+            Public tables, by their paths, and the column of the data that identifies a row of each.
 
         Examples
         --------
@@ -454,11 +461,15 @@ class Frame:
         >>> len(adults), adults.distinct("age // 10 * 10")[0]
         (2, ['30', '50'])
         """
-        if where is None and all(text in self._engine.columns for _, text in columns):
+        if (
+            where is None
+            and not lookup
+            and all(text in self._engine.columns for _, text in columns)
+        ):
             return self
         from sourdine.frames.formulas.engine import with_formulas
 
-        return _of(with_formulas(self._engine, where, columns))
+        return _of(with_formulas(self._engine, where, columns, lookup))
 
     def computed(self) -> Frame:
         """Return the rows with formulas computed by the engine itself, where it can."""

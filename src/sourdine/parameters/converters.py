@@ -191,6 +191,28 @@ def between_0_and_1(x: object, name: str, example: float) -> Fraction:
     return chance
 
 
+def lookup(x: object) -> tuple[tuple[str, str], ...] | None:
+    """Return the paths of public tables and the column that each is joined by.
+
+    Examples
+    --------
+    >>> lookup({"regions.csv": "region_code"})
+    (('regions.csv', 'region_code'),)
+    """
+    if x is None:
+        return None
+    pairs = dict(x).items() if isinstance(x, (Mapping, tuple)) else ()
+    if not pairs or not all(isinstance(part, str) and part for pair in pairs for part in pair):
+        raise ParameterTypeError(
+            "lookup",
+            "map the path of each public table to a column",
+            given(x),
+            "Use {lookup}.",
+            lookup={"regions.csv": "region_code"},
+        )
+    return tuple(pairs)
+
+
 def where(x: object) -> str | None:
     """Return a condition on one row; None if there is none.
 

@@ -109,6 +109,13 @@ def _orders(x: object) -> Any:
     return NAMED_ORDERS.get(x.strip().lower()) or _numbers(x) if isinstance(x, str) else _numbers(x)
 
 
+def _tables(text: str) -> Any:
+    """Return the paths of tables and the columns after each colon; other texts unchanged."""
+    parts = [part.rpartition(":") for part in text.split(",")]
+    named = {path.strip(): column.strip() for path, _, column in parts}
+    return named if all(named) and len(named) == len(parts) else text
+
+
 def _pair(x: object) -> Any:
     """Return the numbers or dates between blanks or commas, or in a list; none and find are words.
 
@@ -261,6 +268,11 @@ READING = Kind(
     words=0,
 )
 KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
+LOOKUP = Kind(
+    metavar="PATH:COLUMN",
+    schema={"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1},
+    parse=lambda x: _tables(x) if isinstance(x, str) else x,
+)
 KINDS = Kind(
     metavar="A:KIND,...",
     schema={

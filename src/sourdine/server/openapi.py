@@ -158,7 +158,7 @@ def _taken(facts: dict[str, Any]) -> dict[str, Any]:
     own = {
         name: shape
         for name, shape in facts["properties"].items()
-        if name not in ("read", "relation", "unit", "rows")
+        if name not in ("read", "lookup", "tables", "relation", "unit", "rows")
     }
     limits = {"q": {"maxItems": MOST_QUANTILES}, "bins": {"maximum": MOST_BINS}}
     for name, limit in limits.items():

@@ -486,6 +486,19 @@ def _date_of(_: Node, own: list[Values]) -> Values:
     return Values(np.where(there, found, 0), _either(~there, *(x.gone for x in own)))
 
 
+def _looked_up(node: Node, own: list[Values]) -> Values:
+    """Return what a public table says of each text; missing where it says nothing."""
+    (x,) = own
+    known = dict(node.value)
+    found = [None if text is None else known.get(text) for text in x.texts]
+    if node.type is Type.TEXT:
+        return Values(x.data, None, found)
+    if node.type is Type.FLOAT:
+        return Values(np.array([np.nan if v is None else v for v in found], np.float64)[x.data])
+    there = np.array([0 if v is None else v for v in found], np.int64)[x.data]
+    return Values(there, np.array([v is None for v in found], np.bool_)[x.data])
+
+
 _STEPS: dict[str, Callable[[Node, list[Values]], Values]] = {
     "add": _arithmetic(_add, lambda a, b: a + b),
     "subtract": _arithmetic(_subtract, lambda a, b: a - b),
@@ -511,4 +524,5 @@ _STEPS: dict[str, Callable[[Node, list[Values]], Values]] = {
     "contains": _holding(str.__contains__),
     "number_of": _number_of, "time_of": _time_of, "text_of": _text_of,
     "instant": _instant, "part": _part, "start": _start, "date_of": _date_of,
+    "looked_up": _looked_up,
 }  # fmt: skip

@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from sourdine.frames.reading import Reading
 
 
+MANY = 1000
+"""Larger tables are looked up by NumPy."""
 LONGEST = 200_000
 """Longer expressions are left to NumPy."""
 _TEXTS = {
@@ -282,6 +284,19 @@ def _start(_: SqlOf, node: Node, own: list[str]) -> str:
     return f"epoch_us(CAST({start} AS TIMESTAMP))"
 
 
+def _looked_up(_: SqlOf, node: Node, own: list[str]) -> str:
+    """Write a look-up: the place of a text among listed ones, and the value at that place."""
+    if len(node.value) > MANY or not node.value:
+        raise NotInSqlError
+    listed = ", ".join(string(text) for text, _ in node.value)
+    if "\0" in listed:
+        raise NotInSqlError
+    place = f"enum_code(TRY_CAST({own[0]} AS ENUM({listed})))"
+    kind = _TEXTS[node.type] if node.type else ""
+    values = ", ".join(_constant(value, node.type) for _, value in node.value)
+    return f"list_extract(CAST([{values}] AS {kind}[]), CAST({place} AS BIGINT) + 1)"
+
+
 _STEPS: dict[str, Callable[[SqlOf, Node, list[str]], str]] = {
     "add": _arithmetic("+"), "subtract": _arithmetic("-"), "multiply": _arithmetic("*"),
     "divide": lambda _, __, own: f"({own[0]} / {_divisor(own[1])})",
@@ -298,5 +313,5 @@ _STEPS: dict[str, Callable[[SqlOf, Node, list[str]], str]] = {
     "starts": _call("starts_with"), "ends": _call("suffix"), "contains": _call("contains"),
     "like": lambda _, node, own: f"({own[0]} LIKE {string(node.value)})",
     "number_of": _number_of, "text_of": _text_of, "instant": _instant, "part": _part,
-    "start": _start,
+    "start": _start, "looked_up": _looked_up,
 }  # fmt: skip

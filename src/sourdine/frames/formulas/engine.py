@@ -11,6 +11,7 @@ from attrs import evolve, frozen
 from sourdine.errors import ParameterError, close_matches
 from sourdine.frames.engine import Engine
 from sourdine.frames.formulas.arrays import Arrays
+from sourdine.frames.formulas.lookup import looked_up
 from sourdine.frames.formulas.parsing import parsed
 from sourdine.frames.formulas.tree import Type
 from sourdine.frames.formulas.types import Columns, condition, derived, type_of
@@ -69,7 +70,12 @@ class Formulas:
         return list(dict.fromkeys(found))
 
 
-def read_formulas(engine: Engine, where: str | None, named: Sequence[tuple[str, str]]) -> Formulas:
+def read_formulas(
+    engine: Engine,
+    where: str | None,
+    named: Sequence[tuple[str, str]],
+    lookup: Mapping[str, str] | None = None,
+) -> Formulas:
     """Return the formulas of a question; the names of existing columns are none.
 
     Parameters
@@ -80,13 +86,19 @@ def read_formulas(engine: Engine, where: str | None, named: Sequence[tuple[str, 
         The text of the filter.
     named
         Texts that name columns, each after the parameter that holds it.
+    lookup
+        Public tables, and the columns that they are looked up by.
     """
-    found: dict[str, Node] = {}
+    added, found = looked_up(engine, lookup) if lookup else {}, {}
     for parameter, text in named:
-        if text in engine.columns or text in found or not is_formula(text):
+        if text in engine.columns or text in found:
             continue
-        found[text] = _read(engine, text, parameter, derived)
-    return Formulas(None if where is None else _read(engine, where, "where", condition), found)
+        if text in added:
+            found[text] = added[text]
+        elif is_formula(text):
+            found[text] = _read(engine, added, text, parameter, derived)
+    kept = None if where is None else _read(engine, added, where, "where", condition)
+    return Formulas(kept, found)
 
 
 def is_formula(text: str) -> bool:
@@ -116,15 +128,20 @@ def columns_of(text: str) -> tuple[str, ...]:
 
 
 def _read(
-    engine: Engine, text: str, parameter: str, typed: Callable[[Node, Columns], Node]
+    engine: Engine,
+    added: Mapping[str, Node],
+    text: str,
+    parameter: str,
+    typed: Callable[[Node, Columns], Node],
 ) -> Node:
     try:
         tree = parsed(text)
-        for name in tree.columns:
+        own = [name for name in tree.columns if name not in added]
+        for name in own:
             if name not in engine.columns:
                 raise _unknown(engine, name)
-        types = {name: type_of(engine.declared(name), name) for name in tree.columns}
-        return typed(tree, Columns(types, engine.reading))
+        types = {name: type_of(engine.declared(name), name) for name in own}
+        return typed(tree, Columns(types, engine.reading, added))
     except ParameterError as error:
         raise error.renamed(formula=parameter) from None
 
@@ -260,13 +277,6 @@ class Derived(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` of the rows that stay of each person, in memory."""
-        if self.base.reads_no_rows:
-            raise ParameterError(
-                "unit",
-                "be omitted here: Spark cannot compute these formulas itself",
-                repr(unit),
-                "Compute the columns in Spark before, with withColumn and filter.",
-            )
         found = [
             ([column[np.repeat(np.arange(len(counts)), counts)] for column in columns])
             for columns, counts in self._counted(self._names)
@@ -320,11 +330,26 @@ def _in_memory(base: Memory, formulas: Formulas, names: Sequence[str]) -> Memory
     return engine.only(*names)
 
 
+def computed_in(
+    base: Memory, formulas: Formulas
+) -> tuple[dict[str, Column], NDArray[np.int64] | None]:
+    """Return derived columns of all rows in memory, and the places of those that stay."""
+    read = {name: base.column(name) for node in formulas.nodes for name in node.columns}
+    arrays = Arrays(read, base.rows())
+    kept = None if formulas.where is None else arrays.kept(formulas.where)
+    return {name: arrays.column(node) for name, node in formulas.columns.items()}, kept
+
+
 def _later(arrays: Arrays, node: Node) -> Callable[[], Column]:
     return lambda: arrays.column(node)
 
 
-def with_formulas(engine: Engine, where: str | None, named: Sequence[tuple[str, str]]) -> Engine:
+def with_formulas(
+    engine: Engine,
+    where: str | None,
+    named: Sequence[tuple[str, str]],
+    lookup: Mapping[str, str] | None = None,
+) -> Engine:
     """Return the rows that a filter keeps, with the derived columns that a question names.
 
     Parameters
@@ -335,8 +360,10 @@ def with_formulas(engine: Engine, where: str | None, named: Sequence[tuple[str, 
         The text of the filter; None for all rows.
     named
         The columns of the question, each after the parameter that names it.
+    lookup
+        Public tables, and the columns that they are looked up by.
     """
-    formulas = read_formulas(engine, where, named)
+    formulas = read_formulas(engine, where, named, lookup)
     if formulas.where is None and not formulas.columns:
         return engine
     if isinstance(engine, Derived):

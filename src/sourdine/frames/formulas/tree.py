@@ -36,6 +36,7 @@ A step without a special rule is missing if one of its arguments is. The steps:
 ``instant``                          an integer as a time; missing outside the years 1 to 9999
 ``part``                             year, month, day, weekday (1 is Monday) ... of a time
 ``start``                            the start of the day, month, ... that a time lies in
+``looked_up``                        what a public table says of a text, in pairs of both
 ``date_of``                          the date of a year, a month and a day; missing if there is none
 """
 

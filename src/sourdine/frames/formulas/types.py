@@ -6,7 +6,7 @@ import re
 from functools import reduce
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from attrs import frozen
+from attrs import field, frozen
 
 from sourdine.calendar import DAY, HOUR, ISO, MINUTE, SECOND, read_duration
 from sourdine.calendar import micros as lasting
@@ -76,10 +76,13 @@ class Columns:
         The type of each; None if it states none, and each value is read as the formula needs it.
     reading
         How text is read.
+    added
+        Typed columns that are looked up in public tables.
     """
 
     types: Mapping[str, Type | None]
     reading: Reading = STANDARD
+    added: Mapping[str, Node] = field(factory=dict)
 
 
 # ---- Conversions ---------------------------------------------------------------------------------
@@ -269,7 +272,7 @@ def _is_time(x: Node) -> bool:
 # ---- Operators -----------------------------------------------------------------------------------
 
 
-def typed(x: Node, columns: Columns) -> Node:
+def typed(x: Node, columns: Columns) -> Node:  # noqa: PLR0911 - a case each
     """Return the tree of a formula with types and conversions; its columns must be there.
 
     Parameters
@@ -289,6 +292,8 @@ def typed(x: Node, columns: Columns) -> Node:
     sourdine.errors.ParameterError: formula must have an integer there, got 'adult'. Write numbers without quotes, and names of columns in double quotes.
     """  # noqa: E501
     if x.operation == "column":
+        if x.value in columns.added:
+            return columns.added[x.value]
         if x.value not in columns.types:
             raise ParameterError("formula", "name existing columns", repr(x.value))
         return Node("column", (), x.value, columns.types[x.value])
@@ -303,6 +308,11 @@ def typed(x: Node, columns: Columns) -> Node:
     if x.operation == "call":
         return _RULES[x.value](below, columns)
     return _OPERATORS[x.operation](below, columns)
+
+
+def text_of_column(name: str, columns: Columns) -> Node:
+    """Return the text of a column, as categories are read."""
+    return _explicit(Node("column", (), name, columns.types[name]), Type.TEXT, columns)
 
 
 def condition(x: Node, columns: Columns) -> Node:

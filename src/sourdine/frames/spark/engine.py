@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
+from sourdine.calendar import DAY, NOWHERE
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Present, Ticks, inside, joined
 from sourdine.frames.engine import Asked, Engine, merge
@@ -34,7 +35,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
+    from sourdine.frames.reading import Reading
     from sourdine.frames.spark.cells import SparkKey
 
     Whole = NDArray[np.int64]
@@ -305,6 +308,68 @@ class Place:
             order = pa.array([b"".join(key) for key in zip(*keys, strict=True)], pa.binary())
             wider = table.append_column("number", numbers).append_column("order", order)
             yield from wider.to_batches()
+
+
+# ---- Filters and derived columns -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Formulated:
+    """Keeps the rows of a filter and adds derived columns, on the executors, by NumPy.
+
+    Parameters
+    ----------
+    names
+        The names of the columns, by their places in the batches.
+    formulas
+        What is computed of them.
+    places
+        The places of the derived columns.
+    reading
+        How numbers are written in texts.
+    """
+
+    names: dict[str, str]
+    formulas: Formulas
+    places: dict[str, str]
+    reading: Reading
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows that stay, with more columns."""
+        from sourdine.frames.formulas.engine import computed_in
+
+        for table in tables(batches):
+            named = table.rename_columns([self.names[place] for place in table.column_names])
+            columns, kept = computed_in(memory_of_arrow(named, self.reading), self.formulas)
+            for name, place in self.places.items():
+                table = table.append_column(place, arrow_of(columns[name], self._type(name)))  # noqa: PLW2901
+            yield from (table if kept is None else table.take(kept)).to_batches()
+
+    def _type(self, name: str) -> str:
+        kind = self.formulas.columns[name].type
+        return "" if kind is None else kind.name
+
+
+def arrow_of(column: Column, kind: str) -> Any:
+    """Return a derived column, whose type has this name, as an Arrow array."""
+    import pyarrow as pa
+
+    if kind == "TEXT":
+        return pa.array(column.texts.tolist(), pa.string())
+    if kind in {"DATE", "TIME"}:
+        gone = column.instants == NOWHERE
+        if kind == "TIME":
+            return pa.array(column.instants, pa.timestamp("us"), mask=gone)
+        days = np.where(gone, 0, column.instants // DAY).astype(np.int32)
+        return pa.array(days, pa.int32(), mask=gone).cast(pa.date32())
+    types = {"INTEGER": pa.int64(), "FLOAT": pa.float64(), "BOOLEAN": pa.bool_()}
+    return pa.array(np.ascontiguousarray(column.data), types[kind], mask=column.gone)
+
+
+_SPARK_TYPES = {
+    "INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean", "TEXT": "string",
+    "DATE": "date", "TIME": "timestamp_ntz",
+}  # fmt: skip
 
 
 # ---- The engine ----------------------------------------------------------------------------------
@@ -586,6 +651,25 @@ class Spark(Engine):
         """Keep at most ``rows`` rows of each person; see `sourdine.frames.units`."""
         place = self._place[unit]
         return self._read(bounded(self._frame, self._e, self._placed_kinds, place, rows, key))
+
+    def derived(self, formulas: Formulas) -> Spark:
+        """Return filtered rows with derived columns, which executors compute by NumPy."""
+        rows = plain(self._frame, self._e, self._placed_kinds)
+        places = {name: f"d{len(self._place)}x{i}" for i, name in enumerate(formulas.columns)}
+        types, kinds = type(rows.schema)(list(rows.schema.fields)), {}
+        for name, place in places.items():
+            node = formulas.columns[name]
+            written = _SPARK_TYPES[node.type.name] if node.type else ""
+            types = types.add(place, written)
+            kinds[name] = kind_of(types[place].dataType)
+        names = {place: name for name, place in self._place.items() if name in self._kinds}
+        work = Formulated(names, formulas, places, self.reading)
+        engine = self._read(mapped(rows, work, types))
+        engine._place = {**self._place, **places}  # noqa: SLF001
+        engine._kinds = {**engine._kinds, **kinds}  # noqa: SLF001
+        added = {name: declared(types[place].dataType) for name, place in places.items()}
+        engine._types = {**self._types, **added}  # noqa: SLF001
+        return engine
 
     @property
     def _placed_kinds(self) -> dict[str, str]:

@@ -24,10 +24,8 @@ if TYPE_CHECKING:
     from sourdine.session import Terms
 
 
-FIXED = ("statistic", "read", "relation", "unit", "rows", "epsilon", "error")
+FIXED = ("statistic", "read", "lookup", "tables", "relation", "unit", "rows", "epsilon", "error")
 """What the session says, and what the planner has of its own."""
-OF_FILES = ("tables", "lookup")
-"""What names files, which a server does not open."""
 LONG = ("statement",)
 """What is typed in several lines."""
 FURTHER = ("interval", "n", "step", "steps")
@@ -181,7 +179,7 @@ def kinds() -> tuple[FormStatistic, ...]:
 
 
 def _kind(name: str, facts: Mapping[str, Any]) -> FormStatistic:
-    own = tuple(one for one in facts["properties"] if one not in (*FIXED, *OF_FILES))
+    own = tuple(one for one in facts["properties"] if one not in FIXED)
     numbers = "bounds" in own or "category" in own or "categories" not in own
     choices = "categories" in own or "category" in own or "bounds" not in own
     of = tuple(kind for kind, fits in (("number", numbers), ("choice", choices)) if fits)

@@ -1,0 +1,99 @@
+"""Public tables whose columns are looked up by a key."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from sourdine.errors import ParameterError
+from sourdine.exact import given
+from sourdine.frames.formulas.tree import Node, Type
+from sourdine.frames.reading import read_number, read_text
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from sourdine.frames.engine import Engine
+    from sourdine.frames.memory import Column
+
+
+MOST = 100_000
+"""The most rows of a public table."""
+_INT64 = 1 << 63
+
+
+def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Node]:
+    """Return the columns that public tables add, as typed steps of their keys.
+
+    The tables are public, so that messages may name their values.
+
+    Parameters
+    ----------
+    engine
+        The private rows, of which only the names and types of columns are read.
+    lookup
+        The column that identifies a row, by the path of each table.
+    """
+    from sourdine.frames.files import open_file
+    from sourdine.frames.formulas.types import Columns, text_of_column, type_of
+
+    found: dict[str, Node] = {}
+    for path, key in lookup.items():
+        if key not in engine.columns:
+            raise _wrong(f"name a column of the data after {path!r}", key)
+        table = open_file(path)
+        if key not in table.columns:
+            raise _wrong(f"name a column that {path!r} has", key)
+        places = _places(table.column(key), path, key)
+        types = Columns({key: type_of(engine.declared(key), key)}, engine.reading)
+        by = text_of_column(key, types)
+        for name in table.columns:
+            if name == key:
+                continue
+            if name in engine.columns or name in found:
+                raise _wrong(f"add columns that the data do not have, with {path!r}", name)
+            values, kind = _typed(table.column(name))
+            pairs = tuple((text, values[i]) for text, i in places.items() if values[i] is not None)
+            found[name] = Node("looked_up", (by,), pairs, kind)
+    return found
+
+
+def _wrong(must: str, got: str) -> ParameterError:
+    return ParameterError("lookup", must, given(got), "Use {lookup}.", lookup={"a.csv": "code"})
+
+
+def _places(column: Column, path: str, key: str) -> dict[str, int]:
+    """Return the row of each key; a key that is there twice is refused."""
+    if len(column) > MOST:
+        raise ParameterError("lookup", f"name tables of at most {MOST} rows", given(path))
+    places: dict[str, int] = {}
+    for i, text in enumerate(column.texts.tolist()):
+        if text is None:
+            continue
+        if text in places:
+            raise ParameterError(
+                "lookup",
+                f"name tables with one row for each {key}",
+                f"{text[:40]!r} twice in {path!r}",
+                "Tables are public: each of your rows finds at most one of theirs. Two tables "
+                "with private rows cannot be joined, as one person would change many rows.",
+            )
+        places[text] = i
+    return places
+
+
+def _typed(column: Column) -> tuple[list[Any], Type]:
+    """Return public values of one type: integers, numbers, dates or texts, whichever fits all."""
+    texts = column.texts.tolist()
+    there = [text for text in texts if text is not None]
+    numbers = [read_number(text) for text in there]
+    if there and all(isinstance(n, int) and -_INT64 <= n < _INT64 for n in numbers):
+        return [None if t is None else read_number(t) for t in texts], Type.INTEGER
+    if there and None not in numbers:
+        found = [None if t is None else read_number(t) for t in texts]
+        return [None if n is None else float(n) for n in found], Type.FLOAT
+    instants = [column.reading.instant(text) for text in there]
+    if there and None not in instants:
+        whole = all(len(text) == len("2024-12-31") for text in there)
+        kind = Type.DATE if whole else Type.TIME
+        return [None if t is None else column.reading.instant(t) for t in texts], kind
+    return [None if t is None else read_text(t) for t in texts], Type.TEXT
