@@ -610,6 +610,7 @@ class Sql(Table):
     )
 
     excerpts: ClassVar[bool] = False
+    naming: ClassVar[str] = "statement"
 
     statement: str = field(
         default=None, converter=read_statement,

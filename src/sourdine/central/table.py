@@ -364,6 +364,9 @@ class Table(Statistic):
         "--of age:mean --of count --bounds age:0,120 --n 1000 --epsilon 1",
     )
 
+    naming: ClassVar[str] = "of"
+    """The parameter that names the columns."""
+
     column: str | None = field(init=False, default=None)
     of: Asked = field(
         default=None, converter=read_of,
@@ -554,7 +557,7 @@ class Table(Statistic):
         return {name: column for name, column in super().reads().items() if column is not None}
 
     def names(self) -> list[tuple[str, str | None]]:
-        named = [("of", column) for column, _ in self.of if column != RECORDS]
+        named = [(self.naming, column) for column, _ in self.of if column != RECORDS]
         return [*super().names(), *named]
 
     def needs(self, data: Frame) -> list[str]:
@@ -568,7 +571,7 @@ class Table(Statistic):
             if column != RECORDS:
                 dated = column in bounds and isinstance(bounds[column][0], dt.date)
                 need = DATES if dated else NUMBERS if column in bounds else ANYTHING
-                self.require_column(data, column, need, "of")
+                self.require_column(data, column, need, self.naming)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         return self.draw_all([data])[0]
