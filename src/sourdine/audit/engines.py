@@ -17,18 +17,22 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from decimal import Decimal
+from fractions import Fraction
 from hashlib import sha256
 from itertools import product
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.calendar import read_instant
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes, Edges, Octaves, Present, Ticked, Ticks
 from sourdine.frames.engine import Asked
 from sourdine.frames.grouped import Partition, between_each
 from sourdine.frames.memory import DATES, NUMBERS, WORDS
-from sourdine.frames.reading import read_number, read_text
+from sourdine.frames.people import Reduction
+from sourdine.frames.reading import as_float, read_number, read_text
 from sourdine.grid import MISSING, Grid
 
 if TYPE_CHECKING:
@@ -385,6 +389,92 @@ def _place(text: str | None) -> tuple[Any, ...]:
     if number is None:
         return (text is not None, text)
     return (2, float(number), (number,) if type(number) is int else (), text)
+
+
+@_covers("reduced")
+def reduced(open_: Open) -> None:
+    """Check that each person has the value and the groups that the definition gives them."""
+    frame, rows = _opened(open_)
+    twice = {name: [*values, *values[::-1], *values[:5]] for name, values in rows.items()}
+    order = [*range(12), *reversed(range(12)), *range(5)]
+    double = open_(hostile().take(order))
+    groups = ("small", NAME, "whole")
+    for i, name in enumerate((*NUMERIC, "nothing", "who")):
+        for j, how in enumerate(("sum", "mean", "min", "max", "count")):
+            unit = ("who", "small", "float", NAME)[(i + j) % 4]
+            shared = tuple(g for g in groups[: i % 3] if g != name)
+            own = Reduction(unit, how, name, (-6, 0, 3, -12)[j % 4], groups=shared)
+            _reduced(double, twice, own)
+        by = ("small", "float", "date", "moment", "whole")[i % 5]
+        _reduced(double, twice, Reduction("who", "last", name, -3, order=by))
+    for name, how in product(("date", "moment"), ("min", "max", "last", "count")):
+        by = "small" if how == "last" else None
+        _reduced(frame, rows, Reduction("who", how, name, 0, dated=True, order=by))
+    for unit in ("nothing", "moment", "unsigned", "decimal"):
+        _reduced(double, twice, Reduction(unit, "count"))
+    for g in ("float", "text", "unsigned", "decimal", "date", "moment", "nothing"):
+        _reduced(double, twice, Reduction("who", "max", "small", groups=(g, "who")))
+
+
+def _reduced(opened: Frame, rows: Rows, how: Reduction) -> None:
+    """Compare one reduction with its definition."""
+    got = opened.reduced(how)
+    want: Counter[tuple[str | None, ...]] = Counter()
+    owned: dict[str | None, list[int]] = {}
+    for i, who in enumerate(rows[how.unit]):
+        owned.setdefault(read_text(who), []).append(i)
+    for own in owned.values():
+        shared = [{read_text(rows[name][i]) for i in own} - {None} for name in how.groups]
+        texts = [next(iter(some)) if len(some) == 1 else None for some in shared]
+        want[read_text(_of_person(rows, own, how)), *texts] += 1
+    _same(got.columns, how.names, how)
+    _same(len(got), len(owned), how)
+    _same(_written(got.engine, how.names), want, how)
+
+
+def _of_person(rows: Rows, own: Sequence[int], how: Reduction) -> object:
+    """Return the value of the person who owns some rows, by the definition."""
+    if how.column is None:
+        return len(own)
+    if how.counts:
+        return sum(read_text(rows[how.column][i]) is not None for i in own)
+    power = 10.0 ** abs(how.exponent)
+    read = {i: _whole(rows[how.column][i], how, power) for i in own}
+    found = [(i, r) for i, r in read.items() if r is not None]
+    numbers = [r for _, r in found]
+    if not found:
+        return None
+    if how.how == "sum":
+        k = min(max(sum(numbers), -(2**61)), 2**61)
+    elif how.how == "mean":
+        k = floor(Fraction(sum(numbers), len(numbers)) + Fraction(1, 2))
+    elif how.order is not None:
+        k = max((_late(rows[how.order][i]), r) for i, r in found)[1]
+    else:
+        k = min(numbers) if how.how == "min" else max(numbers)
+    if how.dated:
+        return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=k)  # noqa: DTZ001
+    return float(k) / power if how.exponent <= 0 else float(k) * power
+
+
+def _whole(v: object, how: Reduction, power: float) -> int | None:
+    """Return the whole number of a row."""
+    if how.dated:
+        return read_instant(v) if isinstance(v, dt.date) else None
+    number = read_number(v)
+    if number is None:
+        return None
+    limit = float(2**61 * Fraction(10) ** how.exponent)
+    near = min(max(as_float(number), -limit), limit)
+    return floor((near * power if how.exponent <= 0 else near / power) + 0.5)
+
+
+def _late(v: object) -> tuple[int, float]:
+    """Return what tells how late a row is: a date, or else a number."""
+    if isinstance(v, dt.date):
+        return 2, read_instant(v) or 0
+    number = read_number(v)
+    return (0, 0.0) if number is None else (1, as_float(number))
 
 
 @_covers("owned", "afresh")

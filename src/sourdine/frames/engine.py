@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.cells import Cell, Codes, Ticks
     from sourdine.frames.memory import Column, Declared
+    from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
 
 
@@ -330,6 +331,13 @@ class Engine(ABC):
 
         Rows are ordered by all columns that the engine has, so call `only` first. Which rows are
         kept is defined in `sourdine.frames.units`.
+        """
+
+    @abstractmethod
+    def reduced(self, how: Reduction) -> Engine:
+        """Return one row for each person, as `sourdine.frames.people` defines it.
+
+        Its columns are `Reduction.names`: a number, a time or NULL, then the groups.
         """
 
     def array(self, name: str) -> NDArray[Any] | None:
