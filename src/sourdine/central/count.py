@@ -58,6 +58,8 @@ class Count(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
+        if self.per_person is not None:
+            return self.person
         if self.column is not None:
             empty = "Records whose value is empty are not counted; any other text counts."
             return (empty, *self.person)

@@ -221,6 +221,14 @@ class Histogram(Statistic):
         cell = None if converters.is_unknown(self.bounds) else self.cell
         return DATES if isinstance(cell, Edges) and cell.dated else NUMBERS
 
+    @property
+    def reading_step(self) -> tuple[Fraction | None, tuple[Fraction, ...]]:
+        if self.bins is None or converters.is_unknown(self.bounds):
+            return None, ()
+        assert isinstance(self.cell, Edges)  # noqa: S101 - only categories have another
+        first, last = self.cell.edges[0], self.cell.edges[-1]
+        return (last - first) / MOST_BINS, (first, last)
+
     def check(self) -> None:
         if (self.bins is None) == (self.categories is None):
             raise ParameterError(

@@ -24,7 +24,7 @@ from sourdine.frames.reading import STANDARD, Reading, read_number
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 

@@ -403,56 +403,61 @@ def _grouped(frame: Any, types: Any, how: Reduction) -> Any:
     """Return one row for each person."""
     import narwhals as nw
 
-    def text(name: str) -> Any:
-        c = nw.col(name)
-        return nw.when(c != "").then(c) if types[name] == nw.String else c
-
-    def number(name: str) -> Any:
-        """Return a float, NULL if it is missing."""
-        c = nw.col(name)
-        x = (c.cast(nw.Int8) if types[name] == nw.Boolean else c).cast(nw.Float64)
-        return nw.when(~(x.is_null() | x.is_nan())).then(x)
-
-    r = nw.lit(1)
-    if how.column is not None:
-        name = how.column
-        if how.counts:
-            r = nw.when(_there(nw.col(name), types[name])).then(nw.lit(1))
-        else:
-            there = number(name).is_null()
-            safe = nw.when(there).then(nw.lit(0.0)).otherwise(number(name))
-            r = nw.when(~there).then(how.row(safe, _Narwhals(polars=True)))
-    rows = {"person": text(how.unit), "r": r.cast(nw.Int64)}
-    rows |= {f"g{i}": text(name) for i, name in enumerate(how.groups)}
+    r = _row(types, how)
+    rows = {"person": _text(how.unit, types), "r": r}
+    rows |= {f"g{i}": _text(name, types) for i, name in enumerate(how.groups)}
     if how.order is not None:
-        rows["d"] = nw.when(~r.is_null()).then(number(how.order).fill_null(float("-inf")))
-    prepared = frame.select(**rows)
-    r = nw.col("r")
+        late = _number(how.order, types).fill_null(float("-inf"))
+        rows["late"] = nw.when(~r.is_null()).then(late)
+    prepared, r = frame.select(**rows), nw.col("r")
     if how.order is not None:  # of the rows that are not the last of their person, none has an r
-        last = nw.col("d") == nw.col("d").max().over("person")
+        last = nw.col("late") == nw.col("late").max().over("person")
         prepared = prepared.with_columns(r=nw.when(last).then(r))
     made = {"n": r.count()}
     if how.how in {"sum", "mean"}:
-        shifted = r + SHIFT
-        low = shifted % (LOW + 1)
-        made |= {"high": ((shifted - low) // (LOW + 1)).sum(), "low": low.sum()}
+        low = (r + SHIFT) % (LOW + 1)
+        made |= {"high": ((r + SHIFT - low) // (LOW + 1)).sum(), "low": low.sum()}
     elif not how.counts:
         made["k"] = r.min() if how.how == "min" else r.max()
-    for i in range(len(how.groups)):
-        made |= {f"a{i}": nw.col(f"g{i}").min(), f"b{i}": nw.col(f"g{i}").max()}
-    prepared = prepared.select(
-        *(nw.col(name) for name in rows if not name.startswith("g")),
-        *(
-            nw.col(f"g{i}").cast(nw.Int8) if types[name] == nw.Boolean else nw.col(f"g{i}")
-            for i, name in enumerate(how.groups)
-        ),
-    )
-    people = prepared.group_by("person").agg(**made)
     shared = {}
     for i, name in enumerate(how.groups):
+        made |= {f"a{i}": nw.col(f"g{i}").min(), f"b{i}": nw.col(f"g{i}").max()}
         one = nw.when(nw.col(f"a{i}") == nw.col(f"b{i}")).then(nw.col(f"a{i}"))
         shared[name] = one.cast(nw.Boolean) if types[name] == nw.Boolean else one
+    people = prepared.group_by("person").agg(**made)
     return people.select(**{how.name: _of_person(how)}, **shared)
+
+
+def _text(name: str, types: Any) -> Any:
+    """Return what can be compared, NULL if it is missing."""
+    import narwhals as nw
+
+    c = nw.col(name)
+    if types[name] == nw.Boolean:
+        return c.cast(nw.Int8)
+    return nw.when(c != "").then(c) if types[name] == nw.String else c
+
+
+def _number(name: str, types: Any) -> Any:
+    """Return a float, NULL if it is missing."""
+    import narwhals as nw
+
+    c = nw.col(name)
+    x = (c.cast(nw.Int8) if types[name] == nw.Boolean else c).cast(nw.Float64)
+    return nw.when(~(x.is_null() | x.is_nan())).then(x)
+
+
+def _row(types: Any, how: Reduction) -> Any:
+    """Return the whole number of a row, NULL if it has none."""
+    import narwhals as nw
+
+    if how.column is None:
+        return nw.lit(1)
+    if how.counts:
+        return nw.when(_there(nw.col(how.column), types[how.column])).then(nw.lit(1))
+    x = _number(how.column, types)
+    found = how.row(x.fill_null(0.0), _Narwhals(polars=True))
+    return nw.when(~x.is_null()).then(found)
 
 
 def _of_person(how: Reduction) -> Any:

@@ -16,9 +16,9 @@ whole number :math:`k`:
 ``count``    how many rows have a value, or how many rows there are if no column is named
 ===========  =====================================================================================
 
-and the value :math:`k u` as a float. All of this is arithmetic of integers, so it depends neither on
-the order of the rows nor on how an engine divides them among threads; the two operations on floats,
-from :math:`x` to :math:`r` and from :math:`k` to :math:`k u`, are of one value each. Therefore all
+and the value :math:`k u` as a float. All of this is arithmetic of integers, so it depends neither
+on the order of the rows nor on how an engine divides them among threads; the two operations on
+floats, from :math:`x` to :math:`r` and from :math:`k` to :math:`k u`, are of one value each. So all
 engines return the same bits (``test_engines_reduce_people_alike``).
 
 Rows without a number are ignored; a person who has none is a record whose value is missing, except
@@ -178,7 +178,7 @@ def exponent(step: Fraction, ends: Sequence[Fraction]) -> int:
     >>> exponent(Fraction(1), [Fraction(0), Fraction(100)]), exponent(Fraction(1, 4), [Fraction(9)])
     (-3, -4)
     """
-    furthest = max(map(abs, ends))
+    furthest = max(map(abs, ends), default=Fraction(0))
     e = _decade(step / FINE)
     while furthest > _reach(e) and Fraction(10) ** (e + 1) <= step:
         e += 1
@@ -207,10 +207,10 @@ def _decade(x: Fraction) -> int:
 
 # ---- Sums of 128 bits in two parts of 64, written once for arrays and for columns of Polars ------
 #
-# A row is shifted to :math:`s = r + 2^{62}`, which lies between 0 and :math:`2^{63}`, and cut in its
-# upper bits and its lower 31. With :math:`H` and :math:`L` their sums over the :math:`n` rows of a
+# A row is shifted to :math:`s = r + 2^{62}`, between 0 and :math:`2^{63}`, and cut in its upper
+# bits and its lower 31. With :math:`H` and :math:`L` their sums over the :math:`n` rows of a
 # person, :math:`\sum s = 2^{31}H + L`. Carrying the upper bits of L over to H leaves
-# :math:`L < 2^{31}`, and no number here passes 63 bits while :math:`n < 2^{31}`.
+# :math:`L < 2^{31}`, and no number here passes 63 bits while :math:`n < 2^{30}`.
 
 
 def carried(high: Any, low: Any) -> tuple[Any, Any]:
@@ -224,7 +224,7 @@ def upper_of_sum(high: Any, n: Any) -> Any:
 
 
 def mean_of(high: Any, low: Any, n: Any) -> Any:
-    r"""Return the mean, halves rounded up: :math:`\lfloor (2S + n)/2n \rfloor`, by long division."""
+    r"""Return the mean :math:`\lfloor (2S + n)/2n \rfloor`, by long division."""
     whole, rest = high // n, high % n
     return whole * (LOW + 1) + (2 * (rest * (LOW + 1) + low) + n) // (2 * n) - SHIFT
 
@@ -250,24 +250,31 @@ def whole_numbers(how: Reduction, people: Whole, size: int, columns: dict[str, C
         there = np.ones(len(people), bool) if value is None else value.present
         return np.bincount(people[there], minlength=size), np.ones(size, bool)
     assert value is not None  # noqa: S101 - only a count has no column
-    r, there = _rows_of(how, value)
+    r, there = rows_of(how, value)
     who, r = people[there], r[there]
     n = np.bincount(who, minlength=size)
     if how.how in {"sum", "mean"}:
         return _added(how.how, who, r, n), n > 0
     last: list[NDArray[Any]] = []
     if how.order is not None:
-        by = columns[how.order]
-        number = by.floats
-        last = [np.where(np.isnan(number), -np.inf, number)[there], by.instants[there]]
+        moment, number = lateness(columns[how.order])
+        last = [number[there], moment[there]]
     order = np.lexsort([r if how.how != "min" else -r, *last, who])
     k = np.zeros(size, np.int64)
     k[who[order]] = r[order]  # of several rows of a person, the last in this order stays
     return k, n > 0
 
 
-def _rows_of(how: Reduction, column: Column) -> tuple[Whole, NDArray[np.bool_]]:
+def lateness(column: Column) -> tuple[Whole, NDArray[np.float64]]:
+    """Return what tells how late rows are: the time and, where there is none, the number."""
+    number = column.floats
+    return column.instants, np.where(np.isnan(number), -np.inf, number)
+
+
+def rows_of(how: Reduction, column: Column) -> tuple[Whole, NDArray[np.bool_]]:
     """Return the whole number of each row, and which rows have one."""
+    if how.counts:
+        return np.ones(len(column), np.int64), column.present
     if how.dated:
         return column.instants, column.instants != NOWHERE
     x = column.floats

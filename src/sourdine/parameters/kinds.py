@@ -200,6 +200,16 @@ DISTANCE = Kind(metavar="NUMBER", schema={"anyOf": [*_NUMBER["anyOf"], _DURATION
 COUNT = Kind(metavar="COUNT", schema={"type": "integer", "minimum": 1}, parse=spelled)
 ROWS = Kind(metavar="COUNT", schema={"anyOf": [COUNT.schema, {"const": "find"}]}, parse=spelled)
 TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
+PER_PERSON = Kind(
+    metavar="NAME",
+    schema={
+        "anyOf": [
+            {"enum": ["sum", "mean", "min", "max", "count"]},
+            {"type": "string", "pattern": r"^\s*last\s+by\s+\S"},
+        ]
+    },
+    parse=lambda x: x,
+)
 VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
 FLAG = Kind(metavar="", schema={"type": "boolean"}, parse=_flagged)
 BOUNDS = Kind(

@@ -205,6 +205,11 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
     return cast("Q", asked)
 
 
+def kept_of(fixed: Mapping[str, Any], per_person: object) -> dict[str, Any]:
+    """Return what is fixed for a question: one value for each person takes all of their rows."""
+    return {name: own for name, own in fixed.items() if name != "rows" or per_person is None}
+
+
 def typed_values(cls: type[Question], typed: Mapping[str, Any]) -> dict[str, Any]:
     """Return the given parameters: None means left out, unless the kind is nullable."""
     return {name: x for name, x in typed.items() if x is not None or name in _nullable(cls)}
