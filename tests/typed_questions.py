@@ -141,6 +141,7 @@ BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     "categories": [(["f", "m"], LISTED), ("f,m", LISTED), ("unknown", UNKNOWN), (["x"], LISTED),
                    (np.array(["f", "m"]), LISTED)],
     "by": [("region", GROUPS), (["region"], {"keys": ["f", "m"]}), (["region", "patient"], PAIRS)],
+    "per_person": [("count", {"unit": "patient"}), ("count", {"unit": "patient", **GROUPS})],
     "other": [(True, GROUPS), (True, {**FOUND, "by": "region"})],
     "steps": [(7, {"method": "histogram"}), ("200", {"method": "histogram"}),
               (np.int64(3), {"method": "HistogramMethod"})],
@@ -168,6 +169,7 @@ BAD: dict[str, list[Any]] = {
     "unit": [3, ["patient"], ""],
     "read": [3, "cp1252", {"decimal": "x"}, {"thousands": "."} | {"decimal": "."}, {"dec": ","}],
     "rows": [0, -1, "two", 1.5, "1.5", "", True],
+    "per_person": ["total", "last", "last by", "", 3, ["sum"], True],
     "by": [3, [3], "", ["region", "region"], [], ["region", ""]],
     "other": ["yes", 3, []],
     "keys": [[], 5, [None], ["a", "a"], "a,,b", "a,a", [["a"]], "", {"age": ["a"]}, {}],
@@ -233,6 +235,11 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     ("proportion", {"missing": "no", "n": OUT}),
     ("proportion", {"missing": "no", **GROUPS}),
     ("proportion", {"missing": "no", **FIXED, "unit": "patient"}),
+    ("mean", {"per_person": "sum"}),
+    ("mean", {"per_person": "sum", "unit": "patient", "rows": 2}),
+    ("mean", {"per_person": "sum", "unit": "patient", "by": "age", "keys": [1]}),
+    ("mean", {"per_person": "sum", "unit": "patient", "bounds": DAYS, "step": OUT}),
+    ("table", {"per_person": "sum", "unit": "patient"}),
     ("histogram", {"bins": OUT, "bounds": OUT}),
     ("histogram", {"bins": OUT}),
     ("histogram", {"categories": ["f"]}),
@@ -305,7 +312,18 @@ class Asked:
             return None
 
 
-TEXTS = ("column", "by", "keys", "unit", "category", "categories", "method", "missing", "relation")
+TEXTS = (
+    "column",
+    "by",
+    "keys",
+    "unit",
+    "per_person",
+    "category",
+    "categories",
+    "method",
+    "missing",
+    "relation",
+)
 
 
 def _repeated(name: str, x: Any) -> list[Any]:
@@ -377,6 +395,8 @@ def _good() -> list[Asked]:
         table += [base.with_(error=typed, epsilon=OUT) for typed in _as_texts(ERRORS[name])]
         table.append(base.with_(**GROUPS, **FIXED))
         table.append(base.with_(unit="patient", rows=2, **GROUPS))
+    people = ("sum", "mean", "min", "max", "count", "last by day")
+    table += [_base("mean").with_(unit="patient", per_person=how) for how in people]
     table += [_base("quantiles").with_(q=q) for q in ORDERS]
     table += [_base("quantile").with_(q=q) for q in (0.5, "1/3", Fraction(1, 7), "0.99")]
     for name in ("mean", "quantiles", "quantile", "median"):

@@ -227,8 +227,6 @@ REDUCED = {
 class Statistic(CommonParameters):
     """What follows from the parameters that all statistics have."""
 
-    reduces: ClassVar[bool] = True
-    """Whether it can be asked of one value for each person."""
     wide: ClassVar[bool] = False
     """Whether groups are printed and drawn as the statistic does it, a line for each."""
 
@@ -255,7 +253,7 @@ class Statistic(CommonParameters):
     def _check_persons(self) -> None:
         """Refuse what does not go together with one value for each person."""
         hint, tries = "Omit {per_person}.", {"per_person": LEFT_OUT}
-        if not self.reduces:
+        if "per_person" in self.unlisted:
             must = f"be omitted for {self.kind}, which has a value of its own for each column"
             raise ParameterError("per_person", must, "", hint, **tries)
         if self.unit is None:

@@ -322,7 +322,7 @@ class Table(Statistic):
     """
 
     kind: ClassVar[str] = "table"
-    reduces: ClassVar[bool] = False
+    unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
     required: ClassVar[tuple[str, ...]] = ("of",)
     text: ClassVar[str] = "Compute several statistics of several columns under one total epsilon."
     wide: ClassVar[bool] = True

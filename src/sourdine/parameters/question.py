@@ -168,7 +168,7 @@ def parameters(cls: type[Question]) -> tuple[Parameter, ...]:
             **f.metadata,
         )
         for f in attrs.fields(cls)
-        if f.init and "kind" in f.metadata
+        if f.init and "kind" in f.metadata and (f.alias or f.name) not in cls.unlisted
     ]
     return tuple(sorted(declared, key=lambda p: ORDER.index(p.group)))
 
