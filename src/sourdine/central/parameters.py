@@ -272,6 +272,8 @@ def wrong_type(
     elif declared.holds == WORDS:
         tries = {"read": WRITTEN[need]}
         hint = f"Convert it to {need}; or, if its strings are {need}, use {{read}}."
+    elif parameter == "weights":
+        hint = "Name another column."
     elif own is not None and declared.holds in EXAMPLES and not dateless:
         example = EXAMPLES[declared.holds]
         tries = {"bounds": {column: example} if parameter == "of" else example}

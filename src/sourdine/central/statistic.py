@@ -473,7 +473,8 @@ class Statistic(CommonParameters):
         if self.reduction is not None:
             own = TEXTS if self.reduction.counts else DATES if self.reduction.dated else NUMBERS
         for parameter, column in self._columns:
-            self.require_column(data, column, own if parameter == "column" else TEXTS, parameter)
+            need = {"column": own, "weights": NUMBERS}.get(parameter, TEXTS)
+            self.require_column(data, column, need, parameter)
 
     def require_column(
         self, data: Frame, column: str | None, need: str, parameter: str = "column"
@@ -507,7 +508,7 @@ class Statistic(CommonParameters):
             needed = frame.only(*self.needs(frame))
             frame = needed.bound(self.unit, self.rows, source=self.source)
         estimator = asked.estimator
-        drawn = estimator.draw(frame)
+        drawn = estimator.draw(self.counted(frame))
         return estimator.release_kind(
             value=estimator.value(drawn),
             cost=self.cost,
@@ -516,6 +517,15 @@ class Statistic(CommonParameters):
             drawn=drawn,
             grid=getattr(self, "grid", None),
         )
+
+    def counted(self, data: Frame) -> Frame:
+        """Return the rows as they are counted."""
+        return data
+
+    @property
+    def copies(self) -> int:
+        """How many rows that are counted alike one person owns at most."""
+        return self.rows
 
     @abstractmethod
     def draw(self, data: Frame) -> dict[str, Any]:

@@ -314,6 +314,20 @@ class Duck(Engine):
         keys, relation = self._keys(cells)
         yield from self._counted(cells, keys, relation)
 
+    def weighted(
+        self, cells: Sequence[tuple[str, Cell]], weight: tuple[str, Ticks]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:
+        """Yield the sums of weights, added up by DuckDB if it computes their ticks."""
+        keys, relation = self._keys([*cells, weight])
+        if not keys[-1].direct:
+            yield from super().weighted(cells, weight)
+            return
+        names = ", ".join(f"k{i}" for i in range(len(cells)))
+        total = f"CAST(coalesce(sum(greatest(k{len(cells)}, 0)), 0) AS BIGINT) AS n"
+        summed = relation.aggregate(f"{names}, {total}" if cells else total, names)
+        for columns, sums in _batches(summed):
+            yield self._slots_of(keys[:-1], cells, columns), sums
+
     def _streamed(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[NDArray[np.float64]] | None:
         """Return the unrounded slots of all rows; None if a cell has none, or without Arrow.
 

@@ -352,6 +352,17 @@ class Engine(ABC):
         """Return the exact sums of powers of ticks, from 0 to the highest, in one pass."""
         return add_moments(cell, most, self.groups([(name, cell)]))
 
+    def weighted(
+        self, cells: Sequence[tuple[str, Cell]], weight: tuple[str, Ticks]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:
+        """Yield slots along each cell, and the sum of the weights' ticks of rows that have them.
+
+        A missing weight is 0.
+        """
+        for slots, counts in self.groups([*cells, weight]):
+            ticks = np.maximum(slots[-1], 0)
+            yield slots[:-1], ticks if counts is None else ticks * counts
+
     def tally(self, cells: Sequence[tuple[str, Cell]]) -> Tally:
         """Count the rows in each cell."""
         return gather(tuple(cell.size for _, cell in cells), self.groups(cells))

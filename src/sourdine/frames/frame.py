@@ -436,6 +436,26 @@ class Frame:
         name = self.resolve(cell.column)
         return self._engine.between(name, cell, joined(ranges, cell.size))
 
+    def weighted(self, weight: Ticks) -> Frame:
+        """Return the same rows, each counted as often as the tick of its weight says.
+
+        Parameters
+        ----------
+        weight
+            The column of weights and its lattice, which begins at 0. A missing weight is 0.
+
+        Examples
+        --------
+        >>> from sourdine.grid import Grid
+        >>> votes = Frame({"vote": ["yes", "no", "yes"], "w": [2, 5, None]})
+        >>> weighted = votes.weighted(Ticks("w", Grid(0, 9, step=1)))
+        >>> len(weighted), weighted.tally(Codes("vote", ["yes", "no"])).counts.tolist()
+        (7, [2, 5, 0])
+        """
+        from sourdine.frames.weighted import WeightedRows
+
+        return _of(WeightedRows(self._engine, (self.resolve(weight.column), weight)))
+
     def afresh(self) -> Frame:
         """Return the same rows for another query, without prefetched or cached answers."""
         return _of(self._engine.afresh())

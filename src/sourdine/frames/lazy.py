@@ -83,6 +83,21 @@ class LazyEngine(Engine):
         found, counts = _counted(frame, len(cells))
         yield self._slots_of(direct, cells, found), counts
 
+    def weighted(
+        self, cells: Sequence[tuple[str, Cell]], weight: tuple[str, Ticks]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:
+        """Yield the sums of weights, added up by the engine if it computes their ticks."""
+        import narwhals as nw
+
+        direct, frame = self._keys([*cells, weight])
+        if not (direct[-1] and cells):
+            yield from super().weighted(cells, weight)
+            return
+        w = nw.col(f"k{len(cells)}")
+        ticks = nw.when(w > 0).then(w).otherwise(nw.lit(0)).cast(nw.Int64)
+        found, sums = _counted(frame, len(cells), ticks.sum())
+        yield self._slots_of(direct[:-1], cells, found), sums
+
     def _slots_of(
         self, direct: list[bool], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
     ) -> list[NDArray[np.int64]]:
@@ -258,12 +273,12 @@ def _streamed(frame: Any, rows: int) -> Iterator[Any]:
         yield nw.from_native(batch, eager_only=True)
 
 
-def _counted(frame: Any, axes: int) -> tuple[list[Column], NDArray[np.int64]]:
-    """Return the keys that occur and their counts."""
+def _counted(frame: Any, axes: int, summed: Any = None) -> tuple[list[Column], NDArray[np.int64]]:
+    """Return the keys that occur and their counts, or what is summed of them."""
     import narwhals as nw
 
     names = [f"k{i}" for i in range(axes)]
-    found = _collected(frame.group_by(names).agg(n=nw.len()))
+    found = _collected(frame.group_by(names).agg(n=nw.len() if summed is None else summed))
     counts = np.asarray(found.get_column("n").to_numpy(), np.int64)
     return [column_of_series(found.get_column(n)) for n in names], counts
 

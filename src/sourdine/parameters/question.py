@@ -149,6 +149,7 @@ SYNONYMS = {
 }  # fmt: skip
 """Names of parameters in other libraries."""
 FILTERS = ("where", "filter", "query")
+WEIGHTS = ("weights", "weight_bounds")
 HINTS = 3
 """The number of hints that are followed before one is shown."""
 UNSAID = ("error",)
@@ -328,6 +329,8 @@ def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
         meant = did_you_mean(name, known)
         if SYNONYMS.get(name) in known:
             meant = f"Did you mean {SYNONYMS[name]!r}?"
+        if name in WEIGHTS:
+            meant = "Only count, sum, mean, proportion and histogram take weights."
         if name in FILTERS:
             meant = "Filter the rows beforehand, by a public condition."
         raise ParameterTypeError(
