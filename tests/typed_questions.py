@@ -59,6 +59,7 @@ PAIRS = {"keys": {"region": ["f", "m"], "patient": [1, 2]}}
 FOUND = {"keys": "unknown", "delta": 1e-6}
 FIXED = {"relation": "substitute"}
 GAUSSIAN = {"method": "gaussian", "delta": 1e-6}
+WEIGHED = {"weights": "patient"}
 INVERSE = {"method": "inverse_sensitivity"}
 
 
@@ -141,6 +142,8 @@ BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     "categories": [(["f", "m"], LISTED), ("f,m", LISTED), ("unknown", UNKNOWN), (["x"], LISTED),
                    (np.array(["f", "m"]), LISTED)],
     "by": [("region", GROUPS), (["region"], {"keys": ["f", "m"]}), (["region", "patient"], PAIRS)],
+    "weights": [("patient", {"weight_bounds": (0, 300)})],
+    "weight_bounds": [((0, 300), WEIGHED), ([0, 7.5], WEIGHED), ([0, "1/3"], WEIGHED)],
     "per_person": [("count", {"unit": "patient"}), ("count", {"unit": "patient", **GROUPS})],
     "other": [(True, GROUPS), (True, {**FOUND, "by": "region"})],
     "steps": [(7, {"method": "histogram"}), ("200", {"method": "histogram"}),
@@ -169,6 +172,8 @@ BAD: dict[str, list[Any]] = {
     "unit": [3, ["patient"], ""],
     "read": [3, "cp1252", {"decimal": "x"}, {"thousands": "."} | {"decimal": "."}, {"dec": ","}],
     "rows": [0, -1, "two", 1.5, "1.5", "", True],
+    "weights": [3, ["patient"], ""],
+    "weight_bounds": [(1, 2), (0, 0), (0, -1), 3, "0", ("a", "b"), DAYS, "find", (0, None)],
     "per_person": ["total", "last", "last by", "", 3, ["sum"], True],
     "by": [3, [3], "", ["region", "region"], [], ["region", ""]],
     "other": ["yes", 3, []],
@@ -194,7 +199,8 @@ BAD: dict[str, list[Any]] = {
 }  # fmt: skip
 WITHOUT = {"keys": {"by": "region"}, "by": {"keys": ["f", "m"]}, "error": {"epsilon": OUT},
            "categories": LISTED, "bins": {}, "steps": {"method": "histogram"},
-           "rho": INVERSE}  # fmt: skip
+           "rho": INVERSE, "weights": {"weight_bounds": (0, 1)},
+           "weight_bounds": WEIGHED}  # fmt: skip
 """What is typed beside a bad value, so that it alone is bad."""
 
 FEW_RECORDS = {"error": 1e-9, "epsilon": OUT, "n": 10}
@@ -317,6 +323,7 @@ TEXTS = (
     "by",
     "keys",
     "unit",
+    "weights",
     "per_person",
     "category",
     "categories",
@@ -354,7 +361,7 @@ def _spelled(name: str, x: Any) -> list[str] | None:  # noqa: PLR0911 - a case e
         return [f"{x.column}:{','.join(map(str, parts))}"] if parts else None
     if isinstance(x, dict):
         return None
-    if name == "bounds":
+    if name in ("bounds", "weight_bounds"):
         parts = x.replace(",", " ").split() if isinstance(x, str) else x
         found = isinstance(parts, (list, tuple)) and parts[-1:] in (["find"], ("find",))
         pair = isinstance(parts, (list, tuple)) and len(parts) == (3 if found else 2)

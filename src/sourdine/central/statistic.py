@@ -507,8 +507,10 @@ class Statistic(CommonParameters):
         elif self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))
             frame = needed.bound(self.unit, self.rows, source=self.source)
+        if getattr(self, "weights", None) is not None:
+            frame = self.counted(frame)
         estimator = asked.estimator
-        drawn = estimator.draw(self.counted(frame))
+        drawn = estimator.draw(frame)
         return estimator.release_kind(
             value=estimator.value(drawn),
             cost=self.cost,

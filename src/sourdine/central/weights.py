@@ -37,6 +37,9 @@ from sourdine.parameters import converters, kinds
 from sourdine.parameters.kinds import WHAT, param
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from sourdine.exact import Number
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
 
@@ -46,7 +49,7 @@ def read_weights(x: str | None) -> str | None:
     return converters.name(x, "weights", "weight")
 
 
-def read_weight_bounds(x: object) -> Bounds | None:
+def read_weight_bounds(x: Sequence[Number] | None) -> Bounds | None:
     """Return 0 and the largest weight."""
     if x is None:
         return None
@@ -82,7 +85,7 @@ class Weighted(Statistic):
     weight_bounds: Bounds | None = field(
         default=None, converter=read_weight_bounds,
         metadata=param(
-            kinds.BOUNDS,
+            kinds.FROM_0,
             "0 and the largest weight, from public knowledge. Larger weights are clamped; a "
             "missing or negative weight is 0.",
             group=WHAT,

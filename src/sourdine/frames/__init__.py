@@ -22,8 +22,8 @@ count; noise is never added inside them.
 ``spark``        data in Spark: only integers come to the driver, never rows
 ``sql``          cells as DuckDB expressions
 ``text_files``   text files of separated fields, with arbitrary bytes
-``weighted``     rows that count with a weight: as many times as their weight has ticks
 ``units``        which rows of a person are kept: systematic sampling from a secret random start
+``weighted``     rows that count with a weight: as many times as their weight has ticks
 ===============  ===================================================================================
 """
 

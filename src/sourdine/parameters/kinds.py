@@ -230,6 +230,12 @@ BOUNDS = Kind(
     parse=_pair,
     words=2,
 )
+FROM_0 = Kind(
+    metavar="0 UPPER",
+    schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
+    parse=_pair,
+    words=2,
+)
 NAMED_ORDERS = {
     "quartiles": tuple(Fraction(k, 4) for k in range(1, 4)),
     "deciles": tuple(Fraction(k, 10) for k in range(1, 10)),
