@@ -396,40 +396,41 @@ def weighted(open_: Open) -> None:
     """Check that weights are added up exactly, whichever rows are missing something."""
     frame, rows = _opened(open_)
     engine, codes = frame.engine, Codes(NAME, ["a", "b", "é"])
+    named = [_slot(codes, v) for v in rows[NAME]]
     cases = [(w, of) for w in NUMERIC for of in ("float", "small", "text", "who")]
     for name, of in cases[:: 11 if engine.away else 5]:
         weight = Ticks(name, Grid(0, 8, step=0.5))
         ticks = [max(_slot(weight, v), 0) for v in rows[name]]
         for cell in (Ticks(of, GRIDS[1]), Codes(of, ["ann", 1, -3]), Present(of)):
-            want = _weighed([(_slot(cell, v),) for v in rows[of]], ticks)
-            _same(_pairs(engine.weighted([(of, cell)], (name, weight))), want, name, of, cell)
-        pairs = [
-            (_slot(codes, a), _slot(cell, b)) for a, b in zip(rows[NAME], rows[of], strict=True)
-        ]
-        got = engine.weighted([(NAME, codes), (of, cell)], (name, weight))
-        _same(_pairs(got), _weighed(pairs, ticks), name, of)
-        as_rows = frame.weighted(weight)
-        _same(len(as_rows), sum(ticks), name)
-        tick = Ticks(of, GRIDS[0])
-        both = [(_slot(tick, v), w) for v, w in zip(rows[of], ticks, strict=True)]
-        want = [sum(w * t**p for t, w in both if t >= 0) for p in range(4)]
-        _same(as_rows.moments(tick, 3), want, name, of)
-        found, counts = as_rows.between(tick, [(0, 3), (9, 11)])
-        inside = _weighed(
-            [(t,) for t, _ in both if t in {0, 1, 2, 9, 10}],
-            [w for t, w in both if t in {0, 1, 2, 9, 10}],
-        )
-        _same({(t,): c for t, c in zip(found.tolist(), counts.tolist(), strict=True) if c}, inside)
-        parts = as_rows.groups([NAME], [("a",), ("é",)], other=True)
-        own = [codes.codes.get(read_text(v) or "") for v in rows[NAME]]
-        for part, code in zip(parts, (0, 2, None), strict=True):
-            mine = [
-                (t, w) for (t, w), c in zip(both, own, strict=True)
-                if (c == code if code is not None else c not in (0, 2))
-            ]  # fmt: skip
-            want = [sum(w * t**p for t, w in mine if t >= 0) for p in range(3)]
-            _same(part.moments(tick, 2), want, name, of, code)
-            _same(len(part), sum(w for _, w in mine), name, of, code)
+            slots = [_slot(cell, v) for v in rows[of]]
+            got = _pairs(engine.weighted([(of, cell)], (name, weight)))
+            _same(got, _weighed([(s,) for s in slots], ticks), name, of, cell)
+        got = _pairs(engine.weighted([(NAME, codes), (of, cell)], (name, weight)))
+        _same(got, _weighed(list(zip(named, slots, strict=True)), ticks), name, of)
+        _weighted_rows(frame.weighted(weight), of, rows, ticks)
+
+
+def _weighted_rows(frame: Frame, of: str, rows: Rows, ticks: Sequence[int]) -> None:
+    """Check what is counted of weighted rows, of all and by group."""
+    cell = Ticks(of, GRIDS[0])
+    both = [(_slot(cell, v), w) for v, w in zip(rows[of], ticks, strict=True)]
+
+    def moments(part: Sequence[tuple[int, int]]) -> list[int]:
+        return [sum(w * t**power for t, w in part if t >= 0) for power in range(4)]
+
+    _same(len(frame), sum(ticks), of)
+    _same(frame.moments(cell, 3), moments(both), of)
+    near = [(t, w) for t, w in both if t in {0, 1, 2, 9, 10}]
+    found, counts = frame.between(cell, [(0, 3), (9, 11)])
+    got = {(t,): w for t, w in zip(found.tolist(), counts.tolist(), strict=True) if w}
+    _same(got, dict(_weighed([(t,) for t, _ in near], [w for _, w in near])), of)
+    keys = {"a": 0, "é": 1}
+    own = [keys.get(read_text(v) or "", 2) for v in rows[NAME]]
+    parts = frame.groups([NAME], [(key,) for key in keys], other=True)
+    for i, part in enumerate(parts):
+        mine = [pair for pair, group in zip(both, own, strict=True) if group == i]
+        _same(part.moments(cell, 3), moments(mine), of, i)
+        _same(len(part), sum(w for _, w in mine), of, i)
 
 
 def _weighed(slots: Sequence[tuple[int, ...]], ticks: Sequence[int]) -> Counter[tuple[int, ...]]:
