@@ -64,6 +64,7 @@ PAIRS = {"keys": {"region": ["f", "m"], "patient": [1, 2]}}
 FOUND = {"keys": "unknown", "delta": 1e-6}
 FIXED = {"relation": "substitute"}
 GAUSSIAN = {"method": "gaussian", "delta": 1e-6}
+WEIGHED = {"weights": "patient"}
 INVERSE = {"method": "inverse_sensitivity"}
 
 
@@ -150,6 +151,9 @@ BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     "categories": [(["f", "m"], LISTED), ("f,m", LISTED), ("unknown", UNKNOWN), (["x"], LISTED),
                    (np.array(["f", "m"]), LISTED)],
     "by": [("region", GROUPS), (["region"], {"keys": ["f", "m"]}), (["region", "patient"], PAIRS)],
+    "weights": [("patient", {"weight_bounds": (0, 300)})],
+    "weight_bounds": [((0, 300), WEIGHED), ([0, 7.5], WEIGHED), ([0, "1/3"], WEIGHED)],
+    "per_person": [("count", {"unit": "patient"}), ("count", {"unit": "patient", **GROUPS})],
     "other": [(True, GROUPS), (True, {**FOUND, "by": "region"})],
     "steps": [(7, {"method": "histogram"}), ("200", {"method": "histogram"}),
               (np.int64(3), {"method": "HistogramMethod"})],
@@ -179,6 +183,9 @@ BAD: dict[str, list[Any]] = {
     "unit": [3, ["patient"], ""],
     "read": [3, "cp1252", {"decimal": "x"}, {"thousands": "."} | {"decimal": "."}, {"dec": ","}],
     "rows": [0, -1, "two", 1.5, "1.5", "", True],
+    "weights": [3, ["patient"], ""],
+    "weight_bounds": [(1, 2), (0, 0), (0, -1), 3, "0", ("a", "b"), DAYS, "find", (0, None)],
+    "per_person": ["total", "last", "last by", "", 3, ["sum"], True],
     "by": [3, [3], "", ["region", "region"], [], ["region", ""]],
     "other": ["yes", 3, []],
     "keys": [[], 5, [None], ["a", "a"], "a,,b", "a,a", [["a"]], "", {"age": ["a"]}, {}],
@@ -205,7 +212,8 @@ BAD: dict[str, list[Any]] = {
 }  # fmt: skip
 WITHOUT = {"keys": {"by": "region"}, "by": {"keys": ["f", "m"]}, "error": {"epsilon": OUT},
            "categories": LISTED, "bins": {}, "steps": {"method": "histogram"},
-           "rho": INVERSE}  # fmt: skip
+           "rho": INVERSE, "weights": {"weight_bounds": (0, 1)},
+           "weight_bounds": WEIGHED}  # fmt: skip
 """What is typed beside a bad value, so that it alone is bad."""
 
 FEW_RECORDS = {"error": 1e-9, "epsilon": OUT, "n": 10}
@@ -246,6 +254,11 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     ("proportion", {"missing": "no", "n": OUT}),
     ("proportion", {"missing": "no", **GROUPS}),
     ("proportion", {"missing": "no", **FIXED, "unit": "patient"}),
+    ("mean", {"per_person": "sum"}),
+    ("mean", {"per_person": "sum", "unit": "patient", "rows": 2}),
+    ("mean", {"per_person": "sum", "unit": "patient", "by": "age", "keys": [1]}),
+    ("mean", {"per_person": "sum", "unit": "patient", "bounds": DAYS, "step": OUT}),
+    ("table", {"per_person": "sum", "unit": "patient"}),
     ("histogram", {"bins": OUT, "bounds": OUT}),
     ("histogram", {"bins": OUT}),
     ("histogram", {"categories": ["f"]}),
@@ -329,6 +342,8 @@ TEXTS = (
     "by",
     "keys",
     "unit",
+    "weights",
+    "per_person",
     "category",
     "categories",
     "method",
@@ -365,7 +380,7 @@ def _spelled(name: str, x: Any) -> list[str] | None:  # noqa: PLR0911 - a case e
         return [f"{x.column}:{','.join(map(str, parts))}"] if parts else None
     if isinstance(x, dict):
         return None
-    if name == "bounds":
+    if name in ("bounds", "weight_bounds"):
         parts = x.replace(",", " ").split() if isinstance(x, str) else x
         found = isinstance(parts, (list, tuple)) and parts[-1:] in (["find"], ("find",))
         pair = isinstance(parts, (list, tuple)) and len(parts) == (3 if found else 2)
@@ -411,6 +426,8 @@ def _good() -> list[Asked]:
         groups = GROUPS if "by" in listed else {}
         table.append(base.with_(**groups, **FIXED))
         table.append(base.with_(unit="patient", rows=2, **groups))
+    people = ("sum", "mean", "min", "max", "count", "last by day")
+    table += [_base("mean").with_(unit="patient", per_person=how) for how in people]
     table += [_base("quantiles").with_(q=q) for q in ORDERS]
     table += [_base("quantile").with_(q=q) for q in (0.5, "1/3", Fraction(1, 7), "0.99")]
     for name in ("mean", "quantiles", "quantile", "median"):

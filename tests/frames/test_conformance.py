@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from importlib.util import find_spec
 
 import numpy as np
@@ -81,6 +82,8 @@ BROKEN = {
     "tally": lambda self, cells: Memory.tally(self, cells) + Memory.tally(self, cells),
     "present": lambda self, _: self._rows,
     "bound": lambda self, *_: self.take(np.arange(0)),
+    "weighted": lambda self, cells, _: Memory.groups(self, cells),
+    "reduced": lambda self, how: Memory.reduced(self, replace(how, how="max")),
     "split": lambda self, _, keys: [self] * keys.size,
     "between": lambda self, name, cell, ranges: Memory.between(self, name, cell, ranges[:-1]),
     "within": lambda self, cells, _: self.groups(cells),

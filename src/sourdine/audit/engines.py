@@ -17,17 +17,21 @@ from __future__ import annotations
 import datetime as dt
 from collections import Counter
 from decimal import Decimal
+from fractions import Fraction
 from hashlib import sha256
 from itertools import product
+from math import floor
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sourdine.calendar import read_instant
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes, Edges, Octaves, Present, Ticked, Ticks
 from sourdine.frames.engine import Asked
 from sourdine.frames.grouped import Partition, between_each
 from sourdine.frames.memory import DATES, NUMBERS, WORDS
+from sourdine.frames.people import Reduction
 from sourdine.frames.reading import read_number, read_text
 from sourdine.grid import MISSING, Grid
 
@@ -406,6 +410,140 @@ def _place(text: str | None) -> tuple[Any, ...]:
     if number is None:
         return (text is not None, text)
     return (2, float(number), (number,) if type(number) is int else (), text)
+
+
+@_covers("weighted")
+def weighted(open_: Open) -> None:
+    """Check that weights are added up exactly, whichever rows are missing something."""
+    frame, rows = _opened(open_)
+    engine, codes = frame.engine, Codes(NAME, ["a", "b", "é"])
+    named = [_slot(codes, v) for v in rows[NAME]]
+    cases = [(w, of) for w in NUMERIC for of in ("float", "small", "text", "who")]
+    for name, of in cases[:: 11 if engine.away else 5]:
+        weight = Ticks(name, Grid(0, 8, step=0.5))
+        ticks = [max(_slot(weight, v), 0) for v in rows[name]]
+        for cell in (Ticks(of, GRIDS[1]), Codes(of, ["ann", 1, -3]), Present(of)):
+            slots = [_slot(cell, v) for v in rows[of]]
+            got = _pairs(engine.weighted([(of, cell)], (name, weight)))
+            _same(got, _weighed([(s,) for s in slots], ticks), name, of, cell)
+        got = _pairs(engine.weighted([(NAME, codes), (of, cell)], (name, weight)))
+        _same(got, _weighed(list(zip(named, slots, strict=True)), ticks), name, of)
+        _weighted_rows(frame.weighted(weight), of, rows, ticks)
+
+
+def _weighted_rows(frame: Frame, of: str, rows: Rows, ticks: Sequence[int]) -> None:
+    """Check what is counted of weighted rows, of all and by group."""
+    cell = Ticks(of, GRIDS[0])
+    both = [(_slot(cell, v), w) for v, w in zip(rows[of], ticks, strict=True)]
+
+    def moments(part: Sequence[tuple[int, int]]) -> list[int]:
+        return [sum(w * t**power for t, w in part if t >= 0) for power in range(4)]
+
+    _same(len(frame), sum(ticks), of)
+    _same(frame.moments(cell, 3), moments(both), of)
+    near = [(t, w) for t, w in both if t in {0, 1, 2, 9, 10}]
+    found, counts = frame.between(cell, [(0, 3), (9, 11)])
+    got = {(t,): w for t, w in zip(found.tolist(), counts.tolist(), strict=True) if w}
+    _same(got, dict(_weighed([(t,) for t, _ in near], [w for _, w in near])), of)
+    keys = {"a": 0, "é": 1}
+    own = [keys.get(read_text(v) or "", 2) for v in rows[NAME]]
+    parts = frame.groups([NAME], [(key,) for key in keys], other=True)
+    for i, part in enumerate(parts):
+        mine = [pair for pair, group in zip(both, own, strict=True) if group == i]
+        _same(part.moments(cell, 3), moments(mine), of, i)
+        _same(len(part), sum(w for _, w in mine), of, i)
+
+
+def _weighed(slots: Sequence[tuple[int, ...]], ticks: Sequence[int]) -> Counter[tuple[int, ...]]:
+    found: Counter[tuple[int, ...]] = Counter()
+    for slot, w in zip(slots, ticks, strict=True):
+        found[slot] += w
+    return +found
+
+
+@_covers("reduced")
+def reduced(open_: Open) -> None:
+    """Check that each person has the value and the groups that the definition gives them."""
+    order = [*range(12), *reversed(range(12)), *range(5)]
+    table = hostile().take(order)
+    twice = {name: table.column(name).to_pylist() for name in table.column_names}
+    double, groups, cases = open_(table), ("small", NAME, "whole"), []
+    for i, name in enumerate((*NUMERIC, "nothing", "who")):
+        for j, word in enumerate(("sum", "mean", "min", "max", "count")):
+            unit = ("who", "small", "float", NAME)[(i + j) % 4]
+            own = tuple(g for g in groups[: i % 3] if g != name)
+            cases.append(Reduction(unit, word, name, (-6, 0, 3, -12)[j % 4], groups=own))
+        by = ("small", "float", "date", "moment", "whole")[i % 5]
+        cases.append(Reduction("who", "last", name, -3, order=by))
+    for name, word in product(("date", "moment"), ("min", "max", "last", "count")):
+        last = "small" if word == "last" else None
+        cases.append(Reduction("who", word, name, 0, dated=True, order=last))
+    cases += [Reduction(unit, "count") for unit in ("nothing", "moment", "unsigned", "decimal")]
+    for g in ("float", "text", "unsigned", "decimal", "date", "moment", "nothing"):
+        cases.append(Reduction("who", "max", "small", groups=(g, "who")))
+    for how in cases[:: 5 if double.engine.away else 1]:  # each is a query of its own
+        _reduced(double, twice, how)
+
+
+def _reduced(opened: Frame, rows: Rows, how: Reduction) -> None:
+    """Compare one reduction with its definition."""
+    got = opened.reduced(how)
+    want: Counter[tuple[str | None, ...]] = Counter()
+    owned: dict[str | None, list[int]] = {}
+    for i, who in enumerate(rows[how.unit]):
+        owned.setdefault(read_text(who), []).append(i)
+    for own in owned.values():
+        shared = [{read_text(rows[name][i]) for i in own} - {None} for name in how.groups]
+        texts = [next(iter(some)) if len(some) == 1 else None for some in shared]
+        want[read_text(_of_person(rows, own, how)), *texts] += 1
+    _same(got.columns, how.names, how)
+    _same(len(got), len(owned), how)
+    _same(_written(got.engine, how.names), want, how)
+
+
+def _of_person(rows: Rows, own: Sequence[int], how: Reduction) -> object:
+    """Return the value of the person who owns some rows, by the definition."""
+    if how.column is None:
+        return len(own)
+    if how.counts:
+        return sum(read_text(rows[how.column][i]) is not None for i in own)
+    power = 10.0 ** abs(how.exponent)
+    read = {i: _whole(rows[how.column][i], how, power) for i in own}
+    found = [(i, r) for i, r in read.items() if r is not None]
+    numbers = [r for _, r in found]
+    if not found:
+        return None
+    if how.how == "sum":
+        k = min(max(sum(numbers), -(2**61)), 2**61)
+    elif how.how == "mean":
+        k = floor(Fraction(sum(numbers), len(numbers)) + Fraction(1, 2))
+    elif how.order is not None:
+        k = max((_late(rows[how.order][i]), r) for i, r in found)[1]
+    else:
+        k = min(numbers) if how.how == "min" else max(numbers)
+    if how.dated:
+        return dt.datetime(1970, 1, 1) + dt.timedelta(microseconds=k)  # noqa: DTZ001
+    return float(k) / power if how.exponent <= 0 else float(k) * power
+
+
+def _whole(v: object, how: Reduction, power: float) -> int | None:
+    """Return the whole number of a row."""
+    if how.dated:
+        return read_instant(v) if isinstance(v, dt.date) else None
+    number = read_number(v)
+    if number is None:
+        return None
+    limit = float(2**61 * Fraction(10) ** how.exponent)
+    near = min(max(float(number), -limit), limit)
+    return floor((near * power if how.exponent <= 0 else near / power) + 0.5)
+
+
+def _late(v: object) -> tuple[int, float]:
+    """Return what tells how late a row is: a date, or else a number."""
+    if isinstance(v, dt.date):
+        return 2, read_instant(v) or 0
+    number = read_number(v)
+    return (0, 0.0) if number is None else (1, float(number))
 
 
 @_covers("owned", "afresh")

@@ -29,6 +29,7 @@ Its function, its method of a session, its plan and its command are made from it
 ``sum``           the sum of a column
 ``table``         several statistics of several columns in one call, under one epsilon
 ``variance``      the variance of a column, from three noisy sums
+``weights``       records that count with a weight, such as the weights of a survey
 ================  ==================================================================================
 """
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from attrs import frozen
 
-from sourdine.central.statistic import Statistic
+from sourdine.central.weights import Weighted
 from sourdine.frames.cells import Present
 from sourdine.mechanisms import Laplace
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @frozen(kw_only=True, slots=False)
-class Count(Statistic):
+class Count(Weighted):
     r"""Count records, or the values of a column that are not missing.
 
     One person changes it by ``rows`` under either relation (under substitution a value may become
@@ -50,7 +50,7 @@ class Count(Statistic):
     @cached_property
     def mechanism(self) -> Laplace:
         """The mechanism, in words."""
-        return Laplace(epsilon=self.epsilon, sensitivity=self.rows, relation=self.relation)
+        return Laplace(epsilon=self.epsilon, sensitivity=self.copies, relation=self.relation)
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -58,12 +58,16 @@ class Count(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
+        if self.per_person is not None:
+            return self.person
         if self.column is not None:
             empty = "Records whose value is empty are not counted; any other text counts."
-            return (empty, *self.person)
+            return (empty, *self.weighing, *self.person)
         if self.unit is not None:
-            return ("Rows with missing values are counted too.", *self.person)
-        return ("All records are counted, including those with missing values.", *self.person)
+            counted = "Rows with missing values are counted too."
+        else:
+            counted = "All records are counted, including those with missing values."
+        return (counted, *self.weighing, *self.person)
 
     def check(self) -> None:
         _ = self.mechanism
@@ -87,15 +91,15 @@ class Count(Statistic):
         counts = [len(data) if column is None else data.present(column) for data in frames]
         return [{"count": n} for n in self.mechanism.release_all(counts, source=self.source)]
 
-    def value(self, drawn: Mapping[str, Any]) -> int:
-        return int(drawn["count"])
+    def value(self, drawn: Mapping[str, Any]) -> Any:
+        return self.of_units(int(drawn["count"]))
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return what the noise passes with probability ``beta``, whatever the count."""
         del n
-        return self.mechanism.error(beta)
+        return float(self.of_units(self.mechanism.error(beta)))
 
-    def limits(self, release: Release, beta: float, of: str) -> tuple[int, int]:
+    def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
         del of
-        half = int(self.mechanism.error(beta))
-        return max(release.value - half, 0), max(release.value + half, 0)
+        half, n = int(self.mechanism.error(beta)), int(release.drawn["count"])
+        return self.of_units(max(n - half, 0)), self.of_units(max(n + half, 0))

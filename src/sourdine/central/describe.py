@@ -514,6 +514,7 @@ class Describe(Statistic):
     """
 
     kind: ClassVar[str] = "describe"
+    unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
     text: ClassVar[str] = "Describe each column of a table, without public bounds or categories."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv --epsilon 1 --plot people.png",

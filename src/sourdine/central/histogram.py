@@ -17,7 +17,8 @@ from sourdine import calendar
 from sourdine.calendar import DAY, moment, written
 from sourdine.central.intervals import each
 from sourdine.central.keys import NamedCounts
-from sourdine.central.statistic import CHECK, Statistic, bounds_first
+from sourdine.central.statistic import CHECK, bounds_first
+from sourdine.central.weights import Weighted
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
 from sourdine.frames.cells import Codes, Edges
@@ -150,7 +151,7 @@ def read_missing(x: str) -> str:
 
 
 @frozen(kw_only=True, slots=False)
-class Histogram(Statistic):
+class Histogram(Weighted):
     r"""Count the records in each bin, or in each category.
 
     Notes
@@ -220,6 +221,14 @@ class Histogram(Statistic):
             return TEXTS
         cell = None if converters.is_unknown(self.bounds) else self.cell
         return DATES if isinstance(cell, Edges) and cell.dated else NUMBERS
+
+    @property
+    def reading_step(self) -> tuple[Fraction | None, tuple[Fraction, ...]]:
+        if self.bins is None or converters.is_unknown(self.bounds):
+            return None, ()
+        assert isinstance(self.cell, Edges)  # noqa: S101 - only categories have another
+        first, last = self.cell.edges[0], self.cell.edges[-1]
+        return (last - first) / MOST_BINS, (first, last)
 
     def check(self) -> None:
         if (self.bins is None) == (self.categories is None):
@@ -302,8 +311,8 @@ class Histogram(Statistic):
             return NamedCounts(
                 epsilon=self.epsilon, delta=self.delta, rows=self.rows, relation=self.relation
             )
-        moved = 2 if self.substitutes and self.size > 1 else 1
-        return Laplace(epsilon=self.epsilon, sensitivity=moved * self.rows, relation=self.relation)
+        moved = (2 if self.substitutes and self.size > 1 else 1) * self.copies
+        return Laplace(epsilon=self.epsilon, sensitivity=moved, relation=self.relation)
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -336,7 +345,7 @@ class Histogram(Statistic):
         else:
             counted = "count as missing" if self.missing == "count" else "are not counted"
             outside = f"Values in none of the categories {counted}."
-        return (outside, together, *self.person)
+        return (outside, together, *self.weighing, *self.person)
 
     @property
     def clipping(self) -> str:
@@ -374,12 +383,12 @@ class Histogram(Statistic):
         """Return an array of counts, or a count for each category that was named."""
         if self.unknown:
             return dict(zip(drawn["keys"], drawn["counts"], strict=True))
-        return np.asarray(drawn["counts"], np.int64)
+        return self.of_units(np.asarray(drawn["counts"], np.int64))
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return what no bin's noise passes, but with probability ``beta``."""
         del n
-        return self._half(beta, max(self.size, 1))
+        return float(self.of_units(self._half(beta, max(self.size, 1))))
 
     def _half(self, beta: float, m: int) -> float:
         """Return what none of ``m`` independent noises passes, but with probability ``beta``."""
@@ -391,7 +400,8 @@ class Histogram(Statistic):
         counts = np.array(release.drawn["counts"], np.int64)
         if not isinstance(self.mechanism, NamedCounts):
             half = int(self._half(beta, self.size))
-            return np.maximum(counts - half, 0), np.maximum(counts + half, 0)
+            low, high = np.maximum(counts - half, 0), np.maximum(counts + half, 0)
+            return self.of_units(low), self.of_units(high)
         half = int(self.mechanism.half(each(beta, max(len(counts), 1))))
         low = np.where(counts - half > self.mechanism.threshold, counts - half, 1)
         high, keys = counts + half, list(release.drawn["keys"])

@@ -30,6 +30,7 @@ from sourdine.central.mean_methods import GridMean
 from sourdine.central.ratio import PLANNED, Ratio, Together
 from sourdine.central.statistic import GaussianReady
 from sourdine.central.variance import ThreeSums
+from sourdine.central.weights import Weighted
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.mechanisms import Gaussian, Laplace
@@ -283,7 +284,7 @@ def read_missing(x: str) -> str:
 
 
 @frozen(kw_only=True, slots=False)
-class Mean(GaussianReady):
+class Mean(Weighted, GaussianReady):
     r"""The mean of a column, by one of three mechanisms.
 
     ===============  ==============================================================================
@@ -380,7 +381,8 @@ class Mean(GaussianReady):
 
     @property
     def known(self) -> bool:
-        return self.missing != "exclude" and self.substitutes and self.alone
+        fixed = self.substitutes and self.alone and self.weights is None
+        return fixed and self.missing != "exclude"
 
     def of_private_number(self) -> Self:
         return attrs.evolve(self, missing="exclude", error=None)
@@ -393,7 +395,7 @@ class Mean(GaussianReady):
             epsilon=self.epsilon,
             delta=self.delta,
             relation=self.relation,
-            rows=self.rows,
+            rows=self.copies,
         )
 
     @cached_property
@@ -414,9 +416,8 @@ class Mean(GaussianReady):
 
     @property
     def display(self) -> Display:
-        return replace(
-            super().display, extra_intervals=("normal", "population") if self.population else ()
-        )
+        extra = ("normal", "population") if self.population else ()
+        return replace(super().display, extra_intervals=extra, populations=self.weights is None)
 
     @cached_property
     def mechanism(self) -> Laplace | Gaussian | GridMean:
@@ -468,7 +469,8 @@ class Mean(GaussianReady):
             if self.known
             else "Missing values are excluded from the mean."
         )
-        return (self.clipping, missing, *([ASKED] if self.population else ()), *self.person)
+        asked = [ASKED] if self.population else []
+        return (self.clipping, missing, *asked, *self.weighing, *self.person)
 
     def prefetch(self, data: Frame) -> None:
         data.prefetch(self.cell, most=2 if self.population else 1)
@@ -584,5 +586,5 @@ class Mean(GaussianReady):
         if self.population:
             return self.with_spread.error(beta, n) * self.width
         chosen = self.known or self.method == "exponential"
-        p = min(self._half(beta, n), 1.0) if chosen else self.ratio.error(beta, n)
+        p = min(self._half(beta, n), 1.0) if chosen else self.ratio.error(beta, self.in_units(n))
         return p * self.width

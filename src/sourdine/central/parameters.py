@@ -133,6 +133,16 @@ class CommonParameters(Question):
             group=PRIVACY, unit="records",
         ),
     )  # fmt: skip
+    per_person: str | None = field(
+        default=None, converter=converters.per_person,
+        metadata=param(
+            kinds.PER_PERSON,
+            "First make one value of all rows of a person (needs unit): sum, mean, min, max, "
+            "count, or 'last by' and a column, such as 'last by date'. The statistic is then "
+            "about persons, and no rows are dropped.",
+            group=PRIVACY,
+        ),
+    )  # fmt: skip
     delta: Fraction = field(
         default=Fraction(0), converter=converters.delta,
         metadata=param(
@@ -285,6 +295,8 @@ def wrong_type(
     elif declared.holds == WORDS:
         tries = {"read": WRITTEN[need]}
         hint = f"Convert it to {need}; or, if its strings are {need}, use {{read}}."
+    elif parameter == "weights":
+        hint = "Name another column."
     elif own is not None and declared.holds in EXAMPLES and not dateless:
         example = EXAMPLES[declared.holds]
         tries = {"bounds": {column: example} if parameter == "of" else example}

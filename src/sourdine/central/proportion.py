@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from sourdine.central.intervals import ASKED, ShareEvidence, lower_risks, normal, proved
 from sourdine.central.ratio import Ratio
-from sourdine.central.statistic import Statistic
+from sourdine.central.weights import Weighted
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.frames.cells import Codes, Ticks
@@ -139,7 +139,7 @@ def read_category(x: object) -> Any:
 
 
 @frozen(kw_only=True, slots=False)
-class Proportion(Statistic):
+class Proportion(Weighted):
     r"""The share of ones in a column of zeros and ones, or of records in a category.
 
     Where the number of records is public, discrete Laplace noise of scale
@@ -215,7 +215,8 @@ class Proportion(Statistic):
 
     @property
     def known(self) -> bool:
-        return (self.substitutes or self.stated) and self.alone and self.missing != "exclude"
+        fixed = (self.substitutes or self.stated) and self.weights is None
+        return fixed and self.alone and self.missing != "exclude"
 
     @property
     def stated(self) -> bool:
@@ -235,7 +236,7 @@ class Proportion(Statistic):
             last=1,
             epsilon=self.epsilon,
             relation=self.relation,
-            rows=self.rows,
+            rows=self.copies,
         )
 
     @cached_property
@@ -248,7 +249,7 @@ class Proportion(Statistic):
         return (self.mechanism if self.known else self.ratio.mechanism).parts
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
-        if self.known:
+        if self.known or self.weights is not None:
             return None
         seen = self.ratio.evidence(self._pair(drawn))
         return seen if seen.at_0 > seen.at_1 else None
@@ -256,7 +257,11 @@ class Proportion(Statistic):
     @property
     def display(self) -> Display:
         extra = ("population",) if self.known else ("normal", "population")
-        return replace(super().display, extra_intervals=extra if self.population else ())
+        return replace(
+            super().display,
+            extra_intervals=extra if self.population else (),
+            populations=self.weights is None,
+        )
 
     @property
     def how(self) -> str:
@@ -269,7 +274,7 @@ class Proportion(Statistic):
             "Values of 0.5 or more count as yes." if self.category is None
             else "Other and missing values count as no."
         )  # fmt: skip
-        asked = (*([ASKED] if self.population else ()), *self.person)
+        asked = (*([ASKED] if self.population else ()), *self.weighing, *self.person)
         if self.category is not None:
             return (yes, *asked)
         gone = "Missing values count as no." if self.known else "Missing values are excluded."
@@ -358,5 +363,5 @@ class Proportion(Statistic):
         """Return the error among ``n`` records; for a private n, of a share of 15%."""
         n = self.public_n(n)
         if not self.known:
-            return self.ratio.error(beta, n)
+            return self.ratio.error(beta, self.in_units(n))
         return min(self.mechanism.error(beta) / n, 1.0)

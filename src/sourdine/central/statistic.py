@@ -23,6 +23,7 @@ from sourdine.exact import given
 from sourdine.frames.cells import Octaves, Ticks
 from sourdine.frames.frame import Frame
 from sourdine.frames.memory import ANYTHING, DATES, NUMBERS, TEXTS
+from sourdine.frames.people import PLAIN, Reduction, exponent
 from sourdine.frames.reading import STANDARD, Reading
 from sourdine.grid import Grid
 from sourdine.mechanisms.mechanism import read_beta
@@ -216,6 +217,13 @@ WHOLE_RANGE = (
 )
 
 
+REDUCED = {
+    "sum": "sum", "mean": "mean", "min": "least", "max": "largest", "last": "last value",
+    "count": "number",
+}  # fmt: skip
+"""What a person's value is of their rows, in words."""
+
+
 @frozen(kw_only=True, slots=False)
 class Statistic(CommonParameters):
     """What follows from the parameters that all statistics have."""
@@ -227,6 +235,8 @@ class Statistic(CommonParameters):
 
     def __attrs_post_init__(self) -> None:
         self.check_groups()
+        if self.per_person is not None:
+            self._check_persons()
         if not self.epsilon and self.target is not None:
             self._check_unit_of_error()
             object.__setattr__(self, "epsilon", epsilon_for(self))
@@ -239,8 +249,37 @@ class Statistic(CommonParameters):
                 ByGroup(question=self).check()
         else:
             first.check()
+        _ = self.reduction
         if not (self.finds or self.needs_delta):
             converters.unused(self.delta, "delta", "where nothing needs it")
+
+    def _check_persons(self) -> None:
+        """Refuse what does not go together with one value for each person."""
+        hint, tries = "Omit {per_person}.", {"per_person": LEFT_OUT}
+        if "per_person" in self.unlisted:
+            must = f"be omitted for {self.kind}, which has a value of its own for each column"
+            raise ParameterError("per_person", must, "", hint, **tries)
+        if self.unit is None:
+            must = "name the column that identifies a person, whose rows become one value"
+            raise ParameterError("unit", must, "", "Use {unit}.", unit="patient")
+        if self.rows != 1:
+            raise ParameterError(
+                "rows",
+                "be omitted with {per_person}: all rows of a person become one value, so none has "
+                "to be dropped",
+                given(self.rows),
+                "Omit {rows}.",
+                rows=LEFT_OUT,
+            )
+        groups = grouping.columns(self.by)
+        if self.column in groups or (self.column is None and groups and self.kind != "count"):
+            raise ParameterError(
+                "column",
+                "be named with {by} and {per_person}, and be no column of groups",
+                "" if self.column is None else repr(self.column),
+                "Name the column whose values are reduced, such as {column}.",
+                column="cost",
+            )
 
     def _check_unit_of_error(self) -> None:
         if self.units:
@@ -372,6 +411,14 @@ class Statistic(CommonParameters):
     @property
     def person(self) -> tuple[str, ...]:
         """The caveats on whom the promise is for."""
+        if self.per_person is not None:
+            how, _, order = self.per_person.partition(" by ")
+            once = (
+                f"Each {self.unit} counts once, with the {REDUCED[how]} of all their rows"
+                f"{f' by {order}' if order else ''}, and the guarantee is for all of these."
+            )
+            several = f"A {self.unit} whose rows name several groups is in none of them."
+            return (once, several) if self.by is not None else (once,)
         if self.unit is not None:
             rows = "one row was" if self.rows == 1 else f"at most {self.rows} rows were"
             kept = f"The guarantee is for each {self.unit}, not each row: {rows} kept of each."
@@ -383,8 +430,12 @@ class Statistic(CommonParameters):
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there, by the parameters that name them."""
-        unit = {} if self.unit is None else {"unit": self.unit}
-        return {"column": self.column, **unit}
+        named = {} if self.unit is None else {"unit": self.unit}
+        if self.reduction is not None and self.reduction.order is not None:
+            named["per_person"] = self.reduction.order
+        if self.column is None and self.per_person == "count":
+            return {**named}
+        return {"column": self.column, **named}
 
     @cached_property
     def _columns(self) -> list[tuple[str, str | None]]:
@@ -424,14 +475,44 @@ class Statistic(CommonParameters):
         """What its column must hold (`sourdine.frames.memory`)."""
         return ANYTHING
 
+    @property
+    def reading_step(self) -> tuple[Fraction | None, tuple[Fraction, ...]]:
+        """The step of the lattice on which values count, and its ends; None if there is none."""
+        return None, ()
+
+    @cached_property
+    def reduction(self) -> Reduction | None:
+        """How the rows of a person become one value; None if they stay rows."""
+        if self.per_person is None or self.unit is None:
+            return None
+        how, _, order = self.per_person.partition(" by ")
+        dated = self.needed == DATES
+        if dated and how in {"sum", "mean"}:
+            raise ParameterError(
+                "per_person",
+                "be 'min', 'max' or 'last by' a column for dates",
+                repr(how),
+                "Use {per_person}.",
+                per_person="max",
+            )
+        step, ends = self.reading_step
+        return Reduction(
+            self.unit, how, self.column,
+            exponent=PLAIN if step is None or dated else exponent(step, ends),
+            dated=dated, order=order or None, groups=grouping.columns(self.by),
+        )  # fmt: skip
+
     def require_columns(self, data: Frame) -> None:
         """Refuse columns that are not there, or whose type cannot hold what is asked for.
 
         *Claim*: nothing is charged for what is refused. *Checked by*
         ``test_declared_types_are_refused_before_anything_is_charged``.
         """
+        own = self.needed
+        if self.reduction is not None:
+            own = TEXTS if self.reduction.counts else DATES if self.reduction.dated else NUMBERS
         for parameter, column in self._columns:
-            need = self.needed if parameter == "column" else TEXTS
+            need = {"column": own, "weights": NUMBERS}.get(parameter, TEXTS)
             self.require_column(data, column, need, parameter)
 
     def require_column(
@@ -461,9 +542,13 @@ class Statistic(CommonParameters):
         frame = frame.computed()
         if frame.parsed:
             asked = self.of_private_number()
-        if self.unit is not None and not converters.is_unknown(self.rows):
+        if self.reduction is not None:
+            frame = frame.reduced(self.reduction)
+        elif self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))
             frame = needed.bound(self.unit, self.rows, source=self.source)
+        if getattr(self, "weights", None) is not None:
+            frame = self.counted(frame)
         estimator = asked.estimator
         drawn = estimator.draw(frame)
         return estimator.release_kind(
@@ -474,6 +559,15 @@ class Statistic(CommonParameters):
             drawn=drawn,
             grid=getattr(self, "grid", None),
         )
+
+    def counted(self, data: Frame) -> Frame:
+        """Return the rows as they are counted."""
+        return data
+
+    @property
+    def copies(self) -> int:
+        """How many rows that are counted alike one person owns at most."""
+        return self.rows
 
     @abstractmethod
     def draw(self, data: Frame) -> dict[str, Any]:
@@ -652,6 +746,12 @@ class Numeric(Statistic):
     @property
     def needed(self) -> str:
         return DATES if self.is_datetime else NUMBERS
+
+    @property
+    def reading_step(self) -> tuple[Fraction | None, tuple[Fraction, ...]]:
+        if converters.is_unknown(self.bounds):
+            return (self.step, ()) if isinstance(self.step, Fraction) else (None, ())
+        return self.grid.step, (self.grid.lower, self.grid.upper)
 
     @property
     def units(self) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import frozen
 
 from sourdine.central.statistic import Numeric
+from sourdine.central.weights import Weighted
 from sourdine.mechanisms import Laplace
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 
 
 @frozen(kw_only=True, slots=False)
-class Sum(Numeric):
+class Sum(Weighted, Numeric):
     r"""Add up the values of a column; a missing one adds nothing.
 
     On the lattice a value is :math:`u(p + q t)`, with :math:`t` its tick and whole numbers
@@ -59,6 +60,11 @@ class Sum(Numeric):
 
     @cached_property
     def tick(self) -> Fraction:
+        """The unit of what is drawn: u, times the step of weights."""
+        return self._part * self.weight_step
+
+    @property
+    def _part(self) -> Fraction:
         """The unit u: the lattice's step, or the part of it that divides the lower bound too."""
         return self.grid.step / (self.grid.lower / self.grid.step).denominator
 
@@ -68,14 +74,14 @@ class Sum(Numeric):
         p, q = self._whole()
         ends = [abs(p), abs(p + q * self.last)]
         span = max(*ends, q * self.last) if self.substitutes else max(ends)
-        return Laplace(epsilon=self.epsilon, sensitivity=span * self.rows, relation=self.relation)
+        return Laplace(epsilon=self.epsilon, sensitivity=span * self.copies, relation=self.relation)
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
         return self.mechanism.parts
 
     def _whole(self) -> tuple[int, int]:
-        u = self.tick
+        u = self._part
         return int(self.grid.lower / u), int(self.grid.step / u)
 
     def check(self) -> None:
@@ -83,7 +89,7 @@ class Sum(Numeric):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        return (self.clipping, "Missing values count as 0.", *self.person)
+        return (self.clipping, "Missing values count as 0.", *self.weighing, *self.person)
 
     def prefetch(self, data: Frame) -> None:
         data.prefetch(self.cell, most=1)
@@ -102,7 +108,7 @@ class Sum(Numeric):
 
     def _sum(self, units: int) -> int | float:
         exact = units * self.tick
-        return int(exact) if self.grid.integral else float(exact)
+        return int(exact) if self.grid.integral and self.weight is None else float(exact)
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return what the noise passes with probability ``beta``, whatever the data."""

@@ -353,6 +353,7 @@ class Table(Statistic):
     """
 
     kind: ClassVar[str] = "table"
+    unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
     required: ClassVar[tuple[str, ...]] = ("of",)
     text: ClassVar[str] = "Compute several statistics of several columns under one total epsilon."
     wide: ClassVar[bool] = True

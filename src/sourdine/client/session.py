@@ -15,7 +15,7 @@ from sourdine.client.connection import Connection
 from sourdine.client.guard import RemoteGuard
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.parameters import question as questions
-from sourdine.parameters.question import plain_parameter, typed_values
+from sourdine.parameters.question import kept_of, plain_parameter, typed_values
 from sourdine.plan import Planner
 from sourdine.session.accounts import RemainingBudget
 from sourdine.session.charges import read_charge, read_terms
@@ -171,7 +171,8 @@ class RemoteSession(Spending):
         if found["target"] is not None:
             said = {**said, "error": found["target"]}
             del said["epsilon"]
-        return cast("Statistic", questions.read(cls, {**said, **self._fixed}))
+        fixed = kept_of(self._fixed, said.get("per_person"))
+        return cast("Statistic", questions.read(cls, {**said, **fixed}))
 
     @property
     def _fixed(self) -> dict[str, Any]:
@@ -180,7 +181,7 @@ class RemoteSession(Spending):
 
     def _checked(self, question: Statistic) -> Statistic:
         """Return a question that agrees with what the session fixes, or refuse it."""
-        for name, own in self._fixed.items():
+        for name, own in kept_of(self._fixed, question.per_person).items():
             if getattr(question, name) != own:
                 raise left_to_the_session(name)
         if not question.source.private:

@@ -16,12 +16,14 @@ count; noise is never added inside them.
 ``grouped``      counts by group: one pass over the data for any number of groups
 ``lazy``         lazy frames that narwhals supports: they stay lazy
 ``memory``       data in memory: NumPy columns, their declared types, and frames of any library
+``people``       one value for each person: their rows are reduced to one, exactly and in any order
 ``postgres``     PostgreSQL tables, counted in the database: only values and their counts come out
 ``reading``      how text is read as numbers, categories and dates
 ``spark``        data in Spark: only integers come to the driver, never rows
 ``sql``          cells as DuckDB expressions
 ``text_files``   text files of separated fields, with arbitrary bytes
 ``units``        which rows of a person are kept: systematic sampling from a secret random start
+``weighted``     rows that count with a weight: as many times as their weight has ticks
 ===============  ===================================================================================
 """
 

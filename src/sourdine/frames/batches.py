@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.cells import Cell, Codes
     from sourdine.frames.memory import Column, Declared, Memory
+    from sourdine.frames.people import Reduction
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,6 +128,9 @@ class Batches(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         return self._whole(self._names).only(*self._names).bound(unit, rows, key)
+
+    def reduced(self, how: Reduction) -> Engine:
+        return self._whole(how.needed).reduced(how)
 
 
 def _guarded(work: Callable[[], Any]) -> Any:

@@ -16,7 +16,13 @@ from sourdine.exact import kind
 from sourdine.frames import sql
 from sourdine.frames.cells import inside
 from sourdine.frames.engine import DENSE, Engine, require_different
-from sourdine.frames.memory import WORDS, Column, memory_of_frame, memory_of_series
+from sourdine.frames.memory import (
+    WORDS,
+    Column,
+    memory_of_columns,
+    memory_of_frame,
+    memory_of_series,
+)
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.units import DIGITS, MOST, NARROW
 
@@ -28,6 +34,7 @@ if TYPE_CHECKING:
     from sourdine.frames.cells import Cell, Codes, Ticks
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
+    from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
 
 
@@ -86,6 +93,52 @@ def stays(rows: int) -> str:
     wide = "BIGINT" if rows < NARROW else "HUGEINT"
     chosen = f"(CAST(place AS {wide}) * {rows} + first) % owned < {rows}"
     return f"CASE WHEN owned <= {rows} THEN true ELSE {chosen} END"
+
+
+# ---- One value for each person in DuckDB ---------------------------------------------------------
+#
+# What `sourdine.frames.people` defines: one query groups the rows by their person. DuckDB adds up
+# 64-bit integers in 128 bits.
+
+
+def grouped(relation: Any, kinds: Mapping[str, str], how: Reduction, reading: Reading) -> Any:
+    """Return one row for each person, its columns named as in ``how``.
+
+    Parameters
+    ----------
+    relation
+        The rows.
+    kinds
+        The kind of each column, by name.
+    how
+        How the rows of a person become one.
+    reading
+        How numbers are written in texts.
+    """
+    unit = sql.person(how.unit, kinds[how.unit])
+    rows = {"person": unit if kinds[how.unit] in {"integer", "boolean"} else f"encode({unit})"}
+    if how.column is not None:
+        kind = kinds[how.column]
+        rows["r"] = (
+            f"CASE WHEN {sql.present(how.column, kind)} THEN 1 END"
+            if how.counts
+            else sql.moment_of_row(how.column, kind)
+            if how.dated
+            else sql.row_of_person(how, kind, reading)
+        )
+    if how.order is not None:
+        rows["d"] = sql.earliness(how.order, kinds[how.order])
+    shared = {f"g{i}": sql.shared(name, kinds[name]) for i, name in enumerate(how.groups)}
+    rows |= {place: row for place, (row, _) in shared.items()}
+    prepared = relation.project(", ".join(f"{e} AS {n}" for n, e in rows.items()))
+    made = [f"{sql.reduced(how)} AS k"]
+    made += [f"CASE WHEN min({g}) = max({g}) THEN min({g}) END AS {g}" for g in shared]
+    people = prepared.aggregate(", ".join(["person", *made]), "person")
+    groups = [
+        f"{written.format(place)} AS {sql.name(name)}"
+        for name, (place, (_, written)) in zip(how.groups, shared.items(), strict=True)
+    ]
+    return people.project(", ".join([f"{sql.value(how)} AS {sql.name(how.name)}", *groups]))
 
 
 # ---- The engine: relations of the caller, or files -----------------------------------------------
@@ -264,6 +317,20 @@ class Duck(Engine):
             return
         keys, relation = self._keys(cells)
         yield from self._counted(cells, keys, relation)
+
+    def weighted(
+        self, cells: Sequence[tuple[str, Cell]], weight: tuple[str, Ticks]
+    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:
+        """Yield the sums of weights, added up by DuckDB if it computes their ticks."""
+        keys, relation = self._keys([*cells, weight])
+        if not keys[-1].direct:
+            yield from super().weighted(cells, weight)
+            return
+        names = ", ".join(f"k{i}" for i in range(len(cells)))
+        total = f"CAST(coalesce(sum(greatest(k{len(cells)}, 0)), 0) AS BIGINT) AS n"
+        summed = relation.aggregate(f"{names}, {total}" if cells else total, names)
+        for columns, sums in _batches(summed):
+            yield self._slots_of(keys[:-1], cells, columns), sums
 
     def _streamed(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[NDArray[np.float64]] | None:
         """Return the unrounded slots of all rows; None if a cell has none, or without Arrow.
@@ -471,6 +538,35 @@ class Duck(Engine):
         engine._types = {**self._types, **types}  # noqa: SLF001
         engine._kinds = {**self._kinds, **{c: sql.kind_of(t) for c, t in types.items()}}  # noqa: SLF001
         engine._holds = {**self._holds, **{c: sql.holds(t) for c, t in types.items()}}  # noqa: SLF001
+        return engine
+
+    def reduced(self, how: Reduction) -> Engine:
+        """Return one row for each person; dates in texts are left to Python.
+
+        What DuckDB would infer of NaN (`_with_nan`) does not matter here: no person has one.
+        """
+        if any(self._kinds[name] == "text" and self._holds[name] == WORDS for name in how.times):
+            return self._in_memory(how.needed).reduced(how)
+        reading = STANDARD if how.column is None else self._reading_of(how.column)
+        relation = grouped(self._rows(), self._kinds, how, reading)
+        engine = self._derived(relation)
+        types = dict(zip(relation.columns, relation.types, strict=True))
+        engine._kinds = {name: sql.kind_of(t) for name, t in types.items()}  # noqa: SLF001
+        engine._holds = {name: sql.holds(t) for name, t in types.items()}  # noqa: SLF001
+        engine._types = {} if self.parsed else types  # noqa: SLF001
+        engine._infers = False  # noqa: SLF001
+        return engine
+
+    def _in_memory(self, names: Sequence[str]) -> Engine:
+        """Read some columns in one query, so that their rows stay together."""
+        values = [f"{sql.raw(c, self._kinds[c])} AS k{i}" for i, c in enumerate(names)]
+        found = guarded(self._rows().project(", ".join(values)).fetchnumpy)
+        columns = {}
+        for name, value in zip(names, found.values(), strict=True):
+            columns[name] = Column.of_array(value)
+            columns[name].holds = None if self.parsed else self._holds[name]
+        engine = memory_of_columns(columns, len(columns[names[0]]))
+        engine.parsed, engine.reading = self.parsed, self.reading
         return engine
 
     def _derived(self, relation: Any) -> Duck:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from sourdine.frames.cells import Cell, Codes, Ticks
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Column, Declared
+    from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
 
 
@@ -341,6 +342,13 @@ class Engine(ABC):
         del formulas
         return None
 
+    @abstractmethod
+    def reduced(self, how: Reduction) -> Engine:
+        """Return one row for each person, as `sourdine.frames.people` defines it.
+
+        Its columns are `Reduction.names`: a number, a time or NULL, then the groups.
+        """
+
     def array(self, name: str) -> NDArray[Any] | None:
         """Return the numbers of a column, if they are in memory."""
         return None
@@ -352,6 +360,17 @@ class Engine(ABC):
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
         """Return the exact sums of powers of ticks, from 0 to the highest, in one pass."""
         return add_moments(cell, most, self.groups([(name, cell)]))
+
+    def weighted(
+        self, cells: Sequence[tuple[str, Cell]], weight: tuple[str, Ticks]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:
+        """Yield slots along each cell, and the sum of the weights' ticks of rows that have them.
+
+        A missing weight is 0.
+        """
+        for slots, counts in self.groups([*cells, weight]):
+            ticks = np.maximum(slots[-1], 0)
+            yield slots[:-1], ticks if counts is None else ticks * counts
 
     def tally(self, cells: Sequence[tuple[str, Cell]]) -> Tally:
         """Count the rows in each cell."""

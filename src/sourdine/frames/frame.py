@@ -13,18 +13,25 @@ from sourdine.exact import integer, kind
 from sourdine.frames.cells import Codes, Ticks, joined
 from sourdine.frames.engine import Asked, Engine, name_twice
 from sourdine.frames.grouped import Partition, occurring
-from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
+from sourdine.frames.memory import (
+    UNNAMED,
+    Column,
+    Memory,
+    declared_by_numpy,
+    memory_of_columns,
+)
 from sourdine.frames.reading import STANDARD, Reading, read_number
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell
     from sourdine.frames.engine import Tally
     from sourdine.frames.memory import Declared
+    from sourdine.frames.people import Reduction
     from sourdine.noise import Source
 
 
@@ -141,12 +148,8 @@ def _of_dict(data: Mapping[Any, Any]) -> Memory:
             f"{len(data)} columns of {len(lengths)} lengths",
             "Pass columns with one value per row.",
         )
-    readers = {name: _known(column) for name, column in columns.items()}
-    return Memory(readers, lengths.pop(), types={name: own for name, (_, own) in read.items()})
-
-
-def _known(column: Column) -> Callable[[], Column]:
-    return lambda: column
+    types = {name: own for name, (_, own) in read.items()}
+    return memory_of_columns(columns, lengths.pop(), types)
 
 
 def _of_native(data: object) -> Engine:
@@ -477,6 +480,26 @@ class Frame:
             return self
         return _of(self._engine.computed())
 
+    def weighted(self, weight: Ticks) -> Frame:
+        """Return the same rows, each counted as often as the tick of its weight says.
+
+        Parameters
+        ----------
+        weight
+            The column of weights and its lattice, which begins at 0. A missing weight is 0.
+
+        Examples
+        --------
+        >>> from sourdine.grid import Grid
+        >>> votes = Frame({"vote": ["yes", "no", "yes"], "w": [2, 5, None]})
+        >>> weighted = votes.weighted(Ticks("w", Grid(0, 9, step=1)))
+        >>> len(weighted), weighted.tally(Codes("vote", ["yes", "no"])).counts.tolist()
+        (7, [2, 5, 0])
+        """
+        from sourdine.frames.weighted import WeightedRows
+
+        return _of(WeightedRows(self._engine, (self.resolve(weight.column), weight)))
+
     def afresh(self) -> Frame:
         """Return the same rows for another query, without prefetched or cached answers."""
         return _of(self._engine.afresh())
@@ -649,6 +672,29 @@ class Frame:
         rows = integer(rows, "rows", least=1)
         key = source.bytes(_KEY_BYTES)
         return _of(self._engine.bound(self.resolve(unit), rows, key))
+
+    def reduced(self, how: Reduction) -> Frame:
+        """Return one record for each person, whose value is made of all of their rows.
+
+        Which one is defined in `sourdine.frames.people`. Files, DuckDB relations and Spark frames
+        are grouped where they are, as are lazy frames of Polars if the columns are numbers, text
+        or truth values; other data are reduced in memory.
+
+        Parameters
+        ----------
+        how
+            The columns, and how the rows of a person become one.
+
+        Examples
+        --------
+        >>> from sourdine.frames.people import Reduction
+        >>> visits = Frame({"who": ["a", "b", "a", None], "cost": [3, 5, 4, None]})
+        >>> visits.reduced(Reduction("who", "sum", "cost")).column("cost").floats.tolist()
+        [7.0, 5.0, nan]
+        """
+        for name in how.needed:
+            self.resolve(name)
+        return _of(self._engine.reduced(how))
 
     def array(self, column: str | None = None) -> NDArray[Any] | None:
         """Return the numbers of a column as a NumPy array, NaN for missing values.

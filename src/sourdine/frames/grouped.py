@@ -96,7 +96,7 @@ class GroupRows(Engine):
         del asked, options
         raise TypeError("a group counts its rows and gives out none; cut the frame with split")
 
-    slots = column = only = combinations = split = bound = _refuse
+    slots = column = only = combinations = split = bound = reduced = _refuse
 
 
 def between_each(

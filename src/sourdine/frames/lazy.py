@@ -20,6 +20,7 @@ from sourdine.frames.cells import Codes, Octaves, Present, Ticked, Ticks
 from sourdine.frames.engine import Engine, name_twice, require_different
 from sourdine.frames.expressions import slot
 from sourdine.frames.memory import column_of_series, declared_by_type, is_whole, memory_of_frame
+from sourdine.frames.people import HALF, LOW, MOST, SHIFT, carried, mean_of, upper_of_sum
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.sql import exactness
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.cells import Cell, Edges
     from sourdine.frames.memory import Column, Declared
+    from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
 
@@ -80,6 +82,21 @@ class LazyEngine(Engine):
         direct, frame = self._keys(cells)
         found, counts = _counted(frame, len(cells))
         yield self._slots_of(direct, cells, found), counts
+
+    def weighted(
+        self, cells: Sequence[tuple[str, Cell]], weight: tuple[str, Ticks]
+    ) -> Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:
+        """Yield the sums of weights, added up by the engine if it computes their ticks."""
+        import narwhals as nw
+
+        direct, frame = self._keys([*cells, weight])
+        if not (direct[-1] and cells):
+            yield from super().weighted(cells, weight)
+            return
+        w = nw.col(f"k{len(cells)}")
+        ticks = nw.when(w > 0).then(w).otherwise(nw.lit(0)).cast(nw.Int64)
+        found, sums = _counted(frame, len(cells), ticks.sum())
+        yield self._slots_of(direct[:-1], cells, found), sums
 
     def _slots_of(
         self, direct: list[bool], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
@@ -188,8 +205,30 @@ class LazyEngine(Engine):
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         return self._in_memory().bound(unit, rows, key)
 
-    def _in_memory(self) -> Engine:
-        engine = memory_of_frame(_collected(self._frame.select(self.columns)))
+    def reduced(self, how: Reduction) -> Engine:
+        """Return one row for each person: still lazy in Polars, if it can write the texts."""
+        texts = all(_comes_back(self._types[n], floats=False) for n in (how.unit, *how.groups))
+        if not (self._frame.implementation.is_polars() and texts and self._is_read(how)):
+            return self._in_memory(how.needed).reduced(how)
+        return LazyEngine(_grouped(self._frame, self._types, how), self.reading)
+
+    def _is_read(self, how: Reduction) -> bool:
+        """Return whether the engine itself reads the columns that are reduced."""
+        import narwhals as nw
+
+        def number(name: str | None) -> bool:
+            dtype = None if name is None else self._types[name]
+            return dtype is None or dtype.is_float() or is_whole(dtype) or dtype == nw.Boolean
+
+        if how.counts:
+            return (
+                how.column is None
+                or _there(nw.col(how.column), self._types[how.column]) is not None
+            )
+        return not how.dated and number(how.column) and number(how.order)
+
+    def _in_memory(self, columns: Sequence[str] | None = None) -> Engine:
+        engine = memory_of_frame(_collected(self._frame.select(columns or self.columns)))
         engine.reading = self.reading
         return engine
 
@@ -234,12 +273,12 @@ def _streamed(frame: Any, rows: int) -> Iterator[Any]:
         yield nw.from_native(batch, eager_only=True)
 
 
-def _counted(frame: Any, axes: int) -> tuple[list[Column], NDArray[np.int64]]:
-    """Return the keys that occur and their counts."""
+def _counted(frame: Any, axes: int, summed: Any = None) -> tuple[list[Column], NDArray[np.int64]]:
+    """Return the keys that occur and their counts, or what is summed of them."""
     import narwhals as nw
 
     names = [f"k{i}" for i in range(axes)]
-    found = _collected(frame.group_by(names).agg(n=nw.len()))
+    found = _collected(frame.group_by(names).agg(n=nw.len() if summed is None else summed))
     counts = np.asarray(found.get_column("n").to_numpy(), np.int64)
     return [column_of_series(found.get_column(n)) for n in names], counts
 
@@ -298,7 +337,7 @@ def _slot_if(there: Any) -> Any:
     return nw.when(there).then(nw.lit(0)).otherwise(nw.lit(-1)).cast(nw.Int64)
 
 
-def _comes_back(dtype: Any) -> bool:
+def _comes_back(dtype: Any, *, floats: bool = True) -> bool:
     """Return whether a value that came out of an engine means the same when it is sent back.
 
     Times are in the session's zone; decimals and wide integers have another type there.
@@ -306,7 +345,7 @@ def _comes_back(dtype: Any) -> bool:
     import narwhals as nw
 
     narrow = dtype.is_integer() and dtype not in {nw.UInt64, nw.Int128, nw.UInt128}
-    return narrow or dtype.is_float() or dtype in (nw.String, nw.Boolean)
+    return narrow or (floats and dtype.is_float()) or dtype in (nw.String, nw.Boolean)
 
 
 def _there(c: Any, dtype: Any) -> Any:
@@ -370,6 +409,91 @@ class _Narwhals:
 
     def octave_number(self, x: Any, grid: Octaves) -> Any:
         raise NotImplementedError  # `_key` leaves octaves to Python
+
+
+# ---- One value for each person in Polars (`sourdine.frames.people`) ------------------------------
+
+
+def _grouped(frame: Any, types: Any, how: Reduction) -> Any:
+    """Return one row for each person."""
+    import narwhals as nw
+
+    r = _row(types, how)
+    rows = {"person": _text(how.unit, types), "r": r}
+    rows |= {f"g{i}": _text(name, types) for i, name in enumerate(how.groups)}
+    if how.order is not None:
+        late = _number(how.order, types).fill_null(float("-inf"))
+        rows["late"] = nw.when(~r.is_null()).then(late)
+    prepared, r = frame.select(**rows), nw.col("r")
+    if how.order is not None:  # of the rows that are not the last of their person, none has an r
+        last = nw.col("late") == nw.col("late").max().over("person")
+        prepared = prepared.with_columns(r=nw.when(last).then(r))
+    made = {"n": r.count()}
+    if how.how in {"sum", "mean"}:
+        low = (r + SHIFT) % (LOW + 1)
+        made |= {"high": ((r + SHIFT - low) // (LOW + 1)).sum(), "low": low.sum()}
+    elif not how.counts:
+        made["k"] = r.min() if how.how == "min" else r.max()
+    shared = {}
+    for i, name in enumerate(how.groups):
+        made |= {f"a{i}": nw.col(f"g{i}").min(), f"b{i}": nw.col(f"g{i}").max()}
+        one = nw.when(nw.col(f"a{i}") == nw.col(f"b{i}")).then(nw.col(f"a{i}"))
+        shared[name] = one.cast(nw.Boolean) if types[name] == nw.Boolean else one
+    people = prepared.group_by("person").agg(**made)
+    return people.select(**{how.name: _of_person(how)}, **shared)
+
+
+def _text(name: str, types: Any) -> Any:
+    """Return what can be compared, NULL if it is missing."""
+    import narwhals as nw
+
+    c = nw.col(name)
+    if types[name] == nw.Boolean:
+        return c.cast(nw.Int8)
+    return nw.when(c != "").then(c) if types[name] == nw.String else c
+
+
+def _number(name: str, types: Any) -> Any:
+    """Return a float, NULL if it is missing."""
+    import narwhals as nw
+
+    c = nw.col(name)
+    x = (c.cast(nw.Int8) if types[name] == nw.Boolean else c).cast(nw.Float64)
+    return nw.when(~(x.is_null() | x.is_nan())).then(x)
+
+
+def _row(types: Any, how: Reduction) -> Any:
+    """Return the whole number of a row, NULL if it has none."""
+    import narwhals as nw
+
+    if how.column is None:
+        return nw.lit(1)
+    if how.counts:
+        return nw.when(_there(nw.col(how.column), types[how.column])).then(nw.lit(1))
+    x = _number(how.column, types)
+    found = how.row(x.fill_null(0.0), _Narwhals(polars=True))
+    return nw.when(~x.is_null()).then(found)
+
+
+def _of_person(how: Reduction) -> Any:
+    """Return the value of a person, of their sums or their least or largest number."""
+    import narwhals as nw
+
+    n = nw.col("n").cast(nw.Int64)
+    if how.counts:
+        return n.cast(nw.Float64)
+    k = nw.col("k")
+    if how.how in {"sum", "mean"}:
+        high, low = carried(nw.col("high"), nw.col("low"))
+    if how.how == "mean":
+        k = mean_of(high, low, nw.when(n > 0).then(n))
+    elif how.how == "sum":
+        upper = upper_of_sum(high, n)
+        near = upper.clip(-(MOST >> HALF), (MOST >> HALF) - 1)
+        k = nw.when(upper > near).then(nw.lit(MOST)).otherwise(near * (LOW + 1) + low)
+        k = nw.when(upper < near).then(nw.lit(-MOST)).otherwise(k)
+    value = how.value(k.cast(nw.Float64), _Narwhals(polars=True))
+    return nw.when(n > 0).then(value)
 
 
 def _wide(grid: Grid) -> bool:

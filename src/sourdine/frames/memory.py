@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sourdine.calendar import DAY, NOWHERE, counted, instants_of
+from sourdine.calendar import DAY, NOWHERE, counted, instants_of, moment
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes
 from sourdine.frames.engine import Engine, gather, require_different
+from sourdine.frames.people import numbered, shared, values_of, whole_numbers
 from sourdine.frames.reading import STANDARD, as_float, read_text
 from sourdine.frames.units import kept
 from sourdine.grid import BLOCK, MISSING
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.cells import Cell, Ticks
     from sourdine.frames.engine import Tally
+    from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
 
     Coded = tuple[list[str | None], NDArray[np.int64]]
@@ -695,6 +697,30 @@ class Memory(Engine):
         other.parsed, other.reading = self.parsed, self.reading
         return other
 
+    def reduced(self, how: Reduction) -> Engine:
+        """Return one row for each person; see `sourdine.frames.people`."""
+        columns = {name: self.column(name) for name in how.needed}
+        people, size = numbered(columns[how.unit])
+        k, there = whole_numbers(how, people, size, columns)
+        if how.dated and not how.counts:
+            read: Column = Moments(
+                np.where(there, k, NOWHERE),
+                lambda: _objects(
+                    [
+                        moment(v, date=False) if some else None
+                        for v, some in zip(k.tolist(), there.tolist(), strict=True)
+                    ]
+                ),
+            )
+        else:
+            read = Column(values_of(how, k, there), holds=NUMBERS)
+        found = {how.name: read}
+        for name in how.groups:
+            found[name] = Column.of(shared(people, size, columns[name]), holds=WORDS)
+        part = memory_of_columns(found, size)
+        part.parsed, part.reading = self.parsed, self.reading
+        return part
+
     def take(self, rows: NDArray[np.int64]) -> Memory:
         """Return only some rows."""
 
@@ -702,6 +728,18 @@ class Memory(Engine):
             return lambda: self.column(name)[rows]
 
         return self._other({name: reader(name) for name in self.columns}, len(rows))
+
+
+def memory_of_columns(
+    columns: Mapping[str, Column], rows: int, types: Mapping[str, Declared | None] | None = None
+) -> Memory:
+    """Return the engine of columns that are read already."""
+
+    def reader(column: Column) -> Callable[[], Column]:
+        return lambda: column
+
+    readers = {name: reader(column) for name, column in columns.items()}
+    return Memory(readers, rows, types=types)
 
 
 def _blocks(

@@ -17,7 +17,16 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.frames import sql
 from sourdine.frames.engine import Engine, require_different
-from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared, Memory
+from sourdine.frames.memory import (
+    DATES,
+    NESTED,
+    NUMBERS,
+    OTHER,
+    WORDS,
+    Column,
+    Declared,
+    memory_of_columns,
+)
 from sourdine.frames.reading import STANDARD
 
 if TYPE_CHECKING:
@@ -26,6 +35,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.memory import Memory
+    from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.storage.postgres import ColumnType, Snapshot
 
@@ -201,13 +212,21 @@ class Postgres(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Read the needed columns into memory, and keep at most ``rows`` rows of each person."""
-        needed = self._needed(self._names)
+        return self._in_memory(self._names).bound(unit, rows, key)
+
+    def reduced(self, how: Reduction) -> Engine:
+        """Read the needed columns into memory, and reduce the rows of each person there."""
+        return self._in_memory(how.needed).reduced(how)
+
+    def _in_memory(self, names: Sequence[str]) -> Memory:
+        needed = self._needed(names)
         found = [row for some in self._asked(list(map(self._written, needed))) for row in some]
         texts = list(zip(*found, strict=True)) or [()] * len(needed)
         values = {n: self._column(n, own) for n, own in zip(needed, texts, strict=True)}
         there = self._uncut(values, len(found))
-        engine = Memory({n: _known(values[n][there]) for n in self.columns}, int(there.sum()))
-        return engine.bound(unit, rows, key)
+        engine = memory_of_columns({n: values[n][there] for n in names}, int(there.sum()))
+        engine.reading = self.reading
+        return engine
 
     def slots(self, cells: Sequence[tuple[str, Cell]], rows: int) -> Iterator[list[Whole]]:
         """Raise: single rows do not leave the engine."""
@@ -218,10 +237,6 @@ class Postgres(Engine):
         """Raise: single rows do not leave the engine."""
         del name, strict
         raise _away()
-
-
-def _known(column: Column) -> Callable[[], Column]:
-    return lambda: column
 
 
 def _away() -> ParameterError:

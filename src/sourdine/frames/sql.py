@@ -14,6 +14,7 @@ from sourdine.frames import expressions
 from sourdine.frames.cells import HIGHEST, Codes, Octaves, Present, Ticked, Ticks
 from sourdine.frames.expressions import bisected
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS, Column, Declared
+from sourdine.frames.people import MOST, SHIFT
 from sourdine.frames.reading import STANDARD, WHOLE, WRITTEN
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Edges
+    from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
 
@@ -618,3 +620,62 @@ def ordered(column: str, kind: str) -> list[str]:
 def person(column: str, kind: str) -> str:
     """Return an expression that is equal for the rows of one person."""
     return raw(column, kind) if kind in {"integer", "boolean"} else text(column, kind)
+
+
+# ---- One value for each person (`sourdine.frames.people`) ----------------------------------------
+
+
+def row_of_person(how: Reduction, kind: str, reading: Reading) -> str:
+    """Return the whole number of a row; NULL if it has none."""
+    if how.column is None or kind in {*TIMES, "date", "other"}:
+        return "CAST(NULL AS BIGINT)"
+    x = number(how.column, kind, reading)
+    return f"CASE WHEN NOT isnan({x}) THEN {how.row(x, SqlText())} END"
+
+
+def moment_of_row(column: str, kind: str) -> str:
+    """Return the microseconds from 1970 to the time of a row; NULL if it has none."""
+    if kind not in {*TIMES, "date"}:
+        return "CAST(NULL AS BIGINT)"
+    return known(instant(column, kind))
+
+
+def earliness(column: str, kind: str) -> str:
+    """Return what tells how late a row is, of dates or of numbers; of missing ones the least."""
+    if kind in {*TIMES, "date"}:
+        return f"coalesce({known(instant(column, kind))}, {-(1 << 62)})"
+    if kind == "other":
+        return "0"
+    x = number(column, kind, STANDARD)
+    return f"CASE WHEN NOT isnan({x}) THEN {x} + 0.0 ELSE {double(float('-inf'))} END"
+
+
+def shared(column: str, kind: str) -> tuple[str, str]:
+    """Return a row's value of a group as what can be compared, and how it is written again."""
+    value = raw(column, kind)
+    if kind == "float":
+        return f"CASE WHEN NOT isnan({value}) THEN {value} END", "{}"
+    return (value, "{}") if kind in {"integer", "boolean"} else (f"encode({value})", "decode({})")
+
+
+def reduced(how: Reduction) -> str:
+    """Return the aggregate that makes a person's whole number of those of their rows, ``r``."""
+    if how.counts:
+        return "count(*)" if how.column is None else "count(r)"
+    if how.how == "sum":
+        near = f"greatest(least(sum(r), {integer(MOST)}), {integer(-MOST)})"  # they skip NULL
+        return f"CASE WHEN count(r) > 0 THEN CAST({near} AS BIGINT) END"
+    if how.how == "mean":
+        n, shifted = "CAST(count(r) AS HUGEINT)", f"(sum(r) + count(r) * {integer(SHIFT)})"
+        mean = f"(2 * {shifted} + {n}) // (2 * {n}) - {integer(SHIFT)}"
+        return f"CASE WHEN count(r) > 0 THEN CAST({mean} AS BIGINT) END"
+    if how.how == "last":
+        return "max(struct_pack(d := d, r := r)) FILTER (WHERE r IS NOT NULL).r"
+    return f"{how.how}(r)"
+
+
+def value(how: Reduction) -> str:
+    """Return the value of a person's whole number, ``k``."""
+    if how.counts:
+        return "CAST(k AS DOUBLE)"
+    return "make_timestamp(k)" if how.dated else str(how.value("CAST(k AS DOUBLE)", SqlText()))

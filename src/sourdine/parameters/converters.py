@@ -14,7 +14,7 @@ import numpy as np
 
 from sourdine.calendar import ISO, DateFormat, read_date, read_duration, written
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, close_matches
-from sourdine.exact import given, integer, positive, probability, rational
+from sourdine.exact import given, integer, one_of, positive, probability, rational
 from sourdine.frames.cells import Codes
 from sourdine.frames.reading import Reading, read_text
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Relation
@@ -299,6 +299,30 @@ def column(x: str | None) -> str | None:
 def unit(x: str | None) -> str | None:
     """Return the name of the column that identifies a person."""
     return name(x, "unit", "patient")
+
+
+def per_person(x: str | None) -> str | None:
+    """Return how the rows of a person become one value.
+
+    Examples
+    --------
+    >>> per_person("sum"), per_person("last  by visited on")
+    ('sum', 'last by visited on')
+    """
+    if x is None:
+        return None
+    words = x.split(maxsplit=2) if isinstance(x, str) else []
+    if len(words) == 3 and words[:2] == ["last", "by"]:
+        return " ".join(words).rstrip()
+    if words[:1] == ["last"]:
+        raise ParameterError(
+            "per_person",
+            "name the column by which rows are last",
+            given(x),
+            "Use {per_person}.",
+            per_person="last by date",
+        )
+    return one_of(x, "per_person", "sum", "mean", "min", "max", "count", "last by date")
 
 
 def listed(x: object, parameter: str, example: list[Any]) -> tuple[Any, ...] | None:

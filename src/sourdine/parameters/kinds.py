@@ -209,6 +209,16 @@ ROWS = Kind(metavar="COUNT", schema={"anyOf": [COUNT.schema, {"const": "find"}]}
 TEXT = Kind(metavar="NAME", schema={"type": "string", "minLength": 1}, parse=lambda x: x)
 STATEMENT = Kind(metavar="STATEMENT", schema=TEXT.schema, parse=lambda x: x)
 """A text that may be given by position, in Python and on the command line."""
+PER_PERSON = Kind(
+    metavar="NAME",
+    schema={
+        "anyOf": [
+            {"enum": ["sum", "mean", "min", "max", "count"]},
+            {"type": "string", "pattern": r"^\s*last\s+by\s+\S"},
+        ]
+    },
+    parse=lambda x: x,
+)
 VALUE = Kind(metavar="VALUE", schema=_LABEL, parse=lambda x: x)
 FLAG = Kind(metavar="", schema={"type": "boolean"}, parse=_flagged)
 BOUNDS = Kind(
@@ -226,6 +236,12 @@ BOUNDS = Kind(
             },
         ]
     },
+    parse=_pair,
+    words=2,
+)
+FROM_0 = Kind(
+    metavar="0 UPPER",
+    schema={"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2},
     parse=_pair,
     words=2,
 )

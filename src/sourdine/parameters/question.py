@@ -149,6 +149,7 @@ SYNONYMS = {
     **dict.fromkeys(("filter", "query", "condition"), "where"),
 }  # fmt: skip
 """Names of parameters in other libraries."""
+WEIGHTS = ("weights", "weight_bounds")
 HINTS = 3
 """The number of hints that are followed before one is shown."""
 UNSAID = ("error",)
@@ -168,7 +169,7 @@ def parameters(cls: type[Question]) -> tuple[Parameter, ...]:
             **f.metadata,
         )
         for f in attrs.fields(cls)
-        if f.init and "kind" in f.metadata
+        if f.init and "kind" in f.metadata and (f.alias or f.name) not in cls.unlisted
     ]
     return tuple(sorted(declared, key=lambda p: ORDER.index(p.group)))
 
@@ -203,6 +204,11 @@ def read(cls: type[Q], typed: Mapping[str, Any]) -> Q:
         return _asked(cls, said)
     asked = _remembered(cls, tuple(said), tuple(outer), tuple(inner), tuple(frozen))
     return cast("Q", asked)
+
+
+def kept_of(fixed: Mapping[str, Any], per_person: object) -> dict[str, Any]:
+    """Return what is fixed for a question: one value for each person takes all of their rows."""
+    return {name: own for name, own in fixed.items() if name != "rows" or per_person is None}
 
 
 def typed_values(cls: type[Question], typed: Mapping[str, Any]) -> dict[str, Any]:
@@ -323,6 +329,8 @@ def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
         meant = did_you_mean(name, known)
         if SYNONYMS.get(name) in known:
             meant = f"Did you mean {SYNONYMS[name]!r}?"
+        if name in WEIGHTS:
+            meant = "Only count, sum, mean, proportion and histogram take weights."
         raise ParameterTypeError(
             name,
             f"{cls.kind}() got an unexpected keyword argument {name!r}.",

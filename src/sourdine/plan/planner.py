@@ -14,7 +14,7 @@ from sourdine.central.table import LEAST, balanced
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import at_least, given, positive
 from sourdine.exact import number as number_of
-from sourdine.parameters.question import Question, read
+from sourdine.parameters.question import Question, kept_of, read
 from sourdine.parameters.question import typed_values as given_of
 from sourdine.plan.batch import Plans, alike_key, fitted
 from sourdine.plan.plans import Plan, number
@@ -73,7 +73,7 @@ class Planner(Statistics[Plan]):
         self._fixed = {"relation": relation, "unit": unit, "rows": rows}
 
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> Plan:
-        said = {**self._fixed, **given_of(cls, typed)}
+        said = {**kept_of(self._fixed, typed.get("per_person")), **given_of(cls, typed)}
         if "epsilon" in said or "error" in said:
             return self.ask(read(cls, said))
         if self._room is not None:

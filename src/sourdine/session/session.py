@@ -25,7 +25,7 @@ from sourdine.frames.frame import Frame
 from sourdine.frames.reading import STANDARD
 from sourdine.parameters import converters
 from sourdine.parameters.kinds import spelled
-from sourdine.parameters.question import QuestionMethod, read
+from sourdine.parameters.question import QuestionMethod, kept_of, read
 from sourdine.plan import Plan, Planner
 from sourdine.privacy import Guarantee, Part
 from sourdine.privacy.guarantee import percent, shown
@@ -607,7 +607,7 @@ class Session(Spending):
     def _checked(self, question: Statistic) -> Statistic:
         """Return a question as it is asked here, or refuse it."""
         question = question.as_read(self._data.reading)
-        for name, own in self._fixed().items():
+        for name, own in kept_of(self._fixed(), question.per_person).items():
             if getattr(question, name) != own:
                 raise left_to_the_session(name)
         if question.read != self._data.reading:
@@ -645,7 +645,8 @@ class Session(Spending):
         for name in {**self._fixed(), "read": None, "source": None}:
             if typed.get(name) is not None:
                 raise left_to_the_session(name)
-        return cast("Statistic", read(cls, {**typed, **self._fixed()}))
+        fixed = kept_of(self._fixed(), typed.get("per_person"))
+        return cast("Statistic", read(cls, {**typed, **fixed}))
 
     def _fixed(self) -> dict[str, Any]:
         terms, reading = self.terms, self._data.reading

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.cells import Cell, Codes
     from sourdine.frames.formulas.tree import Node
+    from sourdine.frames.people import Reduction
 
     Whole = NDArray[np.int64]
 
@@ -277,11 +278,18 @@ class Derived(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` of the rows that stay of each person, in memory."""
+        return self._in_memory(self._names).bound(unit, rows, key)
+
+    def reduced(self, how: Reduction) -> Engine:
+        """Return one row for each person of the rows that stay, in memory."""
+        return self._in_memory(how.needed).reduced(how)
+
+    def _in_memory(self, names: Sequence[str]) -> Memory:
         found = [
             ([column[np.repeat(np.arange(len(counts)), counts)] for column in columns])
-            for columns, counts in self._counted(self._names)
+            for columns, counts in self._counted(names)
         ]
-        return _joined(self, found).bound(unit, rows, key)
+        return _joined(self, names, found)
 
 
 def _type(node: Node) -> Type:
@@ -295,14 +303,14 @@ def _reading_of(engine: Engine, name: str) -> Any:
     return engine.reading if declared is None or declared.holds == WORDS else STANDARD
 
 
-def _joined(engine: Derived, found: Sequence[Sequence[Column]]) -> Memory:
+def _joined(engine: Derived, names: Sequence[str], found: Sequence[Sequence[Column]]) -> Memory:
     """Return rows in memory, from columns that came in pieces."""
     readers: dict[str, Callable[[], Column]] = {}
     rows = sum(len(columns[0]) for columns in found)
-    for i, name in enumerate(engine.columns):
+    for i, name in enumerate(names):
         pieces = [columns[i] for columns in found]
         readers[name] = _reader(pieces[0] if len(pieces) == 1 else _concatenated(pieces))
-    types = {name: engine.declared(name) for name in engine.columns}
+    types = {name: engine.declared(name) for name in names}
     memory = Memory(readers, rows, types=types)
     memory.parsed, memory.reading = engine.parsed, engine.reading
     return memory

@@ -124,7 +124,7 @@ class Expressions:
         """Return the grouping key of a cell; None if only Python can compute it."""
         c = self.plain(place, kind)
         if isinstance(cell, Present):
-            return self._present(c, kind)
+            return self.present(c, kind)
         if isinstance(cell, Codes):
             return self._coded(cell, c, kind)
         if isinstance(cell, Ticked):
@@ -191,7 +191,7 @@ class Expressions:
             + f.floor(seconds).cast("bigint")
         )
 
-    def _near(self, c: Any, kind: str) -> tuple[Any, Any]:
+    def near(self, c: Any, kind: str) -> tuple[Any, Any]:
         """Return the instant, clamped to the years 1 to 9999, and whether it was within them."""
         f, t = self.functions, self.instant(c, kind)
         first, last = self.whole(FIRST), self.whole(LAST)
@@ -202,7 +202,7 @@ class Expressions:
             return None
         if kind not in TIMES:
             return SparkKey(self.whole(MISSING))
-        t, inside = self._near(c, kind)
+        t, inside = self.near(c, kind)
         found = self._slot(cell, t, whole=True)
         return SparkKey(self.functions.when(inside, found).otherwise(self.whole(MISSING)))
 
@@ -250,7 +250,8 @@ class Expressions:
         code = near + self.whole(listed[first])
         return self.functions.when(there, code).otherwise(self.whole(MISSING))
 
-    def _present(self, c: Any, kind: str) -> SparkKey | None:
+    def present(self, c: Any, kind: str) -> SparkKey | None:
+        """Return slot 0 for present values; None if only Python can tell."""
         f = self.functions
         if kind in {"listed", "other"}:
             return None
@@ -276,7 +277,7 @@ class Expressions:
             return f.nullif(c, f.lit(""))
         if kind not in TIMES:
             return None
-        t, inside = self._near(c, kind)
+        t, inside = self.near(c, kind)
         rest = f.pmod(t, self.whole(DAY))
         date = f.date_from_unix_date(self.quotient(t - rest, DAY).cast("int"))
         written = date.cast("string")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from copy import copy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -15,6 +15,8 @@ from sourdine.frames.cells import Present, Ticks, inside, joined
 from sourdine.frames.engine import Asked, Engine, merge
 from sourdine.frames.expressions import bisected
 from sourdine.frames.memory import Column, memory_of_arrow
+from sourdine.frames.people import MOST as LARGEST
+from sourdine.frames.people import SHIFT, lateness, rows_of
 from sourdine.frames.spark.cells import FEW, TIMES, Expressions
 from sourdine.frames.spark.dataframe import (
     STATED,
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
     from sourdine.frames.cells import Cell, Codes
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
+    from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.frames.spark.cells import SparkKey
 
@@ -370,6 +373,143 @@ _SPARK_TYPES = {
     "INTEGER": "long", "FLOAT": "double", "BOOLEAN": "boolean", "TEXT": "string",
     "DATE": "date", "TIME": "timestamp_ntz",
 }  # fmt: skip
+# ---- One value for each person (`sourdine.frames.people`) ----------------------------------------
+#
+# Spark groups the rows. What it does not read as a number or a date itself, texts above all, Python
+# reads on the executors. Spark adds up decimals of 38 digits exactly.
+
+
+_BIGINT, _DECIMAL = "bigint", "decimal(19,0)"
+
+
+@dataclass(frozen=True)
+class RowNumbers:
+    """Adds to rows their whole number and what tells how late they are.
+
+    Parameters
+    ----------
+    how
+        How the rows of a person become one, its columns as they are called in the batches.
+    reading
+        How texts are read.
+    """
+
+    how: Reduction
+    reading: Reading
+
+    def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
+        """Yield the rows with three more columns."""
+        import pyarrow as pa
+
+        for table in tables(batches):
+            engine = memory_of_arrow(table, self.reading)
+            r, there = rows_of(self.how, engine.column(self.how.name))
+            moment, number = np.zeros(len(r), np.int64), np.zeros(len(r))
+            if self.how.order is not None:
+                moment, number = lateness(engine.column(self.how.order))
+            added = {"r": pa.array(r, mask=~there), "moment": moment, "number": number}
+            columns = dict(zip(table.column_names, table.columns, strict=True))
+            yield from pa.table({**columns, **added}).to_batches()
+
+
+def grouped(
+    frame: Any, e: Expressions, kinds: Mapping[str, str], how: Reduction, reading: Reading
+) -> Any:
+    """Return one row for each person: the value as ``c0``, then the groups.
+
+    Parameters
+    ----------
+    frame
+        The rows.
+    e
+        Makes its columns.
+    kinds
+        The kind of each column, by its name in the frame.
+    how
+        How the rows of a person become one, by these names.
+    reading
+        How texts are read.
+    """
+    f = e.functions
+    numbers = _numbers(e, kinds, how)
+    if numbers is None:
+        read = plain(frame, e, {name: kinds[name] for name in how.needed})
+        types = type(read.schema)(list(read.schema.fields))
+        types = types.add("r", "long").add("moment", "long").add("number", "double")
+        frame = mapped(read, RowNumbers(how, reading), types)
+        numbers = (f.col("r"), f.col("moment"), f.col("number"))
+    rows = {"person": sortable(e, e.plain(how.unit, kinds[how.unit]), kinds[how.unit])}
+    rows |= dict(zip(("r", "moment", "number"), numbers, strict=True))
+    for i, name in enumerate(how.groups):
+        rows[f"g{i}"] = sortable(e, e.plain(name, kinds[name]), kinds[name])
+    made = [_whole_number(e, how).alias("k")]
+    for i in range(len(how.groups)):
+        least, most = f.min(f"g{i}"), f.max(f"g{i}")
+        made.append(f.when(least == most, least).alias(f"c{i + 1}"))
+    prepared = frame.select(*(c.alias(name) for name, c in rows.items()))
+    people = prepared.groupBy("person").agg(*made)
+    groups = [f.col(f"c{i + 1}") for i in range(len(how.groups))]
+    k = f.col("k")
+    value = k.cast("double")
+    if not how.counts:
+        value = f.timestamp_micros(k) if how.dated else how.value(value, e)
+    return people.select(value.alias("c0"), *groups)
+
+
+def _numbers(e: Expressions, kinds: Mapping[str, str], how: Reduction) -> tuple[Any, ...] | None:
+    """Return the whole number of a row and how late it is; None if only Python can read them."""
+    late = e.whole(0), e.functions.lit(0.0)
+    if how.column is None:
+        return (e.whole(1), *late)
+    r = _row(e, e.plain(how.column, kinds[how.column]), kinds[how.column], how)
+    if how.order is None:
+        return None if r is None else (r, *late)
+    kind, c = kinds[how.order], e.plain(how.order, kinds[how.order])
+    if r is None or kind not in {"integer", "float", "boolean", *TIMES}:
+        return None
+    if kind in TIMES:
+        t, inside = e.near(c, kind)
+        return r, e.functions.when(inside, t).otherwise(e.whole(-SHIFT)), late[1]
+    x, none = e.number(c, kind)
+    missing = e.functions.lit(float("-inf"))
+    return r, late[0], e.functions.when(none, missing).otherwise(x + e.functions.lit(0.0))
+
+
+def _row(e: Expressions, c: Any, kind: str, how: Reduction) -> Any | None:
+    """Return the whole number of a row, NULL if it has none; None if only Python can read it."""
+    f = e.functions
+    if how.counts:
+        there = e.present(c, kind)
+        return None if there is None else f.when(there.expression >= e.whole(0), e.whole(1))
+    if kind not in {"integer", "float", "boolean", *TIMES}:
+        return None
+    if how.dated != (kind in TIMES):
+        return f.when(f.lit(False), e.whole(0))  # noqa: FBT003
+    if how.dated:
+        t, inside = e.near(c, kind)
+        return f.when(inside, t)
+    x, none = e.number(c, kind)
+    return f.when(~none, how.row(x, e))
+
+
+def _whole_number(e: Expressions, how: Reduction) -> Any:
+    """Return the aggregate that makes a person's whole number of those of their rows."""
+    f, r = e.functions, e.functions.col("r")
+    n = f.count(r)
+    if how.counts:
+        return n
+    if how.how == "sum":
+        most, least = (f.lit(end).cast(_DECIMAL) for end in (LARGEST, -LARGEST))
+        near = f.greatest(f.least(f.sum(r.cast(_DECIMAL)), most), least)
+        return f.when(n > e.whole(0), near.cast(_BIGINT))
+    if how.how == "mean":
+        twice = f.sum((r + e.whole(SHIFT)).cast(_DECIMAL)) * f.lit(2).cast("decimal(1,0)")
+        share = f.call_function("div", twice + n.cast(_DECIMAL), (n * e.whole(2)).cast(_DECIMAL))
+        return f.when(n > e.whole(0), share - e.whole(SHIFT))
+    if how.how == "last":
+        late = f.when(r.isNotNull(), f.struct(f.col("moment"), f.col("number"), r.alias("r")))
+        return f.max(late).getField("r")
+    return f.min(r) if how.how == "min" else f.max(r)
 
 
 # ---- The engine ----------------------------------------------------------------------------------
@@ -669,6 +809,23 @@ class Spark(Engine):
         engine._kinds = {**engine._kinds, **kinds}  # noqa: SLF001
         added = {name: declared(types[place].dataType) for name, place in places.items()}
         engine._types = {**self._types, **added}  # noqa: SLF001
+        return engine
+
+    def reduced(self, how: Reduction) -> Engine:
+        """Return one row for each person; see `sourdine.frames.people`."""
+        placed = replace(
+            how,
+            unit=self._place[how.unit],
+            column=None if how.column is None else self._place[how.column],
+            order=None if how.order is None else self._place[how.order],
+            groups=tuple(self._place[name] for name in how.groups),
+        )
+        rows = grouped(self._frame, self._e, self._placed_kinds, placed, self.reading)
+        engine = self._other(rows)
+        engine._place = {name: f"c{i}" for i, name in enumerate(how.names)}  # noqa: SLF001
+        types = [field.dataType for field in rows.schema.fields]
+        engine._kinds = dict(zip(how.names, map(kind_of, types), strict=True))  # noqa: SLF001
+        engine._types = dict(zip(how.names, map(declared, types), strict=True))  # noqa: SLF001
         return engine
 
     @property

@@ -1,0 +1,241 @@
+"""Records that count with a weight: what one moves, what is refused, what is said."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from dataclasses import replace
+from fractions import Fraction
+
+import attrs
+import duckdb
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import sourdine as sd
+from sourdine.audit import replay
+from sourdine.audit.exhaustive import p_value, worst_of
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.mechanisms.mechanism import recording
+from sourdine.noise import SYSTEM, SeededSource
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE
+from sourdine.questions import read
+
+B = {"bounds": (0, 2), "step": 1}
+ASKED = {
+    "count": {},
+    "sum": {"bounds": (-1, 2), "step": 1},
+    "mean": B,
+    "proportion": {"category": 1},
+    "histogram": {"bins": [0, 1, 2]},
+}
+HEAVIEST = 3
+RECORDS = list(itertools.product((None, -1, 0, 1, 2), (None, -5, 0, 1, HEAVIEST, 1e9)))
+
+
+def asked(name, **more):
+    said = {"statistic": name, "column": "x", "epsilon": 1, "weights": "w"}
+    return read({**said, "weight_bounds": (0, HEAVIEST), **ASKED[name], **more})
+
+
+@pytest.fixture(autouse=True)
+def whole_weights(monkeypatch):
+    """A lattice of four weights, so that all neighbours can be looked at."""
+    from sourdine.central import weights
+    from sourdine.grid import Grid
+
+    monkeypatch.setattr(weights, "Grid", lambda low, high: Grid(low, high, step=1))
+
+
+def table(records):
+    return {"x": [x for x, _ in records], "w": [w for _, w in records]}
+
+
+def drawn_from(question, records):
+    """The mechanism of a whole call, and its private input."""
+    with recording() as transcript:
+        question.release(table(records))
+    (step,) = transcript.steps
+    return step.mechanism, step.x
+
+
+def neighbours(relation):
+    for rest in ([], [(1, 2)], [(0, 1), (None, 2), (2, HEAVIEST)]):
+        for one in RECORDS:
+            if relation is ADD_REMOVE:
+                yield rest, [*rest, one]
+            else:
+                for two in RECORDS:
+                    yield [*rest, one], [*rest, two]
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
+@pytest.mark.parametrize("name", ASKED)
+def test_the_exact_worst_case_of_a_weighted_record(name, relation):
+    """A record of any value and weight, added, removed or replaced: the loss is epsilon."""
+    question = asked(name, relation=relation)
+    found, pairs, laws = {}, {}, {}
+
+    def of(records):
+        key = repr(records)
+        if key not in found:
+            mechanism, x = drawn_from(question, records)
+            found[key] = mechanism, tuple(np.ravel(np.array(x, object)).tolist()), x
+        return found[key]
+
+    for one, two in neighbours(relation):
+        (mechanism, a, x), (_, b, y) = of(one), of(two)
+        if a != b:
+            for key, v in ((a, x), (b, y)):
+                if key not in laws:
+                    laws[key] = mechanism.law(mechanism.read(v))
+            pairs[tuple(sorted((a, b)))] = (a, b, laws[a], laws[b])
+    worst = worst_of(pairs.values(), question.cost)
+    assert worst.within(question.cost), worst.pair()
+    assert worst.epsilon >= 0.99, "the noise is no larger than it must be"
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize("name", ASKED)
+def test_a_whole_weighted_call_is_replayed(name, relation):
+    """Also by groups, and for a person with several rows."""
+    base = [("p", "a", 1, 2), ("p", "b", 2, 3), ("q", "b", 0, None), ("r", None, None, 1)]
+    moved = [[("s", "a", 2, 1e9), ("s", "a", 2, 3)], [("s", "b", 1, 3), ("s", "b", 0, 3)]]
+    for more in ({}, {"by": "g", "keys": ["a", "b"], "other": True}):
+        question = asked(name, relation=relation, unit="who", rows=2, **more)
+
+        def call(rows, question=question):
+            columns = dict(zip(("who", "g", "x", "w"), zip(*rows, strict=True), strict=True))
+            seeded = attrs.evolve(question, source=SeededSource(1), error=None)
+            release = seeded.release({name: list(own) for name, own in columns.items()})
+            return replace(release, cost=attrs.evolve(seeded, source=SYSTEM, error=None).cost)
+
+        for rows in moved:
+            other = [row for row in base if relation == "add_remove" or row[0] != "p"] + rows
+            result = replay(call, base, other)
+            assert result.holds, (rows, result.faults)
+
+
+def test_noise_without_the_weight_would_be_too_small():
+    """The same call, as if the largest weight were a third of what it is."""
+    one, two = [(1, 2)], [(1, 2), (1, HEAVIEST)]
+    question = asked("count")
+    mechanism, x = drawn_from(question, one)
+    _, y = drawn_from(question, two)
+    weaker = attrs.evolve(mechanism, sensitivity=1)
+    assert (x, y) == (2, 5)
+    for drawn, holds in ((mechanism, True), (weaker, False)):
+        worst = worst_of([(x, y, drawn.law(x), drawn.law(y))], question.cost)
+        assert worst.within(question.cost) is holds
+
+
+def test_a_weighted_count_follows_its_law():
+    question = attrs.evolve(asked("count"), source=SeededSource(4), error=None)
+    records = [(1, 2), (0, 3), (None, 3), (2, None)]
+    mechanism, x = drawn_from(question, records)
+    assert x == 5
+    data = question.counted(sd.frames.frame.Frame(table(records)))
+    drawn = np.array([question.draw(data)["count"] for _ in range(4000)])
+    assert p_value(drawn, mechanism.law(x)) > 1e-9
+    assert p_value(drawn, mechanism.law(x + 1)) < 1e-9
+
+
+X = [10.0, 20.0, None, 40.0, 5.0]
+W = [1.5, 2.25, 4.0, None, -3.0]
+SURE = {"epsilon": 10**9, "weights": "w", "weight_bounds": (0, 10)}
+
+
+@pytest.mark.parametrize("open_", [dict, duckdb.from_arrow, pl.from_arrow], ids=["d", "duck", "pl"])
+def test_weighted_statistics_are_those_of_the_weights(open_, monkeypatch):
+    monkeypatch.undo()
+    rows = {"x": X, "w": W, "g": [*"uuvvv"]}
+    data = rows if open_ is dict else open_(pa.table(rows))
+    near = {"abs": 1e-3}
+    assert sd.count(data, **SURE).value == pytest.approx(7.75, **near)
+    assert sd.count(data, column="x", **SURE).value == pytest.approx(3.75, **near)
+    said = {"column": "x", "bounds": (0, 100), "step": 1, **SURE}
+    assert sd.sum(data, **said).value == pytest.approx(60, **near)
+    assert sd.mean(data, **said).value == pytest.approx(16, **near)
+    share = sd.proportion(data, column="g", category="u", **SURE).value
+    assert share == pytest.approx(3.75 / 7.75, **near)
+    bins = sd.histogram(data, column="x", bins=[0, 15, 100], missing="count", **SURE)
+    assert bins.value.tolist() == pytest.approx([1.5, 2.25, 4], **near)
+    means = sd.mean(data, by="g", keys=["u", "v"], **said).value
+    assert means["u"] == pytest.approx(16, **near)
+
+
+def test_weights_are_clamped_and_rounded(monkeypatch):
+    monkeypatch.undo()
+    data = {"w": [1e300, float("inf"), 0.1, float("nan"), -1.0]}
+    assert sd.count(data, **SURE).value == pytest.approx(20.1, abs=1e-3)
+    question = read({"statistic": "count", "weights": "w", "weight_bounds": (0, 10), "epsilon": 1})
+    assert question.copies * question.weight_step == 10
+    assert question.weight_step <= Fraction(10, 2**20)
+
+
+def test_intervals_cover_the_noise_and_no_more(monkeypatch):
+    monkeypatch.undo()
+    rng = np.random.default_rng(2)
+    data = {"x": rng.integers(0, 100, 500), "w": rng.gamma(2, 2, 500)}
+    true = {
+        "count": data["w"].clip(0, 10).sum(),
+        "mean": np.average(data["x"], weights=data["w"].clip(0, 10)),
+    }
+    said = {"column": "x", "weights": "w", "weight_bounds": (0, 10), "epsilon": 1}
+    for name, own in (("count", {}), ("mean", {"bounds": (0, 100), "step": 1})):
+        question = read({"statistic": name, **said, **own})
+        ends = [question.release(data).interval() for _ in range(400)]
+        inside = sum(low <= true[name] <= high for low, high in ends)
+        assert inside >= 380 - 26, name  # six standard deviations below 95%
+        error = question.error(n=round(true["count"]))
+        half = np.median([(high - low) / 2 for low, high in ends])
+        assert 0.5 <= error / half <= 2
+        assert any("not how the survey was drawn" in c for c in question.caveats)
+    with pytest.raises(ParameterError):
+        question.release(data).interval(of="population")
+
+
+REFUSED = [
+    ({"weight_bounds": None}, "weight_bounds must be given with weights"),
+    ({"weights": None}, "weight_bounds must be omitted without weights"),
+    ({"weight_bounds": (1, 3)}, "weight_bounds must be 0 and the largest weight, got 1 and 3"),
+    ({"weight_bounds": (0, 0)}, "weight_bounds"),
+    ({"weight_bounds": ("2020-01-01", "2021-01-01")}, "weight_bounds must be 0 and the largest"),
+    ({"weight_bounds": 3}, "weight_bounds must be 0 and the largest weight"),
+    ({"population": True}, "population must be omitted with weights"),
+    ({"method": "exponential"}, "method must be 'laplace' or 'gaussian' with weights"),
+    ({"missing": "middle", "relation": "substitute"}, "missing must be 'exclude' with weights"),
+    ({"bounds": "find"}, "bounds must be given with weights, and not found"),
+    ({"unit": "who", "rows": "find"}, "rows must be given with weights, and not found"),
+    ({"unit": "who", "per_person": "sum"}, "per_person must be omitted with weights"),
+    ({"by": "who", "keys": "unknown", "delta": 1e-6}, "keys must be given with weights"),
+    ({"weights": "who"}, "weights must hold numbers"),
+    ({"weights": "none"}, "weights must be one of the columns"),
+]
+
+
+@pytest.mark.parametrize(("typed", "told"), REFUSED, ids=range(len(REFUSED)))
+def test_what_does_not_go_with_weights_is_refused(typed, told):
+    data = {"x": np.array([1.0]), "w": np.array([1.0]), "who": np.array(["a"])}
+    said = {"column": "x", "bounds": (0, 2), "epsilon": 1, "weights": "w", "weight_bounds": (0, 3)}
+    with pytest.raises(ParameterError) as caught:
+        sd.mean(data, **{**said, **typed})
+    assert told in str(caught.value)
+
+
+@pytest.mark.parametrize("name", ["median", "variance", "cdf", "mode", "table", "describe"])
+def test_other_statistics_take_no_weights(name):
+    with pytest.raises(ParameterTypeError, match="Only count, sum, mean, proportion and histogram"):
+        getattr(sd, name)({"x": [1]}, epsilon=1, weights="x", weight_bounds=(0, 1))
+
+
+@pytest.mark.parametrize("name", ASKED)
+def test_weighted_questions_are_written_and_read_again(name):
+    question = asked(name)
+    again = read(json.loads(json.dumps(question.to_dict())))
+    assert again == question
+    assert again.weights == "w"
+    release = question.release(table([(1, 2), (0, 1)]))
+    assert sd.Release.from_json(release.to_json()).interval() is not None
