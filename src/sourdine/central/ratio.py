@@ -96,7 +96,10 @@ register(
         inputs=((0, 0), (5, -3)),
         tight=True,
         draws=20_000,
-        also=("mean.laplace", "variance.laplace", "proportion.laplace", "table.laplace"),
+        also=(
+            "mean.laplace", "variance.laplace", "std.laplace", "proportion.laplace",
+            "table.laplace",
+        ),
     )
 )
 
