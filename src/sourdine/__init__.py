@@ -79,7 +79,9 @@ if TYPE_CHECKING:
 
     # Statistics are found by name (`__getattr__`); these lines are for type checkers and editors.
     cdf = function(central.Cdf)
+    correlation = function(central.Correlation)
     count = function(central.Count)
+    covariance = function(central.Covariance)
     describe = function(central.Describe)
     histogram = function(central.Histogram)
     mean = function(central.Mean)
@@ -88,6 +90,8 @@ if TYPE_CHECKING:
     proportion = function(central.Proportion)
     quantile = function(central.Quantile)
     quantiles = function(central.Quantiles)
+    regression = function(central.Regression)
+    std = function(central.Std)
     sum = function(central.Sum)  # noqa: A001 - the statistic
     table = function(central.Table)
     variance = function(central.Variance)
@@ -134,7 +138,9 @@ __all__ = [
     "cdf",
     "central",
     "client",
+    "correlation",
     "count",
+    "covariance",
     "curator",
     "data",
     "describe",
@@ -156,8 +162,10 @@ __all__ = [
     "quantile",
     "quantiles",
     "questions",
+    "regression",
     "reports",
     "session",
+    "std",
     "sum",
     "table",
     "variance",

@@ -147,7 +147,9 @@ class ProductSums(Mechanism["Whole"]):
     @cached_property
     def _released(self) -> tuple[tuple[int, tuple[tuple[Whole, int], ...]], ...]:
         """For each sum its denominator, and the powers of ticks that its numerator is made of."""
-        columns = [_polynomials(last, cells=self.cells, squares=self.squares) for last in self.lasts]
+        columns = [
+            _polynomials(last, cells=self.cells, squares=self.squares) for last in self.lasts
+        ]
         found = []
         for own in self.names:
             parts = [columns[j][k] for j, k in enumerate(own)]
@@ -210,7 +212,9 @@ class ProductSums(Mechanism["Whole"]):
                 sensitivity=moves + (0 if self.exact else k),
                 relation=self.relation,
             )
-        squared = (4 * (self.moves - 1) if replaced else self.moves) * (self.rows * self.lattice) ** 2
+        squared = (4 * (self.moves - 1) if replaced else self.moves) * (
+            self.rows * self.lattice
+        ) ** 2
         return Gaussian(
             epsilon=self.epsilon,
             delta=self.delta,

@@ -256,6 +256,13 @@ OF = Kind(
     parse=_parsed(kinds.KEYS.parse),
     shape=list[str],
 )
+
+
+def for_each_column(found: Kind) -> Kind:
+    """Return the kind of a dict by column without the words that stand for all columns."""
+    return replace(found, schema=found.schema["anyOf"][-1])
+
+
 BOUNDS = Kind(
     metavar="COLUMN:LOWER,UPPER",
     schema={"anyOf": [{"const": "find"}, _object(kinds.BOUNDS.schema)]},

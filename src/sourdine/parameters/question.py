@@ -415,7 +415,7 @@ def function(statistic: Callable[P, Question]) -> Callable[Concatenate[object, P
         question: Question = read(cls, named(cls, placed, typed))
         return question.release(x)
 
-    documented(call, cls, "x")
+    documented(call, cls, "data" if "x" in {p.name for p in parameters(cls)} else "x")
     return call
 
 
