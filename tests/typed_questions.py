@@ -31,6 +31,8 @@ SHARED = ("relation", "unit", "rows", "read")
 """What a session fixes when it is opened."""
 
 AGE = {"column": "age", "bounds": (0, 120), "step": 1, "n": 1000, "epsilon": 1}
+TWO = {"x": "age", "y": "patient", "bounds": {"age": (0, 120), "patient": (0, 20)}, "n": 1000,
+       "epsilon": 1}  # fmt: skip
 BASE = {
     "count": {"epsilon": 1},
     "sum": AGE,
@@ -47,6 +49,8 @@ BASE = {
         "epsilon": 1,
     },
     "cdf": AGE,
+    "std": AGE,
+    **dict.fromkeys(("covariance", "correlation", "regression"), TWO),
 }  # fmt: skip
 """A good question of each statistic."""
 
@@ -115,7 +119,7 @@ GOOD: dict[str, list[Any]] = {
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
           "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05, "cdf": 0.05,
-          "table": 0.1}  # fmt: skip
+          "table": 0.1, "std": 10, "covariance": 20, "correlation": 0.5, "regression": 2}  # fmt: skip
 OF_A_TABLE: dict[str, list[Any]] = {
     "of": [{"age": ["mean"]}, {"age": ["mean", "deciles", "count"], "*": ["count"]},
            {"age": ("sum", "variance")}],
@@ -127,6 +131,24 @@ NOT_OF_A_TABLE: dict[str, list[Any]] = {
     "bounds": [3, [0, 120], {}, {"age": 3}, {"age": (1, 0)}, {"region": (0, 1)}],
     "steps": [3, {"age": "x"}, {"age": 0}, {"age": 0.7}],
 }
+OF_TWO: dict[str, list[Any]] = {
+    "bounds": [{"age": (0, 240), "patient": (0, 20)}, {"age": ["0", 120.5], "patient": (-1, 30)}],
+    "steps": [{"age": 1}, {"age": "0.5", "patient": Fraction(1, 4)}],
+    "x": ["age"],
+    "y": ["patient"],
+}
+NOT_OF_TWO: dict[str, list[Any]] = {
+    "bounds": [3, [0, 120], {}, {"age": (0, 120)}, {"age": 3}, {"region": (0, 1)}, "find",
+               {"age": (0, 120), "patient": "find"}],
+    "steps": NOT_OF_A_TABLE["steps"],
+    "x": [3, True, "", {"a": 1}, "patient", ["age", ""]],
+    "y": [3, True, "", ["age"], "age"],
+}  # fmt: skip
+BY_COLUMN = {
+    "table": (OF_A_TABLE, NOT_OF_A_TABLE),
+    **dict.fromkeys(("covariance", "correlation", "regression"), (OF_TWO, NOT_OF_TWO)),
+}
+"""Good and bad values of parameters that some statistics have in a way of their own."""
 ORDERS = [
     [0.1, 0.9],
     "0.1,0.5,0.9",
@@ -285,7 +307,8 @@ class Asked:
         """What is typed in a shell; None where a value has no text."""
         words = []
         for name, x in self.typed.items():
-            by_column = self.name == "table" and name in OF_A_TABLE
+            own = BY_COLUMN.get(self.name, ({}, {}))[0]
+            by_column = name in own and name not in ("x", "y")
             if by_column and not (isinstance(x, dict) and x):
                 return None
             parts = [Of(*pair) for pair in x.items()] if by_column else _repeated(name, x)
@@ -305,7 +328,7 @@ class Asked:
             return None
 
 
-TEXTS = ("column", "by", "keys", "unit", "category", "categories", "method", "missing", "relation")
+TEXTS = ("column", "x", "y", "by", "keys", "unit", "category", "categories", "method", "missing", "relation")
 
 
 def _repeated(name: str, x: Any) -> list[Any]:
@@ -367,8 +390,9 @@ def _good() -> list[Asked]:
     for name, cls in STATISTICS.items():
         base, listed = _base(name), {p.name for p in parameters(cls)}
         for p in parameters(cls):
-            own = OF_A_TABLE if name == "table" and p.name in OF_A_TABLE else GOOD
-            beside = [] if own is OF_A_TABLE else BESIDE.get(p.name, [])
+            special = BY_COLUMN.get(name, ({}, {}))[0]
+            own = special if p.name in special else GOOD
+            beside = [] if own is special else BESIDE.get(p.name, [])
             for value, more in [(value, {}) for value in own.get(p.name, ())] + beside:
                 known = {k: x for k, x in more.items() if x is OUT or k in listed}
                 if name == "mode" and p.name == "categories":
@@ -379,8 +403,9 @@ def _good() -> list[Asked]:
         table.append(base.with_(unit="patient", rows=2, **GROUPS))
     table += [_base("quantiles").with_(q=q) for q in ORDERS]
     table += [_base("quantile").with_(q=q) for q in (0.5, "1/3", Fraction(1, 7), "0.99")]
-    for name in ("mean", "quantiles", "quantile", "median"):
+    for name in ("mean", "quantiles", "quantile", "median", "covariance", "regression"):
         table += [_base(name).with_(**more) for more in _methods(name)]
+    table.append(_base("regression").with_(x=["age"]))
     table += [_base("mean").with_(missing=m, **FIXED) for m in ("auto", "exclude", "middle")]
     table += [_base("proportion").with_(missing=m) for m in ("auto", "exclude", "no")]
     for name in ("mean", "quantiles", "quantile", "median"):
@@ -416,8 +441,9 @@ def _bad() -> list[Asked]:
     common = {p.name for p in parameters(Statistic)}
     for name, cls in STATISTICS.items():
         for p in parameters(cls):
-            own = NOT_OF_A_TABLE if name == "table" and p.name in NOT_OF_A_TABLE else BAD
-            more, values = {} if own is NOT_OF_A_TABLE else WITHOUT.get(p.name, {}), own[p.name]
+            special = BY_COLUMN.get(name, ({}, {}))[1]
+            own = special if p.name in special else BAD
+            more, values = {} if own is special else WITHOUT.get(p.name, {}), own[p.name]
             some = values if name in ("count", "mean") or p.name not in common else values[:3]
             table += [_base(name).with_(**{**more, p.name: value}) for value in some]
     table += [_base(name).with_(**more) for name, more in COMBINATIONS]

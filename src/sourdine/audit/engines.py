@@ -250,7 +250,7 @@ def sums(open_: Open) -> None:
 
 @_covers("products")
 def products(open_: Open) -> None:
-    """Check that sums of products are exact, of rows in which no column is missing, by group too."""
+    """Check that sums of products are exact, of rows with no missing value, and by group."""
     frame, rows = _opened(open_)
     powers = [(0, 0, 0), (1, 0, 0), (0, 2, 0), (1, 0, 1), (2, 2, 1)]
     columns_ = [("float", "small", "whole"), ("text", "unsigned", "decimal")]

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 # ---- The tail of noise and chance together -------------------------------------------------------
 
 
-ROUNDS = 50
+ROUNDS = 30
 
 
 def noise_quantile(scales: Floats, variance: float, beta: float) -> float:
@@ -280,7 +280,7 @@ class NoisyMoments:
                 top_e = float((size + off_c).sum())
                 squares_w = 1 / d + float(eta @ eta)
                 variance = min(top_w**2 * (bound + float(delta @ delta)), top_e**2 * squares_w)
-            return d * (self.quantile(weights, main * beta, variance) + float(eta @ delta))
+            return float(d * (self.quantile(weights, main * beta, variance) + float(eta @ delta)))
 
         return theta - _crossing(lambda x: passed(theta - x)), theta + _crossing(
             lambda x: passed(theta + x)
@@ -323,7 +323,7 @@ class NoisyMoments:
             off_x, off_y = np.array([dx, 0.0, 0.0]), np.array([dy, 0.0, 0.0])
             weights += np.einsum("i,ijk,j->k", off_x, self.sizes, np.abs(y) + off_y)
             weights += np.einsum("i,ijk,j->k", np.abs(x), self.sizes, off_y)
-            return (self.quantile(weights, main * beta, variance) + spare) / n
+            return float((self.quantile(weights, main * beta, variance) + spare) / n)
 
         low = value - _crossing(lambda x: passed(value - x))
         high = value + _crossing(lambda x: passed(value + x))

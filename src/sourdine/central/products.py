@@ -258,7 +258,7 @@ class ProductSums(Mechanism["Whole"]):
 
     def draw(self, x: Whole, size: int | None, source: Source) -> Any:
         drawn = self.noise.draw(self._input(x), size, source)
-        return drawn if size is not None else tuple(int(v) for v in drawn)
+        return drawn if size is not None else tuple(int(v) for v in np.ravel(drawn))
 
     def draw_all(self, xs: Sequence[Whole], source: Source) -> list[Any]:
         drawn = self.noise.draw_all([self._input(x) for x in xs], source)

@@ -17,7 +17,7 @@ from sourdine.central.distribution import ReadOff, read_off
 from sourdine.central.mean import read_method
 from sourdine.central.moments import NoisyMoments
 from sourdine.central.products import MOST_CELLS, ProductSums
-from sourdine.central.statistic import Statistic, require_delta
+from sourdine.central.statistic import Statistic, lattice, require_delta
 from sourdine.central.table import BOUNDS, STEPS, for_each_column, read_bounds, read_steps
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
@@ -197,9 +197,10 @@ class OfColumns(Statistic):
     @cached_property
     def grids(self) -> tuple[Grid, ...]:
         """The grid of each column."""
+        ends: dict[str, Any] = dict(self.bounds)
         steps = dict(self.steps)
         bits = FEWER if len(self.names) == MOST_CELLS and self.method == "laplace" else POINTS
-        return tuple(_grid(*dict(self.bounds)[c], steps.get(c), bits) for c in self.names)
+        return tuple(_grid(ends[c], steps.get(c), bits) for c in self.names)
 
     @cached_property
     def cells(self) -> list[Ticks]:
@@ -312,11 +313,10 @@ class OfColumns(Statistic):
         """Return the error for data as it is planned for."""
 
 
-def _grid(lower: Any, upper: Any, step: Any, bits: int) -> Grid:
+def _grid(bounds: tuple[Any, Any], step: Any, bits: int) -> Grid:
     """Return a column's grid; by default a power of two is its step."""
-    if step is not None:
-        return Grid(lower, upper, step)
-    fine = Grid(lower, upper)
+    lower, upper = bounds
+    fine = lattice(bounds, step)
     if fine.points is not None:
         raise ParameterError(
             "bounds",
@@ -325,6 +325,8 @@ def _grid(lower: Any, upper: Any, step: Any, bits: int) -> Grid:
             "Convert dates to numbers first, such as years. Use {bounds}.",
             bounds={"age": (0, 120)},
         )
+    if step is not None:
+        return fine
     least = Fraction(upper) - Fraction(lower)
     coarse = fine.step
     while least / coarse >= 1 << bits:
@@ -559,7 +561,7 @@ class Regression(OfColumns):
 
     x: tuple[str, ...] | None = field(  # type: ignore[assignment]
         default=None, converter=read_predictors,
-        metadata=param(kinds.BY, "The predictors: one column or several.", group=WHAT),
+        metadata=param(kinds.NAMES, "The predictors: one column or several.", group=WHAT),
     )  # fmt: skip
 
     @property
@@ -706,38 +708,41 @@ class Regression(OfColumns):
         )
         low, width = float(self.lowest[0]), float(self.widths[0])
         x = [low + width * i / (KNOTS - 1) for i in range(KNOTS)]
-        bottom, top = self._response(-1), self._response(1)
+        bottom, top = self._response(-2), self._response(2)  # the band is cut off there
         beta = (1 - self.display.confidence) / len(parts)
         series = []
         for name, drawn in parts:
-            band = [self.fitted_limits(drawn, [at], beta, "sample") for at in x]
             value = [self.fitted_value(drawn, [at]) for at in x]
+            band = [self.fitted_limits(drawn, [at], beta, "sample") for at in x]
+            true = None
+            if truth is not None:
+                true = [truth[INTERCEPT] + truth[self.predictors[0]] * at for at in x]
             series.append(
                 ChartSeries(
                     name=name,
                     x=x,
                     value=value,
-                    low=[
-                        max(min(a, v), 2 * bottom - top)
-                        for (a, _), v in zip(band, value, strict=True)
-                    ],
-                    high=[
-                        min(max(b, v), 2 * top - bottom)
-                        for (_, b), v in zip(band, value, strict=True)
-                    ],
-                    truth=None
-                    if truth is None
-                    else [truth[INTERCEPT] + truth[self.predictors[0]] * at for at in x],
+                    low=[max(min(a, v), bottom) for (a, _), v in zip(band, value, strict=True)],
+                    high=[min(max(b, v), top) for (_, b), v in zip(band, value, strict=True)],
+                    truth=true,
                 )
             )
         return Chart(
             mark="line",
             x=ChartAxis(label=self.predictors[0], view=(x[0], x[-1])),
-            y=ChartAxis(label=str(self.y), view=(bottom, top)),
+            y=ChartAxis(label=str(self.y), view=self._view(series)),
             series=series,
             grouped=estimator is not self,
             told=charts.told(release.columns()),
         )
+
+    def _view(self, series: Sequence[ChartSeries]) -> tuple[float, float]:
+        """Return what the axis of y shows: the lines and bands, within the bounds of y."""
+        bottom, top = self._response(-1), self._response(1)
+        low = max(min(min(one.low) for one in series), bottom)
+        high = min(max(max(one.high) for one in series), top)
+        room = max(0.1 * (high - low), 0.02 * (top - bottom))
+        return max(low - room, bottom), min(high + room, top)
 
     def _coefficients(self, columns: Columns, truth: Any) -> Chart:
         """Return a dot for each slope: what y changes by across the range of its column."""

@@ -322,7 +322,7 @@ class Duck(Engine):
             return super().products(cells, powers)
         wide = "BIGINT" if most < _BIGINT else "HUGEINT"
         half = f"CAST({1 << _HALF} AS HUGEINT)"
-        added = []
+        added: list[str] = []
         for own in powers:
             ticks = [f"CAST(k{i} AS {wide})" for i, power in enumerate(own) for _ in range(power)]
             product = " * ".join(ticks) or f"CAST(1 AS {wide})"
