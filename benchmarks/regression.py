@@ -84,9 +84,7 @@ def made(rng: np.random.Generator) -> dict[str, Design]:
     return {
         "made: plain": whole(u, 0.4 * u + 0.2 * e),
         "made: two correlated predictors": whole(u, near, 0.4 * u - 0.2 * near + 0.2 * e),
-        "made: three predictors": whole(
-            u, v, rng.uniform(-1, 1, n), 0.3 * u - 0.3 * v + 0.2 * e
-        ),
+        "made: three predictors": whole(u, v, rng.uniform(-1, 1, n), 0.3 * u - 0.3 * v + 0.2 * e),
         "made: errors spread with u squared": whole(u, 0.3 * u + 0.5 * u * u * e),
         "made: heavy tails": whole(u, 0.3 * u + 0.05 * rng.standard_t(1.5, n)),
         "made: not linear": whole(u, u * u - 0.4 + 0.1 * e),
@@ -140,9 +138,7 @@ def covered(design: Design, n: int, epsilon: float, runs: int, rng: np.random.Ge
             held = (ends[:, 0] <= true) & (true <= ends[:, 1])
             hits[of] += np.isinf(ends).all() if singular else held
             widths[of].append(ends[:, 1] - ends[:, 0])
-    return {
-        of: (hits[of] / runs, np.median(np.array(widths[of]), axis=0)) for of in hits
-    }
+    return {of: (hits[of] / runs, np.median(np.array(widths[of]), axis=0)) for of in hits}
 
 
 def coverage(runs: int, seed: int) -> bool:

@@ -328,7 +328,19 @@ class Asked:
             return None
 
 
-TEXTS = ("column", "x", "y", "by", "keys", "unit", "category", "categories", "method", "missing", "relation")
+TEXTS = (
+    "column",
+    "x",
+    "y",
+    "by",
+    "keys",
+    "unit",
+    "category",
+    "categories",
+    "method",
+    "missing",
+    "relation",
+)
 
 
 def _repeated(name: str, x: Any) -> list[Any]:

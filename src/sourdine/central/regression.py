@@ -18,7 +18,14 @@ from sourdine.central.mean import read_method
 from sourdine.central.moments import NoisyMoments
 from sourdine.central.products import MOST_CELLS, ProductSums
 from sourdine.central.statistic import Statistic, lattice, require_delta
-from sourdine.central.table import BOUNDS, STEPS, for_each_column, read_bounds, read_steps
+from sourdine.central.table import (
+    BOUNDS,
+    STEPS,
+    for_each_column,
+    of_steps,
+    read_bounds,
+    read_steps,
+)
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
 from sourdine.frames.cells import Ticks
@@ -200,7 +207,12 @@ class OfColumns(Statistic):
         ends: dict[str, Any] = dict(self.bounds)
         steps = dict(self.steps)
         bits = FEWER if len(self.names) == MOST_CELLS and self.method == "laplace" else POINTS
-        return tuple(_grid(ends[c], steps.get(c), bits) for c in self.names)
+        try:
+            return tuple(_grid(ends[c], steps.get(c), bits) for c in self.names)
+        except ParameterError as error:
+            if error.name != "step":
+                raise
+            raise of_steps(error) from None
 
     @cached_property
     def cells(self) -> list[Ticks]:

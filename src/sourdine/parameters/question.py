@@ -443,7 +443,7 @@ def _named_instead(
     for x in given_:
         guesses: tuple[str, ...] = ("q", "columns")
         if isinstance(x, str):
-            guesses = ("column", "columns")
+            guesses = ("column", "columns", "y", "x")
         elif isinstance(x, (int, float)):
             guesses = ("q", "epsilon")
         elif isinstance(x, (list, tuple)) and len(x) == 2:
