@@ -31,6 +31,8 @@ SHARED = ("relation", "unit", "rows", "read")
 """What a session fixes when it is opened."""
 
 AGE = {"column": "age", "bounds": (0, 120), "step": 1, "n": 1000, "epsilon": 1}
+TWO = {"x": "age", "y": "patient", "bounds": {"age": (0, 120), "patient": (0, 20)}, "n": 1000,
+       "epsilon": 1}  # fmt: skip
 BASE = {
     "count": {"epsilon": 1},
     "sum": AGE,
@@ -51,6 +53,8 @@ BASE = {
         "n": 1000, "epsilon": 1,
     },
     "cdf": AGE,
+    "std": AGE,
+    **dict.fromkeys(("covariance", "correlation", "regression"), TWO),
 }  # fmt: skip
 """A good question of each statistic."""
 
@@ -124,8 +128,8 @@ GOOD: dict[str, list[Any]] = {
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
           "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05, "cdf": 0.05,
-          "table": 0.1, "sql": 0.1}  # fmt: skip
-TABLES = ("table", "sql")
+          "table": 0.1, "sql": 0.1, "std": 10, "covariance": 20, "correlation": 0.5,
+          "regression": 2}  # fmt: skip
 OF_A_TABLE: dict[str, list[Any]] = {
     "of": [{"age": ["mean"]}, {"age": ["mean", "deciles", "count"], "*": ["count"]},
            {"age": ("sum", "variance")}],
@@ -137,6 +141,24 @@ NOT_OF_A_TABLE: dict[str, list[Any]] = {
     "bounds": [3, [0, 120], {}, {"age": 3}, {"age": (1, 0)}, {"region": (0, 1)}],
     "steps": [3, {"age": "x"}, {"age": 0}, {"age": 0.7}],
 }
+OF_TWO: dict[str, list[Any]] = {
+    "bounds": [{"age": (0, 240), "patient": (0, 20)}, {"age": ["0", 120.5], "patient": (-1, 30)}],
+    "steps": [{"age": 1}, {"age": "0.5", "patient": Fraction(1, 4)}],
+    "x": ["age"],
+    "y": ["patient"],
+}
+NOT_OF_TWO: dict[str, list[Any]] = {
+    "bounds": [3, [0, 120], {}, {"age": (0, 120)}, {"age": 3}, {"region": (0, 1)}, "find",
+               {"age": (0, 120), "patient": "find"}],
+    "steps": NOT_OF_A_TABLE["steps"],
+    "x": [3, True, "", {"a": 1}, "patient", ["age", ""]],
+    "y": [3, True, "", ["age"], "age"],
+}  # fmt: skip
+BY_COLUMN = {
+    **dict.fromkeys(("table", "sql"), (OF_A_TABLE, NOT_OF_A_TABLE)),
+    **dict.fromkeys(("covariance", "correlation", "regression"), (OF_TWO, NOT_OF_TWO)),
+}
+"""Good and bad values of parameters that some statistics have in a way of their own."""
 ORDERS = [
     [0.1, 0.9],
     "0.1,0.5,0.9",
@@ -316,7 +338,8 @@ class Asked:
                     return None
                 words.append(x)
                 continue
-            by_column = self.name in TABLES and name in OF_A_TABLE
+            own = BY_COLUMN.get(self.name, ({}, {}))[0]
+            by_column = name in own and name not in ("x", "y")
             if by_column and not (isinstance(x, dict) and x):
                 return None
             parts = [Of(*pair) for pair in x.items()] if by_column else _repeated(name, x)
@@ -338,6 +361,8 @@ class Asked:
 
 TEXTS = (
     "column",
+    "x",
+    "y",
     "where",
     "by",
     "keys",
@@ -411,8 +436,9 @@ def _good() -> list[Asked]:
     for name, cls in STATISTICS.items():
         base, listed = _base(name), {p.name for p in parameters(cls)}
         for p in parameters(cls):
-            own = OF_A_TABLE if name in TABLES and p.name in OF_A_TABLE else GOOD
-            beside = [] if own is OF_A_TABLE else BESIDE.get(p.name, [])
+            special = BY_COLUMN.get(name, ({}, {}))[0]
+            own = special if p.name in special else GOOD
+            beside = [] if own is special else BESIDE.get(p.name, [])
             for value, more in [(value, {}) for value in own.get(p.name, ())] + beside:
                 known = {k: x for k, x in more.items() if x is OUT or k in listed}
                 if name == "sql" and p.name in ("keys", "other"):
@@ -430,8 +456,9 @@ def _good() -> list[Asked]:
     table += [_base("mean").with_(unit="patient", per_person=how) for how in people]
     table += [_base("quantiles").with_(q=q) for q in ORDERS]
     table += [_base("quantile").with_(q=q) for q in (0.5, "1/3", Fraction(1, 7), "0.99")]
-    for name in ("mean", "quantiles", "quantile", "median"):
+    for name in ("mean", "quantiles", "quantile", "median", "covariance", "regression"):
         table += [_base(name).with_(**more) for more in _methods(name)]
+    table.append(_base("regression").with_(x=["age"]))
     table += [_base("mean").with_(missing=m, **FIXED) for m in ("auto", "exclude", "middle")]
     table += [_base("proportion").with_(missing=m) for m in ("auto", "exclude", "no")]
     for name in ("mean", "quantiles", "quantile", "median"):
@@ -467,8 +494,9 @@ def _bad() -> list[Asked]:
     common = {p.name for p in parameters(Statistic)}
     for name, cls in STATISTICS.items():
         for p in parameters(cls):
-            own = NOT_OF_A_TABLE if name in TABLES and p.name in NOT_OF_A_TABLE else BAD
-            more, values = {} if own is NOT_OF_A_TABLE else WITHOUT.get(p.name, {}), own[p.name]
+            special = BY_COLUMN.get(name, ({}, {}))[1]
+            own = special if p.name in special else BAD
+            more, values = {} if own is special else WITHOUT.get(p.name, {}), own[p.name]
             if name == "sql" and "by" in more:
                 more = GROUPED
             some = values if name in ("count", "mean") or p.name not in common else values[:3]

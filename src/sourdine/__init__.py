@@ -79,7 +79,9 @@ if TYPE_CHECKING:
 
     # Statistics are found by name (`__getattr__`); these lines are for type checkers and editors.
     cdf = function(central.Cdf)
+    correlation = function(central.Correlation)
     count = function(central.Count)
+    covariance = function(central.Covariance)
     describe = function(central.Describe)
     histogram = function(central.Histogram)
     mean = function(central.Mean)
@@ -88,7 +90,9 @@ if TYPE_CHECKING:
     proportion = function(central.Proportion)
     quantile = function(central.Quantile)
     quantiles = function(central.Quantiles)
+    regression = function(central.Regression)
     sql = central.sql.sql
+    std = function(central.Std)
     sum = function(central.Sum)  # noqa: A001 - the statistic
     table = function(central.Table)
     variance = function(central.Variance)
@@ -135,7 +139,9 @@ __all__ = [
     "cdf",
     "central",
     "client",
+    "correlation",
     "count",
+    "covariance",
     "curator",
     "data",
     "describe",
@@ -157,9 +163,11 @@ __all__ = [
     "quantile",
     "quantiles",
     "questions",
+    "regression",
     "reports",
     "session",
     "sql",
+    "std",
     "sum",
     "table",
     "variance",

@@ -10,7 +10,7 @@ Examples
 >>> question.epsilon
 Fraction(1, 2)
 >>> sorted(schema()["$defs"])[:3]
-['cdf', 'count', 'histogram']
+['cdf', 'correlation', 'count']
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sourdine.central import (
     Cdf,
+    Correlation,
     Count,
+    Covariance,
     Describe,
     Histogram,
     Mean,
@@ -32,8 +34,10 @@ from sourdine.central import (
     Proportion,
     Quantile,
     Quantiles,
+    Regression,
     Sql,
     Statistic,
+    Std,
     Sum,
     Table,
     Variance,
@@ -62,6 +66,7 @@ class Statistics(ABC, Generic[R]):
     sum = QuestionMethod(Sum)
     mean = QuestionMethod(Mean)
     variance = QuestionMethod(Variance)
+    std = QuestionMethod(Std)
     proportion = QuestionMethod(Proportion)
     histogram = QuestionMethod(Histogram)
     quantiles = QuestionMethod(Quantiles)
@@ -69,6 +74,9 @@ class Statistics(ABC, Generic[R]):
     median = QuestionMethod(Median)
     cdf = QuestionMethod(Cdf)
     mode = QuestionMethod(Mode)
+    covariance = QuestionMethod(Covariance)
+    correlation = QuestionMethod(Correlation)
+    regression = QuestionMethod(Regression)
     table = QuestionMethod(Table)
     sql = QuestionMethod(Sql)
 

@@ -43,6 +43,8 @@ ASKED = [
     ("sum", BETWEEN, NUMBERS),
     ("sum", {"bounds": "find"}, NUMBERS),
     ("variance", BETWEEN, NUMBERS),
+    ("std", BETWEEN, NUMBERS),
+    *((name, BETWEEN, NUMBERS) for name in ("covariance", "correlation", "regression")),
     ("proportion", {}, NUMBERS),
     ("proportion", {"category": "12"}, TEXTS),
     ("histogram", {"bins": 4, **BETWEEN}, NUMBERS),
@@ -84,6 +86,10 @@ def typed(name, own, column):
     if name == "sql":
         bounds = {"bounds": {column: own["bounds"]}} if "bounds" in own else {}
         return {**own, "statement": own["statement"].format(f'"{column}"'), **bounds}
+    if name in ("covariance", "correlation", "regression"):
+        other = "whole" if column != "whole" else "real"
+        bounds = {column: own["bounds"], other: (0, 9)}
+        return {"epsilon": 1, "x": other, "y": column, "bounds": bounds}
     if name == "describe":
         return {
             **own,
@@ -199,9 +205,11 @@ def test_text_is_read_where_it_is_declared_how():
 def test_what_declares_no_type_is_never_refused(value, tmp_path):
     """Lists, objects and text files: a refusal would depend on a value."""
     text = tmp_path / "text.csv"
-    text.write_text(f'x\n"{value}"\n1\n', encoding="utf-8")
-    objects = pd.DataFrame({"x": pd.Series([value, 1], dtype=object)})
-    for data in ({"x": [value, 1]}, objects, str(text), {"x": np.array([value, 1, None], object)}):
+    text.write_text(f'x,whole\n"{value}",1\n1,2\n', encoding="utf-8")
+    whole = {"whole": [1, 2]}
+    objects = pd.DataFrame({"x": pd.Series([value, 1], dtype=object), **whole})
+    array = {"x": np.array([value, 1, None], object), "whole": [1, 2, 3]}
+    for data in ({"x": [value, 1], **whole}, objects, str(text), array):
         for name, own, _ in ASKED:
             getattr(sd.Session(data, epsilon=99, delta=0.5).can_release, name)(
                 **typed(name, own, "x")

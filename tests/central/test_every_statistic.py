@@ -81,6 +81,29 @@ CALLS = {
         x, [0.25, 0.75], epsilon=1, interval=0.9, **B, **k
     ),
 }
+BOTH = {"x": "value", "y": "other", "bounds": {"value": (0, 10), "other": (0, 20)}}
+
+
+def two(ask, **own):
+    """Ask of the column and of one that is twice as large, row by row."""
+
+    def call(data, **k):
+        k.pop("column", None)
+        values = data["value"]
+        twice = [2 * v if isinstance(v, (int, float)) else v for v in values]
+        return ask({**data, "other": twice}, epsilon=1, **BOTH, **own, **k)
+
+    return call
+
+
+CALLS |= {
+    "std": lambda x, **k: sd.std(x, epsilon=1, **B, **k),
+    "covariance": two(sd.covariance),
+    "correlation": two(sd.correlation),
+    "correlation-gaussian": two(sd.correlation, method="gaussian", delta=1e-6),
+    "regression": two(sd.regression),
+    "regression-gaussian": two(sd.regression, method="gaussian", delta=1e-6),
+}
 every = pytest.mark.parametrize("call", CALLS.values(), ids=CALLS)
 STRANGE = {
     "none": [],

@@ -17,11 +17,15 @@ PEOPLE = {
     **{f"c{i}": [j / (i + 1) for j in range(ROWS)] for i in range(4)},
 }
 BETWEEN, FOUND = {"column": "age", "bounds": (0, 120)}, {"column": "age", "bounds": "find"}
+TWO = {"x": "age", "y": "c0", "bounds": {"age": (0, 120), "c0": (0, 60)}}
+GAUSSIAN = {"method": "gaussian", "delta": 1e-6}
 ASKED = {
     "count": [{}],
     "sum": [BETWEEN, FOUND],
     "mean": [BETWEEN, FOUND, {**FOUND, "population": True}, {**BETWEEN, "method": "exponential"}],
     "variance": [BETWEEN, FOUND],
+    "std": [BETWEEN, FOUND],
+    **{name: [TWO, {**TWO, **GAUSSIAN}] for name in ("covariance", "correlation", "regression")},
     "proportion": [{"column": "sex", "category": "f"}],
     "histogram": [
         {**BETWEEN, "bins": 5},

@@ -21,9 +21,10 @@ ROWS = {
     "x": [i % 10 for i in range(60)],
     "g": ["ab"[i % 2] for i in range(60)],
     "who": list(range(60)),
+    "z": [i % 7 for i in range(60)],
     "secret": [7 + i % 3 for i in range(60)],
 }
-COLUMNS = {"x": {"bounds": [0, 10], "step": 1}, "g": {"keys": ["a", "b"]}}
+COLUMNS = {"x": {"bounds": [0, 10], "step": 1}, "z": {"bounds": [0, 7]}, "g": {"keys": ["a", "b"]}}
 HIDDEN = ("secret", "who")
 """Not listed; the last one names a person, and is read for that alone."""
 ASKED = {
@@ -31,6 +32,8 @@ ASKED = {
     "sum": {"column": "x"},
     "mean": {"column": "x"},
     "variance": {"column": "x"},
+    "std": {"column": "x"},
+    **{name: {"x": "x", "y": "z"} for name in ("covariance", "correlation", "regression")},
     "proportion": {"column": "g", "category": "a"},
     "histogram": {"column": "g"},
     "quantiles": {"column": "x", "q": [0.5]},

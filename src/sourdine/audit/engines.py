@@ -20,7 +20,7 @@ from decimal import Decimal
 from fractions import Fraction
 from hashlib import sha256
 from itertools import product
-from math import floor
+from math import floor, prod
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -249,6 +249,29 @@ def sums(open_: Open) -> None:
         for code, (n, *_) in zip(found[0][0].tolist(), found[1], strict=True):
             own[code] += n
         _same(+own, Counter(_slot(axes[0][1], v) for v in rows["who"]))
+
+
+@_covers("products")
+def products(open_: Open) -> None:
+    """Check that sums of products are exact, of rows with no missing value, and by group."""
+    frame, rows = _opened(open_)
+    powers = [(0, 0, 0), (1, 0, 0), (0, 2, 0), (1, 0, 1), (2, 2, 1)]
+    columns_ = [("float", "small", "whole"), ("text", "unsigned", "decimal")]
+    parts = Partition(frame.engine, ["who"], [("ann",), ("nobody",)], other=True).parts
+    groups = [[v == "ann" for v in rows["who"]], [False] * 12, [v != "ann" for v in rows["who"]]]
+    for names, of in product(columns_, (GRIDS[0], GRIDS[1], GRIDS[3], GRIDS[4])):
+        cells = [(name, Ticks(name, of)) for name in names]
+        ticks = list(zip(*([_slot(c, v) for v in rows[n]] for n, c in cells), strict=True))
+        complete = [min(own) >= 0 for own in ticks]
+
+        def want(there: Sequence[bool], ticks: Any = ticks) -> list[int]:
+            kept = [own for own, some in zip(ticks, there, strict=True) if some]
+            return [sum(prod(map(pow, own, each)) for own in kept) for each in powers]
+
+        _same(frame.engine.products(cells, powers), want(complete), names, of)
+        for part, own in zip(parts, groups, strict=True):
+            both = [a and b for a, b in zip(complete, own, strict=True)]
+            _same(part.products(cells, powers), want(both), names, of, own)
 
 
 @_covers("within", "between")
@@ -566,6 +589,7 @@ def no_rows(open_: Open) -> None:
         _same(_pairs(frame.engine.groups([(name, cell)])), Counter())
         _same(frame.engine.total(name, cell, 2), 0)
         _same(frame.engine.moments(name, cell, 1), [0, 0])
+        _same(frame.engine.products([(name, cell)] * 2, [(0, 0), (1, 1)]), [0, 0])
         _same([len(part) for part in frame.split(name, ["a", 1])], [0, 0])
         _same(frame.engine.bound("who", 1, bytes(32)).rows(), 0)
         _same(len(frame.engine.between(name, cell, [(0, 5)])[0]), 0)

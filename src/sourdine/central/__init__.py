@@ -18,17 +18,20 @@ Its function, its method of a session, its plan and its command are made from it
 ``mean``          the mean of a column, of the records and of the population behind them
 ``mean_methods``  two further means: by the exponential mechanism on a grid, and of ones among n
 ``mode``          the most common category of a column
+``moments``       coefficients, covariances and correlations from noisy sums, with intervals
 ``parameters``    the parameters that statistics share, and the column types that they accept
+``products``      noisy sums of products of several columns, drawn together
 ``proportion``    the share of records in a category
 ``quantiles``     private quantiles: one file an algorithm, and `Quantiles`, which chooses among
                   them
 ``ratio``         a noisy sum over a noisy count, drawn together
+``regression``    covariance, correlation and linear regression
 ``sql``           a SELECT statement, answered by statistics under one total
 ``statistic``     `Statistic`: a question that plans, draws and explains; the base of every
                   statistic
 ``sum``           the sum of a column
 ``table``         several statistics of several columns in one call, under one epsilon
-``variance``      the variance of a column, from three noisy sums
+``variance``      the variance and the standard deviation of a column, from three noisy sums
 ``weights``       records that count with a weight, such as the weights of a survey
 ================  ==================================================================================
 """
@@ -47,17 +50,20 @@ from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
 from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.ratio import Together
+from sourdine.central.regression import Correlation, Covariance, Regression
 from sourdine.central.sql import Sql
 from sourdine.central.statistic import Statistic
 from sourdine.central.sum import Sum
 from sourdine.central.table import Table
-from sourdine.central.variance import Variance
+from sourdine.central.variance import Std, Variance
 
 __all__ = [
     "BernoulliMean",
     "ByGroup",
     "Cdf",
+    "Correlation",
     "Count",
+    "Covariance",
     "Describe",
     "Difference",
     "Distribution",
@@ -70,8 +76,10 @@ __all__ = [
     "Proportion",
     "Quantile",
     "Quantiles",
+    "Regression",
     "Sql",
     "Statistic",
+    "Std",
     "Sum",
     "Table",
     "Together",

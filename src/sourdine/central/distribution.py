@@ -6,7 +6,7 @@ import datetime as dt
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from sourdine.calendar import DATES, DAY, read_date, read_instant, written
 from sourdine.central.groups import ByGroup
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
 
 Ends = tuple[Any, Any]
+Read = TypeVar("Read", bound="ReadOff")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -70,7 +71,7 @@ class Distribution(Release):
 
         labels = {"q": [float(order) for order in orders]}
         asked = {"quantile": q if one else list(read_orders(q))}
-        return self._read_off("quantile", labels, asked, (value, ends))
+        return read_off(self, ReadOff, "quantile", labels, asked, (value, ends))
 
     def probability(
         self, a: Number | dt.date | str | None = None, b: Number | dt.date | str | None = None
@@ -102,38 +103,53 @@ class Distribution(Release):
             return max(up_to[0] - below[1], 0.0), min(up_to[1] - below[0], 1.0)
 
         said = {"from": ["lowest" if a is None else a], "to": ["highest" if b is None else b]}
-        return self._read_off("share", said, {"probability": [a, b]}, (value, ends))
+        return read_off(self, ReadOff, "share", said, {"probability": [a, b]}, (value, ends))
 
-    def _read_off(
-        self,
-        name: str,
-        labels: Mapping[str, Sequence[Any]],
-        asked: Mapping[str, Any],
-        how: tuple[Callable[[Release], Any], Callable[[Release, float, str], Ends]],
-    ) -> ReadOff:
-        value, ends = how
-        answer = self.answer
-        if not isinstance(answer.mechanism, ByGroup):
-            return ReadOff(
-                name=name, labels=labels, value=value(answer), release=self, asked=asked,
-                ends=lambda beta, of: ends(answer, beta, of),
-            )  # fmt: skip
-        groups = answer.mechanism
-        keys, parts = groups.keys(answer.drawn), groups.releases(answer)
-        size = len(next(iter(labels.values())))
-        repeated = {head: list(column) * len(keys) for head, column in labels.items()}
-        listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]
-        by = {name: [key[i] for key in listed] for i, name in enumerate(groups.columns_of)}
-        named = with_free_names(by, repeated)
 
-        def all_ends(beta: float, of: str) -> dict[Any, Ends]:
-            risk = each(beta, len(keys))
-            return {key: ends(part, risk, of) for key, part in zip(keys, parts, strict=True)}
+def read_off(
+    release: Release,
+    kind: type[Read],
+    name: str,
+    labels: Mapping[str, Sequence[Any]],
+    asked: Mapping[str, Any],
+    how: tuple[Callable[[Release], Any], Callable[[Release, float, str], Ends]],
+) -> Read:
+    """Return what is read off a release, of each group if there are groups.
 
-        return ReadOff(
-            name=name, labels=named, value=dict(zip(keys, map(value, parts), strict=True)),
-            release=self, asked=asked, ends=all_ends,
+    Parameters
+    ----------
+    release
+        What it is read off.
+    kind
+        The class of the answer.
+    name, labels, asked
+        What the numbers are, what tells them apart, and what was asked.
+    how
+        The value of a release without groups, and the ends of its interval.
+    """
+    value, ends = how
+    answer = release.answer
+    if not isinstance(answer.mechanism, ByGroup):
+        return kind(
+            name=name, labels=labels, value=value(answer), release=release, asked=asked,
+            ends=lambda beta, of: ends(answer, beta, of),
         )  # fmt: skip
+    groups = answer.mechanism
+    keys, parts = groups.keys(answer.drawn), groups.releases(answer)
+    size = len(next(iter(labels.values())))
+    repeated = {head: list(column) * len(keys) for head, column in labels.items()}
+    listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]
+    by = {name: [key[i] for key in listed] for i, name in enumerate(groups.columns_of)}
+    named = with_free_names(by, repeated)
+
+    def all_ends(beta: float, of: str) -> dict[Any, Ends]:
+        risk = each(beta, len(keys))
+        return {key: ends(part, risk, of) for key, part in zip(keys, parts, strict=True)}
+
+    return kind(
+        name=name, labels=named, value=dict(zip(keys, map(value, parts), strict=True)),
+        release=release, asked=asked, ends=all_ends,
+    )  # fmt: skip
 
 
 def _stretch(grid: Grid, a: object, b: object, form: DateFormat) -> tuple[int, int]:
@@ -201,7 +217,7 @@ class ReadOff(Answer):
     name: str
     labels: Mapping[str, Sequence[Any]]
     value: Any
-    release: Distribution
+    release: Release
     asked: Mapping[str, Any]
     ends: Callable[[float, str], Any] = field(hash=False)
 

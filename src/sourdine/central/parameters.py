@@ -252,7 +252,7 @@ EXAMPLES: dict[str, tuple[Any, Any]] = {
     NUMBERS: (0, 100),
     DATES: ("2020-01-01", "2024-12-31"),
 }
-DATELESS = ("sum", "variance")
+DATELESS = ("sum", "variance", "std", "covariance", "correlation", "regression")
 """What dates do not have."""
 WRITTEN = {NUMBERS: {"decimal": "."}, DATES: {"date_format": "%Y-%m-%d"}}
 

@@ -97,7 +97,7 @@ register(
         tight=True,
         draws=20_000,
         also=(
-            *("mean.laplace", "variance.laplace", "proportion.laplace"),
+            *("mean.laplace", "variance.laplace", "std.laplace", "proportion.laplace"),
             *("table.laplace", "sql.laplace"),
         ),
     )

@@ -30,6 +30,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from attrs import field, frozen
 
+from sourdine.central.regression import Correlation, Covariance
 from sourdine.central.table import RECORDS, Table
 from sourdine.errors import ParameterError, ParameterTypeError, did_you_mean
 from sourdine.exact import given
@@ -324,7 +325,7 @@ class _Reader:
             )
         return Output(name=name or text, place=self.by.index(text))
 
-    def statistic(self, node: Expression) -> Part | None:
+    def statistic(self, node: Expression) -> Part | None:  # noqa: PLR0911 - a case each
         """Return the column and the word for an aggregate; None if it is none."""
         from sqlglot import exp
 
@@ -338,13 +339,17 @@ class _Reader:
         name, given_ = node.name.lower(), node.expressions
         if name in QUANTILES:
             return self._quantile(given_[-1], given_[0], node)
+        if name in PAIRS and len(given_) == 2:
+            one, other = map(self.text, given_)
+            return one, f"{PAIRS[name].kind} with {other}"
         scalar = name in ("min", "max") and len(given_) > 1
         if name not in {*AGGREGATES, *WINDOWS, *_HINTS} or scalar:
             return None
         if name == "count":
             return self._count(node)
         if name not in WORDS or len(given_) != 1:
-            known = ", ".join(sorted({"COUNT", "PERCENTILE_CONT", *map(str.upper, WORDS)}))
+            names = {"COUNT", "PERCENTILE_CONT", *map(str.upper, (*WORDS, *PAIRS))}
+            known = ", ".join(sorted(names))
             _refuse(node.sql(), _HINTS.get(name, f"Use one of {known}."))
         if isinstance(given_[0], exp.Distinct):
             _refuse(f"DISTINCT in {node.sql()}", "Omit DISTINCT.")
@@ -394,13 +399,23 @@ class _Reader:
         return named if self.by and len(named) == len(self.by) else None
 
 
+def _second(word: str) -> str:
+    """Return the other column of a statistic of two; empty for others."""
+    return word.partition(" with ")[2]
+
+
 PEOPLE = "people"
 """Stands for COUNT(DISTINCT unit)."""
 WORDS = {
     "sum": "sum", "avg": "mean", "mean": "mean", "median": "median",
     **dict.fromkeys(("variance", "var_pop", "var_samp"), "variance"),
+    **dict.fromkeys(("stddev", "stddev_pop", "stddev_samp", "std"), "std"),
 }  # fmt: skip
 """The word of a table for each aggregate of a column."""
+PAIRS: dict[str, type[Covariance | Correlation]] = {
+    "corr": Correlation, **dict.fromkeys(("covar_pop", "covar_samp"), Covariance),
+}  # fmt: skip
+"""The statistic of two columns for each aggregate of them."""
 QUANTILES = ("percentile_cont", "percentile_disc", "quantile", "quantile_cont", "quantile_disc")
 _HINTS = {
     "min": "The least value is one person's: use PERCENTILE_CONT(0.01).",
@@ -418,11 +433,14 @@ def _called(part: Part) -> str:
     ('AVG(age)', 'p90(age)', 'COUNT(*)')
     """
     column, word = part
+    word, _, other = word.partition(" with ")
+    column = f"{column}, {other}" if other else column
     return f"{_CALLED.get(word, word)}({column})"
 
 
 _CALLED = {
     "count": "COUNT", "sum": "SUM", "mean": "AVG", "median": "MEDIAN", "variance": "VARIANCE",
+    "std": "STDDEV", "correlation": "CORR", "covariance": "COVAR_POP",
 }  # fmt: skip
 
 
@@ -648,6 +666,8 @@ class Sql(Table):
             words = found.setdefault(part[0], [])
             if part[1] not in words:
                 words.append(part[1])
+            if other := _second(part[1]):
+                found.setdefault(other, [])
         files = dict(self.tables)
         if missing := [name for name in said.joins if name not in files]:
             raise ParameterError(
@@ -671,7 +691,27 @@ class Sql(Table):
         """What the statement says."""
         return parsed(self.statement, self.unit)
 
+    @property
+    def _numeric(self) -> list[str]:
+        """The columns that need bounds: also both of a correlation."""
+        pairs = [(c, _second(word)) for c, words in self.of for word in words if _second(word)]
+        return list(dict.fromkeys([*super()._numeric, *(c for pair in pairs for c in pair)]))
+
+    def _pair(self, column: str, word: str) -> Statistic:
+        other = _second(word)
+        found = next(cls for cls in PAIRS.values() if word.startswith(cls.kind))
+        bounds, steps = dict(self.bounds), dict(self.steps)
+        return found(
+            x=column,
+            y=other,
+            bounds={name: bounds[name] for name in (column, other)},
+            steps={name: steps[name] for name in (column, other) if name in steps},
+            **self.common,
+        )
+
     def _one(self, column: str, word: str) -> Statistic:
+        if _second(word):
+            return self._pair(column, word)
         if word != PEOPLE:
             return super()._one(column, word)
         if self.rows != 1:

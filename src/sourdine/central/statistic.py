@@ -830,16 +830,21 @@ class GaussianReady(Numeric):
 
     def check_delta(self, method: str) -> None:
         """Refuse a delta that nothing needs, and none where one is needed."""
-        if method == "gaussian" and not self.delta:
-            raise ParameterError(
-                "delta", "be above 0 for method 'gaussian'", "0", "Use {delta}.", delta=1e-6
-            )
-        if method != "gaussian" and not self.finds:
-            read.unused(self.delta, "delta", f"for method {method!r}, which needs none")
+        require_delta(self, method)
 
     @property
     def needs_delta(self) -> bool:
         return vars(self).get("method") == "gaussian"
+
+
+def require_delta(question: Statistic, method: str) -> None:
+    """Refuse a delta that nothing needs, and none where the method needs one."""
+    if method == "gaussian" and not question.delta:
+        raise ParameterError(
+            "delta", "be above 0 for method 'gaussian'", "0", "Use {delta}.", delta=1e-6
+        )
+    if method != "gaussian" and not question.finds:
+        read.unused(question.delta, "delta", f"for method {method!r}, which needs none")
 
 
 def bounds_first(question: Statistic) -> BoundsFirst | None:

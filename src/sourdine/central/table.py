@@ -21,7 +21,7 @@ from sourdine.central.mean import Mean
 from sourdine.central.quantiles.statistic import Median, Quantiles
 from sourdine.central.statistic import Statistic, finished, in_step
 from sourdine.central.sum import Sum
-from sourdine.central.variance import Variance
+from sourdine.central.variance import Std, Variance
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given
 from sourdine.frames.memory import ANYTHING, DATES, NUMBERS
@@ -61,6 +61,8 @@ def unit(part: Statistic, n: int) -> float:
         return n * max(abs(part.lowest), abs(part.lowest + part.width))
     if isinstance(part, Variance):
         return part.width**2 / 4
+    if part.kind == "covariance":
+        return part.widest / 2
     return part.width if isinstance(part, Mean) else 1.0
 
 
@@ -75,6 +77,8 @@ def relative_error(part: Statistic, n: int) -> Callable[[float], float]:
         if isinstance(asked, (Count, Sum)):
             scale = float(asked.mechanism.scale) * float(getattr(asked, "tick", 1))
             return scale * log(1 / RISK) / unit(asked, n)
+        if isinstance(asked, Std):  # as for its square, whose error does not depend on the data
+            return asked.planned(RISK, n) ** 2 / unit(asked, n)
         planned = asked.planned(RISK, n) / unit(asked, n)
         if isinstance(asked, Quantiles):
             return max(planned - 1 / (2 * asked.grid.size), planned / 2)
@@ -153,7 +157,7 @@ def _down(share: float) -> Fraction:
 RECORDS = "*"
 """Stands for no column: what is asked of records."""
 ORDERS = kinds.NAMED_ORDERS
-WORDS = ("count", "sum", "mean", "variance", "median", *ORDERS)
+WORDS = ("count", "sum", "mean", "variance", "std", "median", *ORDERS)
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)")
 """Matches the word for one quantile, such as p90 or p99.9."""
 EXAMPLE = {"age": ["mean", "deciles"], RECORDS: ["count"]}
@@ -288,6 +292,13 @@ OF = Kind(
     parse=_parsed(kinds.KEYS.parse),
     shape=list[str],
 )
+
+
+def for_each_column(found: Kind) -> Kind:
+    """Return the kind of a dict by column without the words that stand for all columns."""
+    return replace(found, schema=found.schema["anyOf"][-1])
+
+
 BOUNDS = Kind(
     metavar="COLUMN:LOWER,UPPER",
     schema={"anyOf": [{"const": "find"}, _object(kinds.BOUNDS.schema)]},
@@ -313,6 +324,7 @@ STEPS = Kind(
 # ``sum``                  over n times the larger bound
 # ``mean``                 over the width of the bounds
 # ``variance``             over a quarter of the squared width, the most that it can be
+# ``std``                  that of its variance
 # ``median`` and the like  of the rank, over n
 #
 # All of these fall as :math:`1/(n\varepsilon_i)`, so the shares hardly depend on n: without one
@@ -322,9 +334,9 @@ STEPS = Kind(
 NOMINAL = 1000
 """Records that shares are chosen for, where no number is typed."""
 NUMERIC: dict[str, type[Statistic]] = {
-    "sum": Sum, "mean": Mean, "variance": Variance, "median": Median,
+    "sum": Sum, "mean": Mean, "variance": Variance, "std": Std, "median": Median,
 }  # fmt: skip
-SEARCHED = ("sum", "mean", "variance")
+SEARCHED = ("sum", "mean", "variance", "std")
 """What needs bounds that are near; quantiles are drawn from a lattice that has none."""
 
 
@@ -478,11 +490,16 @@ class Table(Statistic):
             for word in words
         }
 
-    def _one(self, column: str, word: str) -> Statistic:
-        own: dict[str, Any] = {
+    @property
+    def common(self) -> dict[str, Any]:
+        """What all statistics have."""
+        return {
             "epsilon": self.epsilon, "relation": self.relation, "rows": self.rows,
             "unit": self.unit, "n": self.n, "where": self.where, "source": self.source,
         }  # fmt: skip
+
+    def _one(self, column: str, word: str) -> Statistic:
+        own: dict[str, Any] = {**self.common}
         if word == "count":
             return Count(column=None if column == RECORDS else column, **own)
         own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}

@@ -15,7 +15,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import kind
 from sourdine.frames import sql
 from sourdine.frames.cells import inside
-from sourdine.frames.engine import DENSE, Engine, require_different
+from sourdine.frames.engine import DENSE, Engine, largest, require_different
 from sourdine.frames.memory import (
     WORDS,
     Column,
@@ -149,6 +149,7 @@ OPEN: WeakSet[Any] = WeakSet()
 _FETCHED = 1 << 16
 _STREAMED = 1 << 15
 _BIGINT, _HUGEINT = 1 << 62, 1 << 80
+_HALF, _PRODUCT = 62, 1 << 126
 _SHORT = 1 << 22
 """Up to this many ticks are added up as floats, exactly for two billion rows."""
 _EXACT = 1 << 53
@@ -378,6 +379,33 @@ class Duck(Engine):
         if found is None:
             return super().moments(name, cell, most)
         return found[1][0][1:] if found[1] else [0] * (most + 1)
+
+    def products(
+        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
+    ) -> list[int]:
+        """Return sums of products of ticks, in one query if DuckDB can compute them itself.
+
+        A product of up to 126 bits is summed in two halves, which 2**64 rows do not overflow.
+        """
+        keys, relation = self._keys(cells)
+        most = max(largest(cells, own) for own in powers)
+        if most >= _PRODUCT or not all(k.direct for k in keys):
+            return super().products(cells, powers)
+        wide = "BIGINT" if most < _BIGINT else "HUGEINT"
+        half = f"CAST({1 << _HALF} AS HUGEINT)"
+        added: list[str] = []
+        for own in powers:
+            ticks = [f"CAST(k{i} AS {wide})" for i, power in enumerate(own) for _ in range(power)]
+            product = " * ".join(ticks) or f"CAST(1 AS {wide})"
+            halves = (f"({product}) // {half}", f"({product}) % {half}")
+            added += [product] if wide == "BIGINT" else halves
+        there = " AND ".join(f"k{i} >= 0" for i in range(len(keys)))
+        summed = ", ".join(f"sum({x}) AS s{i}" for i, x in enumerate(added))
+        (found,) = guarded(relation.filter(there).aggregate(summed).fetchall)
+        sums = [int(x or 0) for x in found]
+        if wide == "BIGINT":
+            return sums
+        return [(a << _HALF) + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
 
     def within(
         self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]

@@ -220,6 +220,65 @@ def add_moments(
     return sums
 
 
+_HALF = 31
+"""Products below 2**62 are summed exactly as their upper and lower halves of this many bits."""
+_PRODUCT = 1 << (2 * _HALF)
+
+
+def largest(cells: Sequence[tuple[str, Ticks]], powers: Sequence[int]) -> int:
+    """Return the largest product of these powers of ticks that one row can have."""
+    return prod(cell.grid.last**power for (_, cell), power in zip(cells, powers, strict=True))
+
+
+def add_products(
+    cells: Sequence[tuple[str, Ticks]],
+    powers: Sequence[tuple[int, ...]],
+    groups: Iterable[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]],
+) -> list[int]:
+    """Add up products of powers of ticks over the rows in which none is missing."""
+    sums = [0] * len(powers)
+    wide = [largest(cells, own) >= _PRODUCT for own in powers]
+    for slots, counts in groups:
+        ticks, n = complete(slots, counts)
+        for i, own in enumerate(powers):
+            sums[i] += _summed(product(ticks, own, wide=wide[i]), n)
+    return sums
+
+
+def complete(
+    slots: Sequence[NDArray[np.int64]], counts: NDArray[np.int64] | None
+) -> tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]:
+    """Leave out the rows in which a tick is missing."""
+    there = np.logical_and.reduce([own >= 0 for own in slots])
+    if there.all():
+        return list(slots), counts
+    return [own[there] for own in slots], None if counts is None else counts[there]
+
+
+def product(
+    ticks: Sequence[NDArray[np.int64]], powers: Sequence[int], *, wide: bool
+) -> NDArray[Any]:
+    found: Any = np.ones(len(ticks[0]), object if wide else np.int64)
+    for own, power in zip(ticks, powers, strict=True):
+        if power:
+            factor = own.astype(object) if wide else own
+            found = found * (factor if power == 1 else factor**power)
+    return np.asarray(found)
+
+
+def _summed(products: NDArray[Any], counts: NDArray[np.int64] | None) -> int:
+    """Return an exact sum of products, each times the number of its rows."""
+    if products.dtype == object:
+        return int(products.sum() if counts is None else (products * counts.astype(object)).sum())
+    n = len(products) if counts is None else int(counts.sum())
+    if n >= 1 << (_HALF + 1):  # one part of the data never has so many rows; groups of them may
+        return _summed(products.astype(object), counts)
+    high, low = products >> _HALF, products & ((1 << _HALF) - 1)
+    if counts is not None:
+        high, low = high * counts, low * counts
+    return (int(high.sum()) << _HALF) + int(low.sum())
+
+
 # ---- Engines: they count exactly, and do nothing else --------------------------------------------
 #
 # An engine holds the rows and returns integers over public cells. Noise is never added inside it.
@@ -371,6 +430,20 @@ class Engine(ABC):
         for slots, counts in self.groups([*cells, weight]):
             ticks = np.maximum(slots[-1], 0)
             yield slots[:-1], ticks if counts is None else ticks * counts
+
+    def products(
+        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
+    ) -> list[int]:
+        """Return exact sums of products of ticks over the rows in which none is missing: one pass.
+
+        Parameters
+        ----------
+        cells
+            Columns and their grids.
+        powers
+            For each sum, the power of each cell's tick; all zeros count the rows.
+        """
+        return add_products(cells, powers, self.groups(cells))
 
     def tally(self, cells: Sequence[tuple[str, Cell]]) -> Tally:
         """Count the rows in each cell."""

@@ -416,6 +416,27 @@ class Frame:
         """
         return self._engine.moments(self.resolve(cell.column), cell, most)
 
+    def products(self, cells: Sequence[Ticks], powers: Sequence[tuple[int, ...]]) -> list[int]:
+        """Return exact sums of products of powers of ticks, over the rows in which none is missing.
+
+        Parameters
+        ----------
+        cells
+            Columns and their grids.
+        powers
+            For each sum, the power of each cell's tick; all zeros count the rows.
+
+        Examples
+        --------
+        >>> from sourdine.grid import Grid
+        >>> cells = [Ticks("age", Grid(0, 120, step=1)), Ticks("visits", Grid(0, 9, step=1))]
+        >>> people = Frame({"age": [20, 30, None], "visits": [2, 3, 9]})
+        >>> people.products(cells, [(0, 0), (1, 0), (1, 1)])
+        [2, 50, 130]
+        """
+        named = [(self.resolve(cell.column), cell) for cell in cells]
+        return self._engine.products(named, powers)
+
     def between(
         self, cell: Ticks, ranges: Sequence[tuple[int, int]]
     ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

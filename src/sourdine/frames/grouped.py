@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 import numpy as np
 
 from sourdine.frames.cells import Codes, Present, Ticks, inside, joined
-from sourdine.frames.engine import Asked, Engine, merge
+from sourdine.frames.engine import Asked, Engine, complete, largest, merge, product
 from sourdine.frames.memory import Memory
 from sourdine.frames.reading import read_text
 
@@ -68,6 +68,11 @@ class GroupRows(Engine):
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
         return self.moments(name, cell, power)[power]
+
+    def products(
+        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
+    ) -> list[int]:
+        return self.whole.products(tuple(cells), tuple(powers))[self.place]
 
     def present(self, name: str) -> int:
         """Return the number of values of a column that are not missing."""
@@ -301,6 +306,39 @@ class Partition:
             own[0] = int(rows[i])
             for power in range(len(own) - 1):
                 own[power + 1] += (int(halves[power, 0, i]) << _HALF) + int(halves[power, 1, i])
+        return sums
+
+    def products(
+        self, cells: tuple[tuple[str, Ticks], ...], powers: tuple[tuple[int, ...], ...]
+    ) -> list[list[int]]:
+        """Return for each group the exact sums of products of powers of ticks."""
+        asked = ("products", cells, powers)
+        if asked not in self._kept:
+            self._kept[asked] = self._multiplied(cells, powers)
+        sums: list[list[int]] = self._kept[asked]
+        return sums
+
+    def _multiplied(
+        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
+    ) -> list[list[int]]:
+        """Add up products in halves of 31 bits; those beyond 62 bits as Python integers."""
+        halves = np.zeros((len(powers), 2, self.size), np.int64)
+        sums = [[0] * len(powers) for _ in range(self.size)]
+        wide = [largest(cells, own) >= 1 << (2 * _HALF) for own in powers]
+        for group, slots, counts in self.counted(cells):
+            (place, *ticks), n = complete([group, *slots], counts)
+            for i, own in enumerate(powers):
+                p = product(ticks, own, wide=wide[i])
+                if not wide[i]:
+                    _add(halves[i, 0], place, p >> _HALF, n)
+                    _add(halves[i, 1], place, p & _LOW, n)
+                    continue
+                each = [1] * len(place) if n is None else n.tolist()
+                for g, v, k in zip(place.tolist(), p.tolist(), each, strict=True):
+                    sums[g][i] += k * v
+        for g, totals in enumerate(sums):
+            for i in range(len(powers)):
+                totals[i] += (int(halves[i, 0, g]) << _HALF) + int(halves[i, 1, g])
         return sums
 
     def cells(self, cells: Sequence[Named]) -> list[tuple[list[Whole], Whole]]:

@@ -15,7 +15,7 @@ import numpy as np
 from sourdine.calendar import DAY, NOWHERE, counted, instants_of, moment
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes
-from sourdine.frames.engine import Engine, gather, require_different
+from sourdine.frames.engine import Engine, add_products, gather, require_different
 from sourdine.frames.people import numbered, shared, values_of, whole_numbers
 from sourdine.frames.reading import STANDARD, as_float, read_text
 from sourdine.frames.units import kept
@@ -618,6 +618,13 @@ class Memory(Engine):
 
     def total(self, name: str, cell: Ticks, power: int) -> int:
         return self.moments(name, cell, power)[power]
+
+    def products(
+        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
+    ) -> list[int]:
+        cut = self._cut(cells)
+        parts = self._in_parts(lambda rows: add_products(cells, powers, _blocks(cut, rows)))
+        return [sum(sums) for sums in zip(*parts, strict=True)]
 
     def tally(self, cells: Sequence[tuple[str, Cell]]) -> Tally:
         cut, sizes = self._cut(cells), tuple(cell.size for _, cell in cells)

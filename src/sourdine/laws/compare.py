@@ -82,12 +82,15 @@ class Losses(NamedTuple):
         """Return losses on a lattice of which these are a post-processing: both masses are kept."""
         finite = np.isfinite(self.loss)
         loss, p = self.loss[finite], self.p[finite]
-        if len(self.loss) <= most or not np.ptp(loss):
+        if len(self.loss) <= most or not len(loss):
             return self
-        at = np.linspace(loss.min(), loss.max(), most - 2)
-        i = np.clip(at.searchsorted(loss, side="right") - 1, 0, len(at) - 2)
-        up = np.expm1(np.minimum(at[i] - loss, 0.0)) / np.expm1(at[i] - at[i + 1]) * p
-        mass = np.bincount(i, p - up, len(at)) + np.bincount(i + 1, up, len(at))
+        if np.ptp(loss):
+            at = np.linspace(loss.min(), loss.max(), most - 2)
+            i = np.clip(at.searchsorted(loss, side="right") - 1, 0, len(at) - 2)
+            up = np.expm1(np.minimum(at[i] - loss, 0.0)) / np.expm1(at[i] - at[i + 1]) * p
+            mass = np.bincount(i, p - up, len(at)) + np.bincount(i + 1, up, len(at))
+        else:  # one number of several that did not move
+            at, mass = loss[:1], p.sum(keepdims=True)
         rest = ~finite
         return Losses(
             np.concatenate((at, self.loss[rest])),

@@ -307,6 +307,7 @@ BY = Kind(
     parse=lambda x: x,
     shape=list[str],
 )
+NAMES = Kind(metavar="NAME", schema=BY.schema, parse=_listed, shape=list[str])
 GROUP_KEYS = Kind(
     metavar="A,B,...",
     schema={

@@ -421,7 +421,7 @@ def function(statistic: Callable[P, Question]) -> Callable[Concatenate[object, P
         question: Question = read(cls, named(cls, placed, typed))
         return question.release(x)
 
-    documented(call, cls, "x")
+    documented(call, cls, "data" if "x" in {p.name for p in parameters(cls)} else "x")
     return call
 
 
@@ -452,7 +452,7 @@ def _named_instead(
     for x in given_:
         guesses: tuple[str, ...] = ("q", "columns")
         if isinstance(x, str):
-            guesses = ("column", "columns")
+            guesses = ("column", "columns", "y", "x")
         elif isinstance(x, (int, float)):
             guesses = ("q", "epsilon")
         elif isinstance(x, (list, tuple)) and len(x) == 2:

@@ -39,7 +39,9 @@ __all__ = [
     "Plan",
     "Planner",
     "cdf",
+    "correlation",
     "count",
+    "covariance",
     "describe",
     "explain",
     "guard",
@@ -51,6 +53,8 @@ __all__ = [
     "proportion",
     "quantile",
     "quantiles",
+    "regression",
+    "std",
     "sum",
     "table",
     "together",
@@ -66,7 +70,9 @@ if TYPE_CHECKING:
 
     # Statistics are found by name (`__getattr__`); these lines are for type checkers and editors.
     cdf = _FREE.cdf
+    correlation = _FREE.correlation
     count = _FREE.count
+    covariance = _FREE.covariance
     histogram = _FREE.histogram
     mean = _FREE.mean
     median = _FREE.median
@@ -74,6 +80,8 @@ if TYPE_CHECKING:
     proportion = _FREE.proportion
     quantile = _FREE.quantile
     quantiles = _FREE.quantiles
+    regression = _FREE.regression
+    std = _FREE.std
     sum = _FREE.sum  # noqa: A001 - the statistic
     table = _FREE.table
     variance = _FREE.variance

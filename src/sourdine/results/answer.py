@@ -8,6 +8,7 @@ import operator
 from abc import abstractmethod
 from collections.abc import Mapping
 from fractions import Fraction
+from math import isinf
 from numbers import Real
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -267,6 +268,8 @@ def plain(value: Any) -> Any:
         return [plain(part) for part in value]
     if isinstance(value, (np.ndarray, np.generic)):
         return plain(value.tolist()) if value.dtype.kind == "M" else value.tolist()
+    if isinstance(value, float) and isinf(value):
+        return None  # an interval without an end: JSON has no infinity
     if is_duration(value):
         return spelled(value)
     return value.isoformat() if is_date(value) else value

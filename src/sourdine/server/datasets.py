@@ -163,11 +163,14 @@ def _of_groups(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any
 
 
 def _of_table(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, Any]:
-    """Return bounds and steps of a table, for the columns that it is of."""
+    """Return bounds and steps by column, for the columns that a question of several is of."""
     of = said.get("of")
-    if not isinstance(of, Mapping):
-        return {}
-    names = [name for name in of if name in columns]
+    if isinstance(of, Mapping):
+        asked = list(of)
+    else:
+        x = kinds.NAMES.parse(said.get("x"))
+        asked = [*(x if isinstance(x, (list, tuple)) else ()), said.get("y")]
+    names = [name for name in asked if isinstance(name, str) and name in columns]
     parts = {"bounds": "bounds", "steps": "step"}
     own = {
         many: {name: columns[name][one] for name in names if one in columns[name]}

@@ -48,6 +48,7 @@ EXAMPLE: Mapping[str, Any] = {
     "bins": 20,
     "category": "a",
     "categories": ("a", "b"),
+    "y": "y",
 }
 """A question with which choices are tried."""
 OF_DELTA = ("unknown",)
@@ -166,6 +167,8 @@ class FormStatistic:
 def kinds() -> tuple[FormStatistic, ...]:
     """Return the statistics that a form can ask: all whose parameters fit into one line each.
 
+    Bounds by column do not: the owner of the data set says them.
+
     Examples
     --------
     >>> [kind.name for kind in kinds()][:4], kinds()[2].fields[:3]
@@ -174,8 +177,12 @@ def kinds() -> tuple[FormStatistic, ...]:
     return tuple(
         _kind(name, facts)
         for name, facts in questions.schema()["$defs"].items()
-        if not any(facts["properties"][one].get("type") == "object" for one in facts["required"])
+        if not any(_is_by_column(facts, one) for one in facts["required"] if one != "bounds")
     )
+
+
+def _is_by_column(facts: Mapping[str, Any], name: str) -> bool:
+    return bool(facts["properties"][name].get("type") == "object")
 
 
 def _kind(name: str, facts: Mapping[str, Any]) -> FormStatistic:
@@ -183,7 +190,7 @@ def _kind(name: str, facts: Mapping[str, Any]) -> FormStatistic:
     numbers = "bounds" in own or "category" in own or "categories" not in own
     choices = "categories" in own or "category" in own or "bounds" not in own
     of = tuple(kind for kind, fits in (("number", numbers), ("choice", choices)) if fits)
-    whole = not {"bounds", "category", "categories"} & set(own)
+    whole = "column" not in own or not {"bounds", "category", "categories"} & set(own)
     return FormStatistic(name=name, text=facts["description"], fields=own, columns=of, whole=whole)
 
 
@@ -218,6 +225,8 @@ def fields(
         asked = {name: x for name, x in EXAMPLE.items() if name in kind.fields} | session
         if kind.name == "quantile":
             asked["q"] = 0.5
+        if "y" in kind.fields:
+            asked |= {"x": "x", "bounds": {"x": (0, 120), "y": (0, 120)}}
         if "bins" in asked:
             del asked["categories"]  # of numbers or of categories, not of both
         for name in kind.fields:
