@@ -650,10 +650,11 @@ class Table(Statistic):
 
     def planned(self, beta: float, n: int | None) -> float:
         about, risk = self.public_n(n), each(beta, len(self.statistics))
-        return min(
-            max(part.planned(risk, about) / unit(part, about) for part in self.statistics.values()),
-            1.0,
-        )
+        errors = [
+            part.planned(risk, about) ** (2 if isinstance(part, Std) else 1) / unit(part, about)
+            for part in self.statistics.values()
+        ]
+        return min(max(errors), 1.0)
 
     def printed(self, release: Release) -> Any:
         """Return a table with a row for each group and a column for each number."""
