@@ -98,4 +98,4 @@ def test_span_bounds_the_mass(x, a, b):
 
 def test_below():
     points = Points.of([2, 2, 5], 9)
-    assert [points.below(v) for v in (0, 2, 3, 5, 6)] == [0, 0, 2, 2, 3]
+    assert points.below([0, 2, 3, 5, 6]).tolist() == [0, 0, 2, 2, 3]
