@@ -63,7 +63,7 @@ class Window:
     ``ends`` are the records up to each atom, the atom among them; ``stop`` is the last of these.
     """
 
-    __slots__ = ("counts", "ends", "start", "stop", "ticks")
+    __slots__ = ("_ends", "counts", "start", "stop", "ticks")
 
     def __init__(
         self,
@@ -72,9 +72,14 @@ class Window:
         start: int,
         ends: NDArray[np.int64] | None = None,
     ) -> None:
-        self.ticks, self.counts, self.start = ticks, counts, start
-        self.ends = start + np.cumsum(counts) if ends is None else ends
-        self.stop = int(self.ends[-1]) if len(ticks) else start
+        self.ticks, self.counts, self.start, self._ends = ticks, counts, start, ends
+        self.stop = start + int(counts.sum())
+
+    @property
+    def ends(self) -> NDArray[np.int64]:
+        if self._ends is None:
+            self._ends = self.start + np.cumsum(self.counts)
+        return self._ends
 
     def holding(self, first: int, last: int) -> Window:
         """Return the fewest atoms by which the masses of ranks ``first <= r < last`` are known."""
@@ -402,11 +407,14 @@ def windows_within(ranges: Ranges, n: int) -> Ranges:
 
 
 def _all(values: Values, grid: Grid) -> Points:
+    ticks = grid.ticks(values)
     if grid.size <= max(COARSE, len(values) // DENSE):
-        counts = np.bincount(grid.ticks(values), minlength=grid.size)
+        counts = np.bincount(ticks, minlength=grid.size)
         there = np.flatnonzero(counts)
         return Points(len(values), grid.size, [Window(there, counts[there], 0)])
-    ticks = grid.ticks(np.sort(values))
+    if grid.size < 1 << 31:
+        ticks = ticks.astype(np.int32)  # half as many bytes are sorted in half the time
+    ticks.sort()
     return Points(len(ticks), grid.size, _whole_atoms(ticks, [(0, 0, len(ticks))], len(ticks)))
 
 
@@ -421,7 +429,10 @@ def _whole_atoms(ticks: NDArray[np.int64], pieces: list[Stretch], n: int) -> lis
     np.not_equal(ticks[1:], ticks[:-1], out=new[1:])
     new[[begin for _, begin, _ in pieces]] = True
     first = np.flatnonzero(new)
-    atoms, counts = ticks[first], np.diff(first, append=len(ticks))
+    atoms = ticks[first].astype(np.int64, copy=False)
+    counts = np.empty_like(first)
+    np.subtract(first[1:], first[:-1], out=counts[:-1])
+    counts[-1] = len(ticks) - first[-1]
     windows = []
     for start, begin, end in pieces:
         i, j = (int(k) for k in first.searchsorted((begin, end)))
