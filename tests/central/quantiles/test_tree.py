@@ -53,7 +53,8 @@ def test_rows_multiply_the_noise():
 
 
 @pytest.mark.parametrize("cells", [2, 121, 1000, 5000, 60_000, 1 << 60])
-def test_counts_are_differences_of_ranks(cells):
+def test_counts_are_differences_of_ranks(cells, monkeypatch):
+    monkeypatch.setattr(trees, "A_BLOCK", 100)  # leaves and their parents lie in several blocks
     b, h = tick_shape(cells) if cells < 1 << 22 else (16, 3)
     made = Tree(epsilon=1, q=[0.5], cells=cells, branching=b, height=h)
     for n in (0, 1, 3000):

@@ -43,6 +43,11 @@ if TYPE_CHECKING:
 # :math:`|n - N| \le \Lambda/c`: what lies outside the window weighs less than :math:`e^{-\Lambda}`
 # times its mass.
 #
+# A draw goes backwards through the sums that the kernel added. What arrives at :math:`a'` consists
+# of the sum up to the place before it, of the weight at it and of the sum from the place after it
+# on. Each of them is right to the same bound, and so is each part of a sum: drawing adds nothing up
+# again, and a step takes the time of a search.
+#
 # The chain neither orders its ranks nor knows of several quantiles in one gap; `joint` rejects what
 # is out of order.
 
@@ -155,7 +160,7 @@ class Chain:
     def _kernel(self, u: Floats, below: Floats, above: Floats, j: int) -> Floats:
         r"""Return :math:`e^{ca'} \sum_a x(a) e^{-c|a'-a-\delta_j|}`, from sums up to and from a."""
         if self._targets.shift is None:
-            out = above * self._up
+            out: Floats = above * self._up
             out += below
             out -= u  # counted twice; at least half of the sum remains
             return out
@@ -186,10 +191,7 @@ class Chain:
         return offsets
 
     def _step(self, row: int, j: int, i: int, source: Source) -> int:
-        r"""Draw :math:`a_{j-1}` given :math:`a_j`: below, at or above it, then where.
-
-        The sums are those that the kernel added, so a step takes no longer for a wider window.
-        """
+        r"""Draw :math:`a_{j-1}` given :math:`a_j`: below, at or above it, then where."""
         u, below, above = (kept[row] for kept in self._kept[j - 1])
         beyond = len(above) - 1 - i
         x = self._c * float(self._a[i])
@@ -204,12 +206,8 @@ class Chain:
             return by_running_sums(below[:i], lambda: u[:i], source=source)
         if side == 1:
             return i
-
         last = by_running_sums(
-            above[:beyond],
-            lambda: (u * self._down)[:i:-1],
-            from_last=True,
-            source=source,
+            above[:beyond], lambda: (u * self._down)[:i:-1], from_last=True, source=source
         )
         return len(above) - 1 - last
 

@@ -430,9 +430,7 @@ def _whole_atoms(ticks: NDArray[np.int64], pieces: list[Stretch], n: int) -> lis
     new[[begin for _, begin, _ in pieces]] = True
     first = np.flatnonzero(new)
     atoms = ticks[first].astype(np.int64, copy=False)
-    counts = np.empty_like(first)
-    np.subtract(first[1:], first[:-1], out=counts[:-1])
-    counts[-1] = len(ticks) - first[-1]
+    counts = np.append(first[1:], len(ticks)) - first
     windows = []
     for start, begin, end in pieces:
         i, j = (int(k) for k in first.searchsorted((begin, end)))

@@ -264,15 +264,16 @@ class Tree(QuantileMechanism):
         return self._with_counts(noise.discrete_laplace(self.scale, self.nodes, source=source), x)
 
     def _with_counts(self, nodes: Ints, x: Points) -> Ints:
-        """Add the counts of all nodes in place. Most leaves of a large tree are empty."""
+        """Add the counts of all nodes in place. Most leaves of a large tree are empty.
+
+        Two blocks may share a leaf or its parent: each adds its own records.
+        """
         atoms, b = x.complete().windows[0], self.branching
         *inner, below = levels_of(nodes, b, self.height)
         found = np.zeros(b ** (self.height - 1), np.int64)
         for i in range(0, len(atoms.ticks), A_BLOCK):
-            leaves, records = (
-                self._leaves_of(atoms.ticks[i : i + A_BLOCK]),
-                atoms.counts[i : i + A_BLOCK],
-            )
+            block = slice(i, i + A_BLOCK)
+            leaves, records = self._leaves_of(atoms.ticks[block]), atoms.counts[block]
             if self.leaves < self.cells:  # several atoms may share one
                 new = np.flatnonzero(np.diff(leaves, prepend=-1))
                 leaves, records = leaves[new], np.add.reduceat(records, new)
