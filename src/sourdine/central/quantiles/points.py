@@ -61,9 +61,10 @@ class Window:
     """Consecutive whole atoms: their ticks, their counts, and the records below the first.
 
     ``ends`` are the records up to each atom, the atom among them; ``stop`` is the last of these.
+    Records of a large grid, where most atoms have few, are kept in order until atoms are needed.
     """
 
-    __slots__ = ("_ends", "counts", "start", "stop", "ticks")
+    __slots__ = ("_counts", "_ends", "_records", "_ticks", "start", "stop")
 
     def __init__(
         self,
@@ -72,14 +73,48 @@ class Window:
         start: int,
         ends: NDArray[np.int64] | None = None,
     ) -> None:
-        self.ticks, self.counts, self.start, self._ends = ticks, counts, start, ends
+        self._ticks, self._counts, self.start, self._ends = ticks, counts, start, ends
         self.stop = start + int(counts.sum())
+        self._records: NDArray[Any] | None = None
+
+    @classmethod
+    def of_records(cls, ticks: NDArray[Any]) -> Window:
+        """Take the ticks of all records in order; atoms are counted when they are asked for."""
+        made = cls(np.empty(0, np.int64), np.empty(0, np.int64), 0)
+        made._records, made.stop = ticks, len(ticks)
+        return made
+
+    @property
+    def ticks(self) -> NDArray[np.int64]:
+        self._count()
+        return self._ticks
+
+    @property
+    def counts(self) -> NDArray[np.int64]:
+        self._count()
+        return self._counts
 
     @property
     def ends(self) -> NDArray[np.int64]:
         if self._ends is None:
             self._ends = self.start + np.cumsum(self.counts)
         return self._ends
+
+    def _count(self) -> None:
+        records = self._records
+        if records is not None:
+            self._ticks, self._counts = _atoms(records)
+            self._records = None
+
+    def blocks(self, size: int) -> Iterator[Counted]:
+        """Yield ticks and counts, some at a time; neighbouring blocks may share a tick."""
+        records = self._records
+        for i in range(0, len(self._ticks if records is None else records), size):
+            block = slice(i, i + size)
+            if records is None:
+                yield self._ticks[block], self._counts[block]
+            else:
+                yield _atoms(records[block])
 
     def holding(self, first: int, last: int) -> Window:
         """Return the fewest atoms by which the masses of ranks ``first <= r < last`` are known."""
@@ -101,6 +136,14 @@ class Window:
             counts[-1] -= self.ends[i + len(ends) - 1] - first - ends[-1]
             counts[0] = ends[0] - start
         return Window(self.ticks[i:j] - low, counts, start, ends)
+
+
+def _atoms(records: NDArray[Any]) -> Counted:
+    """Return the distinct ticks of records in order, and how often each occurs."""
+    new = np.ones(len(records), bool)
+    np.not_equal(records[1:], records[:-1], out=new[1:])
+    first = np.flatnonzero(new)
+    return records[first].astype(np.int64), np.append(first[1:], len(records)) - first
 
 
 class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
@@ -415,7 +458,7 @@ def _all(values: Values, grid: Grid) -> Points:
     if grid.size < 1 << 31:
         ticks = ticks.astype(np.int32)  # half as many bytes are sorted in half the time
     ticks.sort()
-    return Points(len(ticks), grid.size, _whole_atoms(ticks, [(0, 0, len(ticks))], len(ticks)))
+    return Points(len(ticks), grid.size, [Window.of_records(ticks)])
 
 
 def _whole_atoms(ticks: NDArray[np.int64], pieces: list[Stretch], n: int) -> list[Window]:
@@ -423,14 +466,11 @@ def _whole_atoms(ticks: NDArray[np.int64], pieces: list[Stretch], n: int) -> lis
 
     A stretch is where it begins and ends among the ticks, and how many records are below it.
     """
-    if n == 0:
-        return [Window(ticks, ticks, 0)]
     new = np.ones(len(ticks), bool)
     np.not_equal(ticks[1:], ticks[:-1], out=new[1:])
     new[[begin for _, begin, _ in pieces]] = True
     first = np.flatnonzero(new)
-    atoms = ticks[first].astype(np.int64, copy=False)
-    counts = np.append(first[1:], len(ticks)) - first
+    atoms, counts = ticks[first], np.append(first[1:], len(ticks)) - first
     windows = []
     for start, begin, end in pieces:
         i, j = (int(k) for k in first.searchsorted((begin, end)))

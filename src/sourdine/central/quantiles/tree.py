@@ -268,12 +268,11 @@ class Tree(QuantileMechanism):
 
         Two blocks may share a leaf or its parent: each adds its own records.
         """
-        atoms, b = x.complete().windows[0], self.branching
+        b = self.branching
         *inner, below = levels_of(nodes, b, self.height)
         found = np.zeros(b ** (self.height - 1), np.int64)
-        for i in range(0, len(atoms.ticks), A_BLOCK):
-            block = slice(i, i + A_BLOCK)
-            leaves, records = self._leaves_of(atoms.ticks[block]), atoms.counts[block]
+        for ticks, counts in x.complete().windows[0].blocks(A_BLOCK):
+            leaves, records = self._leaves_of(ticks), counts
             if self.leaves < self.cells:  # several atoms may share one
                 new = np.flatnonzero(np.diff(leaves, prepend=-1))
                 leaves, records = leaves[new], np.add.reduceat(records, new)
