@@ -8,8 +8,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from sourdine.noise import by_log_weight, by_weight, selection
-from sourdine.noise.selection import by_few_weights
+from sourdine.noise import SeededSource, by_log_weight, by_weight, selection
+from sourdine.noise.selection import by_few_log_weights, by_few_weights, by_running_sums
 from sourdine.noise.source import LazyUniform
 
 WEIGHTS = st.lists(
@@ -56,6 +56,27 @@ def test_by_weight_decides_at_the_boundaries(scripted, weights, data):
     drawn = by_weight(np.array(weights), source=scripted(scripted.words(word)))
     assert drawn == by_few_weights(weights, source=scripted(scripted.words(word)))
     assert expected is None or drawn == expected
+
+
+@stateless
+@given(WEIGHTS, st.data())
+def test_sums_from_the_last_decide_as_in_reverse(scripted, weights, data):
+    """The bits say which place, counted from the last, in the weights in reverse order."""
+    total = sum(map(Fraction, weights))
+    k = data.draw(st.integers(0, len(weights)))
+    boundary = int(sum(map(Fraction, weights[:k])) / total * (1 << 64))
+    word = min(max(boundary + data.draw(st.integers(-2, 2)), 0), (1 << 64) - 1)
+    backwards, mirrored = np.array(weights[::-1]), (1 << 64) - 1 - word
+    drawn = by_running_sums(
+        np.add.accumulate(backwards),
+        lambda: backwards,
+        from_last=True,
+        source=scripted(scripted.words(word)),
+    )
+    expected = oracle(weights, word, 64)
+    assert expected is None or len(weights) - 1 - drawn == expected
+    assert oracle(weights[::-1], mirrored, 64) in (None, drawn)
+    assert backwards[drawn] > 0
 
 
 def test_by_weight_does_not_trust_rounded_sums(scripted):
@@ -114,6 +135,15 @@ def test_by_log_weight_reaches_every_layer(deep, fits, source, monkeypatch):
     law = np.exp(logs)
     assert fits(draws, law / law.sum())
     assert set(draws) == set(np.flatnonzero(law).tolist())
+
+
+@pytest.mark.parametrize("deep", [0.5, 600.0])
+def test_few_log_weights_are_drawn_by_the_same_bits(deep, monkeypatch):
+    monkeypatch.setattr(selection, "DEEP", deep)
+    for logs in ((0.0, -0.2), (-3.0, 1.0, 0.4), (5.0, -np.inf), (0.0, -700.0), (-2.0,)):
+        few = [by_few_log_weights(logs, source=SeededSource(seed)) for seed in range(200)]
+        many = [by_log_weight(np.array(logs), source=SeededSource(seed)) for seed in range(200)]
+        assert few == many
 
 
 def test_by_log_weight_with_nothing_between_the_layers(source):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate
-from math import frexp, lcm
+from math import exp, frexp, lcm
 from typing import overload
 
 import numpy as np
@@ -36,6 +36,7 @@ from sourdine.noise.steps import Steps, identity
 
 DEEP = 600.0
 """Log weights this far below the largest are held back until the draw falls among them."""
+_LARGEST_WORD = (1 << 64) - 1
 
 
 def by_weight(weights: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
@@ -62,15 +63,42 @@ def by_weight(weights: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
     1
     """
     sums = np.add.accumulate(weights)
+    return by_running_sums(sums, lambda: weights, source=source)
+
+
+def by_running_sums(
+    sums: NDArray[np.float64],
+    weights: Callable[[], NDArray[np.float64]],
+    *,
+    from_last: bool = False,
+    source: Source = SYSTEM,
+) -> int:
+    """Return what `by_weight` returns, from running sums that are there already.
+
+    Parameters
+    ----------
+    sums
+        The running sums of the weights, each added to the one before.
+    weights
+        Returns the weights, which are rarely looked at.
+    from_last
+        Whether the bits are those of :math:`1 - W`: then the same bits give the place, counted
+        from the last, that they give in the same weights in reverse order, unless `by_weight` has
+        to look at more than 64 of them.
+    source
+        The source of random bits.
+    """
     total = float(sums[-1])
     word = int.from_bytes(source.bytes(8), "little")
+    if from_last:
+        word = _LARGEST_WORD - word
     at = word * 2.0**-64 * total
     band = (len(sums) + 8) * 2.0**-52 * total
     i = int(sums.searchsorted(at, side="right"))
     above = i < len(sums) and float(sums[i]) - at > band
     if above and (i == 0 or at - float(sums[i - 1]) > band):
         return i
-    return _exactly(weights, LazyUniform(source, word, 64))
+    return _exactly(weights(), LazyUniform(source, word, 64))
 
 
 def by_few_weights(weights: Sequence[float], *, source: Source = SYSTEM) -> int:
@@ -150,6 +178,14 @@ def by_log_weight(logs: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
             if drawn > len(weights):
                 break
             layer, held = layer + 1, float(np.count_nonzero(layers > layer))
+
+
+def by_few_log_weights(logs: Sequence[float], *, source: Source = SYSTEM) -> int:
+    """Return what `by_log_weight` returns from the same bits, for a few weights."""
+    most = max(logs)
+    if most - min(logs) < DEEP:
+        return by_few_weights([exp(log - most) for log in logs], source=source)
+    return by_log_weight(np.array(logs), source=source)
 
 
 def _filled(weights: NDArray[np.float64], below: float, held: float) -> NDArray[np.float64]:

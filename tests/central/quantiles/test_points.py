@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from sourdine.central.quantiles import points
 from sourdine.central.quantiles.points import NotReadError, Points
 from sourdine.noise import SeededSource
 
@@ -48,6 +49,20 @@ def test_masses_of_ranks_that_do_not_exist_are_zero(x, low, more):
     found = Points.of(x, CELLS).masses(low - 5, low + more)
     expected = [float(mass[r]) if r >= 0 else 0.0 for r in range(low - 5, low + more)]
     assert found == pytest.approx(expected, rel=1e-15)
+
+
+@given(lists, st.integers(0, 12), st.integers(1, 12))
+def test_masses_of_long_windows_are_those_asked_for(x, low, more):
+    """Windows of more than `MANY` records are spread in part: the masses are the same."""
+    expected = Points.of(x, CELLS).masses(low, low + more).tolist()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(points, "MANY", 0)
+        assert Points.of(x, CELLS).masses(low, low + more).tolist() == expected
+        first, last = sorted((min(low, len(x)), min(more, len(x))))
+        part = Points.of(x, CELLS).cut((first, last), (0, CELLS - 1)).masses(0, last - first + 1)
+    whole = Points.of(x, CELLS).cut((first, last), (0, CELLS - 1))
+    assert part.tolist() == whole.masses(0, last - first + 1).tolist()
+    assert whole == Points.of(sorted(x)[first:last], CELLS)
 
 
 def test_windows_know_what_the_whole_knows(windowed):
@@ -97,5 +112,5 @@ def test_span_bounds_the_mass(x, a, b):
 
 
 def test_below():
-    points = Points.of([2, 2, 5], 9)
-    assert [points.below(v) for v in (0, 2, 3, 5, 6)] == [0, 0, 2, 2, 3]
+    three = Points.of([2, 2, 5], 9)
+    assert three.below([0, 2, 3, 5, 6]).tolist() == [0, 0, 2, 2, 3]

@@ -43,7 +43,7 @@ def test_a_law_of_other_ranks_is_told_from_the_draws(fits, monkeypatch):
 
     def wrongly(self, ticks, ranks, goals, source):
         del ranks
-        below = [self._points.below(tick) for tick in ticks]
+        below = self._points.below(ticks).tolist()
         return cut(self, ticks, below, goals, source)
 
     monkeypatch.setattr(levels.Slices, "draw", wrongly)

@@ -8,11 +8,13 @@ import pytest
 
 from sourdine import noise
 from sourdine.audit import ALPHA, p_value
+from sourdine.central.quantiles import points as ranked
 from sourdine.central.quantiles import tree as trees
 from sourdine.central.quantiles.naive import bin_edges, counts_below
 from sourdine.central.quantiles.points import Points
 from sourdine.central.quantiles.tree import Tree, consistent, tick_shape
 from sourdine.errors import ParameterError
+from sourdine.grid import Grid
 from sourdine.mechanisms.laplace import laplace_law
 from sourdine.noise import SeededSource
 
@@ -53,7 +55,8 @@ def test_rows_multiply_the_noise():
 
 
 @pytest.mark.parametrize("cells", [2, 121, 1000, 5000, 60_000, 1 << 60])
-def test_counts_are_differences_of_ranks(cells):
+def test_counts_are_differences_of_ranks(cells, monkeypatch):
+    monkeypatch.setattr(trees, "A_BLOCK", 100)  # leaves and their parents lie in several blocks
     b, h = tick_shape(cells) if cells < 1 << 22 else (16, 3)
     made = Tree(epsilon=1, q=[0.5], cells=cells, branching=b, height=h)
     for n in (0, 1, 3000):
@@ -61,6 +64,21 @@ def test_counts_are_differences_of_ranks(cells):
         below = counts_below(x, bin_edges(cells, made.leaves))
         expected = [np.diff(below[:: b ** (h - k)]) for k in range(1, h + 1)]
         assert np.array_equal(made.counts(x), np.concatenate(expected))
+
+
+@pytest.mark.parametrize("cells", [500, 5000])
+def test_counts_are_the_same_from_records_in_order(cells, monkeypatch):
+    """A large grid's atoms are found block by block, and blocks may end inside of one."""
+    monkeypatch.setattr(ranked, "COARSE", 1)
+    monkeypatch.setattr(trees, "A_BLOCK", 7)
+    made = Tree(epsilon=1, q=[0.5], cells=cells, branching=11, height=3)
+    for n in (0, 1, 300):
+        ticks = np.random.default_rng(n).integers(0, 40, n) * (cells // 40)
+        x = ranked.points_of_array(ticks.astype(float), Grid(0, cells - 1, step=1))
+        assert x.windows[0]._records is not None
+        assert np.array_equal(made.counts(x), made.counts(Points.of(ticks, cells)))
+        assert x.windows[0]._records is not None
+        assert x == Points.of(ticks, cells)
 
 
 def test_counts_that_pass_64_bits_end_there():

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise
-from sourdine.noise.selection import by_few_weights
+from sourdine.noise.selection import by_few_weights, by_running_sums
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,6 +42,11 @@ if TYPE_CHECKING:
 # A tuple with :math:`c\sum_j|d_j| \le \Lambda` has all :math:`|a_j| \le \Lambda/2c` and
 # :math:`|n - N| \le \Lambda/c`: what lies outside the window weighs less than :math:`e^{-\Lambda}`
 # times its mass.
+#
+# A draw goes backwards through the sums that the kernel added. What arrives at :math:`a'` consists
+# of the sum up to the place before it, of the weight at it and of the sum from the place after it
+# on. Each of them is right to the same bound, and so is each part of a sum: drawing adds nothing up
+# again, and a step takes the time of a search.
 #
 # The chain neither orders its ranks nor knows of several quantiles in one gap; `joint` rejects what
 # is out of order.
@@ -102,7 +107,10 @@ class Chain:
         :math:`e^{\pm cm(\text{block}-1)}`, and the chain cannot be drawn from.
     """
 
-    __slots__ = ("_a", "_block", "_c", "_end", "_half", "_kept", "_targets", "logs")
+    __slots__ = (
+        *("_a", "_block", "_c", "_down", "_end", "_half", "_kept", "_targets", "_up"),
+        "logs",
+    )
 
     DEPTH = 5
     r"""Down to :math:`e^{-\text{DEPTH} \cdot cA}` go the numbers."""
@@ -117,26 +125,25 @@ class Chain:
         masses = rank_masses(points, begin, block, blocks)
         if self.DEPTH * c * half + max(rows.log_spread for rows in masses) > LONGEST:
             raise TooWideError
-        self._kept: list[tuple[Floats, Floats]] = []
+        self._kept: list[tuple[Floats, Floats, Floats]] = []
         self.logs = self._forward(masses, keep=block == 1)
 
     def _forward(self, masses: list[RankMasses], *, keep: bool) -> Floats:
         a, c, m = self._a, self._c, self._targets.m
         first, last = self._ends()
-        up = np.exp(2 * c * a)
-        down = np.exp(-2 * c * a)
+        self._up, self._down = np.exp(2 * c * a), np.exp(-2 * c * a)
         log_scale = np.zeros(len(first))
         u = np.exp(c * (a - np.abs(first + a))) * masses[0].get()
         for j in range(1, m):
             highest = u.max(axis=1, keepdims=True)
             u /= highest
             log_scale += np.log(highest[:, 0])
-            v = u * down
+            below = np.add.accumulate(u, axis=1)
+            above = np.add.accumulate((u * self._down)[:, ::-1], axis=1)
             if keep:
-                self._kept.append((u, v))
-            y = self._kernel(u, v, up, j)
-            y *= masses[j].get()
-            u = y
+                self._kept.append((u, below, above))
+            u = self._kernel(u, below, above[:, ::-1], j)
+            u *= masses[j].get()
         end = np.exp(-c * (a + np.abs(last - a)))
         end *= u
         self._end = end
@@ -150,25 +157,24 @@ class Chain:
         last = np.asarray((t.n - t.T[:, -1] - t.S)[:, None], np.float64)
         return (first, last) if t.shift is None else (first - t.shift[0], last - t.shift[-1])
 
-    def _kernel(self, u: Floats, v: Floats, up: Floats, j: int) -> Floats:
-        r"""Return :math:`e^{ca'} \sum_a x(a) e^{-c|a'-a-\delta_j|}`."""
-        below = np.add.accumulate(u, axis=1)
-        above = np.add.accumulate(v[:, ::-1], axis=1)[:, ::-1]
+    def _kernel(self, u: Floats, below: Floats, above: Floats, j: int) -> Floats:
+        r"""Return :math:`e^{ca'} \sum_a x(a) e^{-c|a'-a-\delta_j|}`, from sums up to and from a."""
         if self._targets.shift is None:
-            above = above * up
-            above += below
-            above -= u  # counted twice; at least half of the sum remains
-            return above
+            out: Floats = above * self._up
+            out += below
+            out -= u  # counted twice; at least half of the sum remains
+            return out
         from_below, at, from_above = self._factors(j)
         out = at * u
         out[:, 1:] += from_below * below[:, :-1]
-        out[:, :-1] += from_above * (above[:, 1:] * up[:-1])
+        out[:, :-1] += from_above * (above[:, 1:] * self._up[:-1])
         return out
 
     def _factors(self, j: int) -> tuple[float, float, float]:
         r"""Return :math:`e^{c\delta}, e^{-c|\delta|}, e^{-c\delta}`: steps up, none, down."""
-        shift = self._targets.shift
-        d = 0.0 if shift is None else self._c * float(shift[j])
+        if self._targets.shift is None:
+            return 1.0, 1.0, 1.0
+        d = self._c * float(self._targets.shift[j])
         return exp(d), exp(-abs(d)), exp(-d)
 
     def draw(self, row: int, source: Source) -> list[int]:
@@ -186,22 +192,30 @@ class Chain:
 
     def _step(self, row: int, j: int, i: int, source: Source) -> int:
         r"""Draw :math:`a_{j-1}` given :math:`a_j`: below, at or above it, then where."""
-        u, v = self._kept[j - 1][0][row], self._kept[j - 1][1][row]
+        u, below, above = (kept[row] for kept in self._kept[j - 1])
+        beyond = len(above) - 1 - i
         x = self._c * float(self._a[i])
         from_below, at, from_above = self._factors(j)
         sides = (
-            from_below * float(u[:i].sum()) * exp(-x),
+            from_below * float(below[i - 1]) * exp(-x) if i else 0.0,
             at * float(u[i]) * exp(-x),
-            from_above * float(v[i + 1 :].sum()) * exp(x),
+            from_above * float(above[beyond - 1]) * exp(x) if beyond else 0.0,
         )
         side = by_few_weights(sides, source=source)
         if side == 0:
-            return noise.by_weight(u[:i], source=source)
-        return i if side == 1 else i + 1 + noise.by_weight(v[i + 1 :], source=source)
+            return by_running_sums(below[:i], lambda: u[:i], source=source)
+        if side == 1:
+            return i
+        last = by_running_sums(
+            above[:beyond], lambda: (u * self._down)[:i:-1], from_last=True, source=source
+        )
+        return len(above) - 1 - last
 
 
 FEW = 1 << 18
 """Up to this many masses are looked up at once for all quantiles."""
+APART = 2
+"""Where all ranks between the windows are so many times those in them, each window is read."""
 
 
 def rank_masses(points: Points, begin: Ints, block: int, blocks: int) -> list[RankMasses]:
@@ -217,7 +231,9 @@ def rank_masses(points: Points, begin: Ints, block: int, blocks: int) -> list[Ra
         How many ranks are taken together, and how many times.
     """
     low, high = int(begin.min()), int(begin.max()) + blocks * block
-    if not (points.whole and high - low < FEW and begin.size * blocks < FEW):
+    inside = begin.shape[1] * (blocks * block + int(np.ptp(begin, axis=0).max()))
+    near = high - low < min(FEW, APART * inside)
+    if not (points.whole and near and begin.size * blocks < FEW):
         return [RankMasses.read(points, column, block, blocks) for column in begin.T]
     masses = points.masses(low, high)
     spread = _log_spread(masses, block)

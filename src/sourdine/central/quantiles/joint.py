@@ -38,7 +38,7 @@ from sourdine.central.quantiles.chain import (
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta
-from sourdine.noise.selection import by_few_weights
+from sourdine.noise.selection import by_few_log_weights, by_few_weights
 from sourdine.privacy import Part
 
 if TYPE_CHECKING:
@@ -146,10 +146,8 @@ class JointSampler:
 
     def _guess(self) -> float:
         """Return about what the window will weigh: the mass near the targets, a total away."""
-        near, x = max(1, int(1 / self._c)), self._points
-        masses = (x.masses(i - near, i + near + 1).sum() for i in self._middle.tolist())
-        inside = sum(log(max(float(mass), 1e-300)) for mass in masses)
-        return inside - 4 - self._c * self._lattice.away(x.n)
+        inside = _log_mass_near(self._points, self._middle, self._c)
+        return inside - 4 - self._c * self._lattice.away(self._points.n)
 
     def _open(self, reach: float, *, ordered: bool) -> None:
         distance = reach / self._c
@@ -174,8 +172,7 @@ class JointSampler:
             if attempts == PATIENCE and isinstance(self._rows, _Quick):
                 self._points = self._points.complete()
                 self._grow(self._rows.log_least, ordered=True)
-            parts = np.array([0.0, self._rest - self._rows.log_total])
-            if noise.by_log_weight(parts, source=source):
+            if by_few_log_weights((0.0, self._rest - self._rows.log_total), source=source):
                 drawn = self._outside(source)
             else:
                 drawn = self._rows.draw(source)
@@ -367,14 +364,25 @@ def _slice_shells(
     far = np.maximum(q, 1 - q)[:, None, :] * (SHELLS[:, None] / c)
     radius = np.ceil(far + 3).astype(np.int64)
     radius = np.concatenate((np.full((len(parts), 1, m), max(1, int(1 / c))), radius), axis=1)
-    middle = np.rint(q * n[:, None]).astype(np.int64)[:, None, :]
-    low, high = middle - radius, middle + radius
+    middle = np.rint(q * n[:, None]).astype(np.int64)
+    low, high = middle[:, None, :] - radius, middle[:, None, :] + radius
     spans = [part.span(low[i].ravel(), high[i].ravel()) for i, part in enumerate(parts)]
     volume = np.log(np.array(spans)).reshape(radius.shape).sum(axis=2)
     cells = np.array([[float(part.cells)] for part in parts])
     shells = np.concatenate((volume[:, 2:] - SHELLS[:-1], m * np.log(cells) - SHELLS[-1]), axis=1)
     beyond = np.logaddexp.accumulate(shells[:, ::-1], axis=1)[:, ::-1] + SLACK
-    return np.asarray(beyond), np.asarray(volume[:, 0])
+    near = [  # an outline is too coarse to guess by
+        volume[i, 0] if part.whole else _log_mass_near(part, middle[i], c)
+        for i, part in enumerate(parts)
+    ]
+    return np.asarray(beyond), np.array(near)
+
+
+def _log_mass_near(points: Points, ranks: NDArray[np.int64], c: float) -> float:
+    """Return the log of the mass within 1/c of some ranks, multiplied."""
+    near = max(1, int(1 / c))
+    masses = (points.masses(i - near, i + near + 1).sum() for i in ranks.tolist())
+    return sum(log(max(float(mass), 1e-300)) for mass in masses)
 
 
 class _SliceChain(Chain):

@@ -146,6 +146,8 @@ def reach(branching: int, height: int, beta: float) -> float:
 
 
 MOST_LEAVES = 1 << 23
+A_BLOCK = 1 << 15
+"""So many counts are added at a time: in the processor's cache."""
 SAMPLED, FEW, SAMPLES = 1 << 10, 40, 2000
 """In a tree of so few leaves, errors at so few orders are sampled so often."""
 
@@ -256,35 +258,32 @@ class Tree(QuantileMechanism):
 
     def counts(self, x: Points) -> NDArray[np.int64]:
         """Return the counts of all nodes, the top level first."""
-        inner, leaves, records = self._counted(x)
-        counts = np.zeros(self.nodes, np.int64)
-        counts[: len(inner)] = inner
-        counts[len(inner) + leaves] = records
-        return counts
+        return self._with_counts(np.zeros(self.nodes, np.int64), x)
 
     def one(self, x: Points, source: Source) -> NDArray[np.int64]:
-        inner, leaves, records = self._counted(x)
-        drawn = noise.discrete_laplace(self.scale, self.nodes, source=source)
-        above, below = drawn[: len(inner)], drawn[len(inner) :]
-        above[:] = _added(above, inner)
-        below[leaves] = _added(below[leaves], records)
-        return drawn
+        return self._with_counts(noise.discrete_laplace(self.scale, self.nodes, source=source), x)
 
-    def _counted(self, x: Points) -> tuple[Ints, Ints, Ints]:
-        """Return the counts of all nodes above the leaves, the leaves that are not empty, theirs.
+    def _with_counts(self, nodes: Ints, x: Points) -> Ints:
+        """Add the counts of all nodes in place. Most leaves of a large tree are empty.
 
-        Most leaves of a large tree are empty.
+        Two blocks may share a leaf or its parent: each adds its own records.
         """
-        atoms, b = x.complete().windows[0], self.branching
-        leaves, records = self._leaves_of(atoms.ticks), atoms.counts
-        if self.leaves < self.cells:  # several atoms may share one
-            new = np.flatnonzero(np.diff(leaves, prepend=-1))
-            leaves, records = leaves[new], np.add.reduceat(records, new)
-        levels = [np.bincount(leaves // b, records, b ** (self.height - 1)).astype(np.int64)]
-        while len(levels[0]) > b:
-            levels.insert(0, levels[0].reshape(-1, b).sum(axis=1))
-        inner = np.concatenate(levels) if self.height > 1 else np.zeros(0, np.int64)
-        return inner, leaves, records
+        b = self.branching
+        *inner, below = levels_of(nodes, b, self.height)
+        found = np.zeros(b ** (self.height - 1), np.int64)
+        for ticks, counts in x.complete().windows[0].blocks(A_BLOCK):
+            leaves, records = self._leaves_of(ticks), counts
+            if self.leaves < self.cells:  # several atoms may share one
+                new = np.flatnonzero(np.diff(leaves, prepend=-1))
+                leaves, records = leaves[new], np.add.reduceat(records, new)
+            below[leaves] = _added(below[leaves], records)
+            first = int(leaves[0]) // b
+            above = np.bincount(leaves // b - first, records).astype(np.int64)
+            found[first : first + len(above)] += above
+        for level in reversed(inner):
+            level[:] = _added(level, found)
+            found = found.reshape(-1, b).sum(axis=1)
+        return nodes
 
     def _leaves_of(self, ticks: Ints) -> Ints:
         r"""Return the last leaf :math:`i` with :math:`\lfloor iB/k \rfloor \le v` for each tick."""
