@@ -10,7 +10,8 @@ demo: .venv-demo/.ready ## release statistics of real wages: a table and a plot;
 	PYTHONPATH=src .venv-demo/bin/python -m sourdine demo --out demo
 
 # Bytecode is kept, whatever the shell says: else every process that a test starts compiles all anew.
-PYTEST := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE= $(BIN)/python -m pytest -q
+TESTING := OPENBLAS_NUM_THREADS=1 PYTHONDONTWRITEBYTECODE=
+PYTEST := $(TESTING) $(BIN)/python -m pytest -q
 
 # Tests without a mark are quick; tests/tiers.py says what the marks are.
 TESTS := $(PYTEST) -n $(WORKERS) --dist worksteal tests
@@ -27,20 +28,20 @@ test-lab: $(VENV)/.ready ## tests of the lab: all claims and experiments
 	$(PYTEST) -n $(WORKERS) lab/tests
 
 test-docs: $(VENV)/.ready ## tests of the manual: build, links, and every code block of README and docs
-	$(PYTEST) -n $(WORKERS) --dist loadfile docs/tests
+	$(PYTEST) -n $(WORKERS) --dist loadgroup docs/tests
 
 # Java is looked for, never downloaded. SOURDINE_SPARK=required makes a failure of a skip.
 test-spark: ## tests with Spark, classic and Connect; needs Java 17 on the path or in JAVA_HOME
 	@if command -v "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" > /dev/null; then \
 	  $(MAKE) --no-print-directory .venv-spark/.ready && \
-	  OPENBLAS_NUM_THREADS=1 .venv-spark/bin/python -m pytest -q tests_spark; \
+	  $(TESTING) .venv-spark/bin/python -m pytest -q tests_spark; \
 	else \
 	  printf '\033[31m%s\033[0m\n' "test-spark needs Java 17: apt-get install openjdk-17-jre-headless, or set JAVA_HOME. Skipped."; \
 	  test "$$SOURDINE_SPARK" != required; \
 	fi
 
 test-dist: dist ## tests of the built wheels in a clean environment
-	$(BIN)/python -m pytest -q tests_dist
+	$(PYTEST) tests_dist
 
 lint: $(VENV)/.ready ## style, types and import layers
 	$(BIN)/ruff check .

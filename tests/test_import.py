@@ -27,6 +27,13 @@ def test_mechanisms_release_without_late_libraries():
     assert not _loaded(release) & set(LATE)
 
 
+@pytest.mark.slow
+def test_the_command_line_starts_without_what_most_commands_do_not_use():
+    unused = {"sourdine.adaptive", "sourdine.local", "sourdine.server", "sourdine_lab.runner"}
+    script = f"import sourdine.cli.app, sys; print(*{unused} & set(sys.modules))"
+    assert not subprocess.check_output([sys.executable, "-c", script], text=True).split()  # noqa: S603
+
+
 def test_rooms_are_reached_from_the_package():
     assert sd.mechanisms.Laplace(epsilon=1).release(5).cost == sd.Guarantee(1)
     assert set(sd.__all__) <= set(dir(sd))

@@ -39,7 +39,7 @@ class Room:
         subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)  # noqa: S603
 
     def install(self, what):
-        pip = ["-m", "pip", "--disable-pip-version-check", "--quiet", "install"]
+        pip = ["-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-compile"]
         done = self.run("python", *pip, "-c", str(ROOT / "constraints.txt"), what)
         assert done.returncode == 0, done.stderr
 

@@ -22,6 +22,8 @@ import sourdine_lab
 from sourdine.cli.app import app
 from sourdine_lab.registry import all_experiments
 
+pytestmark = pytest.mark.xdist_group("manual")  # one worker builds it, others run the commands
+
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LOADED = re.compile(

@@ -31,7 +31,7 @@ ASKS = {
     "histogram": {"bins": [0, 4, 10]},
     "mode": {"categories": [3, 7, 10]},
     "median": B,
-    "quantiles": {"q": [0.25, 0.75], **B},
+    "quantiles": {"q": [0.25, 0.75], "bounds": (0, 10), "step": 2},  # a law of many outcomes
     "quantiles-one-by-one": {"q": [0.25, 0.75], "method": "exponential", **B},
     "quantiles-tree": {"q": [0.25, 0.75], "method": "tree", **B},
 }

@@ -14,7 +14,7 @@ from time import monotonic
 import httpx
 import pytest
 
-from serving import COUNT, KEY, PASSWORD, Api, problem
+from serving import COUNT, KEY, NO_TRUST, PASSWORD, Api, problem
 from sourdine.server.auth import COOKIE, new_token
 
 HERE = Path(__file__).parent
@@ -110,7 +110,9 @@ def test_attack_csrf(place):
     for method, path, body in CHANGES:
         for site in (*there, {"origin": "https://evil.example"}):
             headers = {"cookie": f"{COOKIE}={session}", "idempotency-key": KEY, **site}
-            answer = httpx.request(method, f"{url}/api/v1{path}", json=body, headers=headers)
+            answer = httpx.request(
+                method, f"{url}/api/v1{path}", json=body, headers=headers, verify=NO_TRUST
+            )
             problem(answer, 403, "forbidden")
     form = {"cookie": f"{COOKIE}={session}", "content-type": "text/plain"}
     answer = httpx.post(f"{url}/api/v1/datasets/people/close", content=b"{}", headers=form)

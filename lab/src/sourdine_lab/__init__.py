@@ -25,6 +25,19 @@ compared with, and the games that show why, live here:
 =================  ================================================================================
 """
 
-from sourdine_lab.runner import Run, run
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sourdine_lab.runner import Run, run
 
 __all__ = ["Run", "run"]
+
+
+def __getattr__(name: str) -> Any:
+    """Load the runner when it is first asked for: every command of ``sourdine`` imports this."""
+    if name in __all__:
+        return getattr(import_module("sourdine_lab.runner"), name)
+    raise AttributeError(f"module 'sourdine_lab' has no attribute {name!r}")

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.adaptive.holdout.labels import is_gap, is_written
 from sourdine.cli.command import Terminal, complain, written
 from sourdine.cli.options import reads_text
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
@@ -84,6 +83,8 @@ def one_column(
 
 def _require_header(names: list[str], file: str) -> None:
     """Refuse a first line of values: a header is dropped, and shown in errors."""
+    from sourdine.adaptive.holdout.labels import is_gap, is_written
+
     if not any(names):
         raise ParameterError(
             file,

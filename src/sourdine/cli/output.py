@@ -15,7 +15,6 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from sourdine.answers import Release
 from sourdine.cli.command import Terminal
 from sourdine.errors import MissingExtraError, ParameterError, SourdineError
 from sourdine.exact import given
@@ -195,6 +194,12 @@ def _saved(file: Path) -> tuple[Any, str | None]:
     )
 
 
+def _release(facts: Mapping[str, Any]) -> Any:
+    from sourdine.answers import Release
+
+    return Release.from_dict(facts)
+
+
 def _plan(facts: Mapping[str, Any]) -> Any:
     from sourdine.plan import Plan
     from sourdine.questions import read
@@ -215,7 +220,7 @@ def _density(facts: Mapping[str, Any]) -> Any:
 
 
 KINDS: dict[str, tuple[set[str], Callable[[Mapping[str, Any]], Any]]] = {
-    "a release": ({"value", "cost", "question", "drawn"}, Release.from_dict),
+    "a release": ({"value", "cost", "question", "drawn"}, _release),
     "a plan": ({"question", "confidence", "error"}, _plan),
     "estimates": ({"estimates", "cost"}, _estimates),
     "a density": ({"mass", "spread", "bounds"}, _density),
