@@ -347,7 +347,7 @@ class Asked:
                 spelled = _spelled(name, part)
                 if spelled is None:
                     return None
-                words += [f"--{name}", *spelled]
+                words += [f"--{name.replace('_', '-')}", *spelled]
         return words
 
     @property

@@ -96,7 +96,16 @@ def test_a_column_that_is_not_there_is_refused_alike(name, shell):
     with pytest.raises(sd.ParameterError) as second:
         sd.Session(DATA, epsilon=1, **shared).count(**typed)
     with pytest.raises(sd.ParameterError) as third:
-        shell("count", [f"--{name}", "nope", "--epsilon", "1", *(["--keys", "f"] if more else [])])
+        shell(
+            "count",
+            [
+                f"--{name.replace('_', '-')}",
+                "nope",
+                "--epsilon",
+                "1",
+                *(["--keys", "f"] if more else []),
+            ],
+        )
     parts = {(e.value.name, e.value.must, e.value.got) for e in (first, second, third)}
     assert parts == {(name, "be one of the columns", "'nope'")}
     assert "'age', 'sex'" in str(first.value)

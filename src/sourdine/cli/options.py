@@ -120,7 +120,10 @@ def command(run: Callable[..., None], options: Sequence[Option]) -> Callable[...
 
 def declared(parameter: Parameter) -> Option:
     """Return the option for a parameter that a question declares."""
-    flags = [f"--{parameter.name}", *([SHORT[parameter.name]] if parameter.name in SHORT else [])]
+    flags = [
+        f"--{parameter.name.replace('_', '-')}",
+        *([SHORT[parameter.name]] if parameter.name in SHORT else []),
+    ]
     if parameter.kind is kinds.FLAG:
         info = typer.Option(*flags, help=parameter.help, rich_help_panel=parameter.group)
         return Option(parameter.name, bool | None, info)

@@ -83,17 +83,24 @@ class WeightedRows(Engine):
         self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
     ) -> tuple[list[Whole], list[list[int]]]:
         """Return codes along axes, and for each the weights of rows and of powers of ticks."""
-        added: dict[tuple[int, ...], list[int]] = {}
-        size = 1 if of is None else most + 2
+        added: dict[int, list[int]] = {}
+        lengths = [cell.size + 1 for _, cell in axes]
         for slots, w in self.groups([*axes, *([] if of is None else [of])]):
-            codes = np.stack([*slots[: len(axes)], np.zeros(len(w), np.int64)])
-            keys, place = np.unique(codes, axis=1, return_inverse=True)
-            parts = _powers(w, slots[-1] if of else None, place.ravel(), keys.shape[1], size)
-            for key, *own in zip(keys[:-1].T.tolist(), *parts, strict=True):
-                before = added.setdefault(tuple(key), [0] * size)
-                added[tuple(key)] = [a + int(b) for a, b in zip(before, own, strict=True)]
-        found = np.array(list(added), np.int64).reshape(len(added), len(axes))
-        return [found[:, i] for i in range(len(axes))], list(added.values())
+            place: Whole = np.zeros(len(w), np.int64)
+            for slot, length in zip(slots, lengths, strict=False):
+                place = place * length + slot + 1
+            keys = np.zeros(1, np.int64)
+            if axes:
+                keys, place = np.unique(place, return_inverse=True)
+            parts = _powers(w, slots[-1] if of else None, place, len(keys), most)
+            for key, *own in zip(keys.tolist(), *parts, strict=True):
+                before = added.get(key, [0] * len(own))
+                added[key] = [a + int(b) for a, b in zip(before, own, strict=True)]
+        rest, found = np.array(list(added), np.int64), []
+        for length in reversed(lengths):
+            found.append(rest % length - 1)
+            rest = rest // length
+        return found[::-1], list(added.values())
 
     def _refuse(self, *asked: Any, **options: Any) -> NoReturn:
         """Raise: weighted rows are only counted."""
@@ -105,20 +112,24 @@ class WeightedRows(Engine):
 
 def _powers(
     w: Whole, ticks: Whole | None, place: NDArray[np.intp], size: int, most: int
-) -> list[NDArray[Any]]:
+) -> list[list[int]]:
     """Return for each place the weights, and the weights times powers of ticks, exactly."""
-    every = np.zeros(size, np.int64)
-    np.add.at(every, place, w)
-    parts: list[NDArray[Any]] = [every]
+    parts = [_added(w, place, size)]
     if ticks is None:
         return parts
-    there = ticks >= 0
-    w, t, place = w[there], ticks[there], place[there]
-    heaviest = int(w.max(initial=0)) * len(w)
-    for power in range(most - 1):
-        narrow = heaviest * int(t.max(initial=0)) ** power < 1 << 62
-        kind: Any = np.int64 if narrow else object
-        own = np.zeros(size, kind)
-        np.add.at(own, place, w.astype(kind) * t.astype(kind) ** power)
-        parts.append(own)
+    if len(ticks) and ticks.min() < 0:
+        there = ticks >= 0
+        w, ticks, place = w[there], ticks[there], place[there]
+    heaviest, highest = int(w.max(initial=0)) * len(w), int(ticks.max(initial=0))
+    for power in range(most + 1):
+        kind: Any = np.int64 if heaviest * highest**power < 1 << 62 else object
+        parts.append(_added(w.astype(kind) * ticks.astype(kind) ** power, place, size))
     return parts
+
+
+def _added(values: NDArray[Any], place: NDArray[np.intp], size: int) -> list[int]:
+    if size == 1:
+        return [int(values.sum())]
+    sums = np.zeros(size, values.dtype)
+    np.add.at(sums, place, values)
+    return [int(v) for v in sums]
