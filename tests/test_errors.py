@@ -80,7 +80,7 @@ COMPUTED = {
 }
 """Parts that are put together elsewhere, and are not read here."""
 
-THINGS = {"aggregators", "description", "estimates", "format", "pieces", "randomiser"}
+THINGS = {"aggregators", "description", "estimates", "format", "formula", "pieces", "randomiser"}
 """Plain words that an error may be about, beside parameters."""
 
 LIBRARY = Path(sourdine.__file__).parent

@@ -48,7 +48,7 @@ class CommonParameters(Question):
     where: str | None = field(
         default=None, converter=converters.where,
         metadata=param(
-            kinds.TEXT,
+            kinds.CONDITION,
             "Only rows for which this condition is true, such as age >= 18 and region in "
             "('north', 'south').",
             group=DATA,

@@ -12,6 +12,7 @@ count; noise is never added inside them.
 ``engine``       the interface of an engine: the queries it gets, and the exact counts it returns
 ``expressions``  the slot of a present value, written once for all engines
 ``files``        CSV and Parquet files, and folders of them
+``formulas``     filters and derived columns, of which each row gives one value
 ``frame``        `Frame`: any data, opened by the right engine, as exact counts over public cells
 ``grouped``      counts by group: one pass over the data for any number of groups
 ``lazy``         lazy frames that narwhals supports: they stay lazy

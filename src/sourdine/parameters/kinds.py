@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal, InvalidOperation
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
@@ -284,6 +284,7 @@ READING = Kind(
     words=0,
 )
 KEYS = Kind(metavar="A,B,...", schema=_LABELS, parse=_listed)
+CONDITION = replace(TEXT, metavar="CONDITION")
 LOOKUP = Kind(
     metavar="PATH:COLUMN",
     schema={"type": "object", "additionalProperties": {"type": "string"}, "minProperties": 1},

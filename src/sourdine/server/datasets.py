@@ -208,7 +208,10 @@ def require_listed(question: Statistic, columns: PublicColumns) -> None:
 def _require_known(parameter: str, column: str, columns: PublicColumns) -> None:
     if column not in columns and parameter == "where":
         raise ParameterError(
-            parameter, f"name only the columns: {', '.join(columns)[:200]}", given(column)
+            parameter,
+            f"name only the columns: {', '.join(columns)[:200]}",
+            given(column),
+            "Write a condition on these.",
         )
     if column not in columns:
         raise ParameterError(

@@ -5,12 +5,14 @@ computed by a back end: NumPy, which defines the result (`arrays`), or the SQL o
 What a back end cannot compute bit for bit it leaves to NumPy, which then computes it of the values
 that occur (`engine`).
 
-===========  =======================================================================================
-``tree``     the typed tree of a formula
-``parsing``  a text to a tree without types; what is no formula is refused by name
-``types``    the types of columns, and of every step of a formula
-``arrays``   the values of a formula by NumPy
-``duck``     formulas as DuckDB expressions
-``engine``   rows with a filter and derived columns, on any engine
-===========  =======================================================================================
+=============  =====================================================================================
+``arrays``     the values of a formula by NumPy
+``duck``       formulas as DuckDB expressions
+``engine``     rows with a filter and derived columns, on any engine
+``functions``  the functions: how they are called, and what they give
+``lookup``     public tables whose columns are looked up by a key
+``parsing``    a text to a tree without types; what is no formula is refused by name
+``tree``       the typed tree of a formula
+``types``      the types of columns, and of every step of a formula
+=============  =====================================================================================
 """

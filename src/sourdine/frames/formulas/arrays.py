@@ -10,7 +10,7 @@ import numpy as np
 from attrs import frozen
 
 from sourdine.calendar import DAY, FIRST, HOUR, LAST, MINUTE, NOWHERE, SECOND, moment, read_instant
-from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, Node, Type
+from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, Formula, Type
 from sourdine.frames.memory import NUMBERS, CodedText, Column, Moments
 from sourdine.frames.reading import as_float, read_number, read_text
 
@@ -66,9 +66,9 @@ class Arrays:
 
     def __init__(self, columns: Mapping[str, Column], rows: int) -> None:
         self._columns, self._rows = columns, rows
-        self._known: dict[Node, Values] = {}
+        self._known: dict[Formula, Values] = {}
 
-    def column(self, node: Node) -> Column:
+    def column(self, node: Formula) -> Column:
         """Return the values of a formula as a column."""
         found = self.values(node)
         data = np.broadcast_to(found.data, (self._rows,))
@@ -81,20 +81,20 @@ class Arrays:
             return Moments(instants, lambda: _moments(instants, date=node.type is Type.DATE))
         return Column(data, gone, holds=NUMBERS)
 
-    def kept(self, node: Node) -> NDArray[np.int64]:
+    def kept(self, node: Formula) -> NDArray[np.int64]:
         """Return the rows for which a condition is true, and not missing."""
         found = self.values(node)
         true = found.data if found.gone is None else found.data & ~found.gone
         return np.flatnonzero(np.broadcast_to(true, (self._rows,)))
 
-    def values(self, node: Node) -> Values:
+    def values(self, node: Formula) -> Values:
         """Return the values of a step."""
         if node not in self._known:
             with np.errstate(all="ignore"):
                 self._known[node] = self._computed(node)
         return self._known[node]
 
-    def _computed(self, node: Node) -> Values:
+    def _computed(self, node: Formula) -> Values:
         if node.operation == "column":
             return _read(self._columns[node.value], node.type)
         if node.operation == "constant":
@@ -175,8 +175,8 @@ def _gone(x: Values) -> Flags | None:
 
 def _arithmetic(
     whole: Callable[[Any, Any], tuple[Any, Any]], by_ieee: Callable[[Any, Any], Any]
-) -> Callable[[Node, list[Values]], Values]:
-    def step(_: Node, own: list[Values]) -> Values:
+) -> Callable[[Formula, list[Values]], Values]:
+    def step(_: Formula, own: list[Values]) -> Values:
         a, b = own
         if _is_float(a):
             return Values(np.asarray(by_ieee(a.data, b.data)))
@@ -225,7 +225,7 @@ def _float_remainder(a: Any, b: Any) -> Any:
     return a - b * np.floor(_divided(a, b))
 
 
-def _float(_: Node, own: list[Values]) -> Values:
+def _float(_: Formula, own: list[Values]) -> Values:
     data, gone = own[0].data.astype(np.float64), own[0].gone
     return Values(data if gone is None else np.where(gone, np.nan, data))
 
@@ -242,27 +242,27 @@ def _round(x: Any) -> Any:
     return np.where(np.abs(x - whole) >= 0.5, whole + np.copysign(1.0, x), whole)
 
 
-def _negate(_: Node, own: list[Values]) -> Values:
+def _negate(_: Formula, own: list[Values]) -> Values:
     (a,) = own
     if _is_float(a):
         return Values(-a.data)
     return Values(-a.data, _either(a.gone, a.data == -_INT64))
 
 
-def _abs(_: Node, own: list[Values]) -> Values:
+def _abs(_: Formula, own: list[Values]) -> Values:
     (a,) = own
     return Values(np.abs(a.data), None if _is_float(a) else _either(a.gone, a.data == -_INT64))
 
 
-def _of_float(f: Callable[[Any], Any]) -> Callable[[Node, list[Values]], Values]:
+def _of_float(f: Callable[[Any], Any]) -> Callable[[Formula, list[Values]], Values]:
     return lambda _, own: Values(np.asarray(f(own[0].data)))
 
 
 # ---- Conditions ----------------------------------------------------------------------------------
 
 
-def _compare(f: Callable[[Any, Any], Any]) -> Callable[[Node, list[Values]], Values]:
-    def step(node: Node, own: list[Values]) -> Values:
+def _compare(f: Callable[[Any, Any], Any]) -> Callable[[Formula, list[Values]], Values]:
+    def step(node: Formula, own: list[Values]) -> Values:
         a, b = own
         if node.arguments[0].type is Type.TEXT:
             return _truths(a, b, f)
@@ -285,7 +285,7 @@ def _truths(a: Values, b: Values, f: Callable[[Any, Any], Any]) -> Values:
     return _flags([None if x is None or y is None else bool(f(x, y)) for x, y in pairs], which)
 
 
-def _among(node: Node, own: list[Values]) -> Values:
+def _among(node: Formula, own: list[Values]) -> Values:
     x, *listed = own
     if node.arguments[0].type is Type.TEXT:
         wanted = {one.texts[0] for one in listed}
@@ -301,33 +301,33 @@ def _truth(x: Values) -> tuple[Any, Any]:
     return x.data & ~x.gone, ~x.data & ~x.gone
 
 
-def _and(_: Node, own: list[Values]) -> Values:
+def _and(_: Formula, own: list[Values]) -> Values:
     (a, not_a), (b, not_b) = map(_truth, own)
     return Values(np.asarray(a & b), np.asarray(~((a & b) | not_a | not_b)))
 
 
-def _or(_: Node, own: list[Values]) -> Values:
+def _or(_: Formula, own: list[Values]) -> Values:
     (a, not_a), (b, not_b) = map(_truth, own)
     return Values(np.asarray(a | b), np.asarray(~(a | b | (not_a & not_b))))
 
 
-def _not(_: Node, own: list[Values]) -> Values:
+def _not(_: Formula, own: list[Values]) -> Values:
     return Values(~own[0].data, own[0].gone)
 
 
-def _missing(_: Node, own: list[Values]) -> Values:
+def _missing(_: Formula, own: list[Values]) -> Values:
     gone = _gone(own[0])
     return Values(np.array(False) if gone is None else gone)  # noqa: FBT003
 
 
-def _choose(node: Node, own: list[Values]) -> Values:
+def _choose(node: Formula, own: list[Values]) -> Values:
     *cases, found = own
     for condition, value in reversed(list(zip(cases[::2], cases[1::2], strict=True))):
         found = _where(_truth(condition)[0], value, found, node.type)
     return found
 
 
-def _coalesce(node: Node, own: list[Values]) -> Values:
+def _coalesce(node: Formula, own: list[Values]) -> Values:
     *first, found = own
     for value in reversed(first):
         gone = _gone(value)
@@ -349,10 +349,10 @@ def _where(condition: Any, a: Values, b: Values, kind: Type | None) -> Values:
 # ---- Texts ---------------------------------------------------------------------------------------
 
 
-def _text(f: Callable[[Node, str], str]) -> Callable[[Node, list[Values]], Values]:
+def _text(f: Callable[[Formula, str], str]) -> Callable[[Formula, list[Values]], Values]:
     """Return a step from a text to a text; one that becomes empty is missing."""
 
-    def step(node: Node, own: list[Values]) -> Values:
+    def step(node: Formula, own: list[Values]) -> Values:
         (x,) = own
         texts = [None if text is None else f(node, text) or None for text in x.texts]
         return Values(x.data, None, texts)
@@ -360,32 +360,32 @@ def _text(f: Callable[[Node, str], str]) -> Callable[[Node, list[Values]], Value
     return step
 
 
-def _trim(node: Node, text: str) -> str:
+def _trim(node: Formula, text: str) -> str:
     strip = {"both": text.strip, "left": text.lstrip, "right": text.rstrip}[node.value]
     return strip(BLANKS)
 
 
-def _substring(node: Node, text: str) -> str:
+def _substring(node: Formula, text: str) -> str:
     first, long = node.value
     return text[first - 1 :] if long is None else text[first - 1 : first - 1 + long]
 
 
-def _length(_: Node, own: list[Values]) -> Values:
+def _length(_: Formula, own: list[Values]) -> Values:
     (x,) = own
     sizes = np.array([0 if text is None else len(text) for text in x.texts], np.int64)
     return Values(sizes[x.data], _gone(x))
 
 
-def _join(_: Node, own: list[Values]) -> Values:
+def _join(_: Formula, own: list[Values]) -> Values:
     pairs, which = _paired(*own)
     return Values(which, None, [None if a is None or b is None else a + b for a, b in pairs])
 
 
-def _holding(f: Callable[[str, str], bool]) -> Callable[[Node, list[Values]], Values]:
+def _holding(f: Callable[[str, str], bool]) -> Callable[[Formula, list[Values]], Values]:
     return lambda _, own: _truths(own[0], own[1], f)
 
 
-def _like(node: Node, own: list[Values]) -> Values:
+def _like(node: Formula, own: list[Values]) -> Values:
     (x,) = own
     wild = {"%": ".*", "_": "."}
     form = re.compile("".join(wild.get(c, re.escape(c)) for c in node.value), re.DOTALL)
@@ -393,19 +393,19 @@ def _like(node: Node, own: list[Values]) -> Values:
     return _flags(known, x.data)
 
 
-def _number_of(_: Node, own: list[Values]) -> Values:
+def _number_of(_: Formula, own: list[Values]) -> Values:
     found = (None if text is None else read_number(text) for text in own[0].texts)
     known = [np.nan if number is None else as_float(cast("Real", number)) for number in found]
     return Values(np.array(known, np.float64)[own[0].data])
 
 
-def _time_of(_: Node, own: list[Values]) -> Values:
+def _time_of(_: Formula, own: list[Values]) -> Values:
     found = [None if text is None else read_instant(text) for text in own[0].texts]
     data = np.array([v or 0 for v in found], np.int64)
     return Values(data[own[0].data], np.array([v is None for v in found], np.bool_)[own[0].data])
 
 
-def _text_of(node: Node, own: list[Values]) -> Values:
+def _text_of(node: Formula, own: list[Values]) -> Values:
     (x,) = own
     kind = node.arguments[0].type
     gone, data = _gone(x), np.asarray(x.data)
@@ -422,7 +422,7 @@ def _text_of(node: Node, own: list[Values]) -> Values:
 # ---- Dates ---------------------------------------------------------------------------------------
 
 
-def _instant(_: Node, own: list[Values]) -> Values:
+def _instant(_: Formula, own: list[Values]) -> Values:
     (x,) = own
     outside = (x.data < FIRST) | (x.data > LAST)
     return Values(np.where(outside, 0, x.data), _either(x.gone, outside))
@@ -440,7 +440,7 @@ def _days(months: Any) -> Any:
     return start.astype("datetime64[D]").astype(np.int64)
 
 
-def _part(node: Node, own: list[Values]) -> Values:
+def _part(node: Formula, own: list[Values]) -> Values:
     (x,) = own
     t, name = x.data, node.value
     if name in _CLOCK:
@@ -464,7 +464,7 @@ _EACH = {"year": 12, "quarter": 3, "month": 1}
 _SIZES = {"day": DAY, "hour": HOUR, "minute": MINUTE, "second": SECOND}
 
 
-def _start(node: Node, own: list[Values]) -> Values:
+def _start(node: Formula, own: list[Values]) -> Values:
     (x,) = own
     t, unit = x.data, node.value
     if unit in _EACH:
@@ -476,7 +476,7 @@ def _start(node: Node, own: list[Values]) -> Values:
     return Values(np.asarray(t - t % _SIZES[unit]), x.gone)
 
 
-def _date_of(_: Node, own: list[Values]) -> Values:
+def _date_of(_: Formula, own: list[Values]) -> Values:
     year, month, day = (x.data for x in own)
     there = (year >= 1) & (year <= 9999) & (month >= 1) & (month <= 12) & (day >= 1)
     months = np.where(there, year * 12 + month - 1, 1970 * 12)
@@ -486,7 +486,7 @@ def _date_of(_: Node, own: list[Values]) -> Values:
     return Values(np.where(there, found, 0), _either(~there, *(x.gone for x in own)))
 
 
-def _looked_up(node: Node, own: list[Values]) -> Values:
+def _looked_up(node: Formula, own: list[Values]) -> Values:
     """Return what a public table says of each text; missing where it says nothing."""
     (x,) = own
     known = dict(node.value)
@@ -499,7 +499,7 @@ def _looked_up(node: Node, own: list[Values]) -> Values:
     return Values(there, np.array([v is None for v in found], np.bool_)[x.data])
 
 
-_STEPS: dict[str, Callable[[Node, list[Values]], Values]] = {
+_STEPS: dict[str, Callable[[Formula, list[Values]], Values]] = {
     "add": _arithmetic(_add, lambda a, b: a + b),
     "subtract": _arithmetic(_subtract, lambda a, b: a - b),
     "multiply": _arithmetic(_multiply, lambda a, b: a * b),

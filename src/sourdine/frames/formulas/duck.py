@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.calendar import DAY, HOUR, MINUTE, SECOND
 from sourdine.frames import sql
 from sourdine.frames.formulas.arrays import BLANKS
-from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, Node, Type
+from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, Formula, Type
 from sourdine.frames.reading import WRITTEN
 from sourdine.frames.sql import TIMES, double, string
 
@@ -59,7 +59,7 @@ class SqlOf:
     ) -> None:
         self._kinds, self._reading, self._collated = kinds, reading, collated
 
-    def column(self, node: Node) -> tuple[str, str]:
+    def column(self, node: Formula) -> tuple[str, str]:
         """Return the expression of a derived column, and its DuckDB type."""
         x = self.write(node)
         if node.type is Type.DATE:
@@ -69,7 +69,7 @@ class SqlOf:
         kind = _TEXTS[node.type] if node.type else ""
         return f"CAST({x} AS {kind})", kind
 
-    def write(self, node: Node) -> str:
+    def write(self, node: Formula) -> str:
         """Return an expression; raise `NotInSqlError` if it would not be exact."""
         if node.operation == "column":
             return self._column(node.value, node.type)
@@ -100,7 +100,7 @@ class SqlOf:
             return f"({sql.known(sql.instant(column, kind))})"
         raise NotInSqlError
 
-    def compared(self, x: str, node: Node) -> str:
+    def compared(self, x: str, node: Formula) -> str:
         """Return a value as it is compared."""
         return f"encode({x})" if node.type is Type.TEXT and self._collated else x
 
@@ -123,12 +123,12 @@ def _narrow(x: str) -> str:
     return f"TRY_CAST({x} AS BIGINT)"
 
 
-def _is_float(node: Node) -> bool:
+def _is_float(node: Formula) -> bool:
     return node.arguments[0].type is Type.FLOAT
 
 
-def _arithmetic(operator: str) -> Callable[[SqlOf, Node, list[str]], str]:
-    def step(_: SqlOf, node: Node, own: list[str]) -> str:
+def _arithmetic(operator: str) -> Callable[[SqlOf, Formula, list[str]], str]:
+    def step(_: SqlOf, node: Formula, own: list[str]) -> str:
         if _is_float(node):
             return f"({own[0]} {operator} {own[1]})"
         return _narrow(f"{_wide(own[0])} {operator} {_wide(own[1])}")
@@ -136,7 +136,7 @@ def _arithmetic(operator: str) -> Callable[[SqlOf, Node, list[str]], str]:
     return step
 
 
-def _quotient(_: SqlOf, node: Node, own: list[str]) -> str:
+def _quotient(_: SqlOf, node: Formula, own: list[str]) -> str:
     a, b = own
     if _is_float(node):
         return f"floor({a} / {_divisor(b)})"
@@ -144,7 +144,7 @@ def _quotient(_: SqlOf, node: Node, own: list[str]) -> str:
     return _narrow(f"({_wide(a)} - {rest}) // nullif({_wide(b)}, 0)")
 
 
-def _remainder(_: SqlOf, node: Node, own: list[str]) -> str:
+def _remainder(_: SqlOf, node: Formula, own: list[str]) -> str:
     a, b = own
     if _is_float(node):
         return f"({a} - {b} * floor({a} / {_divisor(b)}))"
@@ -160,27 +160,27 @@ def _divisor(b: str) -> str:
     return f"nullif({b}, {double(0.0)})"
 
 
-def _negate(_: SqlOf, node: Node, own: list[str]) -> str:
+def _negate(_: SqlOf, node: Formula, own: list[str]) -> str:
     return f"(-{own[0]})" if _is_float(node) else _narrow(f"0 - {_wide(own[0])}")
 
 
-def _abs(_: SqlOf, node: Node, own: list[str]) -> str:
+def _abs(_: SqlOf, node: Formula, own: list[str]) -> str:
     return f"abs({own[0]})" if _is_float(node) else _narrow(f"abs({_wide(own[0])})")
 
 
-def _sqrt(_: SqlOf, __: Node, own: list[str]) -> str:
+def _sqrt(_: SqlOf, __: Formula, own: list[str]) -> str:
     (x,) = own
     zero = double(0.0)
     return f"CASE WHEN {x} >= {zero} THEN sqrt(greatest({x}, {zero})) END"
 
 
-def _whole(_: SqlOf, __: Node, own: list[str]) -> str:
+def _whole(_: SqlOf, __: Formula, own: list[str]) -> str:
     (x,) = own
     return f"CASE WHEN {x} >= -{_INT64} AND {x} < {_INT64} THEN TRY_CAST(trunc({x}) AS BIGINT) END"
 
 
-def _compare(operator: str) -> Callable[[SqlOf, Node, list[str]], str]:
-    def step(to: SqlOf, node: Node, own: list[str]) -> str:
+def _compare(operator: str) -> Callable[[SqlOf, Formula, list[str]], str]:
+    def step(to: SqlOf, node: Formula, own: list[str]) -> str:
         both = [to.compared(x, one) for x, one in zip(own, node.arguments, strict=True)]
         found = f"({both[0]} {operator} {both[1]})"
         nan = [
@@ -193,38 +193,38 @@ def _compare(operator: str) -> Callable[[SqlOf, Node, list[str]], str]:
     return step
 
 
-def _among(to: SqlOf, node: Node, own: list[str]) -> str:
+def _among(to: SqlOf, node: Formula, own: list[str]) -> str:
     x, *listed = (to.compared(x, one) for x, one in zip(own, node.arguments, strict=True))
     found = f"({x} IN ({', '.join(listed)}))"
     return f"CASE WHEN isnan({x}) THEN NULL ELSE {found} END" if _is_float(node) else found
 
 
-def _logic(operator: str) -> Callable[[SqlOf, Node, list[str]], str]:
+def _logic(operator: str) -> Callable[[SqlOf, Formula, list[str]], str]:
     return lambda _, __, own: f"({own[0]} {operator} {own[1]})"
 
 
-def _missing(_: SqlOf, node: Node, own: list[str]) -> str:
+def _missing(_: SqlOf, node: Formula, own: list[str]) -> str:
     (x,) = own
     return f"({x} IS NULL OR isnan({x}))" if _is_float(node) else f"({x} IS NULL)"
 
 
-def _choose(_: SqlOf, __: Node, own: list[str]) -> str:
+def _choose(_: SqlOf, __: Formula, own: list[str]) -> str:
     *cases, otherwise = own
     pairs = zip(cases[::2], cases[1::2], strict=True)
     written = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
     return f"CASE {written} ELSE {otherwise} END"
 
 
-def _coalesce(_: SqlOf, node: Node, own: list[str]) -> str:
+def _coalesce(_: SqlOf, node: Formula, own: list[str]) -> str:
     if _is_float(node):
         own = [f"CASE WHEN NOT isnan({x}) THEN {x} END" for x in own]
     return f"coalesce({', '.join(own)})"
 
 
-def _cased(function: str, letters: Mapping[str, str]) -> Callable[[SqlOf, Node, list[str]], str]:
+def _cased(function: str, letters: Mapping[str, str]) -> Callable[[SqlOf, Formula, list[str]], str]:
     old, new = string("".join(letters)), string("".join(letters.values()))
 
-    def step(_: SqlOf, __: Node, own: list[str]) -> str:
+    def step(_: SqlOf, __: Formula, own: list[str]) -> str:
         (x,) = own
         plain = f"regexp_full_match({x}, '[\\x00-\\x7F]*')"
         return f"CASE WHEN {plain} THEN {function}({x}) ELSE translate({x}, {old}, {new}) END"
@@ -232,42 +232,42 @@ def _cased(function: str, letters: Mapping[str, str]) -> Callable[[SqlOf, Node, 
     return step
 
 
-def _trim(_: SqlOf, node: Node, own: list[str]) -> str:
+def _trim(_: SqlOf, node: Formula, own: list[str]) -> str:
     function = {"both": "trim", "left": "ltrim", "right": "rtrim"}[node.value]
     return f"nullif({function}({own[0]}, {string(BLANKS)}), '')"
 
 
-def _substring(_: SqlOf, node: Node, own: list[str]) -> str:
+def _substring(_: SqlOf, node: Formula, own: list[str]) -> str:
     first, long = node.value
     many = "" if long is None else f", {long}"
     return f"nullif(substring({own[0]}, {first}{many}), '')"
 
 
-def _replace(_: SqlOf, node: Node, own: list[str]) -> str:
+def _replace(_: SqlOf, node: Formula, own: list[str]) -> str:
     old, new = map(string, node.value)
     return f"nullif(replace({own[0]}, {old}, {new}), '')"
 
 
-def _call(function: str) -> Callable[[SqlOf, Node, list[str]], str]:
+def _call(function: str) -> Callable[[SqlOf, Formula, list[str]], str]:
     return lambda _, __, own: f"{function}({', '.join(own)})"
 
 
-def _number_of(_: SqlOf, __: Node, own: list[str]) -> str:
+def _number_of(_: SqlOf, __: Formula, own: list[str]) -> str:
     (x,) = own
     return f"CASE WHEN regexp_full_match({x}, {string(WRITTEN)}) THEN TRY_CAST({x} AS DOUBLE) END"
 
 
-def _text_of(_: SqlOf, node: Node, own: list[str]) -> str:
+def _text_of(_: SqlOf, node: Formula, own: list[str]) -> str:
     if node.arguments[0].type not in {Type.INTEGER, Type.BOOLEAN}:
         raise NotInSqlError
     return f"CAST({own[0]} AS VARCHAR)"
 
 
-def _instant(_: SqlOf, __: Node, own: list[str]) -> str:
+def _instant(_: SqlOf, __: Formula, own: list[str]) -> str:
     return f"({sql.known(own[0])})"
 
 
-def _part(_: SqlOf, node: Node, own: list[str]) -> str:
+def _part(_: SqlOf, node: Formula, own: list[str]) -> str:
     (t,) = own
     if node.value in _CLOCK:
         unit, most = _CLOCK[node.value]
@@ -276,7 +276,7 @@ def _part(_: SqlOf, node: Node, own: list[str]) -> str:
     return f"CAST({function}(make_timestamp({t})) AS BIGINT)"
 
 
-def _start(_: SqlOf, node: Node, own: list[str]) -> str:
+def _start(_: SqlOf, node: Formula, own: list[str]) -> str:
     (t,) = own
     if node.value in _SIZES:
         return f"({t} - {_rest(t, str(_SIZES[node.value]))})"
@@ -284,7 +284,7 @@ def _start(_: SqlOf, node: Node, own: list[str]) -> str:
     return f"epoch_us(CAST({start} AS TIMESTAMP))"
 
 
-def _looked_up(_: SqlOf, node: Node, own: list[str]) -> str:
+def _looked_up(_: SqlOf, node: Formula, own: list[str]) -> str:
     """Write a look-up: the place of a text among listed ones, and the value at that place."""
     if len(node.value) > MANY or not node.value:
         raise NotInSqlError
@@ -297,7 +297,7 @@ def _looked_up(_: SqlOf, node: Node, own: list[str]) -> str:
     return f"list_extract(CAST([{values}] AS {kind}[]), CAST({place} AS BIGINT) + 1)"
 
 
-_STEPS: dict[str, Callable[[SqlOf, Node, list[str]], str]] = {
+_STEPS: dict[str, Callable[[SqlOf, Formula, list[str]], str]] = {
     "add": _arithmetic("+"), "subtract": _arithmetic("-"), "multiply": _arithmetic("*"),
     "divide": lambda _, __, own: f"({own[0]} / {_divisor(own[1])})",
     "quotient": _quotient, "remainder": _remainder, "negate": _negate, "abs": _abs,

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from attrs import evolve, frozen
 
-from sourdine.errors import ParameterError, close_matches
+from sourdine.errors import ParameterError
 from sourdine.frames.engine import Engine
 from sourdine.frames.formulas.arrays import Arrays
 from sourdine.frames.formulas.lookup import looked_up
 from sourdine.frames.formulas.parsing import parsed
 from sourdine.frames.formulas.tree import Type
-from sourdine.frames.formulas.types import Columns, condition, derived, type_of
+from sourdine.frames.formulas.types import ColumnTypes, condition, derived, type_of
 from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory
 from sourdine.frames.reading import STANDARD
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes
-    from sourdine.frames.formulas.tree import Node
+    from sourdine.frames.formulas.tree import Formula
     from sourdine.frames.people import Reduction
 
     Whole = NDArray[np.int64]
@@ -56,11 +56,11 @@ class Formulas:
         The derived columns, by name.
     """
 
-    where: Node | None
-    columns: Mapping[str, Node]
+    where: Formula | None
+    columns: Mapping[str, Formula]
 
     @property
-    def nodes(self) -> list[Node]:
+    def nodes(self) -> list[Formula]:
         return [*self.columns.values(), *([] if self.where is None else [self.where])]
 
     def needed(self, names: Sequence[str]) -> list[str]:
@@ -130,11 +130,11 @@ def columns_of(text: str) -> tuple[str, ...]:
 
 def _read(
     engine: Engine,
-    added: Mapping[str, Node],
+    added: Mapping[str, Formula],
     text: str,
     parameter: str,
-    typed: Callable[[Node, Columns], Node],
-) -> Node:
+    typed: Callable[[Formula, ColumnTypes], Formula],
+) -> Formula:
     try:
         tree = parsed(text)
         own = [name for name in tree.columns if name not in added]
@@ -142,19 +142,20 @@ def _read(
             if name not in engine.columns:
                 raise _unknown(engine, name)
         types = {name: type_of(engine.declared(name), name) for name in own}
-        return typed(tree, Columns(types, engine.reading, added))
+        return typed(tree, ColumnTypes(types, engine.reading, added))
     except ParameterError as error:
         raise error.renamed(formula=parameter) from None
 
 
 def _unknown(engine: Engine, name: str) -> ParameterError:
-    like = close_matches(name, engine.columns)
-    hint = f"Did you mean {' or '.join(map(repr, like))}? " if like else ""
-    if not engine.parsed or engine.reading.header is not None:
-        hint += f"The columns are: {', '.join(map(repr, engine.columns))}."
-    else:
-        hint += "Look at the columns with sourdine inspect; texts are written in single quotes."
-    return ParameterError("formula", "name existing columns", repr(name), hint.strip())
+    from sourdine.frames.frame import Frame, listed_columns
+
+    return ParameterError(
+        "formula",
+        "name existing columns",
+        repr(name),
+        f"{listed_columns(Frame(engine), name)} Texts are written in single quotes.",
+    )
 
 
 # ---- The engine ----------------------------------------------------------------------------------
@@ -269,12 +270,12 @@ class Derived(Engine):
         return engine
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
-        parts: list[Engine] = []
-        for code in range(keys.size):
-            part = copy(self)
-            part._cuts = (*self._cuts, (name, keys, code))  # noqa: SLF001
-            parts.append(part)
-        return parts
+        return [self._cut(name, keys, code) for code in range(keys.size)]
+
+    def _cut(self, name: str, keys: Codes, code: int) -> Derived:
+        engine = copy(self)
+        engine._cuts = (*self._cuts, (name, keys, code))  # noqa: SLF001
+        return engine
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` of the rows that stay of each person, in memory."""
@@ -292,7 +293,7 @@ class Derived(Engine):
         return _joined(self, names, found)
 
 
-def _type(node: Node) -> Type:
+def _type(node: Formula) -> Type:
     assert node.type is not None  # noqa: S101 - typed by then
     return node.type
 
@@ -348,7 +349,7 @@ def computed_in(
     return {name: arrays.column(node) for name, node in formulas.columns.items()}, kept
 
 
-def _later(arrays: Arrays, node: Node) -> Callable[[], Column]:
+def _later(arrays: Arrays, node: Formula) -> Callable[[], Column]:
     return lambda: arrays.column(node)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 from sourdine.exact import given
-from sourdine.frames.formulas.tree import Node, Type
+from sourdine.frames.formulas.tree import Formula, Type
 from sourdine.frames.reading import read_number, read_text
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ MOST = 100_000
 _INT64 = 1 << 63
 
 
-def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Node]:
+def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Formula]:
     """Return the columns that public tables add, as typed steps of their keys.
 
     The tables are public, so that messages may name their values.
@@ -34,9 +34,9 @@ def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Node]:
         The column that identifies a row, by the path of each table.
     """
     from sourdine.frames.files import open_file
-    from sourdine.frames.formulas.types import Columns, text_of_column, type_of
+    from sourdine.frames.formulas.types import ColumnTypes, text_of_column, type_of
 
-    found: dict[str, Node] = {}
+    found: dict[str, Formula] = {}
     for path, key in lookup.items():
         if key not in engine.columns:
             raise _wrong(f"name a column of the data after {path!r}", key)
@@ -44,7 +44,7 @@ def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Node]:
         if key not in table.columns:
             raise _wrong(f"name a column that {path!r} has", key)
         places = _places(table.column(key), path, key)
-        types = Columns({key: type_of(engine.declared(key), key)}, engine.reading)
+        types = ColumnTypes({key: type_of(engine.declared(key), key)}, engine.reading)
         by = text_of_column(key, types)
         for name in table.columns:
             if name == key:
@@ -53,7 +53,7 @@ def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Node]:
                 raise _wrong(f"add columns that the data do not have, with {path!r}", name)
             values, kind = _typed(table.column(name))
             pairs = tuple((text, values[i]) for text, i in places.items() if values[i] is not None)
-            found[name] = Node("looked_up", (by,), pairs, kind)
+            found[name] = Formula("looked_up", (by,), pairs, kind)
     return found
 
 
@@ -64,7 +64,12 @@ def _wrong(must: str, got: str) -> ParameterError:
 def _places(column: Column, path: str, key: str) -> dict[str, int]:
     """Return the row of each key; a key that is there twice is refused."""
     if len(column) > MOST:
-        raise ParameterError("lookup", f"name tables of at most {MOST} rows", given(path))
+        raise ParameterError(
+            "lookup",
+            f"name tables of at most {MOST} rows",
+            given(path),
+            "Add the columns of a larger table to the data beforehand.",
+        )
     places: dict[str, int] = {}
     for i, text in enumerate(column.texts.tolist()):
         if text is None:

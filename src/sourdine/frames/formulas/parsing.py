@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from sourdine.calendar import DAY, HOUR, MINUTE, SECOND
 from sourdine.errors import ParameterError, did_you_mean
 from sourdine.frames.formulas.functions import FUNCTIONS, NAMES
-from sourdine.frames.formulas.tree import Node
+from sourdine.frames.formulas.tree import Formula
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -72,7 +72,7 @@ def dialect() -> Any:
 
 
 @lru_cache(1024)
-def parsed(text: str) -> Node:
+def parsed(text: str) -> Formula:
     """Return the tree of a text, without types; `sourdine.frames.formulas.types` adds them.
 
     Examples
@@ -121,14 +121,14 @@ _VALUES = {"+", "-", "*", "/", "//", "%", "||", "neg", "string", "interval", "nu
 """Operations whose value is neither true nor false."""
 
 
-def node(tree: Any, depth: int = 0) -> Node:
+def node(tree: Any, depth: int = 0) -> Formula:
     """Return the tree of an expression of sqlglot."""
     if depth > DEEPEST:
         refuse(f"have at most {DEEPEST} steps inside one another")
     kind = type(tree).__name__
     if kind in _BINARY:
         left, right = (node(one, depth + 1) for one in (tree.this, tree.expression))
-        return Node(_BINARY[kind], (left, right))
+        return Formula(_BINARY[kind], (left, right))
     if kind in _READERS:
         return _READERS[kind](tree, depth + 1)
     return _refused(tree, kind)
@@ -141,11 +141,11 @@ _BINARY = {
 }  # fmt: skip
 
 
-def _below(tree: Any, depth: int) -> tuple[Node, ...]:
+def _below(tree: Any, depth: int) -> tuple[Formula, ...]:
     return tuple(node(one, depth) for one in tree)
 
 
-def _column(tree: Any, _: int) -> Node:
+def _column(tree: Any, _: int) -> Formula:
     name = tree.name
     quoted = tree.this.args.get("quoted")
     if any(tree.args.get(part) for part in ("table", "db", "catalog")):
@@ -156,14 +156,14 @@ def _column(tree: Any, _: int) -> Node:
         )
     if not quoted and name.lower().startswith(("current_", "localtime")):
         _changing(name)
-    return Node("column", value=name)
+    return Formula("column", value=name)
 
 
-def _literal(tree: Any, _: int) -> Node:
+def _literal(tree: Any, _: int) -> Formula:
     if tree.is_string:
         if "\0" in tree.this:
             refuse("have no NUL character in a text")
-        return Node("string", value=tree.this)
+        return Formula("string", value=tree.this)
     try:
         number: float = int(tree.this)
     except ValueError:
@@ -172,61 +172,61 @@ def _literal(tree: Any, _: int) -> Node:
         number = float(number)
     if number == float("inf"):
         refuse("have numbers of 64 bits", "one that is larger")
-    return Node("constant", value=number)
+    return Formula("constant", value=number)
 
 
-def _boolean(tree: Any, _: int) -> Node:
-    return Node("constant", value=bool(tree.this))
+def _boolean(tree: Any, _: int) -> Formula:
+    return Formula("constant", value=bool(tree.this))
 
 
-def _case(tree: Any, depth: int) -> Node:
-    parts: list[Node] = []
+def _case(tree: Any, depth: int) -> Formula:
+    parts: list[Formula] = []
     for one in tree.args["ifs"]:
         condition = node(one.this, depth)
         if tree.this is not None:
-            condition = Node("=", (node(tree.this, depth), condition))
+            condition = Formula("=", (node(tree.this, depth), condition))
         parts += [condition, node(one.args["true"], depth)]
-    return Node("case", (*parts, _otherwise(tree.args.get("default"), depth)))
+    return Formula("case", (*parts, _otherwise(tree.args.get("default"), depth)))
 
 
-def _otherwise(tree: Any, depth: int) -> Node:
-    return Node("null") if tree is None else node(tree, depth)
+def _otherwise(tree: Any, depth: int) -> Formula:
+    return Formula("null") if tree is None else node(tree, depth)
 
 
-def _if(tree: Any, depth: int) -> Node:
+def _if(tree: Any, depth: int) -> Formula:
     parts = (node(tree.this, depth), node(tree.args["true"], depth))
-    return Node("case", (*parts, _otherwise(tree.args.get("false"), depth)))
+    return Formula("case", (*parts, _otherwise(tree.args.get("false"), depth)))
 
 
-def _in(tree: Any, depth: int) -> Node:
+def _in(tree: Any, depth: int) -> Formula:
     if tree.args.get("query") is not None:
         return _refused(tree.args["query"], "Subquery")
     if tree.args.get("unnest") is not None or tree.args.get("field") is not None:
         refuse("list the values of in", hint="Write region in ('north', 'south').")
-    return Node("in", _below((tree.this, *tree.expressions), depth))
+    return Formula("in", _below((tree.this, *tree.expressions), depth))
 
 
-def _between(tree: Any, depth: int) -> Node:
+def _between(tree: Any, depth: int) -> Formula:
     if tree.args.get("symmetric"):
         refuse("have between with the lower end first", "between symmetric")
-    return Node("between", _below((tree.this, tree.args["low"], tree.args["high"]), depth))
+    return Formula("between", _below((tree.this, tree.args["low"], tree.args["high"]), depth))
 
 
-def _is(tree: Any, depth: int) -> Node:
+def _is(tree: Any, depth: int) -> Formula:
     kind = type(tree.expression).__name__
     if kind == "Null":
-        return Node("is null", _below([tree.this], depth))
+        return Formula("is null", _below([tree.this], depth))
     if kind == "Boolean":
-        wanted = Node("constant", value=bool(tree.expression.this))
-        return Node("same", (node(tree.this, depth), wanted))
+        wanted = Formula("constant", value=bool(tree.expression.this))
+        return Formula("same", (node(tree.this, depth), wanted))
     return refuse("compare with is only null, true or false", hint="Use = for other values.")
 
 
-def _like(tree: Any, depth: int) -> Node:
-    return Node("like", _below((tree.this, tree.expression), depth))
+def _like(tree: Any, depth: int) -> Formula:
+    return Formula("like", _below((tree.this, tree.expression), depth))
 
 
-def _cast(tree: Any, depth: int) -> Node:
+def _cast(tree: Any, depth: int) -> Formula:
     written = tree.args["to"].this
     name = getattr(written, "value", str(written))
     if name not in CASTS:
@@ -234,10 +234,10 @@ def _cast(tree: Any, depth: int) -> Node:
             "convert to integer, double, varchar, date, timestamp or boolean only",
             repr(name.lower()),
         )
-    return Node("call", _below([tree.this], depth), CASTS[name])
+    return Formula("call", _below([tree.this], depth), CASTS[name])
 
 
-def _interval(tree: Any, _: int) -> Node:
+def _interval(tree: Any, _: int) -> Formula:
     unit = tree.args.get("unit")
     name = "" if unit is None else unit.name.lower().removesuffix("s")
     written = tree.this.this if type(tree.this).__name__ == "Literal" else None
@@ -253,14 +253,14 @@ def _interval(tree: Any, _: int) -> Node:
         refuse("have intervals such as interval '7 days'", hint="Units are week to microsecond.")
     if not float(micros).is_integer() or abs(micros) >= 1 << 53:
         refuse("have intervals of whole microseconds", hint="Use a shorter interval.")
-    return Node("interval", value=int(micros))
+    return Formula("interval", value=int(micros))
 
 
-def _extract(tree: Any, depth: int) -> Node:
+def _extract(tree: Any, depth: int) -> Formula:
     return _called(tree.this.name.lower(), _below([tree.expression], depth))
 
 
-def _call(tree: Any, depth: int) -> Node:
+def _call(tree: Any, depth: int) -> Formula:
     name = str(tree.this).lower()
     if any(type(one).__name__ == "Star" for one in tree.expressions):
         _aggregate(name)
@@ -273,7 +273,7 @@ def _call(tree: Any, depth: int) -> Node:
     return _called(name, _below(tree.expressions, depth))
 
 
-def _called(name: str, arguments: tuple[Node, ...]) -> Node:
+def _called(name: str, arguments: tuple[Formula, ...]) -> Formula:
     known = NAMES.get(name)
     if known is None and name in INEXACT:
         refuse(
@@ -289,7 +289,7 @@ def _called(name: str, arguments: tuple[Node, ...]) -> Node:
     least, most = FUNCTIONS[known].arguments
     if not least <= len(arguments) <= most:
         refuse(f"call {FUNCTIONS[known].usage}", f"{name} with {len(arguments)} arguments")
-    return Node("call", arguments, known)
+    return Formula("call", arguments, known)
 
 
 def _aggregate(name: str) -> NoReturn:
@@ -309,16 +309,16 @@ def _changing(name: str) -> NoReturn:
     )
 
 
-def _one(operation: str) -> Callable[[Any, int], Node]:
-    return lambda tree, depth: Node(operation, _below([tree.this], depth))
+def _one(operation: str) -> Callable[[Any, int], Formula]:
+    return lambda tree, depth: Formula(operation, _below([tree.this], depth))
 
 
-_READERS: dict[str, Callable[[Any, int], Node]] = {
+_READERS: dict[str, Callable[[Any, int], Formula]] = {
     "Column": _column, "Literal": _literal, "Boolean": _boolean, "Case": _case, "If": _if,
     "In": _in, "Between": _between, "Is": _is, "Like": _like, "Cast": _cast, "TryCast": _cast,
     "Interval": _interval, "Extract": _extract, "Anonymous": _call, "Neg": _one("neg"),
     "Not": _one("not"), "Paren": lambda tree, depth: node(tree.this, depth),
-    "Null": lambda _, __: Node("null"),
+    "Null": lambda _, __: Formula("null"),
 }  # fmt: skip
 
 

@@ -70,7 +70,7 @@ WHOLE = (Type.INTEGER, Type.DATE, Type.TIME, Type.DURATION)
 
 
 @frozen
-class Node:
+class Formula:
     """A step of a formula; before `types` has read it, its type is None.
 
     Parameters
@@ -86,7 +86,7 @@ class Node:
     """
 
     operation: str
-    arguments: tuple[Node, ...] = ()
+    arguments: tuple[Formula, ...] = ()
     value: Any = None
     type: Type | None = None
     _hash: int = field(init=False, eq=False, repr=False)
@@ -99,7 +99,7 @@ class Node:
         """Return the hash, which is computed once: trees are looked up at each step."""
         return self._hash
 
-    def __iter__(self) -> Iterator[Node]:
+    def __iter__(self) -> Iterator[Formula]:
         """Yield the step and all below it."""
         yield self
         for one in self.arguments:

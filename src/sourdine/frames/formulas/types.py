@@ -13,7 +13,7 @@ from sourdine.calendar import micros as lasting
 from sourdine.errors import ParameterError
 from sourdine.frames.formulas.functions import FUNCTIONS
 from sourdine.frames.formulas.parsing import refuse
-from sourdine.frames.formulas.tree import INSTANTS, NUMBERS, WHOLE, Node, Type
+from sourdine.frames.formulas.tree import INSTANTS, NUMBERS, WHOLE, Formula, Type
 from sourdine.frames.memory import DATES, WORDS
 from sourdine.frames.memory import NUMBERS as OF_NUMBERS
 from sourdine.frames.reading import STANDARD
@@ -67,7 +67,7 @@ def type_of(declared: Declared | None, column: str = "") -> Type | None:
 
 
 @frozen
-class Columns:
+class ColumnTypes:
     """The columns that a formula may name.
 
     Parameters
@@ -82,7 +82,7 @@ class Columns:
 
     types: Mapping[str, Type | None]
     reading: Reading = STANDARD
-    added: Mapping[str, Node] = field(factory=dict)
+    added: Mapping[str, Formula] = field(factory=dict)
 
 
 # ---- Conversions ---------------------------------------------------------------------------------
@@ -96,7 +96,7 @@ CONVERSIONS = {
 }  # fmt: skip
 
 
-def _shown(node: Node) -> str:
+def _shown(node: Formula) -> str:
     """Return a few words for a step, for errors."""
     if node.operation == "column":
         return f"the column {node.value!r}"
@@ -105,7 +105,7 @@ def _shown(node: Node) -> str:
     return "an expression" if node.type is None else node.type.value
 
 
-def _wrong(node: Node, need: Type) -> NoReturn:
+def _wrong(node: Formula, need: Type) -> NoReturn:
     named = node.value if node.operation == "column" else "..."
     got = _shown(node)
     if node.type is not None and node.operation != "string":
@@ -122,20 +122,20 @@ def _wrong(node: Node, need: Type) -> NoReturn:
     refuse(f"have {need.value} there", got, hint)
 
 
-def _op(operation: str, kind: Type, *arguments: Node, value: Any = None) -> Node:
-    return Node(operation, arguments, value, kind)
+def _op(operation: str, kind: Type, *arguments: Formula, value: Any = None) -> Formula:
+    return Formula(operation, arguments, value, kind)
 
 
-def _constant(value: Any, kind: Type) -> Node:
-    return Node("constant", (), value, kind)
+def _constant(value: Any, kind: Type) -> Formula:
+    return Formula("constant", (), value, kind)
 
 
-def converted(x: Node, need: Type, columns: Columns) -> Node:  # noqa: PLR0911 - a case each
+def converted(x: Formula, need: Type, columns: ColumnTypes) -> Formula:  # noqa: PLR0911 - a case each
     """Return a step as one of a type; refuse where its type says that it is another."""
     if x.operation == "column" and x.type is None:
         if need is Type.INTEGER:
-            return _op("whole", need, Node("column", (), x.value, Type.FLOAT))
-        return Node("column", (), x.value, need)
+            return _op("whole", need, Formula("column", (), x.value, Type.FLOAT))
+        return Formula("column", (), x.value, need)
     if x.operation == "null":
         return _constant(None, need)
     if x.operation == "string":
@@ -147,18 +147,18 @@ def converted(x: Node, need: Type, columns: Columns) -> Node:  # noqa: PLR0911 -
     written = columns.reading.writes_numbers if need in NUMBERS else columns.reading.date_format
     if x.operation == "column" and x.type is Type.TEXT and written:
         if need is Type.FLOAT or need is Type.TIME:
-            return Node("column", (), x.value, need)
+            return Formula("column", (), x.value, need)
         return _explicit(x, need, columns)
     return _wrong(x, need)
 
 
-def _as_float(x: Node) -> Node:
+def _as_float(x: Formula) -> Formula:
     if x.operation == "constant":
         return _constant(None if x.value is None else float(x.value), Type.FLOAT)
     return _op("float", Type.FLOAT, x)
 
 
-def _literal(x: Node, need: Type) -> Node:
+def _literal(x: Formula, need: Type) -> Formula:
     text: str = x.value
     if need is Type.TEXT:
         if not text:
@@ -173,7 +173,7 @@ def _literal(x: Node, need: Type) -> Node:
     return _wrong(x, need)
 
 
-def _explicit(x: Node, need: Type, columns: Columns) -> Node:  # noqa: C901, PLR0911, PLR0912 - a case each
+def _explicit(x: Formula, need: Type, columns: ColumnTypes) -> Formula:  # noqa: C901, PLR0911, PLR0912 - a case each
     """Return what a conversion by name gives, of values of any type for which there is one."""
     if x.operation == "string" and need in NUMBERS:
         refuse(f"have {need.value} there", repr(x.value), "Write numbers without quotes.")
@@ -189,13 +189,13 @@ def _explicit(x: Node, need: Type, columns: Columns) -> Node:  # noqa: C901, PLR
         return _op("text_of", Type.TEXT, x)
     if need is Type.FLOAT and x.type is Type.TEXT:
         if x.operation == "column":
-            return Node("column", (), x.value, Type.FLOAT)
+            return Formula("column", (), x.value, Type.FLOAT)
         return _op("number_of", Type.FLOAT, x)
     if need is Type.INTEGER and x.type in {Type.FLOAT, Type.TEXT, Type.BOOLEAN}:
         return _op("whole", Type.INTEGER, _explicit(x, Type.FLOAT, columns))
     if need is Type.TIME and x.type is Type.TEXT:
         if x.operation == "column":
-            return Node("column", (), x.value, Type.TIME)
+            return Formula("column", (), x.value, Type.TIME)
         return _op("time_of", Type.TIME, x)
     if need is Type.DATE and x.type in {Type.TIME, Type.TEXT}:
         return _op("start", Type.DATE, _explicit(x, Type.TIME, columns), value="day")
@@ -204,7 +204,7 @@ def _explicit(x: Node, need: Type, columns: Columns) -> Node:  # noqa: C901, PLR
     return converted(x, need, columns)
 
 
-def _truth(x: Node, columns: Columns) -> Node:
+def _truth(x: Formula, columns: ColumnTypes) -> Formula:
     if x.type is Type.TEXT:
         low = _op("lower", Type.TEXT, x)
         yes, no = (_op("equal", Type.BOOLEAN, low, _constant(w, Type.TEXT)) for w in _BOTH)
@@ -220,11 +220,11 @@ def _truth(x: Node, columns: Columns) -> Node:
 _BOTH = ("true", "false")
 
 
-def _is_open(x: Node) -> bool:
+def _is_open(x: Formula) -> bool:
     return x.type is None and x.operation in OPEN
 
 
-def _alike(parts: list[Node], columns: Columns, what: str) -> list[Node]:
+def _alike(parts: list[Formula], columns: ColumnTypes, what: str) -> list[Formula]:
     """Return steps as ones of a common type."""
     types = {x.type for x in parts if x.type is not None}
     if not types and any(x.operation == "string" for x in parts):
@@ -264,7 +264,7 @@ def _alike(parts: list[Node], columns: Columns, what: str) -> list[Node]:
     return [converted(x, need, columns) for x in parts]
 
 
-def _is_time(x: Node) -> bool:
+def _is_time(x: Formula) -> bool:
     instant = ISO.read(x.value) if x.operation == "string" else None
     return instant is not None and instant % DAY != 0
 
@@ -272,7 +272,7 @@ def _is_time(x: Node) -> bool:
 # ---- Operators -----------------------------------------------------------------------------------
 
 
-def typed(x: Node, columns: Columns) -> Node:  # noqa: PLR0911 - a case each
+def typed(x: Formula, columns: ColumnTypes) -> Formula:  # noqa: PLR0911 - a case each
     """Return the tree of a formula with types and conversions; its columns must be there.
 
     Parameters
@@ -285,9 +285,9 @@ def typed(x: Node, columns: Columns) -> Node:  # noqa: PLR0911 - a case each
     Examples
     --------
     >>> from sourdine.frames.formulas.parsing import parsed
-    >>> typed(parsed("age >= 18"), Columns({"age": Type.INTEGER})).type.name
+    >>> typed(parsed("age >= 18"), ColumnTypes({"age": Type.INTEGER})).type.name
     'BOOLEAN'
-    >>> typed(parsed("age >= 'adult'"), Columns({"age": Type.INTEGER}))
+    >>> typed(parsed("age >= 'adult'"), ColumnTypes({"age": Type.INTEGER}))
     Traceback (most recent call last):
     sourdine.errors.ParameterError: formula must have an integer there, got 'adult'. Write numbers without quotes, and names of columns in double quotes.
     """  # noqa: E501
@@ -296,7 +296,7 @@ def typed(x: Node, columns: Columns) -> Node:  # noqa: PLR0911 - a case each
             return columns.added[x.value]
         if x.value not in columns.types:
             raise ParameterError("formula", "name existing columns", repr(x.value))
-        return Node("column", (), x.value, columns.types[x.value])
+        return Formula("column", (), x.value, columns.types[x.value])
     if x.operation in {"string", "null"}:
         return x
     if x.operation == "constant":
@@ -310,23 +310,23 @@ def typed(x: Node, columns: Columns) -> Node:  # noqa: PLR0911 - a case each
     return _OPERATORS[x.operation](below, columns)
 
 
-def text_of_column(name: str, columns: Columns) -> Node:
+def text_of_column(name: str, columns: ColumnTypes) -> Formula:
     """Return the text of a column, as categories are read."""
-    return _explicit(Node("column", (), name, columns.types[name]), Type.TEXT, columns)
+    return _explicit(Formula("column", (), name, columns.types[name]), Type.TEXT, columns)
 
 
-def condition(x: Node, columns: Columns) -> Node:
+def condition(x: Formula, columns: ColumnTypes) -> Formula:
     """Return the typed tree of a filter."""
     return converted(typed(x, columns), Type.BOOLEAN, columns)
 
 
-Rule = "Callable[[list[Node], Columns], Node]"
+Rule = "Callable[[list[Formula], ColumnTypes], Formula]"
 
 
 def _sum(  # noqa: C901 - a case each
     operation: str, sign: int
-) -> Callable[[list[Node], Columns], Node]:
-    def rule(parts: list[Node], columns: Columns) -> Node:
+) -> Callable[[list[Formula], ColumnTypes], Formula]:
+    def rule(parts: list[Formula], columns: ColumnTypes) -> Formula:
         left, right = parts
         kinds = {left.type, right.type}
         if kinds & {*INSTANTS, Type.DURATION}:
@@ -335,7 +335,7 @@ def _sum(  # noqa: C901 - a case each
             _wrong(left if left.operation == "string" else right, Type.FLOAT)
         return _numeric(operation)(parts, columns)
 
-    def dated(left: Node, right: Node, columns: Columns) -> Node:
+    def dated(left: Formula, right: Formula, columns: ColumnTypes) -> Formula:
         if right.type is Type.DURATION and left.type is not Type.DURATION:
             return moved(converted(left, Type.TIME, columns), right)
         if left.type is Type.DURATION and (right.type in INSTANTS or _is_open(right)) and sign > 0:
@@ -356,49 +356,49 @@ def _sum(  # noqa: C901 - a case each
         both = (converted(one, Type.TIME, columns) for one in (left, right))
         return _op("subtract", Type.DURATION, *both)
 
-    def moved(instant: Node, by: Node) -> Node:
+    def moved(instant: Formula, by: Formula) -> Formula:
         return _op("instant", Type.TIME, _op(operation, Type.INTEGER, instant, by))
 
     return rule
 
 
-def _numbers(parts: list[Node], columns: Columns) -> list[Node]:
+def _numbers(parts: list[Formula], columns: ColumnTypes) -> list[Formula]:
     """Return numbers of one type: integers if all are, else floats."""
     if all(x.type is Type.INTEGER for x in parts):
         return parts
     return [converted(x, Type.FLOAT, columns) for x in parts]
 
 
-def _numeric(operation: str) -> Callable[[list[Node], Columns], Node]:
-    def rule(parts: list[Node], columns: Columns) -> Node:
+def _numeric(operation: str) -> Callable[[list[Formula], ColumnTypes], Formula]:
+    def rule(parts: list[Formula], columns: ColumnTypes) -> Formula:
         numbers = _numbers(parts, columns)
-        return Node(operation, tuple(numbers), None, numbers[0].type)
+        return Formula(operation, tuple(numbers), None, numbers[0].type)
 
     return rule
 
 
-def _product(parts: list[Node], columns: Columns) -> Node:
+def _product(parts: list[Formula], columns: ColumnTypes) -> Formula:
     if Type.DURATION in {x.type for x in parts}:
         lasts, times = sorted(parts, key=lambda x: x.type is not Type.DURATION)
         return _op("multiply", Type.DURATION, lasts, converted(times, Type.INTEGER, columns))
     return _numeric("multiply")(parts, columns)
 
 
-def _divide(parts: list[Node], columns: Columns) -> Node:
+def _divide(parts: list[Formula], columns: ColumnTypes) -> Formula:
     if {x.type for x in parts} == {Type.DURATION}:
         return _op("divide", Type.FLOAT, *(_op("float", Type.FLOAT, x) for x in parts))
     return _op("divide", Type.FLOAT, *(converted(x, Type.FLOAT, columns) for x in parts))
 
 
-def _negate(parts: list[Node], columns: Columns) -> Node:
+def _negate(parts: list[Formula], columns: ColumnTypes) -> Formula:
     (x,) = parts
     if x.operation == "constant" and x.type in {*NUMBERS, Type.DURATION}:
         return _constant(-x.value, x.type)
     return _sized("negate")([x], columns)
 
 
-def _sized(operation: str) -> Callable[[list[Node], Columns], Node]:
-    def rule(parts: list[Node], columns: Columns) -> Node:
+def _sized(operation: str) -> Callable[[list[Formula], ColumnTypes], Formula]:
+    def rule(parts: list[Formula], columns: ColumnTypes) -> Formula:
         if parts[0].type is Type.DURATION:
             return _op(operation, Type.DURATION, parts[0])
         return _numeric(operation)(parts, columns)
@@ -406,8 +406,10 @@ def _sized(operation: str) -> Callable[[list[Node], Columns], Node]:
     return rule
 
 
-def _compare(operation: str, *, swapped: bool = False) -> Callable[[list[Node], Columns], Node]:
-    def rule(parts: list[Node], columns: Columns) -> Node:
+def _compare(
+    operation: str, *, swapped: bool = False
+) -> Callable[[list[Formula], ColumnTypes], Formula]:
+    def rule(parts: list[Formula], columns: ColumnTypes) -> Formula:
         both = _alike(parts, columns, "a comparison")
         if both[0].type is Type.BOOLEAN and operation != "equal":
             _wrong(both[0], Type.FLOAT)
@@ -416,19 +418,19 @@ def _compare(operation: str, *, swapped: bool = False) -> Callable[[list[Node], 
     return rule
 
 
-def _not(x: Node) -> Node:
+def _not(x: Formula) -> Formula:
     return _op("not", Type.BOOLEAN, x)
 
 
-def _missing(x: Node) -> Node:
+def _missing(x: Formula) -> Formula:
     if x.type is None:
-        x = Node("column", (), x.value, Type.TEXT) if x.operation == "column" else x
+        x = Formula("column", (), x.value, Type.TEXT) if x.operation == "column" else x
     if x.operation in {"null", "string"}:
         refuse("name at least one column", "is null of a constant")
     return _op("missing", Type.BOOLEAN, x)
 
 
-def _same(parts: list[Node], columns: Columns) -> Node:
+def _same(parts: list[Formula], columns: ColumnTypes) -> Formula:
     """Equal, where missing values are equal to each other: true or false."""
     a, b = _alike(parts, columns, "a comparison")
     equal = _op("equal", Type.BOOLEAN, a, b)
@@ -438,14 +440,14 @@ def _same(parts: list[Node], columns: Columns) -> Node:
     return _op("coalesce", Type.BOOLEAN, equal, both)
 
 
-def _logic(operation: str) -> Callable[[list[Node], Columns], Node]:
-    def rule(parts: list[Node], columns: Columns) -> Node:
+def _logic(operation: str) -> Callable[[list[Formula], ColumnTypes], Formula]:
+    def rule(parts: list[Formula], columns: ColumnTypes) -> Formula:
         return _op(operation, Type.BOOLEAN, *(converted(x, Type.BOOLEAN, columns) for x in parts))
 
     return rule
 
 
-def _among(parts: list[Node], columns: Columns) -> Node:
+def _among(parts: list[Formula], columns: ColumnTypes) -> Formula:
     x, *listed = _alike(parts, columns, "in")
     if x.type is not None and all(one.operation == "constant" for one in listed):
         if any(one.value is None for one in listed):
@@ -455,40 +457,40 @@ def _among(parts: list[Node], columns: Columns) -> Node:
     return reduce(lambda a, b: _op("or", Type.BOOLEAN, a, b), equal)
 
 
-def _between(parts: list[Node], columns: Columns) -> Node:
+def _between(parts: list[Formula], columns: ColumnTypes) -> Formula:
     x, low, high = _alike(parts, columns, "between")
     above = _op("at_most", Type.BOOLEAN, low, x)
     return _op("and", Type.BOOLEAN, above, _op("at_most", Type.BOOLEAN, x, high))
 
 
-def _case(parts: list[Node], columns: Columns) -> Node:
+def _case(parts: list[Formula], columns: ColumnTypes) -> Formula:
     conditions = [converted(x, Type.BOOLEAN, columns) for x in parts[:-1:2]]
     values = _alike([*parts[1::2], parts[-1]], columns, "case")
     chosen = [one for pair in zip(conditions, values[:-1], strict=True) for one in pair]
-    return Node("choose", (*chosen, values[-1]), None, _wider(*values))
+    return Formula("choose", (*chosen, values[-1]), None, _wider(*values))
 
 
-def _wider(*values: Node) -> Type | None:
+def _wider(*values: Formula) -> Type | None:
     """Return the type of a choice: a time, if a date is chosen from dates and times."""
     return Type.TIME if any(x.type is Type.TIME for x in values) else values[0].type
 
 
-def _pattern(parts: list[Node], columns: Columns) -> Node:
+def _pattern(parts: list[Formula], columns: ColumnTypes) -> Formula:
     x, form = parts
     if form.operation != "string" or "\\" in form.value:
         refuse("have like with a text of %, _ and other characters, without \\")
     return _op("like", Type.BOOLEAN, converted(x, Type.TEXT, columns), value=form.value)
 
 
-def _join(parts: list[Node], columns: Columns) -> Node:
+def _join(parts: list[Formula], columns: ColumnTypes) -> Formula:
     return reduce(lambda a, b: _op("join", Type.TEXT, a, b), _texts(parts, columns))
 
 
-def _texts(parts: list[Node], columns: Columns) -> list[Node]:
+def _texts(parts: list[Formula], columns: ColumnTypes) -> list[Formula]:
     return [converted(x, Type.TEXT, columns) for x in parts]
 
 
-_OPERATORS: dict[str, Callable[[list[Node], Columns], Node]] = {
+_OPERATORS: dict[str, Callable[[list[Formula], ColumnTypes], Formula]] = {
     "+": _sum("add", 1), "-": _sum("subtract", -1), "*": _product, "/": _divide,
     "//": _numeric("quotient"), "%": _numeric("remainder"), "neg": _negate,
     "=": _compare("equal"), "<>": lambda p, c: _not(_compare("equal")(p, c)),
@@ -511,12 +513,12 @@ _LASTING = {
 }  # fmt: skip
 
 
-def _float(operation: str) -> Callable[[list[Node], Columns], Node]:
+def _float(operation: str) -> Callable[[list[Formula], ColumnTypes], Formula]:
     return lambda p, c: _op(operation, Type.FLOAT, converted(p[0], Type.FLOAT, c))
 
 
-def _rounded(operation: str) -> Callable[[list[Node], Columns], Node]:
-    def rule(parts: list[Node], columns: Columns) -> Node:
+def _rounded(operation: str) -> Callable[[list[Formula], ColumnTypes], Formula]:
+    def rule(parts: list[Formula], columns: ColumnTypes) -> Formula:
         if parts[0].type is Type.INTEGER and len(parts) == 1:
             return parts[0]
         return _float(operation)(parts, columns)
@@ -524,7 +526,7 @@ def _rounded(operation: str) -> Callable[[list[Node], Columns], Node]:
     return rule
 
 
-def _round(parts: list[Node], columns: Columns) -> Node:
+def _round(parts: list[Formula], columns: ColumnTypes) -> Formula:
     if len(parts) == 1:
         return _rounded("round")(parts, columns)
     digits = _count(parts[1], "round(x, digits)", -15, 15)
@@ -534,14 +536,14 @@ def _round(parts: list[Node], columns: Columns) -> Node:
     return _op(back, Type.FLOAT, _op("round", Type.FLOAT, scaled), size)
 
 
-def _count(x: Node, usage: str, least: int, most: int) -> int:
+def _count(x: Formula, usage: str, least: int, most: int) -> int:
     """Return an integer that is written out."""
     if x.operation != "constant" or x.type is not Type.INTEGER or not least <= x.value <= most:
         refuse(f"have a whole number from {least} to {most} in {usage}", _shown(x))
     return int(x.value)
 
 
-def _sign(parts: list[Node], columns: Columns) -> Node:
+def _sign(parts: list[Formula], columns: ColumnTypes) -> Formula:
     (x,) = _numbers(parts, columns)
     kind = x.type or Type.FLOAT
     zero = _constant(0 if kind is Type.INTEGER else 0.0, kind)
@@ -551,107 +553,107 @@ def _sign(parts: list[Node], columns: Columns) -> Node:
     return _op("choose", Type.INTEGER, below, less, above, one, missing, gone, none)
 
 
-def _extreme(operation: str) -> Callable[[list[Node], Columns], Node]:
+def _extreme(operation: str) -> Callable[[list[Formula], ColumnTypes], Formula]:
     """Take the smallest or largest of the values that are not missing."""
 
-    def rule(parts: list[Node], columns: Columns) -> Node:
+    def rule(parts: list[Formula], columns: ColumnTypes) -> Formula:
         return reduce(chosen, _alike(parts, columns, "least or greatest"))
 
-    def chosen(a: Node, b: Node) -> Node:
+    def chosen(a: Formula, b: Formula) -> Formula:
         pair = (b, a) if operation == "least" else (a, b)
         better = _op("less", Type.BOOLEAN, *pair)
-        return Node("choose", (better, b, _missing(a), b, a), None, _wider(a, b))
+        return Formula("choose", (better, b, _missing(a), b, a), None, _wider(a, b))
 
     return rule
 
 
-def _clamp(parts: list[Node], columns: Columns) -> Node:
+def _clamp(parts: list[Formula], columns: ColumnTypes) -> Formula:
     x, low, high = _alike(parts, columns, "clamp")
     below, above = _op("less", Type.BOOLEAN, x, low), _op("less", Type.BOOLEAN, high, x)
-    return Node("choose", (below, low, above, high, x), None, _wider(x, low, high))
+    return Formula("choose", (below, low, above, high, x), None, _wider(x, low, high))
 
 
-def _coalesce(parts: list[Node], columns: Columns) -> Node:
+def _coalesce(parts: list[Formula], columns: ColumnTypes) -> Formula:
     values = _alike(parts, columns, "coalesce")
-    return Node("coalesce", tuple(values), None, _wider(*values))
+    return Formula("coalesce", tuple(values), None, _wider(*values))
 
 
-def _nullif(parts: list[Node], columns: Columns) -> Node:
+def _nullif(parts: list[Formula], columns: ColumnTypes) -> Formula:
     a, b = _alike(parts, columns, "nullif")
     kind = a.type or Type.TEXT
     return _op("choose", kind, _op("equal", Type.BOOLEAN, a, b), _constant(None, kind), a)
 
 
-def _text(operation: str, value: Any = None) -> Callable[[list[Node], Columns], Node]:
+def _text(operation: str, value: Any = None) -> Callable[[list[Formula], ColumnTypes], Formula]:
     return lambda p, c: _op(operation, Type.TEXT, converted(p[0], Type.TEXT, c), value=value)
 
 
-def _substring(parts: list[Node], columns: Columns) -> Node:
+def _substring(parts: list[Formula], columns: ColumnTypes) -> Formula:
     x, first = converted(parts[0], Type.TEXT, columns), _count(parts[1], "substr", 1, 10**6)
     long = _count(parts[2], "substr", 1, 10**6) if len(parts) > 2 else None
     return _op("substring", Type.TEXT, x, value=(first, long))
 
 
-def _left(parts: list[Node], columns: Columns) -> Node:
+def _left(parts: list[Formula], columns: ColumnTypes) -> Formula:
     long = _count(parts[1], "left", 1, 10**6)
     return _op("substring", Type.TEXT, converted(parts[0], Type.TEXT, columns), value=(1, long))
 
 
-def _right(parts: list[Node], columns: Columns) -> Node:
+def _right(parts: list[Formula], columns: ColumnTypes) -> Formula:
     long = _count(parts[1], "right", 1, 10**6)
     return _op("right", Type.TEXT, converted(parts[0], Type.TEXT, columns), value=long)
 
 
-def _concat(parts: list[Node], columns: Columns) -> Node:
+def _concat(parts: list[Formula], columns: ColumnTypes) -> Formula:
     """Join texts and skip missing ones."""
 
-    def joined(a: Node, b: Node) -> Node:
+    def joined(a: Formula, b: Formula) -> Formula:
         return _op("coalesce", Type.TEXT, _op("join", Type.TEXT, a, b), a, b)
 
     return reduce(joined, _texts(parts, columns))
 
 
-def _replace(parts: list[Node], columns: Columns) -> Node:
+def _replace(parts: list[Formula], columns: ColumnTypes) -> Formula:
     x, old, new = parts
     if old.operation != "string" or new.operation != "string" or not old.value:
         refuse("write the texts of replace out", hint="Write replace(s, 'old', 'new').")
     return _op("replace", Type.TEXT, converted(x, Type.TEXT, columns), value=(old.value, new.value))
 
 
-def _holds(operation: str) -> Callable[[list[Node], Columns], Node]:
+def _holds(operation: str) -> Callable[[list[Formula], ColumnTypes], Formula]:
     return lambda p, c: _op(operation, Type.BOOLEAN, *_texts(p, c))
 
 
-def _explicitly(need: Type) -> Callable[[list[Node], Columns], Node]:
+def _explicitly(need: Type) -> Callable[[list[Formula], ColumnTypes], Formula]:
     return lambda p, c: _explicit(p[0], need, c)
 
 
-def _part(name: str) -> Callable[[list[Node], Columns], Node]:
+def _part(name: str) -> Callable[[list[Formula], ColumnTypes], Formula]:
     return lambda p, c: _op("part", Type.INTEGER, converted(p[0], Type.TIME, c), value=name)
 
 
-def _unit(x: Node, usage: str) -> str:
+def _unit(x: Formula, usage: str) -> str:
     unit = str(x.value).lower().removesuffix("s") if x.operation == "string" else ""
     if unit not in STARTS:
         refuse(f"have one of {', '.join(STARTS)} in {usage}", _shown(x))
     return unit
 
 
-def _start(parts: list[Node], columns: Columns) -> Node:
+def _start(parts: list[Formula], columns: ColumnTypes) -> Formula:
     unit = _unit(parts[0], "date_trunc")
     whole = unit in {"year", "quarter", "month", "week", "day"}
     x = converted(parts[1], Type.TIME, columns)
     return _op("start", Type.DATE if whole else Type.TIME, x, value=unit)
 
 
-def _difference(parts: list[Node], columns: Columns) -> Node:
+def _difference(parts: list[Formula], columns: ColumnTypes) -> Formula:
     unit = _unit(parts[0], "date_diff")
     a, b = (converted(x, Type.TIME, columns) for x in parts[1:])
 
-    def part(x: Node, name: str) -> Node:
+    def part(x: Formula, name: str) -> Formula:
         return _op("part", Type.INTEGER, x, value=name)
 
-    def months(x: Node, name: str, each: int) -> Node:
+    def months(x: Formula, name: str, each: int) -> Formula:
         years = _op("multiply", Type.INTEGER, part(x, "year"), _constant(each, Type.INTEGER))
         return _op("add", Type.INTEGER, years, part(x, name))
 
@@ -667,20 +669,20 @@ def _difference(parts: list[Node], columns: Columns) -> Node:
     return _op("quotient", Type.INTEGER, apart, _constant(size, Type.INTEGER))
 
 
-def _lasting(size: int) -> Callable[[list[Node], Columns], Node]:
-    def rule(parts: list[Node], columns: Columns) -> Node:
+def _lasting(size: int) -> Callable[[list[Formula], ColumnTypes], Formula]:
+    def rule(parts: list[Formula], columns: ColumnTypes) -> Formula:
         return in_units(converted(parts[0], Type.DURATION, columns), size)
 
     return rule
 
 
-def in_units(x: Node, size: int = DAY) -> Node:
+def in_units(x: Formula, size: int = DAY) -> Formula:
     """Return a duration as a number of units, by default days."""
     micros = _op("float", Type.FLOAT, x)
     return _op("divide", Type.FLOAT, micros, _constant(float(size), Type.FLOAT))
 
 
-_RULES: dict[str, Callable[[list[Node], Columns], Node]] = {
+_RULES: dict[str, Callable[[list[Formula], ColumnTypes], Formula]] = {
     "abs": _sized("abs"), "round": _round, "floor": _rounded("floor"), "ceil": _rounded("ceil"),
     "sign": _sign, "sqrt": _float("sqrt"), "mod": _numeric("remainder"), "clamp": _clamp,
     "number": _explicitly(Type.FLOAT), "integer": _explicitly(Type.INTEGER),
@@ -705,7 +707,7 @@ assert _RULES.keys() == FUNCTIONS.keys()  # noqa: S101 - one table, in two parts
 # ---- Derived columns -----------------------------------------------------------------------------
 
 
-def derived(x: Node, columns: Columns) -> Node:
+def derived(x: Formula, columns: ColumnTypes) -> Formula:
     """Return the typed tree of a derived column; a duration is a number of days."""
     found = typed(x, columns)
     if found.type is None or not found.columns:
@@ -713,4 +715,4 @@ def derived(x: Node, columns: Columns) -> Node:
     return in_units(found) if found.type is Type.DURATION else found
 
 
-__all__ = ["PARTS", "STARTS", "WHOLE", "Columns", "condition", "derived", "type_of", "typed"]
+__all__ = ["PARTS", "STARTS", "WHOLE", "ColumnTypes", "condition", "derived", "type_of", "typed"]

@@ -172,7 +172,7 @@ def kinds() -> tuple[FormStatistic, ...]:
     Examples
     --------
     >>> [kind.name for kind in kinds()][:4], kinds()[2].fields[:3]
-    (['count', 'sum', 'mean', 'variance'], ('column', 'bounds', 'step'))
+    (['count', 'sum', 'mean', 'variance'], ('column', 'where', 'bounds'))
     """
     return tuple(
         _kind(name, facts)
