@@ -12,10 +12,11 @@ from serving import COLUMNS, Api, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine.cli.app import app
 from sourdine.errors import ParameterError
+from sourdine.frames.addresses import source_name
 from sourdine.privacy import Guarantee
 from sourdine.server.datasets import Registering, registered
 from sourdine.server.releases import lines_text
-from sourdine.server.sources import anchored, opened, require_below, source_name
+from sourdine.server.sources import anchored, opened, require_below
 from sourdine.server.store.store import ServerStore
 from sourdine.session import Terms
 
