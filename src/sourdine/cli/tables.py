@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.cli import output
 from sourdine.cli.command import Terminal, printing
-from sourdine.cli.options import by_spark, read_options, records
+from sourdine.cli.options import STDIN, by_spark, read_options, records, standard_input
 from sourdine.cli.output import print_sheet, progress_bar
 from sourdine.cli.statistics import typed as said
 from sourdine.errors import (
@@ -39,8 +39,9 @@ def inspect(given: dict[str, Any]) -> None:
     """Print what a file holds, for the person who holds the data."""
     from sourdine.curator import inspect as inspected
 
-    declared = read_options(given)
-    print_sheet(Terminal(), inspected(given["file"], unit=given["unit"], read=declared).sheet())
+    declared, file = read_options(given), given["file"]
+    data = standard_input(declared, anyway=True) if file == STDIN else file
+    print_sheet(Terminal(), inspected(data, unit=given["unit"], read=declared).sheet())
 
 
 def schema(given: dict[str, Any]) -> None:
@@ -226,7 +227,6 @@ def _no_rounds(name: str) -> ParameterError:
 # ---- ``sourdine report`` and ``collect``: one person's report, and what many of them say together
 
 
-STDIN = "-"
 EXAMPLE = """'{"age": 31, "vote": "yes"}'"""
 
 

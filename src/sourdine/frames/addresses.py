@@ -91,9 +91,14 @@ def _of_duckdb(path: Path, table: str, reading: Reading) -> Engine:
     }
     try:
         connection = duckdb.connect(str(path), read_only=True, config=config)
-        finalize(connection, rmtree, folder, ignore_errors=True)
+    except duckdb.Error:
+        rmtree(folder, ignore_errors=True)
+        raise not_readable() from None
+    finalize(connection, rmtree, folder, ignore_errors=True)
+    try:
         engine = Duck(_table(connection, table))
     except duckdb.Error:
+        connection.close()
         raise not_readable() from None
     engine.reading = reading
     return engine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import zlib
 from glob import escape, glob, has_magic
 from itertools import groupby
@@ -153,6 +154,7 @@ def _value(below: str, key: str) -> str:
 
 _KINDS = (PARQUET, CSV, NAMELESS, JSON_LINES, ARROW, READSTAT)
 """The files that folders may hold: one kind each."""
+_BLOCK = 1 << 20
 _SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 
 
@@ -256,10 +258,19 @@ class TextFile(Duck):
         The declared format.
     anyway
         Whether to open a file with duplicate names, for a curator who inspects it.
+    copies
+        What has to live as long as the rows: copies that are among the files.
     """
 
-    def __init__(self, files: Sequence[str], reading: Reading, *, anyway: bool = False) -> None:
-        self._files = files
+    def __init__(
+        self,
+        files: Sequence[str],
+        reading: Reading,
+        *,
+        anyway: bool = False,
+        copies: Sequence[object] = (),
+    ) -> None:
+        self.files = files
         self._heads = [header(path, reading) for path in files]
         if any(head.twice for head in self._heads) and not anyway:
             raise ParameterError(
@@ -269,7 +280,7 @@ class TextFile(Duck):
                 "Rename one of them, which sourdine inspect shows. If the first line is a "
                 "record, pass the column names as header in a Reading or on the command line.",
             )
-        self._copies: list[Copy] = []
+        self._copies: list[object] = list(copies)
         self._opened: Any = None
         names = self._heads[0].names
         if any(set(head.names) != set(names) for head in self._heads):
@@ -288,7 +299,7 @@ class TextFile(Duck):
         if self._part:
             return super()._rows()
         if self._opened is None:
-            scans = [self._scan(*file) for file in zip(self._files, self._heads, strict=True)]
+            scans = [self._scan(*file) for file in zip(self.files, self._heads, strict=True)]
             self._opened = _scanned(self._connection, _joined(scans))
         return self._opened
 
@@ -296,15 +307,22 @@ class TextFile(Duck):
         try:
             if is_plain(path, head.layout):
                 return path, head
-            self._copies.append(Copy(rewritten(path, head.layout)))
+            copy = Copy(rewritten(path, head.layout))
+            self._copies.append(copy)
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(path, error) from None
-        return self._copies[-1].path, head
+        return copy.path, head
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         if strict and not self._part:
-            return Column.of(strict_column(self._files, name, self.reading), reading=self.reading)
+            return Column.of(strict_column(self.files, name, self.reading), reading=self.reading)
         return super().column(name)
+
+
+def open_standard_input(reading: Reading, *, anyway: bool = False) -> TextFile:
+    """Return the engine over CSV from standard input, which is copied to a file without a name."""
+    copy = Copy(iter(lambda: sys.stdin.buffer.read(_BLOCK), b""))
+    return TextFile([copy.path], reading, anyway=anyway, copies=[copy])
 
 
 class TextLines(Memory):
@@ -323,7 +341,7 @@ class TextLines(Memory):
     parsed = True
 
     def __init__(self, files: Sequence[str], reading: Reading) -> None:
-        self._files, self.reading = files, reading
+        self.files, self.reading = files, reading
         column = Column.of([line for path in files for line in _lines(path, reading)])
         super().__init__({UNNAMED: lambda: column}, len(column))
 
@@ -332,7 +350,7 @@ class TextLines(Memory):
         if not strict:
             return super().column(name)
         lines: list[str | None] = []
-        for path in self._files:
+        for path in self.files:
             try:
                 lines += _lines(path, self.reading, "strict")
             except UnicodeDecodeError:

@@ -124,6 +124,9 @@ def _require_same(columns: Sequence[object]) -> None:
 # is downloaded when it is needed, and it takes the types of columns from the first rows.
 
 
+_NOTHING = ("", None)
+
+
 def open_sheets(files: Sequence[str], reading: Reading, sheet: str | None = None) -> Memory:
     """Return the rows of a sheet of Excel files, in memory."""
     names: list[tuple[str, ...]] = []
@@ -162,7 +165,7 @@ def sheet_rows(path: str, sheet: str | None = None) -> Iterator[list[Any]]:
     # the library leaves out the columns before the first that is used
     before: list[Any] = [None] * (opened.start[1] if opened.start else 0)
     for row in opened.iter_rows():
-        cells = [None if value == "" else value for value in row]
+        cells = [None if value in _NOTHING or value != value else value for value in row]  # noqa: PLR0124
         if any(value is not None for value in cells):
             yield before + cells
 
@@ -293,7 +296,7 @@ def _dates(instants: NDArray[np.int64], *, date: bool) -> NDArray[Any]:
 
 def open_readstat(files: Sequence[str], reading: Reading = STANDARD) -> Batches:
     """Return the engine over files of SPSS, SAS or Stata, which reads some rows at a time."""
-    read = [_ReadstatFile(path, reading) for path in files]
+    read = [ReadstatFile(path, reading) for path in files]
     _require_same([one.kinds for one in read])
     kinds = read[0].kinds
 
@@ -317,7 +320,7 @@ def open_readstat(files: Sequence[str], reading: Reading = STANDARD) -> Batches:
     return engine
 
 
-class _ReadstatFile:
+class ReadstatFile:
     """A file of SPSS, SAS or Stata."""
 
     def __init__(self, path: str, reading: Reading) -> None:

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from sourdine.frames.addresses import DATABASE, is_address, not_readable
+from sourdine.errors import ParameterError
+from sourdine.frames.addresses import DATABASE, is_address
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import Reading, split_sheet
 
@@ -52,8 +53,11 @@ def opened(source: str, read: Mapping[str, Any] | None = None) -> Frame:
 
         return Frame({"wage": wages()}, read=reading)
     if not is_address(source) and (ADDRESS.match(source) or not _is_there(split_sheet(source)[0])):
-        raise not_readable()
-    return Frame(source, read=reading)
+        raise _not_there()
+    try:
+        return Frame(source, read=reading)
+    except ParameterError as error:
+        raise (_not_there() if error.name == "source" else error) from None
 
 
 def anchored(source: str) -> str:
@@ -102,14 +106,14 @@ def require_below(source: str, folder: str | None) -> str:
     path = unquote(found["where"]).removeprefix("/") if found is not None and duckdb else source
     path, sheet = split_sheet(path)
     if ADDRESS.match(path) or PATTERN.search(path):
-        raise not_readable()
+        raise _not_there()
     try:
         true = (root / path).resolve(strict=True)
         inside = [true, *(true.rglob("*") if true.is_dir() else ())]
         if not all(one.resolve().is_relative_to(root) for one in inside):
-            raise not_readable()
+            raise _not_there()
     except (OSError, RuntimeError, ValueError):
-        raise not_readable() from None
+        raise _not_there() from None
     part = found["table"] if found is not None and duckdb else sheet
     return f"{'duckdb:///' if duckdb else ''}{true}{'' if part is None else f'#{part}'}"
 
@@ -119,3 +123,12 @@ def _is_there(path: str) -> bool:
         return Path(path).exists()
     except OSError:  # a name that is too long
         return False
+
+
+def _not_there() -> ParameterError:
+    return ParameterError(
+        "source",
+        "name readable data on the server",
+        "",
+        "Use another path; the address of a database ends in # and the name of a table.",
+    )
