@@ -89,7 +89,7 @@ def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
     if len(some) != 1:
         raise ParameterError(
             "the folder",
-            "hold files of one type only, such as Parquet or CSV",
+            "hold files of one kind only, such as Parquet or CSV",
             f"{folder!r} with {'files of several types' if some else 'no such files'}",
             "Use a pattern, such as 'folder/*.parquet'.",
         )
