@@ -21,7 +21,7 @@ found <- list(
   facts = sourdine_facts(people),
   before = sourdine_remaining(people),
   plan = sourdine_plan(people, "mean", column = "age", error = 2),
-  can = sourdine_can_release(people, "mean", column = "age", epsilon = 0.25),
+  can = sourdine_can_release(people, "mean", column = "age", epsilon = 0.123456),
   mean = sourdine_release(people, "mean", column = "age", epsilon = 0.25),
   table = sourdine_release(people, "table", by = "sex", of = list(age = list("mean")), epsilon = 0.25),
   all = sourdine_release_all(people, list(

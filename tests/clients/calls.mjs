@@ -17,7 +17,7 @@ const found = {
   facts: await people.facts(),
   before: await people.remaining(),
   plan: await people.plan("mean", { column: "age", error: 2 }),
-  can: await people.canRelease("mean", age),
+  can: await people.canRelease("mean", { ...age, epsilon: 0.123456 }),
   mean: await people.release("mean", age),
   table: await people.release("table", { by: "sex", of: { age: ["mean"] }, epsilon: 0.25 }),
   all: await people.releaseAll([

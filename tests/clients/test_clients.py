@@ -179,6 +179,7 @@ def _right(said):
     assert said["after"]["grant"] == "999"
     assert 0 < said["plan"]["error"] <= 2
     assert said["can"]["fits"] is True
+    assert said["can"]["question"]["epsilon"] == 0.123456
     for answer in (said["mean"], said["table"], *said["all"]):
         assert {"value", "interval", "cost", "mechanism", "caveats", "question"} <= answer.keys()
         assert answer["cost"]["epsilon"] == "1/4"
