@@ -133,8 +133,19 @@ def test_the_name_of_a_table_is_a_name(run, name):
         assert connection.execute("SELECT count(*) FROM people").fetchone() == (2000,)
 
 
+SCHEMA = """
+epsilon = 2
+[columns.age]
+kind = "number"
+lower = 0
+upper = 120
+missing = true
+"""
+
+
 def all_outputs(run, address):
     """Return everything that commands about a table print, and what they leave in the folder."""
+    Path("schema.toml").write_text(SCHEMA)
     own = ("--ledger", "own.ledger", "--total", "5000")
     done = [
         run("mean", address, *MEAN),
@@ -144,6 +155,9 @@ def all_outputs(run, address):
         run("mean", address, "-c", "no such column", *MEAN[2:]),
         run("inspect", address),
         run("schema", address),
+        run("schema", address, "--out", "begun.toml"),
+        run("sanitize", address, "--schema", "schema.toml", "-o", "clean.csv"),
+        run("guard", "init", address, "--out", "own.guard"),
         run("ledger", "own.ledger", "--json"),
         run("ledger", "own.ledger", "--report", "report.html"),
     ]
@@ -182,7 +196,7 @@ def test_no_output_holds_the_password(run, postgres):
     with_password = parts._replace(netloc=f"{user.split(':')[0]}:{PASSWORD}@{host}")
     done, texts = all_outputs(run, f"{urlunsplit(with_password)}#people")
     assert [one.returncode for one in done[:4]] == [0] * 4, done[0].stderr
-    assert "people" in done[7].stdout
+    assert "people" in done[10].stdout
     assert Path("report.html").is_file()
     assert not [text for text in texts if PASSWORD in text]
     for name in NAMES:

@@ -8,6 +8,7 @@ import sys
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from sourdine.cli import output
@@ -22,7 +23,8 @@ from sourdine.errors import (
     ParameterError,
     SourdineError,
 )
-from sourdine.frames.reading import read_number
+from sourdine.frames.addresses import shown_source
+from sourdine.frames.reading import CSV, PARQUET, read_number
 from sourdine.parameters import kinds
 
 if TYPE_CHECKING:
@@ -48,15 +50,16 @@ def schema(given: dict[str, Any]) -> None:
     """Write a schema with gaps to fill in."""
     from sourdine.local.table.schema_files import skeleton
 
-    file, out = given["file"], given["out"]
-    text = skeleton(file, read=read_options(given))
+    file, out, read = given["file"], given["out"], read_options(given)
+    text = skeleton(standard_input(read) if file == STDIN else file, read=read)
     if out is None:
         print(text, end="")
         return
     if Path(out).exists():
         raise ExistingFileError("--out", "be a new file", out, "Choose another name.")
     _write(out, text)
-    then = f"sourdine sanitize {file} --schema {out} -o clean{Path(file).suffix}"
+    ending = next((one for one in (*CSV, *PARQUET) if file.lower().endswith(one)), ".csv")
+    then = f"sourdine sanitize {quote(shown_source(file))} --schema {out} -o clean{ending}"
     Terminal(stderr=True).print(
         f'Wrote {out}. Fill in every "?", then: {then}', markup=False, soft_wrap=True
     )

@@ -32,7 +32,9 @@ DATABASE = re.compile(
     r"(?P<kind>duckdb|postgres|postgresql|spark|sc)://(?P<where>[^#]*)#(?P<table>[^#\"]+)"
 )
 TABLE = re.compile(r"spark:(?P<table>[^/#\"]+)")
-_SCHEME = re.compile(r"(?:duckdb|postgres|postgresql|spark|sc)://|spark:[^/]", re.IGNORECASE)
+_SCHEME = re.compile(r"(?:duckdb|postgres|postgresql|spark|sc):/|spark:[^/]", re.IGNORECASE)
+"""One slash is enough: a path that was made of an address has no more."""
+_SECRET = re.compile(r"(:/{1,2})[^/]*@")
 
 
 def is_address(source: str) -> bool:
@@ -151,8 +153,10 @@ def shown_source(source: str) -> str:
     --------
     >>> shown_source("postgresql://anna:secret@host/db#people"), shown_source("w.csv")
     ('postgresql://...#people', 'w.csv')
+    >>> shown_source("mysql://anna:secret@host/db")
+    'mysql://...@host/db'
     """
     found = DATABASE.fullmatch(source)
-    if found is None or found["kind"] == "duckdb":
-        return source if found is not None or not is_address(source) else "data"
-    return f"{found['kind']}://...#{found['table']}"
+    if found is not None and found["kind"] != "duckdb":
+        return f"{found['kind']}://...#{found['table']}"
+    return "data" if found is None and is_address(source) else _SECRET.sub(r"\1...@", source)

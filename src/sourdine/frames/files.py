@@ -14,7 +14,7 @@ import numpy as np
 
 from sourdine.errors import MissingFileError, ParameterError
 from sourdine.frames import sql
-from sourdine.frames.addresses import is_address, open_address
+from sourdine.frames.addresses import is_address, open_address, shown_source
 from sourdine.frames.duck import Duck, guarded, private_connection
 from sourdine.frames.engine import require_different
 from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
@@ -174,7 +174,7 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
             "the file",
             "end in .csv, .tsv, .parquet, .xlsx, .sav, .sas7bdat, .xpt, .dta, .jsonl, .arrow, "
             ".feather, .txt (one value per line) or .npy (an array)",
-            repr(path),
+            repr(shown_source(path)),
             "Save the sheet as .xlsx or CSV from the program that wrote it."
             if path.lower().endswith(_SHEETS)
             else "Give a CSV file the ending .csv; read others with pandas or Polars and pass the "

@@ -433,6 +433,7 @@ _LINES = 1 << 15
 """Lines in memory at once."""
 _DEEP = 256
 """Lines of more brackets are not parsed: the parser's own limit depends on its caller."""
+_MARK = BOM.encode()
 _HALVES = re.compile("[\ud800-\udfff]")
 _DIGITS = 38
 """Up to as many digits a number is an integer, as in text."""
@@ -454,7 +455,7 @@ def open_json_lines(files: Sequence[str], reading: Reading) -> Batches:
         for path in files:
             found: list[list[Any]] = []
             for record in json_records(path, reading):
-                found.append([record.get(name) for name in columns])
+                found.append(_cells(record, columns))
                 if len(found) == _LINES:
                     yield _of_rows(columns, found)
                     found = []
@@ -463,7 +464,7 @@ def open_json_lines(files: Sequence[str], reading: Reading) -> Batches:
 
     def whole(columns: list[str]) -> Memory:
         rows = (json_records(path, reading) for path in files)
-        found = [[record.get(name) for name in columns] for own in rows for record in own]
+        found = [_cells(record, columns) for own in rows for record in own]
         return _of_rows(columns, found)
 
     def rows() -> int:
@@ -491,44 +492,50 @@ def json_records(path: str, reading: Reading = STANDARD) -> Iterator[dict[str, A
             "Write the file in UTF-8.",
         )
     with open_bytes(path) as file:
-        first = True
+        mark = len(_MARK) if file.read(len(_MARK)) == _MARK else 0
+        file.seek(mark)
         while line := file.readline(LONGEST):
-            long = len(line) == LONGEST and not line.endswith(b"\n")
-            rest = line
-            while long and rest and not rest.endswith(b"\n"):
-                rest = file.readline(LONGEST)
-            text = "" if long else line.decode("utf-8", "replace")
-            text = text.removeprefix(BOM) if first else text
-            first = False
-            if long or text.strip(" \t\r\n"):
-                yield {} if long else _record(text)
+            if len(line) < LONGEST or line.endswith(b"\n"):
+                if line.strip(b" \t\r\n"):
+                    yield _record(line.decode("utf-8", "replace"))
+                continue
+            while line and not line.endswith(b"\n"):
+                line = file.readline(LONGEST)
+            yield {}
 
 
 def _record(text: str) -> dict[str, Any]:
     if text.count("[") + text.count("{") > _DEEP:
         return {}
     try:
-        found = json.loads(text, parse_int=_whole)
+        found = _decode(text)
     except ValueError:
         return {}
     if not isinstance(found, dict):
         return {}
-    return {_well_formed(key): _cell(value) for key, value in found.items()}
+    return found if text.isascii() and "\\" not in text else _without_halves(found)
 
 
 def _whole(digits: str) -> int | float:
     return int(digits) if len(digits.lstrip("-")) <= _DIGITS else float(digits)
 
 
-def _cell(value: Any) -> Any:
-    if isinstance(value, str):
-        return _well_formed(value)
-    return None if isinstance(value, (dict, list)) else value
+_decode = json.JSONDecoder(parse_int=_whole).decode
 
 
-def _well_formed(text: str) -> str:
+def _without_halves(record: dict[str, Any]) -> dict[str, Any]:
     r"""Replace halves of surrogate pairs, which JSON can write (``\ud800``) and UTF-8 cannot."""
-    return text if text.isascii() else _HALVES.sub("\N{REPLACEMENT CHARACTER}", text)
+    return {_well_formed(key): _well_formed(value) for key, value in record.items()}
+
+
+def _well_formed(value: Any) -> Any:
+    return _HALVES.sub("\N{REPLACEMENT CHARACTER}", value) if isinstance(value, str) else value
+
+
+def _cells(record: dict[str, Any], names: Sequence[str]) -> list[Any]:
+    """Return the cells of columns; objects and lists are missing."""
+    found = [record.get(name) for name in names]
+    return [None if isinstance(value, (dict, list)) else value for value in found]
 
 
 # ---- Arrow ---------------------------------------------------------------------------------------
