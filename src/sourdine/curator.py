@@ -17,8 +17,19 @@ from typing import TYPE_CHECKING, Any
 from sourdine.calendar import ISO, DateFormat
 from sourdine.errors import ParameterError
 from sourdine.exact import given
+from sourdine.frames.addresses import is_address, shown_source
+from sourdine.frames.files import TextFile
+from sourdine.frames.formats import ReadstatFile, json_records, worksheets
 from sourdine.frames.frame import Frame
-from sourdine.frames.reading import CSV, LINES, Reading
+from sourdine.frames.reading import (
+    CSV,
+    EXCEL,
+    JSON_LINES,
+    LINES,
+    READSTAT,
+    Reading,
+    split_sheet,
+)
 from sourdine.frames.text_files import header, open_bytes, records
 from sourdine.results.tables import Displayable, Sheet
 
@@ -268,6 +279,8 @@ def _look(cells: Iterable[str], reading: Reading) -> str | None:
 HEADS = ("column", "numbers", "empty", "others", "dates if declared", "others if declared")
 _SHAPES = 6
 """How many shapes are listed; of more, how many there are."""
+_LABELS = 10
+"""How many labels of a column are listed."""
 _FEW = 3
 _BLOCK = 1 << 22
 _LARGEST = float_info.max
@@ -412,7 +425,11 @@ def inspect(
     source = fspath(data) if isinstance(data, (str, PathLike)) else None
     if source is not None:
         reading, remarks = _of_file(source, reading)
+    elif isinstance(data, Frame) and isinstance(data.engine, TextFile):
+        reading, remarks = _of_text(data.engine.files, reading, named=True)
     frame = _opened(data, source, reading)
+    if source is not None:
+        remarks += _types(frame)
     seen = {name: _seen(frame, name, reading) for name in frame.columns}
     best, other = best_reading(reading, [cells for cells, _, _ in seen.values()])
     remarks += [_mixed(name, cells) for name, (cells, _, _) in seen.items() if cells.mixed()]
@@ -427,7 +444,7 @@ def inspect(
     if unit is not None:
         remarks.append(("persons", _persons(frame, unit)))
     return Inspection(
-        source=source,
+        source=None if source is None else shown_source(source),
         rows=len(frame),
         columns=facts,
         reading=best,
@@ -439,9 +456,9 @@ def inspect(
 def _opened(data: object, source: str | None, reading: Reading) -> Frame:
     """Open data, even a CSV file with a name twice, which statistics refuse."""
     if source is not None and source.lower().endswith(CSV) and Path(source).is_file():
-        from sourdine.frames.files import TextFile
-
         return Frame(TextFile([source], reading, anyway=True))
+    if isinstance(data, Frame) and isinstance(data.engine, TextFile):
+        return Frame(TextFile(data.engine.files, reading, anyway=True, copies=[data.engine]))
     return Frame(data, read=None if isinstance(data, Frame) else reading)
 
 
@@ -569,11 +586,75 @@ def printable(name: str) -> str:
 
 
 def _of_file(source: str, declared: Reading) -> tuple[Reading, list[tuple[str, str]]]:
-    """Return the encoding that a text file seems to have, and what is to be said of its form."""
-    lowered = source.lower()
-    if not lowered.endswith((*CSV, LINES)) or Path(source).is_dir():
+    """Return how a file seems to be written, and what is to be said of its form."""
+    if is_address(source) or Path(source).is_dir():
         return declared, []
-    files = [source] if Path(source).is_file() else sorted(glob(source, recursive=True))  # noqa: PTH207
+    path, sheet = split_sheet(source)
+    lowered = path.lower()
+    files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
+    if lowered.endswith((*CSV, LINES)):
+        return _of_text(files, declared, named=lowered.endswith(CSV))
+    if lowered.endswith(JSON_LINES):
+        return _of_json_lines(files, declared)
+    if lowered.endswith(EXCEL):
+        return declared, [note for file in files[:1] for note in _of_sheets(file, sheet)]
+    if lowered.endswith(READSTAT):
+        return declared, [note for file in files[:1] for note in _of_readstat(file, declared)]
+    return declared, []
+
+
+def _of_sheets(path: str, sheet: str | None) -> Iterator[tuple[str, str]]:
+    """Say which sheet is read, and how to name another."""
+    names = [printable(name) for name in worksheets(path)]
+    shown = sheet or next(iter(names), "")
+    others = [name for name in names if name != shown]
+    if not others:
+        yield "sheet", shown
+        return
+    typed = quote(f"{Path(path).name}#{others[0]}")
+    yield "sheet", f"{shown}; the others are {', '.join(others)}: type {typed}"
+
+
+def _of_readstat(path: str, reading: Reading) -> Iterator[tuple[str, str]]:
+    """Say what a file of SPSS, SAS or Stata states."""
+    file = ReadstatFile(path, reading)
+    yield "encoding", file.encoding
+    for name, texts in file.labels.items():
+        listed = ", ".join(f"{code:g} = {text}" for code, text in list(texts.items())[:_LABELS])
+        more = f" and {len(texts) - _LABELS} more" if len(texts) > _LABELS else ""
+        yield "labels", f"{printable(name)}: {printable(listed)}{more}. The numbers are read."
+
+
+def _of_json_lines(
+    files: Sequence[str], declared: Reading
+) -> tuple[Reading, list[tuple[str, str]]]:
+    """Return a reading with all keys as columns, and a remark on lines that are no objects."""
+    keys: Counter[str] = Counter()
+    records = broken = 0
+    for record in (record for path in files for record in json_records(path, declared)):
+        records, broken = records + 1, broken + (not record)
+        keys.update(record)
+    remarks = []
+    if broken:
+        remarks.append(("broken", f"{broken} of {records} lines hold no cells: they are missing."))
+    if declared.header is not None or not keys:
+        return declared, remarks
+    usable = [key for key in keys if key.strip() == key and key and "," not in key]
+    remarks.append(("header", "the columns of JSON Lines must be declared."))
+    return replace(declared, header=tuple(usable)), remarks
+
+
+def _types(frame: Frame) -> list[tuple[str, str]]:
+    """Return a remark on the types that columns have."""
+    stated = [(name, frame.declared(name)) for name in frame.columns]
+    listed = [f"{printable(name)} {own.dtype}" for name, own in stated if own is not None]
+    return [("types", ", ".join(listed))] if listed else []
+
+
+def _of_text(
+    files: Sequence[str], declared: Reading, *, named: bool
+) -> tuple[Reading, list[tuple[str, str]]]:
+    """Return the encoding that text files seem to have, and what is to be said of their form."""
     reading = declared
     if declared.encoding == "utf-8":
         guesses = Counter(map(_guessed, files))
@@ -583,9 +664,7 @@ def _of_file(source: str, declared: Reading) -> tuple[Reading, list[tuple[str, s
         remarks.append(("look", _OTHER_LETTERS.format(declared.encoding, reading.encoding)))
     elif declared.encoding not in {"utf-8", "ascii"} and all(map(_is_utf_8, files)):
         remarks.append(("look", _OTHER_LETTERS.format(declared.encoding, "utf-8")))
-    if lowered.endswith(CSV) and files:
-        from sourdine.frames.text_files import header
-
+    if named and files:
         head = header(files[0], reading)
         marks = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
         remarks[0] = ("encoding", head.encoding)
@@ -604,8 +683,6 @@ def _of_file(source: str, declared: Reading) -> tuple[Reading, list[tuple[str, s
 
 def _ragged(files: Sequence[str], reading: Reading) -> list[tuple[str, str]]:
     """Return a remark on records that have fewer or more cells than the first line."""
-    from sourdine.frames.text_files import header
-
     fewer = more = 0
     first = ""
     for path in files:

@@ -14,7 +14,7 @@ import pyarrow as pa
 import pytest
 
 import sourdine as sd
-from every_engine import ENGINES, OPTIONAL
+from every_engine import ENGINES, OPTIONAL, UNTYPED
 from sourdine.errors import ParameterError
 from sourdine.frames.postgres import open_table
 from sourdine.questions import STATISTICS
@@ -115,7 +115,7 @@ def in_postgres(dsn):
     return sd.Frame(open_table(dsn, "typed"))
 
 
-TYPED = [*(name for name in ENGINES if name != "list"), "numpy", "pandas 3"]
+TYPED = [*(name for name in ENGINES if name not in {"list", *UNTYPED}), "numpy", "pandas 3"]
 
 
 @pytest.fixture(params=[*TYPED, pytest.param("postgres", marks=pytest.mark.slow)])

@@ -156,7 +156,7 @@ def test_terms(guard):
         (("--loss", "absolute"), "scale must be given"),
         (("--baseline", "none.csv"), "No such file: "),
         (("--baseline", "none.parquet"), "No such file: "),
-        (("--baseline", "labels.xlsx"), "must end in .csv"),
+        (("--baseline", "labels.xls"), "must end in .csv"),
     ],
 )
 def test_bad_terms(guard, folder, words, said):

@@ -175,7 +175,7 @@ def test_a_file_that_may_not_be_read(tmp_path):
     (tmp_path / "folder.csv").mkdir()
     (tmp_path / "junk.csv.gz").write_bytes(b"secret")
     said = {
-        "folder.csv": "hold only Parquet files or only CSV files",
+        "folder.csv": "hold files of one kind only",
         "junk.csv.gz": "must be readable",
     }
     for name, text in said.items():

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from every_engine import ENGINES, OPTIONAL
+from every_engine import ENGINES, OPTIONAL, UNTYPED
 from sourdine.audit import engines
 from sourdine.audit.engines import CHECKS, TYPED, covered
 from sourdine.frames.cells import Ticks
@@ -30,14 +30,19 @@ def open_(request, tmp_path):
 @pytest.mark.grid
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
 @pytest.mark.parametrize("check", [*CHECKS, *TYPED], ids=lambda c: c.__name__)
-def test_engine(open_, check):
+def test_engine(open_, check, request):
+    if check in TYPED and request.node.callspec.params["open_"] in UNTYPED:
+        pytest.skip("its columns have no types")
     check(open_)
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name != "list"])
+@pytest.mark.parametrize("engine", sorted({*ENGINES} - {"list", "excel"}))
 @pytest.mark.parametrize("name", ["day", "time", "zoned"])
 def test_days_that_no_calendar_has_are_missing(engine, name, tmp_path):
-    """Infinite ones, as databases write them, the first and last that fit, and those beside."""
+    """Infinite ones, as databases write them, the first and last that fit, and those beside.
+
+    A sheet has no rows without any cell.
+    """
     day = 86_400_000_000
     days = [-(2**31), 2**31 - 1, 2_135_039_825, -719_163, -719_162, 0, 2_932_896, 2_932_897, None]
     times = [-(2**63), 1 - 2**63, 2**63 - 1, *(None if d is None else d * day for d in days[3:])]

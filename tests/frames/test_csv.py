@@ -123,7 +123,7 @@ def test_what_is_no_file(tmp_path, csv):
     with pytest.raises(FileNotFoundError, match=r"No such file: '.*no\.csv'"):
         Frame(tmp_path / "no.csv")
     with pytest.raises(ParameterError, match=r"the file must end in \.csv, \.tsv, \.parquet"):
-        Frame(str(tmp_path / "rows.xlsx"))
+        Frame(str(tmp_path / "rows.xls"))
     with pytest.raises(ParameterError, match="must begin with a header line of column names"):
         csv(b"")
     broken = tmp_path / "rows.parquet"

@@ -8,14 +8,16 @@ from urllib.parse import quote
 import pytest
 from typer.testing import CliRunner
 
+from file_writers import write_xlsx
 from serving import COLUMNS, Api, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine.cli.app import app
 from sourdine.errors import ParameterError
+from sourdine.frames.addresses import source_name
 from sourdine.privacy import Guarantee
 from sourdine.server.datasets import Registering, registered
 from sourdine.server.releases import lines_text
-from sourdine.server.sources import anchored, opened, require_below, source_name
+from sourdine.server.sources import anchored, opened, require_below
 from sourdine.server.store.store import ServerStore
 from sourdine.session import Terms
 
@@ -187,3 +189,19 @@ def test_a_command_adds_any_source(tmp_path, people, monkeypatch):
 
 def test_a_name_of_a_table_may_be_written_in_an_address(people):
     assert len(opened(people.replace("public.people", quote("public.people")))) == 600
+
+
+def test_a_sheet_is_named_after_its_file(tmp_path):
+    pytest.importorskip("python_calamine")
+    sheets = {"First": [["n"], [1]], "Second sheet": [["age"], [31], [44]]}
+    path = write_xlsx(tmp_path / "people.xlsx", sheets)
+    true = require_below("people.xlsx#Second sheet", str(tmp_path))
+    assert true == f"{path}#Second sheet"
+    assert opened(true).columns == ("age",)
+    assert opened(str(path)).columns == ("n",)
+    assert source_name(true) == "people.xlsx#Second sheet"
+    for source in ("../people.xlsx#First", "no.xlsx#First", "/etc/passwd#First"):
+        with pytest.raises(ParameterError, match="name readable data on the server"):
+            require_below(source, str(tmp_path / "inner") if ".." in source else str(tmp_path))
+    with pytest.raises(ParameterError, match="the sheet must be one of the file's"):
+        opened(f"{path}#None")

@@ -32,12 +32,13 @@ if TYPE_CHECKING:
 
 SPARK = "spark"
 TABLE = "spark:"
+STDIN = "-"
 
 
 def opened(file: str, asked: Mapping[str, Any], read: Reading | None) -> str | Frame:
-    """Return the data: the path itself, or a frame in Spark where that was asked for."""
+    """Return the data: the path itself, or a frame of Spark's or of standard input."""
     if not by_spark(file, asked):
-        return file
+        return standard_input(read) if file == STDIN else file
     from sourdine.frames.spark.opening import open_stored
 
     return Frame(open_stored(file, asked.get("master"), read or Reading()))
@@ -48,7 +49,7 @@ def records(
 ) -> tuple[Any, Reading | None]:
     """Return the path itself, or the data frame of Spark's; and how its text is read."""
     if not by_spark(file, asked):
-        return file, read
+        return (standard_input(read) if file == STDIN else file), read
     from sourdine.frames.spark.opening import is_text, stored_frame
 
     reading = read or Reading()
@@ -56,6 +57,13 @@ def records(
     if is_text(file):  # its types are Spark's, not the file's: any text may be a number
         reading = replace(reading, decimal=reading.point)
     return frame, reading
+
+
+def standard_input(read: Reading | None, *, anyway: bool = False) -> Frame:
+    """Return the CSV that is piped into the command; for a curator, also with a name twice."""
+    from sourdine.frames.files import open_standard_input
+
+    return Frame(open_standard_input(read or Reading(), anyway=anyway))
 
 
 def by_spark(file: str, asked: Mapping[str, Any]) -> bool:
@@ -79,7 +87,7 @@ def by_spark(file: str, asked: Mapping[str, Any]) -> bool:
 
 def name_of(file: str) -> str:
     """Return what a ledger calls the data."""
-    return PurePath(file.removeprefix(TABLE)).name
+    return "standard input" if file == STDIN else PurePath(file.removeprefix(TABLE)).name
 
 
 # ---- Every option of the command line, written once ----------------------------------------------
@@ -176,7 +184,10 @@ FILE = Option(
     "file",
     str,
     typer.Argument(
-        help="A CSV or Parquet file. Quote a pattern, such as 'year-*.parquet'.", metavar="FILE"
+        help="A CSV, Parquet, Excel, SPSS, SAS, Stata, JSON Lines or Arrow file, - for CSV from "
+        "standard input, or duckdb:///FILE#TABLE or postgresql://HOST/DATABASE#TABLE. Quote a "
+        "pattern, such as 'year-*.parquet'.",
+        metavar="FILE",
     ),
     inspect.Parameter.empty,
 )

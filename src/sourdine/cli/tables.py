@@ -8,11 +8,12 @@ import sys
 from contextlib import contextmanager, nullcontext
 from itertools import chain
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from sourdine.cli import output
 from sourdine.cli.command import Terminal, printing
-from sourdine.cli.options import by_spark, read_options, records
+from sourdine.cli.options import STDIN, by_spark, read_options, records, standard_input
 from sourdine.cli.output import print_sheet, progress_bar
 from sourdine.cli.statistics import typed as said
 from sourdine.errors import (
@@ -22,7 +23,8 @@ from sourdine.errors import (
     ParameterError,
     SourdineError,
 )
-from sourdine.frames.reading import read_number
+from sourdine.frames.addresses import shown_source
+from sourdine.frames.reading import CSV, PARQUET, read_number
 from sourdine.parameters import kinds
 
 if TYPE_CHECKING:
@@ -39,23 +41,25 @@ def inspect(given: dict[str, Any]) -> None:
     """Print what a file holds, for the person who holds the data."""
     from sourdine.curator import inspect as inspected
 
-    declared = read_options(given)
-    print_sheet(Terminal(), inspected(given["file"], unit=given["unit"], read=declared).sheet())
+    declared, file = read_options(given), given["file"]
+    data = standard_input(declared, anyway=True) if file == STDIN else file
+    print_sheet(Terminal(), inspected(data, unit=given["unit"], read=declared).sheet())
 
 
 def schema(given: dict[str, Any]) -> None:
     """Write a schema with gaps to fill in."""
     from sourdine.local.table.schema_files import skeleton
 
-    file, out = given["file"], given["out"]
-    text = skeleton(file, read=read_options(given))
+    file, out, read = given["file"], given["out"], read_options(given)
+    text = skeleton(standard_input(read) if file == STDIN else file, read=read)
     if out is None:
         print(text, end="")
         return
     if Path(out).exists():
         raise ExistingFileError("--out", "be a new file", out, "Choose another name.")
     _write(out, text)
-    then = f"sourdine sanitize {file} --schema {out} -o clean{Path(file).suffix}"
+    ending = next((one for one in (*CSV, *PARQUET) if file.lower().endswith(one)), ".csv")
+    then = f"sourdine sanitize {quote(shown_source(file))} --schema {out} -o clean{ending}"
     Terminal(stderr=True).print(
         f'Wrote {out}. Fill in every "?", then: {then}', markup=False, soft_wrap=True
     )
@@ -226,7 +230,6 @@ def _no_rounds(name: str) -> ParameterError:
 # ---- ``sourdine report`` and ``collect``: one person's report, and what many of them say together
 
 
-STDIN = "-"
 EXAMPLE = """'{"age": 31, "vote": "yes"}'"""
 
 

@@ -5,13 +5,15 @@ into public cells, and `Tally` holds the counts. `Reading` declares how text is 
 count; noise is never added inside them.
 
 ===============  ===================================================================================
-``batches``      data that comes in batches: Arrow datasets and Dask frames, one batch in memory at
-                 a time
+``addresses``    tables of databases by their addresses
+``batches``      data that comes in batches: Arrow datasets, Dask frames and files, one batch in
+                 memory at a time
 ``cells``        cells: how the values of a column fall into public slots
 ``duck``         the DuckDB engine, with unit bounding and Arrow streams
 ``engine``       the interface of an engine: the queries it gets, and the exact counts it returns
 ``expressions``  the slot of a present value, written once for all engines
-``files``        CSV and Parquet files, and folders of them
+``files``        files by their paths, and folders of them: CSV, Parquet, values by line, arrays
+``formats``      files of other programs: Excel, SPSS, SAS, Stata, JSON Lines and Arrow
 ``formulas``     filters and derived columns, of which each row gives one value
 ``frame``        `Frame`: any data, opened by the right engine, as exact counts over public cells
 ``grouped``      counts by group: one pass over the data for any number of groups

@@ -1,4 +1,4 @@
-"""Data that comes in batches: Arrow datasets and Dask frames, one batch in memory at a time.
+"""Data that comes in batches: Arrow datasets, Dask frames and files, one batch in memory at a time.
 
 The engine for data in memory counts each batch, so the counts agree with it by construction. Only
 the requested columns of a batch are read.
@@ -10,9 +10,9 @@ from copy import copy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.frames.engine import Engine, require_different
-from sourdine.frames.memory import declared_by_series, memory_of_frame
+from sourdine.frames.memory import Memory, declared_by_series, memory_of_frame
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes
-    from sourdine.frames.memory import Column, Declared, Memory
+    from sourdine.frames.memory import Column, Declared
     from sourdine.frames.people import Reduction
 
 
 @dataclass(frozen=True, slots=True)
-class _Source:
-    """Readers from column names to native frames: batch by batch, or all in one frame."""
+class BatchSource:
+    """Readers from column names to frames or engines: batch by batch, or all in one."""
 
     each: Callable[[list[str]], Iterator[Any]]
     whole: Callable[[list[str]], Any]
@@ -48,7 +48,7 @@ class Batches(Engine):
     """
 
     def __init__(
-        self, names: Sequence[str], source: _Source, types: Mapping[str, Declared | None]
+        self, names: Sequence[str], source: BatchSource, types: Mapping[str, Declared | None]
     ) -> None:
         require_different(names)
         self._names, self._source, self._types = tuple(names), source, types
@@ -82,8 +82,12 @@ class Batches(Engine):
     def _memory(self, frame: Any) -> Engine:
         import narwhals as nw
 
-        engine: Memory = memory_of_frame(nw.from_native(frame, eager_only=True))
-        engine.reading = self.reading
+        engine: Memory = (
+            frame
+            if isinstance(frame, Memory)
+            else memory_of_frame(nw.from_native(frame, eager_only=True))
+        )
+        engine.parsed, engine.reading = self.parsed, self.reading
         if self._cut is None:
             return engine
         name, keys, code = self._cut
@@ -137,6 +141,8 @@ def _guarded(work: Callable[[], Any]) -> Any:
     """Read; on failure, raise an error without the library's message, which may hold data."""
     try:
         return work()
+    except SourdineError:
+        raise
     except Exception:  # noqa: BLE001 - every library has its own errors
         raise ParameterError(
             "data",
@@ -167,8 +173,8 @@ def batches_of_dataset(data: Any) -> Batches:
             if len(batch):
                 yield pa.Table.from_batches([batch])
 
-    source = _Source(each, lambda columns: data.to_table(columns=columns), data.count_rows)
-    return Batches(names, source, _types(data.schema.empty_table()))
+    source = BatchSource(each, lambda columns: data.to_table(columns=columns), data.count_rows)
+    return Batches(names, source, declared_types(data.schema.empty_table()))
 
 
 def batches_of_dask(data: Any) -> Batches:
@@ -184,11 +190,11 @@ def batches_of_dask(data: Any) -> Batches:
         for part in some(columns).to_delayed():
             yield part.compute()
 
-    source = _Source(each, lambda columns: some(columns).compute(), lambda: len(data))
-    return Batches(names, source, _types(data._meta))  # noqa: SLF001 - an empty frame of its types
+    source = BatchSource(each, lambda columns: some(columns).compute(), lambda: len(data))
+    return Batches(names, source, declared_types(data._meta))  # noqa: SLF001 - an empty frame of its types
 
 
-def _types(empty: Any) -> dict[str, Declared | None]:
+def declared_types(empty: Any) -> dict[str, Declared | None]:
     """Return the declared types of a native frame."""
     import narwhals as nw
 

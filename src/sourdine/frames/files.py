@@ -1,7 +1,8 @@
-"""CSV and Parquet files, and folders of them."""
+"""Files by their paths, and folders of them: CSV, Parquet, values by line, arrays."""
 
 from __future__ import annotations
 
+import sys
 import zlib
 from glob import escape, glob, has_magic
 from itertools import groupby
@@ -13,10 +14,23 @@ import numpy as np
 
 from sourdine.errors import MissingFileError, ParameterError
 from sourdine.frames import sql
+from sourdine.frames.addresses import is_address, open_address, shown_source
 from sourdine.frames.duck import Duck, guarded, private_connection
 from sourdine.frames.engine import require_different
 from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
-from sourdine.frames.reading import CSV, LINES, NAMELESS, PARQUET, STANDARD, is_path
+from sourdine.frames.reading import (
+    ARROW,
+    CSV,
+    EXCEL,
+    JSON_LINES,
+    LINES,
+    NAMELESS,
+    PARQUET,
+    READSTAT,
+    STANDARD,
+    is_path,
+    split_sheet,
+)
 from sourdine.frames.text_files import (
     BOM,
     LONGEST,
@@ -75,7 +89,7 @@ def files_below(folder: str, kinds: Sequence[tuple[str, ...]]) -> list[str]:
     if len(some) != 1:
         raise ParameterError(
             "the folder",
-            "hold only Parquet files or only CSV files",
+            "hold files of one kind only, such as Parquet or CSV",
             f"{folder!r} with {'files of several types' if some else 'no such files'}",
             "Use a pattern, such as 'folder/*.parquet'.",
         )
@@ -138,24 +152,35 @@ def _value(below: str, key: str) -> str:
 # them that it does not, so this inference is turned off (``test_nan_hidden_by_statistics``).
 
 
-_SHEETS = (".xlsx", ".xlsm", ".xls", ".ods", ".numbers")
+_KINDS = (PARQUET, CSV, NAMELESS, JSON_LINES, ARROW, READSTAT)
+"""The files that folders may hold: one kind each."""
+_BLOCK = 1 << 20
+_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 
 
 def open_file(path: str, reading: Reading = STANDARD) -> Engine:
-    """Return an engine over a file, over a folder of files, or over the files of a pattern."""
+    """Return an engine over a file, a folder, the files of a pattern, or a table of a database.
+
+    An Excel file may be followed by ``#`` and the name of a sheet; the addresses of tables are in
+    `sourdine.frames.addresses`.
+    """
+    if is_address(path):
+        return open_address(path, reading)
     if Path(path).is_dir():
-        files = files_below(path, (PARQUET, CSV, NAMELESS))
+        files = files_below(path, _KINDS)
         return _readable(path, files[0].lower(), files, reading)
     if not is_path(path):
         raise ParameterError(
             "the file",
-            "end in .csv, .tsv, .parquet, .txt (one value per line) or .npy (an array)",
-            repr(path),
-            "Save a sheet as CSV from the program that wrote it."
+            "end in .csv, .tsv, .parquet, .xlsx, .sav, .sas7bdat, .xpt, .dta, .jsonl, .arrow, "
+            ".feather, .txt (one value per line) or .npy (an array)",
+            repr(shown_source(path)),
+            "Save the sheet as .xlsx or CSV from the program that wrote it."
             if path.lower().endswith(_SHEETS)
             else "Give a CSV file the ending .csv; read others with pandas or Polars and pass the "
             "frame.",
         )
+    path, sheet = split_sheet(path)
     files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
     if not files:
         raise MissingFileError(
@@ -164,12 +189,14 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
             path,
             f"Check the path; the current folder is {str(Path.cwd())!r}.",
         )
-    return _readable(path, path.lower(), files, reading)
+    return _readable(path, path.lower(), files, reading, sheet)
 
 
-def _readable(path: str, ending: str, files: Sequence[str], reading: Reading) -> Engine:
+def _readable(
+    path: str, ending: str, files: Sequence[str], reading: Reading, sheet: str | None = None
+) -> Engine:
     try:
-        return _opened(ending, files, reading, folder_columns(root_of(path), files))
+        return _opened(ending, files, reading, folder_columns(root_of(path), files), sheet)
     except (OSError, EOFError, zlib.error) as error:
         raise _unreadable(path, error) from None
 
@@ -185,7 +212,11 @@ def _unreadable(path: str, error: Exception) -> ParameterError:
 
 
 def _opened(
-    ending: str, files: Sequence[str], reading: Reading, named: Mapping[str, str]
+    ending: str,
+    files: Sequence[str],
+    reading: Reading,
+    named: Mapping[str, str],
+    sheet: str | None,
 ) -> Engine:
     if ending.endswith(PARQUET):
         connection = private_connection("statistics_propagation")
@@ -203,6 +234,10 @@ def _opened(
         )
     elif ending.endswith(CSV):
         return TextFile(files, reading)
+    elif ending.endswith((*EXCEL, *READSTAT, *JSON_LINES, *ARROW)):
+        from sourdine.frames.formats import open_format
+
+        engine = open_format(ending, files, reading, sheet)
     else:
         engine = TextLines(files, reading) if ending.endswith(LINES) else _of_arrays(files)
     engine.reading = reading
@@ -223,10 +258,19 @@ class TextFile(Duck):
         The declared format.
     anyway
         Whether to open a file with duplicate names, for a curator who inspects it.
+    copies
+        What has to live as long as the rows: copies that are among the files.
     """
 
-    def __init__(self, files: Sequence[str], reading: Reading, *, anyway: bool = False) -> None:
-        self._files = files
+    def __init__(
+        self,
+        files: Sequence[str],
+        reading: Reading,
+        *,
+        anyway: bool = False,
+        copies: Sequence[object] = (),
+    ) -> None:
+        self.files = files
         self._heads = [header(path, reading) for path in files]
         if any(head.twice for head in self._heads) and not anyway:
             raise ParameterError(
@@ -236,7 +280,7 @@ class TextFile(Duck):
                 "Rename one of them, which sourdine inspect shows. If the first line is a "
                 "record, pass the column names as header in a Reading or on the command line.",
             )
-        self._copies: list[Copy] = []
+        self._copies: list[object] = list(copies)
         self._opened: Any = None
         names = self._heads[0].names
         if any(set(head.names) != set(names) for head in self._heads):
@@ -255,7 +299,7 @@ class TextFile(Duck):
         if self._part:
             return super()._rows()
         if self._opened is None:
-            scans = [self._scan(*file) for file in zip(self._files, self._heads, strict=True)]
+            scans = [self._scan(*file) for file in zip(self.files, self._heads, strict=True)]
             self._opened = _scanned(self._connection, _joined(scans))
         return self._opened
 
@@ -263,15 +307,22 @@ class TextFile(Duck):
         try:
             if is_plain(path, head.layout):
                 return path, head
-            self._copies.append(Copy(rewritten(path, head.layout)))
+            copy = Copy(rewritten(path, head.layout))
+            self._copies.append(copy)
         except (OSError, EOFError, zlib.error) as error:
             raise _unreadable(path, error) from None
-        return self._copies[-1].path, head
+        return copy.path, head
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         if strict and not self._part:
-            return Column.of(strict_column(self._files, name, self.reading), reading=self.reading)
+            return Column.of(strict_column(self.files, name, self.reading), reading=self.reading)
         return super().column(name)
+
+
+def open_standard_input(reading: Reading, *, anyway: bool = False) -> TextFile:
+    """Return the engine over CSV from standard input, which is copied to a file without a name."""
+    copy = Copy(iter(lambda: sys.stdin.buffer.read(_BLOCK), b""))
+    return TextFile([copy.path], reading, anyway=anyway, copies=[copy])
 
 
 class TextLines(Memory):
@@ -290,7 +341,7 @@ class TextLines(Memory):
     parsed = True
 
     def __init__(self, files: Sequence[str], reading: Reading) -> None:
-        self._files, self.reading = files, reading
+        self.files, self.reading = files, reading
         column = Column.of([line for path in files for line in _lines(path, reading)])
         super().__init__({UNNAMED: lambda: column}, len(column))
 
@@ -299,7 +350,7 @@ class TextLines(Memory):
         if not strict:
             return super().column(name)
         lines: list[str | None] = []
-        for path in self._files:
+        for path in self.files:
             try:
                 lines += _lines(path, self.reading, "strict")
             except UnicodeDecodeError:

@@ -238,10 +238,11 @@ class Frame:
         A list, tuple or one-dimensional NumPy array; a dict of such columns; a frame or series of
         pandas, Polars (also lazy), PyArrow, Spark or another library that narwhals supports; a
         DuckDB relation; anything else that exports Arrow data (``__arrow_c_stream__`` or
-        ``__arrow_c_array__``); or the path of a CSV or Parquet file (``*`` matches several), of
-        a text file with one value per line, or of a saved NumPy array. CSV files, Parquet files
-        and lazy frames are counted in place and may be larger than memory. Data of one unnamed
-        column calls it ``value``.
+        ``__arrow_c_array__``); the path of a CSV or Parquet file (``*`` matches several), of a text
+        file with one value per line, of a saved NumPy array, or of a file of Excel
+        (``people.xlsx#Sheet2``), SPSS, SAS, Stata, JSON Lines or Arrow; or the address of a table
+        (`sourdine.frames.addresses`). CSV files, Parquet files and lazy frames are counted in place
+        and may be larger than memory. Data of one unnamed column calls it ``value``.
     read
         How text is read, a `Reading` or a dict of its parameters: a file's encoding and header,
         decimal commas, symbols next to numbers.

@@ -504,7 +504,7 @@ def _named(own: Header, path: str) -> Header:
             "Write a header, such as age,income.",
         )
     twice = tuple(dict.fromkeys(name for i, name in enumerate(names) if name in names[:i] and name))
-    return replace(own, names=tuple(_different(names)), twice=twice)
+    return replace(own, names=tuple(distinct_names(names)), twice=twice)
 
 
 def strict_column(files: Sequence[str], name: str, reading: Reading) -> list[str | None]:
@@ -551,7 +551,7 @@ def _strict_cells(path: str, head: Header, place: int) -> Iterator[str | None]:
             blank = 0
 
 
-def _different(names: list[str]) -> list[str]:
+def distinct_names(names: list[str]) -> list[str]:
     """Add numbers to names that are empty or occur twice, ignoring case."""
     taken: set[str] = set()
     result = []

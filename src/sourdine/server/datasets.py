@@ -13,13 +13,14 @@ from sourdine.central.sql import parsed
 from sourdine.curator import column_types
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given, positive
+from sourdine.frames.addresses import source_name
 from sourdine.frames.reading import Reading
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import question as parameters
 from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
 from sourdine.server.requests import END, NAME, PRINTABLE, Operation, reply
-from sourdine.server.sources import opened, require_below, source_name
+from sourdine.server.sources import opened, require_below
 from sourdine.server.store.base import Dataset
 from sourdine.session import Terms
 from sourdine.session.accounts import read_budget

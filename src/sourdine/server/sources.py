@@ -2,9 +2,8 @@
 
 ======================================  =========================================================
 ``/srv/wages.parquet``                  a file or a folder that the server reads, as a session does
-``duckdb:////srv/w.db#wages``           a table of a DuckDB file, opened to be read only
-``postgresql://user@host/db#wages``     a table or a view of PostgreSQL, counted there
-``spark:wages``, ``sc://host#wages``    a table of Spark's: on this machine, or on a cluster
+``/srv/wages.xlsx#Sheet2``              a sheet of an Excel file
+``duckdb:////srv/w.db#wages``           a table of a database (`sourdine.frames.addresses`)
 ``sourdine:wages``                      the public wages that the library ships
 ======================================  =========================================================
 
@@ -17,24 +16,18 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
-from weakref import finalize
 
-from sourdine.errors import ParameterError, SourdineError
+from sourdine.errors import ParameterError
+from sourdine.frames.addresses import DATABASE, is_address
 from sourdine.frames.frame import Frame
-from sourdine.frames.reading import Reading
+from sourdine.frames.reading import Reading, split_sheet
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 WAGES = "sourdine:wages"
-DATABASE = re.compile(
-    r"(?P<kind>duckdb|postgres|postgresql|spark|sc)://(?P<where>[^#]*)#(?P<table>[^#\"]+)"
-)
-TABLE = re.compile(r"spark:(?P<table>[^/#\"]+)")
 ADDRESS = re.compile(r"[A-Za-z]+:")
 PATTERN = re.compile(r"[*?\[\]{}]")
 
@@ -59,57 +52,12 @@ def opened(source: str, read: Mapping[str, Any] | None = None) -> Frame:
         from sourdine.data import wages
 
         return Frame({"wage": wages()}, read=reading)
-    database, table = DATABASE.fullmatch(source), TABLE.fullmatch(source)
-    if database is not None:
-        return _of_database(database["kind"], source, reading)
-    if table is not None:
-        return _of_spark(table["table"], None, reading)
-    if ADDRESS.match(source) or not _is_there(source):
+    if not is_address(source) and (ADDRESS.match(source) or not _is_there(split_sheet(source)[0])):
         raise _not_there()
-    return Frame(source, read=reading)
-
-
-def _of_database(kind: str, source: str, reading: Reading) -> Frame:
-    address, _, table = source.partition("#")
-    if kind == "duckdb":
-        path = Path(unquote(address.removeprefix("duckdb:///")))
-        return Frame(_of_duckdb(path.absolute(), unquote(table)), read=reading)
-    if kind in ("spark", "sc"):
-        return _of_spark(unquote(table), address, reading)
-    from sourdine.frames.postgres import open_table
-
-    return Frame(open_table(address, unquote(table), reading))
-
-
-def _of_spark(table: str, master: str | None, reading: Reading) -> Frame:
-    from sourdine.frames.spark.opening import open_stored
-
     try:
-        return Frame(open_stored(f"spark:{table}", master, reading))
-    except SourdineError as error:
-        if error.name != "master":
-            raise
-        raise _not_there() from None  # an address of Spark's may hold a token
-
-
-def _of_duckdb(path: Path, table: str) -> Any:
-    """Return a table or a view, which reads nothing but its own file."""
-    import duckdb
-
-    if not path.is_file():
-        raise _not_there()
-    folder = mkdtemp(prefix="sourdine-")
-    config: dict[str, Any] = {
-        "enable_external_access": "false",
-        "autoinstall_known_extensions": "false",
-        "temp_directory": folder,
-    }
-    try:
-        connection = duckdb.connect(str(path), read_only=True, config=config)
-        finalize(connection, rmtree, folder, ignore_errors=True)
-        return connection.table(f'"{table}"')
-    except duckdb.Error:
-        raise _not_there() from None
+        return Frame(source, read=reading)
+    except ParameterError as error:
+        raise (_not_there() if error.name == "source" else error) from None
 
 
 def anchored(source: str) -> str:
@@ -156,6 +104,7 @@ def require_below(source: str, folder: str | None) -> str:
     found, root = DATABASE.fullmatch(source), Path(folder).resolve()
     duckdb = found is not None and found["kind"] == "duckdb"
     path = unquote(found["where"]).removeprefix("/") if found is not None and duckdb else source
+    path, sheet = split_sheet(path)
     if ADDRESS.match(path) or PATTERN.search(path):
         raise _not_there()
     try:
@@ -165,7 +114,8 @@ def require_below(source: str, folder: str | None) -> str:
             raise _not_there()
     except (OSError, RuntimeError, ValueError):
         raise _not_there() from None
-    return f"duckdb:///{true}#{found['table']}" if found is not None and duckdb else str(true)
+    part = found["table"] if found is not None and duckdb else sheet
+    return f"{'duckdb:///' if duckdb else ''}{true}{'' if part is None else f'#{part}'}"
 
 
 def _is_there(path: str) -> bool:
@@ -182,21 +132,3 @@ def _not_there() -> ParameterError:
         "",
         "Use another path; the address of a database ends in # and the name of a table.",
     )
-
-
-def source_name(source: str) -> str:
-    """Return what a ledger calls the data at a source; no password is in it.
-
-    Examples
-    --------
-    >>> source_name("/srv/wages.parquet"), source_name("duckdb:////srv/w.db#people")
-    ('wages.parquet', 'people')
-    >>> source_name("postgresql://anna:secret@host/db#public.people"), source_name("spark:people")
-    ('public.people', 'people')
-    """
-    found = DATABASE.fullmatch(source) or TABLE.fullmatch(source)
-    if found is not None:
-        return unquote(found["table"])
-    if "://" in source:
-        return "data"
-    return re.split(r"[/:]", source.rstrip("/"))[-1] or "data"

@@ -21,6 +21,7 @@ from sourdine.errors import (
     SourdineError,
 )
 from sourdine.exact import flag, given
+from sourdine.frames.addresses import is_address, source_name
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import STANDARD
 from sourdine.parameters import converters
@@ -728,5 +729,8 @@ def _column(data: Frame, unit: str | None) -> str | None:
 
 
 def _name(data: object) -> str | None:
-    """Return a file's name; of data in memory nothing is written down."""
-    return PurePath(os.fspath(data)).name if isinstance(data, (str, os.PathLike)) else None
+    """Return the name of a file or a table; of data in memory nothing is written down."""
+    if not isinstance(data, (str, os.PathLike)):
+        return None
+    source = os.fspath(data)
+    return source_name(source) if is_address(source) else PurePath(source).name
