@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any
 
@@ -18,13 +19,12 @@ from sourdine.frames.memory import (
     Column,
     Memory,
     declared_by_numpy,
-    memory_of_columns,
 )
 from sourdine.frames.reading import STANDARD, Reading, read_number
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from numpy.typing import NDArray
 
@@ -138,18 +138,32 @@ def _require_one_dimension(values: NDArray[Any]) -> None:
 
 
 def _of_dict(data: Mapping[Any, Any]) -> Memory:
-    read = {str(name): _column(values) for name, values in data.items()}
-    columns = {name: column for name, (column, _) in read.items()}
-    lengths = {len(column) for column in columns.values()}
-    if len(lengths) != 1 or len(columns) != len(data):
+    readers: dict[str, Callable[[], Column]] = {}
+    types: dict[str, Declared | None] = {}
+    lengths = set()
+    for key, values in data.items():
+        name = str(key)
+        if isinstance(values, np.ndarray):  # converted where it is needed
+            _require_one_dimension(values)
+            readers[name] = partial(Column.of_array, values)
+            types[name] = declared_by_numpy(values.dtype)
+            lengths.add(len(values))
+        else:
+            column, types[name] = _column(values)
+            readers[name] = _known(column)
+            lengths.add(len(column))
+    if len(lengths) != 1 or len(readers) != len(data):
         raise ParameterError(
             "data",
             "be columns of equal length with different names",
             f"{len(data)} columns of {len(lengths)} lengths",
             "Pass columns with one value per row.",
         )
-    types = {name: own for name, (_, own) in read.items()}
-    return memory_of_columns(columns, lengths.pop(), types)
+    return Memory(readers, lengths.pop(), types=types)
+
+
+def _known(column: Column) -> Callable[[], Column]:
+    return lambda: column
 
 
 def _of_native(data: object) -> Engine:
