@@ -26,6 +26,7 @@ DATA = {
     "region": ["f", "m"] * 15,
     "patient": list(range(15)) * 2,
     "day": ["2020-05-01", "2021-07-31", "2024-02-29T12:00"] * 10,
+    "weight": [0.5, 1, 2.25] * 10,
 }
 SHARED = ("relation", "unit", "rows", "read")
 """What a session fixes when it is opened."""
