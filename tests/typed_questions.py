@@ -56,6 +56,7 @@ EDGES = {"bounds": OUT}
 LISTED = {"bins": OUT, "bounds": OUT, "column": "region"}
 UNKNOWN = {**LISTED, "categories": "unknown", "delta": 1e-6}
 GROUPS = {"by": "region", "keys": ["f", "m"]}
+BY_DAY = {"by": "day", "keys": ["2020-05-01", "2021-07-31"]}
 PAIRS = {"keys": {"region": ["f", "m"], "patient": [1, 2]}}
 FOUND = {"keys": "unknown", "delta": 1e-6}
 FIXED = {"relation": "substitute"}
@@ -145,7 +146,7 @@ BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     "by": [("region", GROUPS), (["region"], {"keys": ["f", "m"]}), (["region", "patient"], PAIRS)],
     "weights": [("patient", {"weight_bounds": (0, 300)})],
     "weight_bounds": [((0, 300), WEIGHED), ([0, 7.5], WEIGHED), ([0, "1/3"], WEIGHED)],
-    "per_person": [("count", {"unit": "patient"}), ("count", {"unit": "patient", **GROUPS})],
+    "per_person": [("count", {"unit": "patient"}), ("count", {"unit": "patient", **BY_DAY})],
     "other": [(True, GROUPS), (True, {**FOUND, "by": "region"})],
     "steps": [(7, {"method": "histogram"}), ("200", {"method": "histogram"}),
               (np.int64(3), {"method": "HistogramMethod"})],
