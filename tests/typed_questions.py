@@ -244,7 +244,6 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     ("proportion", {"missing": "no", **GROUPS}),
     ("proportion", {"missing": "no", **FIXED, "unit": "patient"}),
     ("mean", {"per_person": "sum"}),
-    ("mean", {"per_person": "sum", "unit": "patient", "rows": 2}),
     ("mean", {"per_person": "sum", "unit": "patient", "by": "age", "keys": [1]}),
     ("mean", {"per_person": "sum", "unit": "patient", "bounds": DAYS, "step": OUT}),
     ("table", {"per_person": "sum", "unit": "patient"}),
