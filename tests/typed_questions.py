@@ -26,6 +26,7 @@ DATA = {
     "region": ["f", "m"] * 15,
     "patient": list(range(15)) * 2,
     "day": ["2020-05-01", "2021-07-31", "2024-02-29T12:00"] * 10,
+    "weight": [0.5, 1, 2.25] * 10,
 }
 SHARED = ("relation", "unit", "rows", "read")
 """What a session fixes when it is opened."""
@@ -64,6 +65,7 @@ LISTED = {"bins": OUT, "bounds": OUT, "column": "region"}
 UNKNOWN = {**LISTED, "categories": "unknown", "delta": 1e-6}
 GROUPS = {"by": "region", "keys": ["f", "m"]}
 GROUPED = {"statement": "SELECT region, AVG(age), COUNT(*) FROM people GROUP BY region"}
+BY_DAY = {"by": "day", "keys": ["2020-05-01", "2021-07-31"]}
 PAIRS = {"keys": {"region": ["f", "m"], "patient": [1, 2]}}
 FOUND = {"keys": "unknown", "delta": 1e-6}
 FIXED = {"relation": "substitute"}
@@ -175,7 +177,7 @@ BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     "by": [("region", GROUPS), (["region"], {"keys": ["f", "m"]}), (["region", "patient"], PAIRS)],
     "weights": [("patient", {"weight_bounds": (0, 300)})],
     "weight_bounds": [((0, 300), WEIGHED), ([0, 7.5], WEIGHED), ([0, "1/3"], WEIGHED)],
-    "per_person": [("count", {"unit": "patient"}), ("count", {"unit": "patient", **GROUPS})],
+    "per_person": [("count", {"unit": "patient"}), ("count", {"unit": "patient", **BY_DAY})],
     "other": [(True, GROUPS), (True, {**FOUND, "by": "region"})],
     "steps": [(7, {"method": "histogram"}), ("200", {"method": "histogram"}),
               (np.int64(3), {"method": "HistogramMethod"})],
@@ -277,7 +279,6 @@ COMBINATIONS: list[tuple[str, dict[str, Any]]] = [
     ("proportion", {"missing": "no", **GROUPS}),
     ("proportion", {"missing": "no", **FIXED, "unit": "patient"}),
     ("mean", {"per_person": "sum"}),
-    ("mean", {"per_person": "sum", "unit": "patient", "rows": 2}),
     ("mean", {"per_person": "sum", "unit": "patient", "by": "age", "keys": [1]}),
     ("mean", {"per_person": "sum", "unit": "patient", "bounds": DAYS, "step": OUT}),
     ("table", {"per_person": "sum", "unit": "patient"}),

@@ -141,7 +141,34 @@ def test_the_column_that_names_a_person_is_not_asked_about(ask):
         {"statistic": "describe", "columns": {"who": 1}},
         {"statistic": "table", "of": {"who": ["count"]}},
         {"statistic": "count", "by": "who", "keys": [1, 2]},
+        {"statistic": "mean", "column": "x", "weights": "who", "weight_bounds": [0, 9]},
+        {"statistic": "mean", "column": "x", "per_person": "last by who"},
     ):
         for operation in (releases.release, releases.can_release):
             with pytest.raises(SourdineError, match="must be one of the columns: "):
                 ask(operation, {**body, "epsilon": 1})
+
+
+def test_bounds_of_a_column_are_not_those_of_a_sum_of_it(ask):
+    """The owner says how large a row is; of a person's total, whoever asks says it."""
+    total = {"statistic": "sum", "column": "x", "epsilon": 10**5, "per_person": "sum"}
+    with pytest.raises(SourdineError, match="bounds"):
+        ask(releases.release, total)
+    found = ask(releases.release, {**total, "bounds": [0, 100], "step": 1})
+    assert abs(found["answers"][0]["value"] - sum(ROWS["x"])) <= 1
+    largest = ask(releases.release, {**total, "per_person": "max"})
+    assert abs(largest["answers"][0]["value"] - sum(ROWS["x"])) <= 1
+    with pytest.raises(SourdineError, match="be omitted, as the owner of the data has set it"):
+        ask(releases.release, {**total, "per_person": "max", "bounds": [0, 100]})
+
+
+def test_the_number_of_rows_is_not_that_of_people(ask):
+    planned = {"statistic": "mean", "column": "x", "epsilon": 1}
+    assert ask(releases.plan, planned)["error"] > 0
+    reached = {"statistic": "mean", "column": "x", "error": 5}
+    assert ask(releases.plan, reached)["target"] == 5
+    for more in ({"per_person": "max"}, {"weights": "x", "weight_bounds": [0, 9]}):
+        assert ask(releases.plan, {**planned, **more})["error"] is None
+        assert ask(releases.plan, {**planned, **more, "n": 30})["error"] > 0
+        with pytest.raises(SourdineError, match="n must be given"):
+            ask(releases.plan, {**reached, **more})

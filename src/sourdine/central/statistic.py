@@ -277,8 +277,7 @@ class Statistic(CommonParameters):
                 "column",
                 "be named with {by} and {per_person}, and be no column of groups",
                 "" if self.column is None else repr(self.column),
-                "Name the column whose values are reduced, such as {column}.",
-                column="cost",
+                "Name the column whose values are reduced, and other columns for groups.",
             )
 
     def _check_unit_of_error(self) -> None:

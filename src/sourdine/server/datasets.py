@@ -141,7 +141,8 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
 
 def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns) -> dict[str, Any]:
     column = said.get("column")
-    if not isinstance(column, str) or "of" in takes:
+    of_rows = said.get("per_person") in {"sum", "count"}  # whose bounds are not those of a person
+    if not isinstance(column, str) or "of" in takes or of_rows:
         return {}
     facts = columns.get(column, {})
     own: dict[str, Any] = {

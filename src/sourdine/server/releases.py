@@ -149,7 +149,8 @@ def _read(
     try:
         return interface.of(said)
     except SourdineError as error:
-        if error.name != "n" or about is None or "n" in said or "n" not in takes:
+        counted = {"n", "per_person", "weights"} & said.keys()  # of people, or the sum of weights
+        if error.name != "n" or about is None or counted or "n" not in takes:
             raise
     return interface.of({**said, "n": about})
 
@@ -223,8 +224,10 @@ def _error(plan: Plan, epsilon: Fraction, dataset: Dataset) -> Any:
 
 def _records(question: Statistic, dataset: Dataset) -> int | None:
     """Return about how many records there are, in each group; None where nobody knows."""
-    keys = [] if question.by is None else question.to_dict().get("keys", [])
-    if dataset.n_about is None or isinstance(keys, str):
+    said = question.to_dict()
+    keys = [] if question.by is None else said.get("keys", [])
+    counted = {"per_person", "weights"} & said.keys()  # n is that of people, or the sum of weights
+    if dataset.n_about is None or isinstance(keys, str) or counted:
         return None
     lists = keys.values() if isinstance(keys, dict) else [keys]
     return max(dataset.n_about // prod(len(part) or 1 for part in lists), 1)

@@ -28,7 +28,7 @@ FIXED = ("statistic", "read", "lookup", "tables", "relation", "unit", "rows", "e
 """What the session says, and what the planner has of its own."""
 LONG = ("statement",)
 """What is typed in several lines."""
-FURTHER = ("interval", "n", "step", "steps")
+FURTHER = ("interval", "n", "step", "steps", "per_person", "weights", "weight_bounds")
 """Rarely typed here: the server knows better than nothing."""
 PREFILLED = {"q": "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9", "bins": "20"}
 """What a newcomer sees first: deciles, and as many bins as a picture shows well."""
@@ -36,8 +36,12 @@ SUGGESTED = {
     "q": {"median": "0.5", "quartiles": "0.25,0.5,0.75", "deciles": PREFILLED["q"]},
     "bounds": {"found privately, for part of epsilon": "find"},
     "keys": {"found privately (needs delta)": "unknown"},
+    "per_person": {"the sum of all rows": "sum", "how many rows": "count", "the largest": "max"},
 }
-LABELS = {"by": "for each", "q": "orders", "n": "records, about", "other": "one group for the rest"}
+LABELS = {
+    "by": "for each", "q": "orders", "n": "records, about", "other": "one group for the rest",
+    "per_person": "one value for each person", "weight_bounds": "bounds of weights",
+}  # fmt: skip
 OF_NUMBERS = ("bins",)
 FIRST = "mean"
 EXAMPLE: Mapping[str, Any] = {
@@ -230,7 +234,7 @@ def fields(
         if "bins" in asked:
             del asked["categories"]  # of numbers or of categories, not of both
         for name in kind.fields:
-            if name == "delta" and not delta:
+            if (name == "delta" and not delta) or (name == "per_person" and not unit):
                 continue
             one = _field(name, properties[name], kind.name, asked, delta=delta)
             variants = found.setdefault(name, [])
