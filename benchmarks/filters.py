@@ -1,8 +1,8 @@
 """How long a filtered statistic takes in DuckDB, beside the same filter as plain SQL.
 
 Run ``python benchmarks/filters.py [ROWS]``: it writes a Parquet file of random rows into a
-temporary folder, and prints the median time of several runs, in turns: the statistic of all rows, the
-statistic with ``where=``, and DuckDB's own average with that filter.
+temporary folder, and prints the median time of several runs, in turns: the statistic of all rows,
+the statistic with ``where=``, and DuckDB's own average with that filter.
 """
 
 from __future__ import annotations
