@@ -142,6 +142,8 @@ def test_an_onlooker_sees_no_difference(kind, relation):
     calls = [{}, {"by": "region", "keys": ["f", "m"]}, {"unit": "patient", "rows": 60}]
     if kind in {"mean", "sum"}:
         calls.append({"bounds": (0, None), "step": 1})
+    if kind == "table":
+        calls.append({"of": {"age": ["mean"]}, "bounds": {"age": "find"}, "n": None})
     for more in calls:
         typed = filtered(kind, {**base, **more}, "age > 10 or patient % 2 = 0")
         typed["relation"] = relation
@@ -240,3 +242,30 @@ def test_filters_come_before_rows_of_a_person_are_dropped():
     kept = sd.count(data, where="v = 1", unit="p", rows=1, epsilon=200)
     assert kept.value == 2
     assert math.isclose(float(kept.cost.epsilon), 200)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_descriptions_of_filtered_rows_show_no_difference(relation):
+    rng = np.random.default_rng(5)
+    whole = {"x": [*rng.choice([1.0, 2, 7, np.nan], 60)], "g": [*rng.choice([0, 1], 60)]}
+    other = {name: list(values) for name, values in whole.items()}
+    other["x"][-1], other["g"][-1] = 2.0, 1 - whole["g"][-1]
+    if relation == "add_remove":
+        other = {name: values[:-1] for name, values in whole.items()}
+    asked = {"columns": ["x"], "where": "g = 1", "epsilon": 4, "delta": 1e-6, "relation": relation}
+    found = replay(lambda x: sd.describe(x, **asked), whole, other)
+    assert found.holds, found.faults
+
+
+@pytest.mark.parametrize("kind", ["mean", "table"])
+def test_bounds_are_found_without_the_number_of_kept_rows(kind):
+    """A replaced record that passes the filter only before changes no public share of epsilon."""
+    one = {"x": [5.0] * 2001, "g": [1] * 2001}
+    other = {"x": one["x"], "g": [0, *one["g"][1:]]}
+    asked = {"where": "g = 1", "epsilon": 1, "relation": "substitute"}
+    more = {"column": "x", "bounds": "find"}
+    if kind == "table":
+        more = {"of": {"x": ["mean"]}, "bounds": {"x": "find"}}
+    found = replay(lambda x: getattr(sd, kind)(x, **asked, **more), one, other)
+    assert found.holds, found.faults

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import count
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
+from formula_reference import text as expected
+from random_formulas import formulas, hostile
 from sourdine.audit.engines import CHECKS, TYPED
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes, Ticks
+from sourdine.frames.formulas.engine import read_formulas
 from sourdine.frames.frame import Frame
 from sourdine.frames.postgres import open_table
 from sourdine.grid import Grid
@@ -58,6 +62,28 @@ def made(dsn, statements):
 @pytest.mark.parametrize("check", [*CHECKS, *TYPED], ids=lambda c: c.__name__)
 def test_postgres_is_an_engine(postgres, check):
     check(lambda table: Frame(open_table(postgres, written(postgres, table))))
+
+
+def test_postgres_agrees_on_formulas(postgres):
+    """Each is computed from the values that occur, as from those of any engine."""
+    table = hostile()
+    cities = [
+        None if city is None else city.replace("\0", "") for city in table["city"].to_pylist()
+    ]
+    table = table.set_column(table.column_names.index("city"), "city", pa.array(cities))
+    frame, rows = Frame(open_table(postgres, written(postgres, table))), table.to_pylist()
+    compared = 0
+    for _, text in formulas(120):
+        try:
+            tree = read_formulas(frame.engine, None, [("column", text)]).columns[text]
+        except (ParameterError, KeyError):  # constants alone, and literals of another type
+            continue
+        want = Counter(expected(tree, row) for row in rows)
+        del want[None]
+        keys, counts = frame.derived(None, ("column", text)).computed().distinct(text)
+        assert dict(zip(keys, counts.tolist(), strict=True)) == dict(want), text
+        compared += 1
+    assert compared > 100
 
 
 def test_no_value_of_postgres_raises(postgres):

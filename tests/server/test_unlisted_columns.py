@@ -8,6 +8,7 @@ import pytest
 
 from serving import called, data_file
 from sourdine.errors import SourdineError
+from sourdine.frames.formulas.engine import Derived
 from sourdine.frames.frame import Frame
 from sourdine.parameters.question import parameters
 from sourdine.questions import QUESTIONS
@@ -70,6 +71,13 @@ def spellings(name):
         {name: [7, 8]},
         {"x": ["mean"], name: ["count"]},
         {"g": ["a", "b"], name: [7, 8]},
+        f"{name} > 0",
+        f"x + {name}",
+        f'"{name}" is null',
+        f"case when {name} > 7 then x end",
+        f"x > 3 and coalesce({name}, 0) = 7",
+        [f"x + {name}", "g"],
+        {f"x * {name}": ["mean"]},
     ]
 
 
@@ -111,7 +119,14 @@ def test_columns_that_are_not_listed_are_never_read(ask, statistic, monkeypatch)
         found.append(name)
         return name
 
+    computed = Derived.computed
+
+    def seen(self):
+        found.extend(name for tree in self.formulas.nodes for name in tree.columns)
+        return computed(self)
+
     monkeypatch.setattr(Frame, "resolve", noted)
+    monkeypatch.setattr(Derived, "computed", seen)
     own, refused = {"statistic": statistic, "epsilon": 1, **ASKED[statistic]}, 0
     names = {p.name for p in parameters(QUESTIONS[statistic])} | {"columns", "column", "by", "unit"}
     for parameter in sorted(names):
@@ -132,6 +147,17 @@ def test_columns_that_are_not_listed_are_never_read(ask, statistic, monkeypatch)
                         assert not any(f'"{one}"' in told for one in HIDDEN), (parameter, value)
     assert refused > 200
     assert "secret" not in found
+
+
+def test_filters_and_formulas_of_listed_columns_are_answered(ask):
+    for said in ({"where": "x > 3 and g = 'a'"}, {"column": "x * 2 + 1", "bounds": [0, 30]}):
+        asked = {"statistic": "mean", "column": "x", "epsilon": 1, **said}
+        assert ask(releases.release, asked)["state"] == "answered"
+    for said in ({"where": "secret = 7"}, {"column": "x + secret"}, {"lookup": {"a.csv": "x"}}):
+        asked = {"statistic": "mean", "column": "x", "epsilon": 1, **said}
+        for operation in (releases.release, releases.can_release, releases.plan):
+            with pytest.raises(SourdineError):
+                ask(operation, asked)
 
 
 def test_the_column_that_names_a_person_is_not_asked_about(ask):

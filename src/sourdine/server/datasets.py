@@ -14,6 +14,7 @@ from sourdine.curator import column_types
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given, positive
 from sourdine.frames.addresses import source_name
+from sourdine.frames.formulas.engine import columns_of
 from sourdine.frames.reading import Reading
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import question as parameters
@@ -120,8 +121,8 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
         said["column"] = next(iter(columns))
     for name in ("column", "by"):  # said first, before what else such a question lacks
         typed = said.get(name)
-        for column in typed if isinstance(typed, list) else [typed]:
-            if isinstance(column, str):
+        for text in typed if isinstance(typed, list) else [typed]:
+            for column in _named(name, text) if isinstance(text, str) else ():
                 _require_known(name, column, columns)
     own = _of_column(said, takes, columns) | _of_groups(said, columns) | _of_table(said, columns)
     own |= _of_statement(said, columns)
@@ -137,6 +138,14 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
                 **{name: LEFT_OUT},
             )
     return {**said, **own}
+
+
+def _named(parameter: str, text: str) -> tuple[str, ...]:
+    """Return the columns that a name or a formula is about."""
+    try:
+        return columns_of(text)
+    except ParameterError as error:
+        raise error.renamed(formula=parameter) from None
 
 
 def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns) -> dict[str, Any]:
