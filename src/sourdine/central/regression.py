@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import inf, isinf, sqrt
+from math import isinf, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -470,6 +470,10 @@ EACH = "The interval of each coefficient holds on its own."
 class Prediction(ReadOff):
     """Fitted values, read off a regression: they cost nothing more."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the point, and the release that the fitted value was read off."""
+        return {**ReadOff.to_dict(self), "read_off": dict(self.asked)}
+
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Any:
         """Return what is read off the release that `to_dict` wrote."""
@@ -670,10 +674,6 @@ class Regression(OfColumns):
         del release
         return {"term": list(self.terms)}
 
-    def columns(self, release: Release) -> Columns:
-        """Return the coefficients; an interval that is the whole line is left empty."""
-        return without_ends(super().columns(release))
-
     def findings(self, release: Release) -> list[tuple[str, str]]:
         spread = self.residual_spread(release.drawn)
         return [("residuals", f"standard deviation {spread:.4g}")]
@@ -759,13 +759,14 @@ class Regression(OfColumns):
     def _coefficients(self, columns: Columns, truth: Any) -> Chart:
         """Return a dot for each slope: what y changes by across the range of its column."""
         keep = [i for i, term in enumerate(columns.labels["term"]) if term != INTERCEPT]
-        keep = [i for i in keep if columns.lower is not None and columns.lower[i] is not None]
         size = dict(zip(self.predictors, self.widths.tolist(), strict=False))
         factors = [size[columns.labels["term"][i]] for i in keep]
         part = columns.picked(keep)
 
         def scaled(numbers: Sequence[Any] | None) -> list[Any]:
-            return [x * f for x, f in zip(numbers or (), factors, strict=True)]
+            """Return changes; an interval without ends is not drawn."""
+            known = zip(numbers or part.values, part.values, factors, strict=True)
+            return [(v if x is None else x) * f for x, v, f in known]
 
         part = replace(
             part, values=scaled(part.values), lower=scaled(part.lower), upper=scaled(part.upper)
@@ -774,14 +775,3 @@ class Regression(OfColumns):
         if isinstance(truth, Mapping):
             known = [truth[t] * f for t, f in zip(part.labels["term"], factors, strict=True)]
         return charts.dots(part, known, label=f"change of {self.y} across the range of the column")
-
-
-def without_ends(columns: Columns) -> Columns:
-    """Return columns in which an interval without an end is left empty."""
-    if columns.lower is None or columns.upper is None:
-        return columns
-    kept = [
-        (low, high) if -inf < low and high < inf else (None, None)
-        for low, high in zip(columns.lower, columns.upper, strict=True)
-    ]
-    return replace(columns, lower=[low for low, _ in kept], upper=[high for _, high in kept])
