@@ -119,7 +119,8 @@ GOOD: dict[str, list[Any]] = {
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
           "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05, "cdf": 0.05,
-          "table": 0.1, "std": 10, "covariance": 20, "correlation": 0.5, "regression": 2}  # fmt: skip
+          "table": 0.1, "std": 10, "covariance": 20, "correlation": 0.5,
+          "regression": 2}  # fmt: skip
 OF_A_TABLE: dict[str, list[Any]] = {
     "of": [{"age": ["mean"]}, {"age": ["mean", "deciles", "count"], "*": ["count"]},
            {"age": ("sum", "variance")}],
@@ -141,7 +142,7 @@ NOT_OF_TWO: dict[str, list[Any]] = {
     "bounds": [3, [0, 120], {}, {"age": (0, 120)}, {"age": 3}, {"region": (0, 1)}, "find",
                {"age": (0, 120), "patient": "find"}],
     "steps": NOT_OF_A_TABLE["steps"],
-    "x": [3, True, "", {"a": 1}, "patient", ["age", ""]],
+    "x": [3, True, "", {"a": 1}, "patient"],
     "y": [3, True, "", ["age"], "age"],
 }  # fmt: skip
 BY_COLUMN = {
@@ -415,7 +416,15 @@ def _good() -> list[Asked]:
         table.append(base.with_(unit="patient", rows=2, **GROUPS))
     table += [_base("quantiles").with_(q=q) for q in ORDERS]
     table += [_base("quantile").with_(q=q) for q in (0.5, "1/3", Fraction(1, 7), "0.99")]
-    for name in ("mean", "quantiles", "quantile", "median", "covariance", "regression"):
+    for name in (
+        "mean",
+        "quantiles",
+        "quantile",
+        "median",
+        "covariance",
+        "correlation",
+        "regression",
+    ):
         table += [_base(name).with_(**more) for more in _methods(name)]
     table.append(_base("regression").with_(x=["age"]))
     table += [_base("mean").with_(missing=m, **FIXED) for m in ("auto", "exclude", "middle")]

@@ -204,7 +204,7 @@ def test_intervals_of_coefficients_cover_quickly():
      (plain, 5000, {"method": "gaussian", "delta": 1e-6})],
 )  # fmt: skip
 def test_intervals_of_coefficients_cover(law, n, more):
-    runs = 80
+    runs = 48
     assert (held(Regression, law, n, runs, **more) >= least(runs)).all()
     assert (held(Regression, law, n, runs // 2, "population", **more) >= least(runs // 2)).all()
 
@@ -213,7 +213,7 @@ def test_intervals_of_coefficients_cover(law, n, more):
 @pytest.mark.parametrize("kind", [Covariance, Correlation])
 @pytest.mark.parametrize("law", [plain, uneven])
 def test_intervals_of_two_columns_cover(kind, law):
-    runs = 150
+    runs = 90
     assert (held(kind, law, 3000, runs) >= least(runs)).all()
     assert (held(kind, law, 3000, runs // 2, "population") >= least(runs // 2)).all()
 

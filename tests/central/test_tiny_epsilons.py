@@ -25,7 +25,7 @@ ASKED = {
     "mean": [BETWEEN, FOUND, {**FOUND, "population": True}, {**BETWEEN, "method": "exponential"}],
     "variance": [BETWEEN, FOUND],
     "std": [BETWEEN, FOUND],
-    **dict.fromkeys(("covariance", "correlation", "regression"), [TWO, {**TWO, **GAUSSIAN}]),
+    **{name: [TWO, {**TWO, **GAUSSIAN}] for name in ("covariance", "correlation", "regression")},
     "proportion": [{"column": "sex", "category": "f"}],
     "histogram": [
         {**BETWEEN, "bins": 5},

@@ -33,7 +33,7 @@ ASKED = {
     "mean": {"column": "x"},
     "variance": {"column": "x"},
     "std": {"column": "x"},
-    **dict.fromkeys(("covariance", "correlation", "regression"), {"x": "x", "y": "z"}),
+    **{name: {"x": "x", "y": "z"} for name in ("covariance", "correlation", "regression")},
     "proportion": {"column": "g", "category": "a"},
     "histogram": {"column": "g"},
     "quantiles": {"column": "x", "q": [0.5]},
