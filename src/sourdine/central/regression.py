@@ -60,7 +60,10 @@ POINTS = 12
 """A default grid has at least half of 2 to this power of points..."""
 FEWER = 10
 """...of three columns to this one, so that products of all their squares fit 64 bits."""
+WIDEST = 1e100
+"""How far bounds may be apart, and how close: products of widths are floats."""
 METHODS = ("laplace", "gaussian")
+COLUMN_BOUNDS = for_each_column(BOUNDS)
 INSIDE = 0.7
 """Errors are planned for means this far from the middle, where the bounds are at -1 and 1."""
 ASSUMED = (
@@ -123,7 +126,7 @@ class OfColumns(Statistic):
     bounds: tuple[tuple[str, Bounds], ...] = field(
         default=None, converter=read_bounds,
         metadata=param(
-            for_each_column(BOUNDS),
+            COLUMN_BOUNDS,
             "Public bounds of each column, chosen without looking at the data. Values outside are "
             "clamped.",
             group=WHAT, unit="values",
@@ -157,6 +160,11 @@ class OfColumns(Statistic):
         return (*self.predictors, str(self.y))
 
     def check(self) -> None:
+        for name, example in (("y", "income"), ("x", "age")):
+            if getattr(self, name) is None:
+                raise ParameterTypeError(
+                    name, "be a column name", "", f"Use {{{name}}}.", **{name: example}
+                )
         if self.method not in METHODS:
             raise ParameterError(
                 "method",
@@ -174,7 +182,14 @@ class OfColumns(Statistic):
                 "Remove it from {x}: a column explains itself.",
             )
         self._check_columns()
-        _ = self.grids, self.mechanism.noise
+        if not all(1 / WIDEST <= width <= WIDEST for width in self.widths):
+            raise ParameterError(
+                "bounds",
+                f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns",
+                "",
+                "Measure the values in another unit.",
+            )
+        _ = self.mechanism.noise
 
     def _check_columns(self) -> None:
         own = dict(self.bounds)
@@ -210,8 +225,8 @@ class OfColumns(Statistic):
         try:
             return tuple(_grid(ends[c], steps.get(c), bits) for c in self.names)
         except ParameterError as error:
-            if error.name != "step":
-                raise
+            if error.name == "bounds":
+                raise error.hinting("Choose other {bounds} for that column.", {}) from None
             raise of_steps(error) from None
 
     @cached_property
