@@ -160,11 +160,6 @@ class OfColumns(Statistic):
         return (*self.predictors, str(self.y))
 
     def check(self) -> None:
-        for name, example in (("y", "income"), ("x", "age")):
-            if getattr(self, name) is None:
-                raise ParameterTypeError(
-                    name, "be a column name", "", f"Use {{{name}}}.", **{name: example}
-                )
         if self.method not in METHODS:
             raise ParameterError(
                 "method",
@@ -181,17 +176,16 @@ class OfColumns(Statistic):
                 given(self.y),
                 "Remove it from {x}: a column explains itself.",
             )
-        self._check_columns()
-        if not all(1 / WIDEST <= width <= WIDEST for width in self.widths):
-            raise ParameterError(
-                "bounds",
-                f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns",
-                "",
-                "Measure the values in another unit.",
-            )
+        _ = self.widths
         _ = self.mechanism.noise
 
     def _check_columns(self) -> None:
+        """Refuse columns that are not named, or without bounds, before an error is planned."""
+        for name, example in (("y", "income"), ("x", "age")):
+            if getattr(self, name) is None:
+                raise ParameterTypeError(
+                    name, "be a column name", "", f"Use {{{name}}}.", **{name: example}
+                )
         own = dict(self.bounds)
         whole: dict[str, Any] = {name: own.get(name, (0, 120)) for name in self.names}
         whole = {name: (0, 120) if is_unknown(pair) else pair for name, pair in whole.items()}
@@ -219,6 +213,7 @@ class OfColumns(Statistic):
     @cached_property
     def grids(self) -> tuple[Grid, ...]:
         """The grid of each column."""
+        self._check_columns()
         ends: dict[str, Any] = dict(self.bounds)
         steps = dict(self.steps)
         bits = FEWER if len(self.names) == MOST_CELLS and self.method == "laplace" else POINTS
@@ -236,7 +231,15 @@ class OfColumns(Statistic):
     @cached_property
     def widths(self) -> Floats:
         """The widths of the ranges that the grids cover."""
-        return np.array([float(grid.last * grid.step) for grid in self.grids])
+        widths = np.array([float(grid.last * grid.step) for grid in self.grids])
+        if not all(1 / WIDEST <= width <= WIDEST for width in widths):
+            raise ParameterError(
+                "bounds",
+                f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns",
+                "",
+                "Measure the values in another unit.",
+            )
+        return widths
 
     @cached_property
     def lowest(self) -> Floats:
