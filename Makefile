@@ -88,6 +88,7 @@ docs: $(VENV)/.ready ## build the manual in docs/_build/html
 simulate: $(VENV)/.ready ## simulations (two hours): call grids, interval coverage, surveys, densities, large tables, adversaries, fuzzing, kills
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/populations.py
+	$(BIN)/python benchmarks/regression.py
 	$(BIN)/python benchmarks/many_quantiles.py
 	$(BIN)/python benchmarks/cdf.py
 	$(BIN)/python benchmarks/descriptions.py

@@ -238,7 +238,9 @@ def test_numbers_that_no_float_can_hold_are_refused_in_words(name):
         ((0, 1e285), (-(10**299), 10**299), (0, 1e-280)),
         ({"error": 1e-30}, {"error": 1e300}, {"epsilon": 10**400}, {"epsilon": "1" * 400}),
     ):
-        typed = {"bounds": {"x": bounds} if name == "table" else bounds, **base}
+        by_column = {"x": bounds, "y": bounds} if "y" in takes else {"x": bounds}
+        several = name == "table" or "y" in takes
+        typed = {"x": "x", "y": "y", "bounds": by_column if several else bounds, **base}
         said = {key: x for key, x in {**typed, **cost}.items() if key in takes}
         with suppress(SourdineError):
             assert getattr(plan, name)(**said).epsilon > 0

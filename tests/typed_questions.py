@@ -153,7 +153,7 @@ NOT_OF_TWO: dict[str, list[Any]] = {
     "bounds": [3, [0, 120], {}, {"age": (0, 120)}, {"age": 3}, {"region": (0, 1)}, "find",
                {"age": (0, 120), "patient": "find"}],
     "steps": NOT_OF_A_TABLE["steps"],
-    "x": [3, True, "", {"a": 1}, "patient", ["age", ""]],
+    "x": [3, True, "", {"a": 1}, "patient"],
     "y": [3, True, "", ["age"], "age"],
 }  # fmt: skip
 BY_COLUMN = {
@@ -457,7 +457,15 @@ def _good() -> list[Asked]:
     table += [_base("mean").with_(unit="patient", per_person=how) for how in people]
     table += [_base("quantiles").with_(q=q) for q in ORDERS]
     table += [_base("quantile").with_(q=q) for q in (0.5, "1/3", Fraction(1, 7), "0.99")]
-    for name in ("mean", "quantiles", "quantile", "median", "covariance", "regression"):
+    for name in (
+        "mean",
+        "quantiles",
+        "quantile",
+        "median",
+        "covariance",
+        "correlation",
+        "regression",
+    ):
         table += [_base(name).with_(**more) for more in _methods(name)]
     table.append(_base("regression").with_(x=["age"]))
     table += [_base("mean").with_(missing=m, **FIXED) for m in ("auto", "exclude", "middle")]

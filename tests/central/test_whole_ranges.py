@@ -16,18 +16,23 @@ ASKED = {
     "median": {**BETWEEN},
     "quantile": {**BETWEEN, "q": 0.9},
     "quantiles": {**BETWEEN, "q": [0.1, 0.9]},
+    "std": {**BETWEEN},
+    **{
+        name: {"x": "z", "y": "x", "bounds": {"x": (0, 100), "z": (0, 100)}}
+        for name in ("covariance", "correlation")
+    },
     "table": {"of": {"x": ["mean"]}, "bounds": {"x": (0, 100)}},
     "sql": {"statement": "SELECT AVG(x) FROM file", "bounds": {"x": (0, 100)}},
 }
-RANGELESS = {"count", "sum", "histogram", "mode"}
+RANGELESS = {"count", "sum", "histogram", "mode", "regression"}
 """Their answers have no largest one, or no interval."""
 
 
 @pytest.fixture
 def files(tmp_path):
     words, numbers = tmp_path / "words.csv", tmp_path / "numbers.csv"
-    words.write_text("x\n" + "male\nfemale\n" * 4000, encoding="utf-8")
-    numbers.write_text("x\n" + "1\n0\n" * 4000, encoding="utf-8")
+    words.write_text("x,z\n" + "male,1\nfemale,0\n" * 4000, encoding="utf-8")
+    numbers.write_text("x,z\n" + "1,1\n0,0\n" * 4000, encoding="utf-8")
     return words, numbers
 
 

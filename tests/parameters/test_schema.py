@@ -14,6 +14,7 @@ from typer.main import get_command
 
 import sourdine as sd
 from sourdine.central import Describe, Statistic
+from sourdine.central.regression import COLUMN_BOUNDS
 from sourdine.central.table import BOUNDS as TABLE_BOUNDS
 from sourdine.central.table import OF, STEPS
 from sourdine.cli.app import app
@@ -29,6 +30,7 @@ from sourdine.parameters.kinds import (
     FROM_0,
     GROUP_KEYS,
     KEYS,
+    NAMES,
     NUMBER,
     ORDERS,
     PER_PERSON,
@@ -56,6 +58,11 @@ GOOD = {
     "median": {"bounds": [0, 1], "epsilon": 1},
     "table": {"of": {"x": ["mean"]}, "bounds": {"x": [0, 1]}, "epsilon": 1},
     "cdf": {"bounds": [0, 1], "epsilon": 1},
+    "std": {"bounds": [0, 1], "epsilon": 1},
+    **{
+        name: {"x": "a", "y": "b", "bounds": {"a": [0, 1], "b": [0, 1]}, "epsilon": 1}
+        for name in ("covariance", "correlation", "regression")
+    },
 }
 WRONG = [
     (FLAG, ["true", 1, [], None]),
@@ -77,6 +84,8 @@ WRONG = [
     (GROUP_KEYS, [[], 5, [None], "known", {}, [[]], {"a": "b"}]),
     (OF, [3, [], {}, {"x": []}, {"x": ["modus"]}, {"x": "mean"}]),
     (TABLE_BOUNDS, [3, [0, 1], {}, {"x": 3}, {"x": [1]}]),
+    (COLUMN_BOUNDS, [3, [0, 1], {}, {"a": 3}, {"a": [1]}, "find"]),
+    (NAMES, [3, "", [], [3], True, ["a", "a"]]),
     (STEPS, [3, [], {}, {"x": []}, {"x": "much"}]),
     (CATEGORIES, [[], 5, [[1]], "known"]),
     (READING, [3, "", [], {"x": 1}, {"quotes": 3}, {"header": "a"}]),

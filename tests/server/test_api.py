@@ -42,6 +42,7 @@ OF_KINDS = {
     "mode": {"column": "sex"},
     "table": {"of": {"age": ["mean", "deciles"]}},
     "describe": {"columns": ["age", "sex"]},
+    **{kind: {"x": "age", "y": "who"} for kind in ("covariance", "correlation", "regression")},
 }
 """What a question must say beside its column, for the statistics that need more."""
 
@@ -66,7 +67,8 @@ def test_every_answer_has_the_interval_that_the_command_line_prints(place, anna,
     url, tokens, store, path = place
     name = f"with-delta-{kind}"
     terms = Terms(total=Guarantee(1, 1e-3))
-    columns = json.dumps(COLUMNS)
+    two = {"who": {"bounds": [0, 300]}} if "y" in OF_KINDS.get(kind, {}) else {}
+    columns = json.dumps({**COLUMNS, **two})
     store.datasets.add(
         Dataset(name=name, terms=terms, source=str(path), columns=columns, n_about=600)
     )

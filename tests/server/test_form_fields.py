@@ -12,7 +12,12 @@ from sourdine.server.releases import asked_of
 from sourdine.server.store.store import ServerStore
 from sourdine.session import Session
 
-COLUMNS = {"age": {"bounds": [0, 120], "step": 1}, "sex": {"keys": ["f", "m"]}}
+COLUMNS = {
+    "age": {"bounds": [0, 120], "step": 1},
+    "sex": {"keys": ["f", "m"]},
+    "hours": {"bounds": [0, 80]},
+}
+TWO = ("covariance", "correlation", "regression")
 TYPED = {
     "proportion": {"column": "sex", "category": "f"},
     "mode": {"column": "sex"},
@@ -37,8 +42,8 @@ def unit(request):
 def dataset(request, relation, unit, tmp_path):
     """Return a data set under each kind of terms, and a session on it."""
     path = tmp_path / "people.csv"
-    rows = [f"{20 + i % 60},{'fm'[i % 2]},{i}" for i in range(600)]
-    path.write_text("\n".join(["age,sex,who", *rows]) + "\n")
+    rows = [f"{20 + i % 60},{'fm'[i % 2]},{i},{i % 80}" for i in range(600)]
+    path.write_text("\n".join(["age,sex,who,hours", *rows]) + "\n")
     store = ServerStore.create(f"sqlite:///{tmp_path}/store.db")
     terms = {"epsilon": 3, "delta": request.param, "relation": relation, "unit": unit, "n": 600}
     said = Registering(name="people", source=str(path), columns=read_columns(COLUMNS), **terms)
@@ -61,7 +66,8 @@ def test_every_option_that_a_form_offers_is_accepted(dataset):
     tried = list(offered(found.terms))
     assert {kind for kind, *_ in tried} == {kind.name for kind in kinds()}
     for kind, name, value in tried:
-        asked = {"statistic": kind, "column": "age", "epsilon": 0.1, **TYPED.get(kind, {})}
+        of = {"x": "age", "y": "hours"} if kind in TWO else {"column": "age"}
+        asked = {"statistic": kind, **of, "epsilon": 0.1, **TYPED.get(kind, {})}
         more = {"by": "sex"} if name == "other" else {}
         small = {"delta": 1e-7} if value == "gaussian" else {}
         plan = asked_of(session.plan, {**asked, **more, **small, name: value}, found)

@@ -16,7 +16,7 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
 from sourdine.parameters.question import plain_parameter
 from sourdine.results.answer import Answer, plain
-from sourdine.results.release import SHOWN, Release, flat, holding, read_confidence
+from sourdine.results.release import SHOWN, Release, flat, holding, read_confidence, shown_ends
 from sourdine.results.tables import Columns, with_free_names
 
 if TYPE_CHECKING:
@@ -250,10 +250,7 @@ class ReadOff(Answer):
     def _ends(self, confidence: float, of: str) -> tuple[list[Any], list[Any]]:
         """Return the lower and the upper ends, one by one."""
         ends = self.interval(confidence, of=of)
-        pairs = list(ends.values()) if isinstance(ends, Mapping) else [ends]
-        return [x for low, _ in pairs for x in flat(low)], [
-            x for _, high in pairs for x in flat(high)
-        ]
+        return shown_ends(list(ends.values()) if isinstance(ends, Mapping) else [ends])
 
     def notes(self) -> list[tuple[str, str]]:
         source = str(self.release.mechanism)

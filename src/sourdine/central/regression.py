@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from math import inf, isinf, sqrt
+from math import isinf, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -60,7 +60,10 @@ POINTS = 12
 """A default grid has at least half of 2 to this power of points..."""
 FEWER = 10
 """...of three columns to this one, so that products of all their squares fit 64 bits."""
+WIDEST = 1e100
+"""How far bounds may be apart, and how close: products of widths are floats."""
 METHODS = ("laplace", "gaussian")
+COLUMN_BOUNDS = for_each_column(BOUNDS)
 INSIDE = 0.7
 """Errors are planned for means this far from the middle, where the bounds are at -1 and 1."""
 ASSUMED = (
@@ -124,7 +127,7 @@ class OfColumns(Statistic):
     bounds: tuple[tuple[str, Bounds], ...] = field(
         default=None, converter=read_bounds,
         metadata=param(
-            for_each_column(BOUNDS),
+            COLUMN_BOUNDS,
             "Public bounds of each column, chosen without looking at the data. Values outside are "
             "clamped.",
             group=WHAT, unit="values",
@@ -174,10 +177,16 @@ class OfColumns(Statistic):
                 given(self.y),
                 "Remove it from {x}: a column explains itself.",
             )
-        self._check_columns()
-        _ = self.grids, self.mechanism.noise
+        _ = self.widths
+        _ = self.mechanism.noise
 
     def _check_columns(self) -> None:
+        """Refuse columns that are not named, or without bounds, before an error is planned."""
+        for name, example in (("y", "income"), ("x", "age")):
+            if getattr(self, name) is None:
+                raise ParameterTypeError(
+                    name, "be a column name", "", f"Use {{{name}}}.", **{name: example}
+                )
         own = dict(self.bounds)
         whole: dict[str, Any] = {name: own.get(name, (0, 120)) for name in self.variables}
         whole = {name: (0, 120) if is_unknown(pair) else pair for name, pair in whole.items()}
@@ -205,14 +214,15 @@ class OfColumns(Statistic):
     @cached_property
     def grids(self) -> tuple[Grid, ...]:
         """The grid of each column."""
+        self._check_columns()
         ends: dict[str, Any] = dict(self.bounds)
         steps = dict(self.steps)
         bits = FEWER if len(self.variables) == MOST_CELLS and self.method == "laplace" else POINTS
         try:
             return tuple(_grid(ends[c], steps.get(c), bits) for c in self.variables)
         except ParameterError as error:
-            if error.name != "step":
-                raise
+            if error.name == "bounds":
+                raise error.hinting("Choose other {bounds} for that column.", {}) from None
             raise of_steps(error) from None
 
     @cached_property
@@ -222,7 +232,15 @@ class OfColumns(Statistic):
     @cached_property
     def widths(self) -> Floats:
         """The widths of the ranges that the grids cover."""
-        return np.array([float(grid.last * grid.step) for grid in self.grids])
+        widths = np.array([float(grid.last * grid.step) for grid in self.grids])
+        if not all(1 / WIDEST <= width <= WIDEST for width in widths):
+            raise ParameterError(
+                "bounds",
+                f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns",
+                "",
+                "Measure the values in another unit.",
+            )
+        return widths
 
     @cached_property
     def lowest(self) -> Floats:
@@ -471,6 +489,10 @@ EACH = "The interval of each coefficient holds on its own."
 class Prediction(ReadOff):
     """Fitted values, read off a regression: they cost nothing more."""
 
+    def to_dict(self) -> dict[str, Any]:
+        """Return the point, and the release that the fitted value was read off."""
+        return {**ReadOff.to_dict(self), "read_off": dict(self.asked)}
+
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Any:
         """Return what is read off the release that `to_dict` wrote."""
@@ -671,10 +693,6 @@ class Regression(OfColumns):
         del release
         return {"term": list(self.terms)}
 
-    def columns(self, release: Release) -> Columns:
-        """Return the coefficients; an interval that is the whole line is left empty."""
-        return without_ends(super().columns(release))
-
     def findings(self, release: Release) -> list[tuple[str, str]]:
         spread = self.residual_spread(release.drawn)
         return [("residuals", f"standard deviation {spread:.4g}")]
@@ -760,13 +778,14 @@ class Regression(OfColumns):
     def _coefficients(self, columns: Columns, truth: Any) -> Chart:
         """Return a dot for each slope: what y changes by across the range of its column."""
         keep = [i for i, term in enumerate(columns.labels["term"]) if term != INTERCEPT]
-        keep = [i for i in keep if columns.lower is not None and columns.lower[i] is not None]
         size = dict(zip(self.predictors, self.widths.tolist(), strict=False))
         factors = [size[columns.labels["term"][i]] for i in keep]
         part = columns.picked(keep)
 
         def scaled(numbers: Sequence[Any] | None) -> list[Any]:
-            return [x * f for x, f in zip(numbers or (), factors, strict=True)]
+            """Return changes; an interval without ends is not drawn."""
+            known = zip(numbers or part.values, part.values, factors, strict=True)
+            return [(v if x is None else x) * f for x, v, f in known]
 
         part = replace(
             part, values=scaled(part.values), lower=scaled(part.lower), upper=scaled(part.upper)
@@ -775,14 +794,3 @@ class Regression(OfColumns):
         if isinstance(truth, Mapping):
             known = [truth[t] * f for t, f in zip(part.labels["term"], factors, strict=True)]
         return charts.dots(part, known, label=f"change of {self.y} across the range of the column")
-
-
-def without_ends(columns: Columns) -> Columns:
-    """Return columns in which an interval without an end is left empty."""
-    if columns.lower is None or columns.upper is None:
-        return columns
-    kept = [
-        (low, high) if -inf < low and high < inf else (None, None)
-        for low, high in zip(columns.lower, columns.upper, strict=True)
-    ]
-    return replace(columns, lower=[low for low, _ in kept], upper=[high for _, high in kept])

@@ -10,6 +10,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import isinf
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
@@ -156,10 +157,8 @@ class Estimator(ABC):
 
     def _shown_ends(self, release: Release, of: str) -> tuple[list[Any], list[Any]]:
         """Return the printed lower and upper ends, one by one."""
-        pairs = _pairs(self.widened_limits(release, read_confidence(self.display.confidence), of))
-        return [x for low, _ in pairs for x in flat(low)], [
-            x for _, high in pairs for x in flat(high)
-        ]
+        ends = self.widened_limits(release, read_confidence(self.display.confidence), of)
+        return shown_ends(_pairs(ends))
 
     def difference(self, release: Release, first: object, second: object) -> Release:
         """Return how far one group is above another, if there are groups."""
@@ -518,6 +517,22 @@ def _pairs(ends: Any) -> list[Any]:
     if isinstance(ends, Mapping):
         return [pair for part in ends.values() for pair in _pairs(part)]
     return [ends]
+
+
+def shown_ends(pairs: Sequence[tuple[Any, Any]]) -> tuple[list[Any], list[Any]]:
+    """Return the lower and the upper ends to be shown; None for an interval without an end.
+
+    Examples
+    --------
+    >>> shown_ends([(0, 1), (float("-inf"), float("inf"))])
+    ([0, None], [1, None])
+    """
+    lower = [x for low, _ in pairs for x in flat(low)]
+    upper = [x for _, high in pairs for x in flat(high)]
+    for i, both in enumerate(zip(lower, upper, strict=True)):
+        if any(isinstance(x, float) and isinf(x) for x in both):
+            lower[i] = upper[i] = None
+    return lower, upper
 
 
 def flat(value: Any) -> list[Any]:
