@@ -67,6 +67,7 @@ COMPUTED = {
     ("adaptive/robust/wrapper.py", "must"),
     ("privacy/accounting/parts.py", "must"),
     ("central/sql.py", "hint"),
+    ("frames/formulas/lookup.py", "must"),
     ("privacy/budget.py", "hint"),
     ("survey/form.py", "must"),
     ("audit/discovery.py", "hint"),

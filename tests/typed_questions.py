@@ -11,6 +11,7 @@ import json
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -127,6 +128,7 @@ GOOD: dict[str, list[Any]] = {
     "population": [True, "true"],
     "statement": ["SELECT AVG(age) AS a FROM p HAVING a > 3", "select sum(age) from people"],
     "tables": [{"towns": "towns.csv"}],
+    "lookup": [{str(Path(__file__).with_name("regions.csv")): "region"}],
 }
 ERRORS = {"count": 10, "sum": 5000, "mean": 2, "variance": 500, "proportion": 0.05, "histogram": 20,
           "mode": 20, "quantiles": 0.05, "quantile": 0.05, "median": 0.05, "cdf": 0.05,
@@ -197,7 +199,7 @@ NOT_ABOVE_0 = [0, -1, "-0.5", "0", Fraction(-1, 3)]
 NOT_FINITE = ["nan", "inf", float("inf"), float("nan"), "-inf"]
 BAD: dict[str, list[Any]] = {
     "column": [3, ["age"], True, ""],
-    "lookup": [3, "people.csv", {}, {"people.csv": 3}, [1]],
+    "lookup": ["people.csv", {}, {"people.csv": 3}, [1]],
     "where": [3, ["age"], "", "sum(age) > 3", "age >=", "age + 1", "age > (select 1)", "1 = 1"],
     "epsilon": [*NO_NUMBER, *NOT_ABOVE_0, *NOT_FINITE],
     "error": [*NO_NUMBER[:4], *NOT_ABOVE_0, *NOT_FINITE[:2]],
@@ -230,7 +232,7 @@ BAD: dict[str, list[Any]] = {
     "spread": [*NO_NUMBER[:4], *NOT_ABOVE_0, "nan", "1 day"],
     "steps": ["x", 0, -1, 1.5, "1.5", "", True, [3], 10**7],
     "statement": [3, "", "nonsense", "SELECT * FROM p", "SELECT MAX(age) FROM p", ["SELECT 1"]],
-    "tables": [3, "towns.csv", ["towns"]],
+    "tables": ["towns.csv", ["towns"], {"towns": 3}],
     "rho": [*NO_NUMBER[:4], -1, "-0.5", "nan", "1 day"],
     "q": [0, 1, 2, "-0.5", "x", [0.5, 0.2], [0.5, 0.5], [], "0.5,2", [0.5, "x"], "", True, OUT],
 }  # fmt: skip

@@ -207,9 +207,14 @@ WHOLE_TABLES = {
     "table-found": lambda x, **k: sd.table(
         x, of={"value": ["mean", "count"]}, bounds={"value": "find"}, epsilon=1, **k
     ),
+    "sql": lambda x, **k: sd.sql(
+        x, "SELECT COUNT(*), AVG(value), STDDEV(value) FROM x", bounds={"value": (0, 10)},
+        epsilon=1, **k,
+    ),
 }  # fmt: skip
 NO_GROUPS = {
     "describe", "describe-categories", "describe-dates", "histogram-unknown", "proportion-n",
+    "sql",
 }  # fmt: skip
 FEW = ("none", "one", "all missing", "outside")
 """What is drawn from: a count of nobody is negative every other time."""

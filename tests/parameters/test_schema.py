@@ -15,6 +15,7 @@ from typer.main import get_command
 import sourdine as sd
 from sourdine.central import Describe, Statistic
 from sourdine.central.regression import COLUMN_BOUNDS
+from sourdine.central.sql import TABLES
 from sourdine.central.table import BOUNDS as TABLE_BOUNDS
 from sourdine.central.table import OF, STEPS
 from sourdine.cli.app import app
@@ -24,12 +25,14 @@ from sourdine.parameters.kinds import (
     BOUNDS,
     BY,
     CATEGORIES,
+    CONDITION,
     COUNT,
     DISTANCE,
     FLAG,
     FROM_0,
     GROUP_KEYS,
     KEYS,
+    LOOKUP,
     NAMES,
     NUMBER,
     ORDERS,
@@ -38,6 +41,7 @@ from sourdine.parameters.kinds import (
     PROBABILITY_OR_NONE,
     READING,
     ROWS,
+    STATEMENT,
     TEXT,
     VALUE,
 )
@@ -57,6 +61,7 @@ GOOD = {
     "quantile": {"q": 0.5, "bounds": [0, 1], "epsilon": 1},
     "median": {"bounds": [0, 1], "epsilon": 1},
     "table": {"of": {"x": ["mean"]}, "bounds": {"x": [0, 1]}, "epsilon": 1},
+    "sql": {"statement": "SELECT AVG(x) FROM t", "bounds": {"x": [0, 1]}, "epsilon": 1},
     "cdf": {"bounds": [0, 1], "epsilon": 1},
     "std": {"bounds": [0, 1], "epsilon": 1},
     **{
@@ -73,6 +78,10 @@ WRONG = [
     (COUNT, ["three", 1.5, 0, -1, [], True]),
     (ROWS, ["three", 1.5, 0, -1, [], True, "found"]),
     (TEXT, [3, "", [], True]),
+    (CONDITION, [3, "", [], True]),
+    (STATEMENT, [3, "", [], True]),
+    (LOOKUP, [3, [], {}, {"regions.csv": 3}, "regions.csv"]),
+    (TABLES, [3, [], {}, {"regions": 3}, "regions.csv"]),
     (PER_PERSON, [3, "", [], True, "total", "last", "last by "]),
     (VALUE, [[], {}, None]),
     (BOUNDS, [3, "0", [1], [1, 2, 3], ["a", "b"], {}, "found", [1, None, 3]]),

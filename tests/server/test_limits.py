@@ -41,7 +41,7 @@ from sourdine.survey.serving import TimedProtocol
 
 LARGE = 20_000
 NAMES = [str(i) for i in range(LARGE)]
-FEW = {"bounds", "weight_bounds", "steps", "read", "by", "tables"}
+FEW = {"bounds", "weight_bounds", "steps", "read", "by", "tables", "lookup", "x"}
 """Lists and objects with one entry for each column that a question names, or for each option."""
 
 

@@ -131,6 +131,10 @@ OF_KINDS = {
     "quantile": {**NUMBERS, "q": 0.5},
     "cdf": NUMBERS,
     "table": {"of": {"v": ["mean"]}, "bounds": {"v": (0, 9)}, "steps": {"v": 1}},
+    **{
+        name: {"x": "v", "y": "w", "bounds": {"v": (0, 9), "w": (0, 9)}}
+        for name in ("covariance", "correlation", "regression")
+    },
     "sql": {"statement": "SELECT AVG(v), COUNT(*) FROM t", "bounds": {"v": (0, 9)}},
 }
 
@@ -140,7 +144,11 @@ OF_KINDS = {
 @pytest.mark.parametrize("kind", STATISTICS)
 def test_a_release_has_a_png_where_it_has_an_svg(kind, rows):
     pytest.importorskip("matplotlib")
-    table = {"v": [1, 2] * rows or [None], "g": ["$a", "$"] * rows or [None]}
+    table = {
+        "v": [1, 2] * rows or [None],
+        "w": [3, 1] * rows or [None],
+        "g": ["$a", "$"] * rows or [None],
+    }
     asked = {"statistic": kind, **OF_KINDS.get(kind, NUMBERS), "epsilon": 1}
     release = sd.ask(table, asked)
     drawn = bool(release_picture(release, 900))

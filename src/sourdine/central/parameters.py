@@ -276,7 +276,8 @@ def wrong_type(
         What names the column.
     """
     bounds: Any = getattr(asked, "bounds", None)
-    own = dict(bounds).get(column) if parameter == "of" else bounds
+    by_column = parameter in ("of", "statement")
+    own = dict(bounds).get(column) if by_column else bounds
     tries: dict[str, Any] = {}
     dateless = asked.kind in DATELESS
     if declared.holds == DATES and converters.is_unknown(own) and not dateless:
@@ -299,7 +300,7 @@ def wrong_type(
         hint = "Name another column."
     elif own is not None and declared.holds in EXAMPLES and not dateless:
         example = EXAMPLES[declared.holds]
-        tries = {"bounds": {column: example} if parameter == "of" else example}
+        tries = {"bounds": {column: example} if by_column else example}
         hint = f"Use two {declared.holds}: {{bounds}}."
     else:
         hint = f"Convert it to {need}, or name another column."

@@ -607,7 +607,7 @@ class Regression(OfColumns):
         if INTERCEPT in self.predictors:
             raise ParameterError(
                 "x",
-                f"not name a column {INTERCEPT!r}, which is a coefficient of its own",
+                f"not use a column named {INTERCEPT!r}, which is a coefficient of its own",
                 "",
                 "Rename the column.",
             )

@@ -12,6 +12,7 @@ import codecs
 import json
 import re
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -553,7 +554,7 @@ def open_arrow(files: Sequence[str]) -> Batches:
         import pyarrow as pa
     except ImportError:
         raise _missing("arrow") from None
-    schemas = [_guarded(path, lambda path=path: _schema(path)) for path in files]  # type: ignore[misc]
+    schemas = [_guarded(path, partial(_schema, path)) for path in files]
     for schema in schemas:
         require_different(schema.names)
     _require_same([dict(zip(own.names, map(str, own.types), strict=True)) for own in schemas])

@@ -54,6 +54,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "regression",
+    "sql",
     "std",
     "sum",
     "table",
@@ -81,6 +82,7 @@ if TYPE_CHECKING:
     quantile = _FREE.quantile
     quantiles = _FREE.quantiles
     regression = _FREE.regression
+    sql = _FREE.sql
     std = _FREE.std
     sum = _FREE.sum  # noqa: A001 - the statistic
     table = _FREE.table
