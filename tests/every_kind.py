@@ -18,6 +18,8 @@ SEX = RNG.choice(["f", "m"], N).tolist()
 VOTE = RNG.choice(["yes", "no", "none"], N).tolist()
 BOUNDS = {"bounds": (0, 100), "step": 1, "epsilon": 4}
 TABLE = {"age": AGES, "sex": SEX, "vote": VOTE}
+PAIRS = {"age": AGES, "other": [age % 9 for age in AGES]}
+OF_PAIRS = {"x": "age", "y": "other", "bounds": {"age": (0, 100), "other": (0, 9)}, "epsilon": 4}
 
 
 @cache
@@ -69,6 +71,10 @@ KINDS = {
         TABLE, of={"age": ["mean", "quartiles"], "*": ["count"]}, bounds={"age": (0, 100)},
         steps={"age": 1}, epsilon=4,
     ),
+    "std": lambda: sd.std(TABLE, column="age", **BOUNDS),
+    "covariance": lambda: sd.covariance(PAIRS, **OF_PAIRS),
+    "correlation": lambda: sd.correlation(PAIRS, **OF_PAIRS),
+    "regression": lambda: sd.regression(PAIRS, **OF_PAIRS),
     "sql": lambda: sd.sql(
         TABLE, "SELECT AVG(age) AS mean_age, COUNT(*) FROM people WHERE age >= 0",
         bounds={"age": (0, 100)}, epsilon=4,

@@ -68,6 +68,8 @@ COMPUTED = {
     ("privacy/accounting/parts.py", "must"),
     ("central/sql.py", "hint"),
     ("frames/formulas/lookup.py", "must"),
+    ("frames/formulas/parsing.py", "must"),
+    ("frames/formulas/parsing.py", "hint"),
     ("privacy/budget.py", "hint"),
     ("survey/form.py", "must"),
     ("audit/discovery.py", "hint"),

@@ -275,6 +275,11 @@ NAMED_ALIKE = {
     "cdf": {"column": "y", "bounds": (0, 3), "step": 1},
     "mode": {"column": "y", "categories": [1, 2]},
     "table": {"of": {"y": ["mean", "deciles"]}, "bounds": {"y": (0, 3)}},
+    "std": {"column": "y", "bounds": (0, 3)},
+    **{
+        name: {"x": "x", "y": "y", "bounds": {"x": (0, 3), "y": (0, 3)}}
+        for name in ("covariance", "correlation", "regression")
+    },
 }
 
 
@@ -285,11 +290,15 @@ def test_each_statistic_is_asked_by_columns_named_alike():
 @pytest.mark.slow
 @pytest.mark.parametrize(("statistic", "asked"), NAMED_ALIKE.items())
 def test_groups_keep_their_names_whatever_their_column_is_called(statistic, asked):
-    data = {"g": ["a", "b"] * 50, "y": [1, 2] * 50}
+    data = {"g": ["a", "b"] * 50, "x": [1, 3, 2, 2] * 25, "y": [1, 2] * 50}
     own = getattr(sd, statistic)(data, by="g", keys=["a", "b"], epsilon=1, **asked).to_frame()
     for name in own.columns[1:]:
         frame = getattr(sd, statistic)(
-            {name: data["g"], "y": data["y"]}, by=name, keys=["a", "b"], epsilon=1, **asked
+            {name: data["g"], "x": data["x"], "y": data["y"]},
+            by=name,
+            keys=["a", "b"],
+            epsilon=1,
+            **asked,
         ).to_frame()
         assert list(frame.columns) == [f"{name}_", *own.columns[1:]]
         assert set(frame[f"{name}_"]) == {"a", "b"}

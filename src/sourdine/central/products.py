@@ -76,6 +76,8 @@ MOST_CELLS = 3
 
 
 def _lasts(x: Sequence[int]) -> Whole:
+    if not isinstance(x, (list, tuple)) or not x:
+        raise ParameterTypeError("lasts", "be a list of whole numbers", kind(x), "Use (100, 100).")
     return tuple(integer(last, "last", least=1) for last in x)
 
 

@@ -26,6 +26,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from functools import cached_property, lru_cache
 from inspect import cleandoc
+from os import PathLike, fspath
 from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from attrs import field, frozen
@@ -583,7 +584,14 @@ def read_tables(x: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
             "tables", "be a dict of files by name", given(x), "Use {tables}.",
             tables={"regions": "regions.csv"},
         )  # fmt: skip
-    return tuple((str(name), str(path)) for name, path in (x or {}).items())
+    paths = {str(name): path for name, path in (x or {}).items()}
+    for path in paths.values():
+        if not isinstance(path, (str, PathLike)):
+            raise ParameterTypeError(
+                "tables", "name the path of each table", given(path), "Use {tables}.",
+                tables={"regions": "regions.csv"},
+            )  # fmt: skip
+    return tuple((name, fspath(path)) for name, path in paths.items())
 
 
 def _named(x: object) -> Any:
