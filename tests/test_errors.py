@@ -64,6 +64,7 @@ VACUOUS = {"none", "another", "another one", "others", "something else", "one", 
 """Descriptions of a given value that say nothing."""
 
 COMPUTED = {
+    *(("frames/formulas/parsing.py", part) for part in ("must", "hint")),
     ("adaptive/robust/wrapper.py", "must"),
     ("privacy/accounting/parts.py", "must"),
     ("central/sql.py", "hint"),

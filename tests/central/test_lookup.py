@@ -69,9 +69,9 @@ def test_statistics_look_up(table):
     ("text", "key", "said"),
     [
         ("code,a\n1,2\n1,3\n", "code", "one row for each code, got '1' twice"),
-        ("kode,a\n1,2\n", "code", "name a column that"),
+        ("kode,a\n1,2\n", "code", "join by a column that"),
         ("code,x\n1,2\n", "code", "add columns that the data do not have"),
-        ("code,a\n1,2\n", "cod", "name a column of the data"),
+        ("code,a\n1,2\n", "cod", "join by columns of the data"),
     ],
 )
 def test_wrong_tables_are_refused_before_anything_is_charged(text, key, said, tmp_path):

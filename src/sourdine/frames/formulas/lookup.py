@@ -35,14 +35,25 @@ def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Formula]:
     """
     from sourdine.frames.files import open_file
     from sourdine.frames.formulas.types import ColumnTypes, text_of_column, type_of
+    from sourdine.frames.frame import Frame, listed_columns
 
     found: dict[str, Formula] = {}
     for path, key in lookup.items():
         if key not in engine.columns:
-            raise _wrong(f"name a column of the data after {path!r}", key)
+            raise ParameterError(
+                "lookup",
+                "join by columns of the data",
+                given(key),
+                f"{listed_columns(Frame(engine), key)} The table and the data must both have it.",
+            )
         table = open_file(path)
         if key not in table.columns:
-            raise _wrong(f"name a column that {path!r} has", key)
+            raise ParameterError(
+                "lookup",
+                f"join by a column that {path!r} has",
+                given(key),
+                f"Its columns are: {', '.join(map(repr, table.columns))}.",
+            )
         places = _places(table.column(key), path, key)
         types = ColumnTypes({key: type_of(engine.declared(key), key)}, engine.reading)
         by = text_of_column(key, types)
@@ -50,15 +61,16 @@ def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Formula]:
             if name == key:
                 continue
             if name in engine.columns or name in found:
-                raise _wrong(f"add columns that the data do not have, with {path!r}", name)
+                raise ParameterError(
+                    "lookup",
+                    f"add columns that the data do not have, with {path!r}",
+                    given(name),
+                    "Rename the column of the table.",
+                )
             values, kind = _typed(table.column(name))
             pairs = tuple((text, values[i]) for text, i in places.items() if values[i] is not None)
             found[name] = Formula("looked_up", (by,), pairs, kind)
     return found
-
-
-def _wrong(must: str, got: str) -> ParameterError:
-    return ParameterError("lookup", must, given(got), "Use {lookup}.", lookup={"a.csv": "code"})
 
 
 def _places(column: Column, path: str, key: str) -> dict[str, int]:

@@ -10,7 +10,6 @@ from attrs import field, frozen
 
 from sourdine.calendar import DAY, HOUR, ISO, MINUTE, SECOND, read_duration
 from sourdine.calendar import micros as lasting
-from sourdine.errors import ParameterError
 from sourdine.frames.formulas.functions import FUNCTIONS
 from sourdine.frames.formulas.parsing import refuse
 from sourdine.frames.formulas.tree import INSTANTS, NUMBERS, WHOLE, Formula, Type
@@ -295,7 +294,7 @@ def typed(x: Formula, columns: ColumnTypes) -> Formula:  # noqa: PLR0911 - a cas
         if x.value in columns.added:
             return columns.added[x.value]
         if x.value not in columns.types:
-            raise ParameterError("formula", "name existing columns", repr(x.value))
+            refuse("name existing columns", repr(x.value))
         return Formula("column", (), x.value, columns.types[x.value])
     if x.operation in {"string", "null"}:
         return x
