@@ -17,6 +17,8 @@ AGES = RNG.integers(0, 100, N).tolist()
 SEX = RNG.choice(["f", "m"], N).tolist()
 VOTE = RNG.choice(["yes", "no", "none"], N).tolist()
 BOUNDS = {"bounds": (0, 100), "step": 1, "epsilon": 4}
+TWICE = {"age": AGES, "twice": [2 * age for age in AGES]}
+TWO = {"x": "age", "y": "twice", "bounds": {"age": (0, 100), "twice": (0, 200)}, "epsilon": 4}
 TABLE = {"age": AGES, "sex": SEX, "vote": VOTE}
 
 
@@ -46,6 +48,10 @@ KINDS = {
     "sum": lambda: sd.sum(AGES, **BOUNDS),
     "mean": lambda: sd.mean(AGES, **BOUNDS),
     "variance": lambda: sd.variance(AGES, **BOUNDS),
+    "std": lambda: sd.std(AGES, **BOUNDS),
+    "covariance": lambda: sd.covariance(TWICE, **TWO),
+    "correlation": lambda: sd.correlation(TWICE, **TWO),
+    "regression": lambda: sd.regression(TWICE, **TWO),
     "difference": lambda: sd.mean(
         TABLE, column="age", by="sex", keys=["f", "m"], population=True, **BOUNDS
     ).difference("f", "m"),
