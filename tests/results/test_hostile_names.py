@@ -28,6 +28,8 @@ KEYS = [EVIL, OTHER] * (N // 2)
 TABLE = {EVIL: AGES, OTHER: KEYS}
 OF = {"column": EVIL, "epsilon": 40}
 GRID = {"bounds": (0, 100), "step": 1}
+BOTH = {EVIL: AGES, OTHER: [2 * age for age in AGES]}
+TWO = {"y": OTHER, "bounds": {EVIL: (0, 100), OTHER: (0, 200)}, "epsilon": 40}
 BY = {"by": OTHER, "keys": [EVIL, OTHER]}
 
 
@@ -56,6 +58,10 @@ ANSWERS = {
     "sum": lambda: sd.sum(TABLE, **OF, **GRID),
     "mean": lambda: sd.mean(TABLE, **OF, **GRID),
     "variance": lambda: sd.variance(TABLE, **OF, **GRID),
+    "std": lambda: sd.std(TABLE, **OF, **GRID),
+    "covariance": lambda: sd.covariance(BOTH, x=EVIL, **TWO),
+    "correlation": lambda: sd.correlation(BOTH, x=EVIL, **TWO),
+    "regression": lambda: sd.regression(BOTH, x=[EVIL], **TWO),
     "difference": lambda: sd.mean(TABLE, **OF, **GRID, **BY).difference(EVIL, OTHER),
     "proportion": lambda: sd.proportion(TABLE, column=OTHER, category=EVIL, epsilon=1),
     "histogram": lambda: sd.histogram(TABLE, column=OTHER, categories=[EVIL, OTHER], epsilon=1),

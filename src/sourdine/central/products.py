@@ -76,7 +76,11 @@ MOST_CELLS = 3
 
 
 def _lasts(x: Sequence[int]) -> Whole:
-    return tuple(integer(last, "last", least=1) for last in x)
+    if not isinstance(x, (tuple, list)) or not x:
+        raise ParameterTypeError(
+            "lasts", "hold the highest tick of each column", kind(x), "Use {lasts}.", lasts=(4, 4)
+        )
+    return tuple(integer(last, "lasts", least=1) for last in x)
 
 
 def _fineness(x: int) -> int:
