@@ -46,7 +46,7 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.ratio import Together
-from sourdine.errors import ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind
 from sourdine.mechanisms import Gaussian
 from sourdine.mechanisms import inputs as read
@@ -80,7 +80,10 @@ def _lasts(x: Sequence[int]) -> Whole:
         raise ParameterTypeError(
             "lasts", "hold the highest tick of each column", kind(x), "Use {lasts}.", lasts=(4, 4)
         )
-    return tuple(integer(last, "lasts", least=1) for last in x)
+    try:
+        return tuple(integer(last, "lasts", least=1) for last in x)
+    except (ParameterError, ParameterTypeError) as error:
+        raise error.hinting("Use {lasts}.", {"lasts": (4, 4)}) from None
 
 
 def _fineness(x: int) -> int:
