@@ -17,9 +17,9 @@ AGES = RNG.integers(0, 100, N).tolist()
 SEX = RNG.choice(["f", "m"], N).tolist()
 VOTE = RNG.choice(["yes", "no", "none"], N).tolist()
 BOUNDS = {"bounds": (0, 100), "step": 1, "epsilon": 4}
+TWICE = {"age": AGES, "twice": [2 * age for age in AGES]}
+TWO = {"x": "age", "y": "twice", "bounds": {"age": (0, 100), "twice": (0, 200)}, "epsilon": 4}
 TABLE = {"age": AGES, "sex": SEX, "vote": VOTE}
-PAIRS = {"age": AGES, "other": [age % 9 for age in AGES]}
-OF_PAIRS = {"x": "age", "y": "other", "bounds": {"age": (0, 100), "other": (0, 9)}, "epsilon": 4}
 
 
 @cache
@@ -48,6 +48,10 @@ KINDS = {
     "sum": lambda: sd.sum(AGES, **BOUNDS),
     "mean": lambda: sd.mean(AGES, **BOUNDS),
     "variance": lambda: sd.variance(AGES, **BOUNDS),
+    "std": lambda: sd.std(AGES, **BOUNDS),
+    "covariance": lambda: sd.covariance(TWICE, **TWO),
+    "correlation": lambda: sd.correlation(TWICE, **TWO),
+    "regression": lambda: sd.regression(TWICE, **TWO),
     "difference": lambda: sd.mean(
         TABLE, column="age", by="sex", keys=["f", "m"], population=True, **BOUNDS
     ).difference("f", "m"),
@@ -71,10 +75,6 @@ KINDS = {
         TABLE, of={"age": ["mean", "quartiles"], "*": ["count"]}, bounds={"age": (0, 100)},
         steps={"age": 1}, epsilon=4,
     ),
-    "std": lambda: sd.std(TABLE, column="age", **BOUNDS),
-    "covariance": lambda: sd.covariance(PAIRS, **OF_PAIRS),
-    "correlation": lambda: sd.correlation(PAIRS, **OF_PAIRS),
-    "regression": lambda: sd.regression(PAIRS, **OF_PAIRS),
     "sql": lambda: sd.sql(
         TABLE, "SELECT AVG(age) AS mean_age, COUNT(*) FROM people WHERE age >= 0",
         bounds={"age": (0, 100)}, epsilon=4,

@@ -27,14 +27,9 @@ AGES = list(range(100)) * (N // 100)
 KEYS = [EVIL, OTHER] * (N // 2)
 TABLE = {EVIL: AGES, OTHER: KEYS}
 OF = {"column": EVIL, "epsilon": 40}
-PAIRS = {EVIL: AGES, "y" + OTHER: [age % 9 for age in AGES]}
-OF_PAIRS = {
-    "x": EVIL,
-    "y": "y" + OTHER,
-    "bounds": dict.fromkeys(PAIRS, (0, 100)),
-    "epsilon": 40,
-}
 GRID = {"bounds": (0, 100), "step": 1}
+BOTH = {EVIL: AGES, OTHER: [2 * age for age in AGES]}
+TWO = {"y": OTHER, "bounds": {EVIL: (0, 100), OTHER: (0, 200)}, "epsilon": 40}
 BY = {"by": OTHER, "keys": [EVIL, OTHER]}
 
 
@@ -64,9 +59,9 @@ ANSWERS = {
     "mean": lambda: sd.mean(TABLE, **OF, **GRID),
     "variance": lambda: sd.variance(TABLE, **OF, **GRID),
     "std": lambda: sd.std(TABLE, **OF, **GRID),
-    "covariance": lambda: sd.covariance(PAIRS, **OF_PAIRS),
-    "correlation": lambda: sd.correlation(PAIRS, **OF_PAIRS),
-    "regression": lambda: sd.regression(PAIRS, **OF_PAIRS),
+    "covariance": lambda: sd.covariance(BOTH, x=EVIL, **TWO),
+    "correlation": lambda: sd.correlation(BOTH, x=EVIL, **TWO),
+    "regression": lambda: sd.regression(BOTH, x=[EVIL], **TWO),
     "difference": lambda: sd.mean(TABLE, **OF, **GRID, **BY).difference(EVIL, OTHER),
     "proportion": lambda: sd.proportion(TABLE, column=OTHER, category=EVIL, epsilon=1),
     "histogram": lambda: sd.histogram(TABLE, column=OTHER, categories=[EVIL, OTHER], epsilon=1),

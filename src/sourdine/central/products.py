@@ -46,7 +46,7 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.ratio import Together
-from sourdine.errors import ParameterTypeError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind
 from sourdine.mechanisms import Gaussian
 from sourdine.mechanisms import inputs as read
@@ -76,9 +76,14 @@ MOST_CELLS = 3
 
 
 def _lasts(x: Sequence[int]) -> Whole:
-    if not isinstance(x, (list, tuple)) or not x:
-        raise ParameterTypeError("lasts", "be a list of whole numbers", kind(x), "Use (100, 100).")
-    return tuple(integer(last, "last", least=1) for last in x)
+    if not isinstance(x, (tuple, list)) or not x:
+        raise ParameterTypeError(
+            "lasts", "hold the highest tick of each column", kind(x), "Use {lasts}.", lasts=(4, 4)
+        )
+    try:
+        return tuple(integer(last, "lasts", least=1) for last in x)
+    except (ParameterError, ParameterTypeError) as error:
+        raise error.hinting("Use {lasts}.", {"lasts": (4, 4)}) from None
 
 
 def _fineness(x: int) -> int:
