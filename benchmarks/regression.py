@@ -115,7 +115,7 @@ def snapped(question: Regression, data: Floats) -> Floats:
 
 
 def as_frame(question: Regression, data: Floats) -> dict[str, Floats]:
-    return dict(zip(question.names, data.T, strict=True))
+    return dict(zip(question.variables, data.T, strict=True))
 
 
 # ---- How often intervals hold --------------------------------------------------------------------

@@ -143,7 +143,7 @@ def of(kind, data, **more):
 def on_grid(question, data):
     return {
         name: np.asarray(grid.values(grid.ticks(data[name])), float)
-        for name, grid in zip(question.names, question.grids, strict=True)
+        for name, grid in zip(question.variables, question.grids, strict=True)
     }
 
 
