@@ -17,7 +17,9 @@ record may have the largest weight, and less would not cover it. *Checked by*
 * the two numbers of a ratio of ticks from 0 to L (`sourdine.central.ratio`),
   :math:`S = \sum w(2t - L)` and :math:`C = L\sum w`, move together by
   :math:`|w'(2t' - L) - w(2t - L)| + L|w' - w| \le L(w + w') + L|w' - w| = 2L\max(w, w') \le 2LJ`;
-* the counts of two bins move by :math:`w + w' \le 2J` together.
+* the counts of two bins move by :math:`w + w' \le 2J` together;
+* for quantiles it is J records that are replaced, added or removed, some of each if w and w'
+  differ: that is one person with J records (`rows`), for which all of their mechanisms are proved.
 """
 
 from __future__ import annotations
@@ -117,7 +119,7 @@ class Weighted(Statistic):
                     name, f"be omitted with weights: {why}", "", f"Omit {{{name}}}.",
                     **{name: LEFT_OUT},
                 )  # fmt: skip
-        if getattr(self, "method", "laplace") == "exponential":
+        if self.kind == "mean" and getattr(self, "method", "") == "exponential":
             raise ParameterError(
                 "method", "be 'laplace' or 'gaussian' with weights", "'exponential'",
                 "Use {method}.", method="laplace",
@@ -147,7 +149,12 @@ class Weighted(Statistic):
         """The column of weights and its lattice."""
         if self.weights is None or self.weight_bounds is None:
             return None
-        return Ticks(self.weights, Grid(*self.weight_bounds))
+        return Ticks(self.weights, self.weight_grid(*self.weight_bounds))
+
+    @staticmethod
+    def weight_grid(lower: Any, upper: Any) -> Grid:
+        """Return the lattice of weights."""
+        return Grid(lower, upper)
 
     @property
     def copies(self) -> int:

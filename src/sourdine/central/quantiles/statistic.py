@@ -45,8 +45,10 @@ from sourdine.central.quantiles.methods import (
 from sourdine.central.quantiles.points import Reader
 from sourdine.central.quantiles.tree import Curve
 from sourdine.central.statistic import CHECK, GaussianReady, finished
+from sourdine.central.weights import Weighted
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import at_least, given, integer, one_of, positive
+from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
@@ -151,6 +153,8 @@ MOST_BRACKETED = 13
 """More quantiles than this have intervals from a whole distribution function."""
 BEYOND = (14, 30)
 """Brackets for a population aim so many times 1/epsilon further out, at least and at most."""
+WEIGHT_STEPS = 100
+"""Weights are rounded to a hundredth of the largest: ranks are counted in these steps."""
 KEPT = 8
 """So many brackets, for different numbers of records, are kept for the next draw."""
 MICROSECOND = dt.timedelta(microseconds=1)
@@ -165,7 +169,7 @@ OWN_METHOD = {"steps": "histogram", "rho": "inverse_sensitivity"}
 
 
 @frozen(slots=False)
-class Quantiles(GaussianReady):
+class Quantiles(Weighted, GaussianReady):
     r"""Quantiles of a column's present values, by one of many algorithms.
 
     The ``q``-quantile of ``n`` records is the record of number :math:`\lceil qn \rceil` in order.
@@ -263,7 +267,8 @@ class Quantiles(GaussianReady):
             bought = Fraction(19, 20) if self.method in self._certifiable else None
             object.__setattr__(self, "interval", bought)
         if self.steps is None and self.method == "histogram" and self.substitutes and self.n:
-            object.__setattr__(self, "steps", steps_for(self.n))  # n is typed, so it is public
+            n = self.in_units(self.n)  # it is typed, so it is public
+            object.__setattr__(self, "steps", steps_for(n))
         super().__attrs_post_init__()
 
     def to_dict(self) -> dict[str, Any]:
@@ -279,7 +284,7 @@ class Quantiles(GaussianReady):
 
     def check(self) -> None:
         self.check_delta(self.method)
-        demand_floats(self.epsilon, self.rows)
+        demand_floats(self.epsilon, self.copies)
         if len(self.orders) < AT_LEAST.get(self.method, 1):
             few = "a single quantile" if len(self.orders) == 1 else "two quantiles"
             raise ParameterError(
@@ -307,7 +312,7 @@ class Quantiles(GaussianReady):
                     f"Use {{{name}}}.",
                     **{name: lasting if self.is_datetime else number},
                 )
-        for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
+        for records in (0.0, 1e4, 1e18) if self.counts else (self._about,):
             self.mechanism(records)  # refuses early
 
     @property
@@ -347,10 +352,20 @@ class Quantiles(GaussianReady):
         values = self.grid.values(ticks)
         return values[0].item() if isinstance(self.q, Fraction) else values
 
+    @staticmethod
+    def weight_grid(lower: Any, upper: Any) -> Grid:
+        """Return a coarse lattice: a record is as many equal ones as its weight has steps."""
+        return Grid(lower, upper, Fraction(upper) / WEIGHT_STEPS)
+
+    @property
+    def _about(self) -> int | None:
+        """About how many records there are, or steps of their weights together."""
+        return None if self.n is None else self.in_units(self.n)
+
     @property
     def per_record(self) -> float:
         """The privacy loss per record added or removed."""
-        return float(self.epsilon) / self.rows / (2 if self.substitutes else 1)
+        return float(self.epsilon) / self.copies / (2 if self.substitutes else 1)
 
     @cached_property
     def counts(self) -> bool:
@@ -358,13 +373,13 @@ class Quantiles(GaussianReady):
         needed = needs_count(self.method, len(self.orders), substitutes=self.substitutes)
         if self.n is None:
             return needed or self.curved or self.population
-        return needed and self.level is None and self._named(self.n) not in TELL_TOTALS
+        return needed and self.level is None and self._named(self._about) not in TELL_TOTALS
 
     @cached_property
     def counting(self) -> Laplace:
         """What draws the count."""
         epsilon = self.epsilon * COUNTING
-        return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
+        return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
 
     @cached_property
     def certifying(self) -> Laplace:
@@ -374,7 +389,7 @@ class Quantiles(GaussianReady):
     def _certifying(self, share: Fraction) -> Laplace:
         # A record lies in one stretch between brackets; one that is replaced may leave one stretch
         # and enter another.
-        moves = self.rows * (2 if self.substitutes else 1)
+        moves = self.copies * (2 if self.substitutes else 1)
         return Laplace(epsilon=self.epsilon * share, sensitivity=moves, relation=self.relation)
 
     @property
@@ -437,7 +452,7 @@ class Quantiles(GaussianReady):
             "q": self.orders,
             "cells": self.grid.size,
             "relation": self.relation,
-            "rows": self.rows,
+            "rows": self.copies,
         }
         if self.level is not None and not self.curved:
             common["epsilon"] = self.epsilon * (share - CERTIFYING)
@@ -475,7 +490,7 @@ class Quantiles(GaussianReady):
             epsilon=self.epsilon * share,
             cells=self.grid.size,
             relation=self.relation,
-            rows=self.rows,
+            rows=self.copies,
             records=records or 0.0,
         )
 
@@ -485,7 +500,7 @@ class Quantiles(GaussianReady):
         counted = self.counting.parts if self.counts else ()
         share = 1 - COUNTING if self.counts else 1
         left = Guarantee(self.epsilon * share, self.delta, self.relation)
-        records = (FEWEST, MOST) if self.counts else (self.n,)
+        records = (FEWEST, MOST) if self.counts else (self._about,)
         return (*counted, *widest(left, *map(self._parts_for, records)))
 
     def _parts_for(self, records: float | None) -> tuple[Part, ...]:
@@ -511,7 +526,7 @@ class Quantiles(GaussianReady):
             )
         if self.population:
             said.append(INDEPENDENT)
-        return (*said, *self.person)
+        return (*said, *self.weighing, *self.person)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Count if that helps, choose, read what is needed, and draw."""
@@ -527,7 +542,7 @@ class Quantiles(GaussianReady):
         prefetch(readers)
         yield
         counted = [self._counted(reader) for reader in readers]
-        records = [own.get("count", self.n) for own in counted]
+        records = [own.get("count", self._about) for own in counted]
         draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
         first = [draw.reads if self.curved else draw for draw in draws]
         prefetch(readers, first)
@@ -599,7 +614,7 @@ class Quantiles(GaussianReady):
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return the largest rank error to expect, as a part of n, where data lies densely."""
-        n = self.public_n(n)
+        n = self.in_units(self.public_n(n))
         drawn = self.curve(n) if self.curved else self.mechanism(n)
         ranks = drawn.expected(beta) if isinstance(drawn, Curve) else drawn.expected(beta, n)
         return min(ranks / n, 1.0)
@@ -611,7 +626,7 @@ class Quantiles(GaussianReady):
         """
         if self.level is None:
             return None
-        n = self.public_n(n)
+        n = self.in_units(self.public_n(n))
         if self.curved:
             return min(self.curve(n).expected(self._risk) / n, 1.0)
         mechanism = cast("Brackets", self.mechanism(n))
@@ -652,7 +667,7 @@ class Quantiles(GaussianReady):
             ticks = np.asarray(release.drawn["ticks"], np.int64)
             low, high = self._by_ranks(ticks, release.drawn, beta, of)
         elif self.curved:
-            knots = self.curve(release.drawn.get("count", self.n)).knots(release.drawn)
+            knots = self.curve(release.drawn.get("count", self._about)).knots(release.drawn)
             low, high = knots.quantile_ends(self.orders, beta, of)
         else:
             low, high = self._certified(release.drawn, beta, of)
@@ -667,7 +682,7 @@ class Quantiles(GaussianReady):
     ) -> tuple[Any, Any]:
         """Bracket each quantile by released ones whose orders lie far enough away."""
         n = self._records(drawn, beta / 4)
-        mechanism = self.mechanism(drawn.get("count", self.n))
+        mechanism = self.mechanism(drawn.get("count", self._about))
         noise = mechanism.error(beta * 3 / 4 if of == "sample" else beta / 4, n=n)
         sampling = 0.0 if of == "sample" else sqrt(log(4 / beta) / (2 * max(n, 1)))
         apart = min(noise / max(n, 1) + sampling, 1.0)
@@ -686,7 +701,7 @@ class Quantiles(GaussianReady):
         if "count" in drawn:
             return max(int(drawn["count"]) - ceil(self.counting.error(min(2 * beta, 1))), 0)
         if "total" in drawn:
-            bound = self.mechanism(self.n).error(beta, n=2 * drawn["total"] + 1)
+            bound = self.mechanism(self._about).error(beta, n=2 * drawn["total"] + 1)
             return max(drawn["total"] - ceil(bound), 0) if bound < drawn["total"] else 0
         return 0
 
@@ -698,6 +713,7 @@ class Quantiles(GaussianReady):
             confidence=SHOWN if self.level is None else float(self.level),
             intervals=self.level is not None,
             extra_intervals=("population",) if self.population else (),
+            populations=self.weights is None,
         )
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
