@@ -17,6 +17,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
@@ -624,3 +625,49 @@ def test_types_that_hold_the_answers_are_taken(tmp_path):
     for i, smokes in enumerate((["yes"], [True], [1])):
         for j, frame in enumerate(typed_frames(tmp_path, **table, smokes=smokes)):
             schema.sanitize(frame, to=tmp_path / f"{i}-{j}.parquet")
+
+
+FORMULAS = {
+    "age // 20 * 20": Choice(0, 20, 40, 60, missing="none"),
+    "income / size": Number(0, 1000, step=10, missing=True),
+    "lower(trim(vote))": Choice("yes", "no", missing="none"),
+}
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.DataFrame, pa.table, dict, "csv", "parquet"])
+def test_columns_of_a_schema_may_be_formulas(made, tmp_path):
+    """The same draws as from a table that holds the values of the formulas."""
+    rows = {
+        "age": [5, 25, 70, None] * 30,
+        "income": [100.0, None, 900.0, 10.0] * 30,
+        "size": [2, 1, 0, 4] * 30,
+        "vote": [" Yes", "NO ", "maybe", None] * 30,
+    }
+    values = {
+        "age // 20 * 20": [0, 20, 60, None] * 30,
+        "income / size": [50.0, None, None, 2.5] * 30,
+        "lower(trim(vote))": ["yes", "no", "maybe", None] * 30,
+    }
+    schema = Schema.of(FORMULAS, epsilon=9)
+    wanted = schema.sanitize(values, source=SeededSource(1))
+    own = {"drop": [*rows], "source": SeededSource(1)}
+    if isinstance(made, str):
+        path, to = tmp_path / f"rows.{made}", tmp_path / f"clean.{made}"
+        frame = pa.table(rows)
+        pacsv.write_csv(frame, path) if made == "csv" else pq.write_table(frame, path)
+        schema.sanitize(path, to=to, **own)
+        found = pd.read_csv(to) if made == "csv" else pd.read_parquet(to)
+        assert found.astype(object).where(found.notna(), None).to_dict("list") == wanted
+        return
+    found = schema.sanitize(made(rows), **own)
+    columns = found if made is dict else Frame(found)
+    assert [*columns] == [*wanted] if made is dict else columns.columns == tuple(wanted)
+    if made is dict:
+        assert found == wanted
+
+
+def test_formulas_of_a_schema_are_of_one_row():
+    for formula in ("sum(age)", "age > random()", "age // 'x'"):
+        schema = Schema.of({formula: Choice(1, 2, missing="none")}, epsilon=1)
+        with pytest.raises(ParameterError, match="schema must"):
+            schema.sanitize({"age": [1, 2]}, drop=["age"])

@@ -263,7 +263,8 @@ def assembled(frame: object, columns: dict[str, Column], schema: Schema) -> Any:
     """
     room = type(frame).__module__.split(".")[0]
     if isinstance(frame, Mapping):
-        lists = {name: isinstance(frame[name], (list, tuple)) for name in columns}
+        first = next(iter(frame.values()), None)  # a formula comes as the columns that it is of
+        lists = {name: isinstance(frame.get(name, first), (list, tuple)) for name in columns}
         return {n: _list(*c) if lists[n] else _numpy(*c) for n, c in columns.items()}
     if room == "pandas":
         made = _pandas(columns)

@@ -301,8 +301,10 @@ def sanitize(
     Parameters
     ----------
     schema
-        The columns and what a record may cost. It says for every column what becomes of a cell
-        that is empty, unreadable or not listed: ``missing`` of the column, or of the schema.
+        The columns and what a record may cost; a column that the table does not have may be a
+        formula of columns that it has (`sourdine.frames.formulas`). It says for every column what
+        becomes of a cell that is empty, unreadable or not listed: ``missing`` of the column, or of
+        the schema.
     frame
         A frame of pandas, Polars or Arrow, a dict of columns, a DuckDB relation, or the path of a
         CSV or Parquet file, which is read and written as a stream; or a Spark frame, which is
@@ -341,7 +343,9 @@ def sanitize(
         return sanitize_frame(schema, frame, to=to, overwrite=replaced, **own)
     demand_missing(schema)
     path = _target(frame, to, overwrite=replaced)
-    data = matched(schema, Frame(frame, read=read), drop=drop)
+    rows = Frame(frame, read=read)
+    rows = rows.derived(None, *(("schema", name) for name in schema.columns)).computed()
+    data = matched(schema, rows, drop=drop)
     demand_types(schema, data)
     _demand_table(schema)
     names = [name for name in data.columns if name in schema.columns]
