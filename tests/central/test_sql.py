@@ -23,7 +23,7 @@ PEOPLE = {
     "pay": RNG.integers(0, 1001, N).tolist(),
     "who": list(range(N)),
 }
-BOUNDS = {"age": (0, 100), "pay": (0, 1000)}
+BOUNDS = {"age": (0, 100), "pay": (0, 1000), "pay / (age + 1)": (0, 1000)}
 SAME = {
     "SELECT COUNT(*) FROM p": {"of": {"*": ["count"]}},
     "select avg(age), count(pay), sum(pay) from p": {
@@ -31,6 +31,13 @@ SAME = {
     },
     "SELECT MEDIAN(age), VAR_POP(age), PERCENTILE_CONT(0.99) WITHIN GROUP (ORDER BY pay) FROM p": {
         "of": {"age": ["median", "variance"], "pay": ["p99"]}
+    },
+    "SELECT AVG(age), COUNT(*) FROM p WHERE pay < 500 AND age // 10 > 2": {
+        "of": {"age": ["mean"], "*": ["count"]},
+        "where": "pay < 500 AND age // 10 > 2",
+    },
+    "SELECT STDDEV(age), AVG(pay / (age + 1)) FROM p": {
+        "of": {"age": ["std"], "pay / (age + 1)": ["mean"]},
     },
     "SELECT quantile_cont(age, 0.125) FROM p": {"of": {"age": ["p12.5"]}},
     "SELECT p.sex, AVG(p.age) a FROM p WHERE sex IN ('f', 'm') GROUP BY p.sex": {
@@ -234,3 +241,42 @@ def test_every_interface_answers_statements(tmp_path):
     ran = CliRunner().invoke(app, told)
     assert ran.exit_code == 0, ran.output
     assert json.loads(ran.stdout)["question"]["statement"] == statement
+
+
+def test_statistics_of_two_columns_are_selected():
+    """CORR and COVAR_POP draw what their functions draw, each with its share of epsilon."""
+    bounds = {"age": (0, 100), "pay": (0, 1000)}
+    asked = Sql(
+        "SELECT CORR(age, pay), COVAR_POP(pay, age), COUNT(*) FROM p", bounds=bounds, epsilon=4
+    )
+    assert sum(asked.shares) <= 4
+    parts = asked.statistics
+    assert [type(part).__name__ for part in parts.values()] == [
+        "Correlation",
+        "Covariance",
+        "Count",
+    ]
+    r = sd.sql(
+        PEOPLE,
+        "SELECT CORR(age, pay) AS r FROM p",
+        bounds=bounds,
+        epsilon=4,
+        source=SeededSource(2),
+    )
+    own = sd.correlation(PEOPLE, x="age", y="pay", bounds=bounds, epsilon=4, source=SeededSource(2))
+    assert r.rows() == [{"r": own.value}]
+
+
+def test_public_tables_are_joined(tmp_path):
+    path = tmp_path / "towns.csv"
+    path.write_text("town,part\nUlm,south\nBonn,west\n", "utf-8")
+    statement = (
+        "SELECT part, COUNT(*) AS n FROM p JOIN towns USING (town) "
+        "WHERE part IN ('south', 'west') GROUP BY part ORDER BY part"
+    )
+    for r in (
+        sd.sql(statement, p=PEOPLE, towns=str(path), epsilon=20),
+        sd.sql(PEOPLE, statement, tables={"towns": str(path)}, epsilon=20),
+    ):
+        assert [row["part"] for row in r.rows()] == ["south", "west"]
+        assert all(abs(row["n"] - N / 2) < 20 for row in r.rows())
