@@ -167,7 +167,7 @@ def test_whole_calls_of_persons_hold_on_neighbours(bounds, relation):
 
 
 def test_the_rows_found_are_those_that_few_people_pass():
-    who = np.repeat(np.arange(3000), RNG.poisson(3, 3000) + 1)
+    who = np.repeat(np.arange(3000), np.random.default_rng(11).poisson(3, 3000) + 1)
     seeded = SeededSource(4)  # 4 draws of 1,000 find more than 12
     release = sd.count({"who": who}, unit="who", rows="find", epsilon=1, source=seeded)
     assert 6 <= release.drawn["rows"] <= 12
