@@ -270,6 +270,15 @@ def test_statistics_of_two_columns_are_selected():
 def test_public_tables_are_joined(tmp_path):
     path = tmp_path / "towns.csv"
     path.write_text("town,part\nUlm,south\nBonn,west\n", "utf-8")
+    few = tmp_path / "few.csv"
+    few.write_text("town,size\nUlm,3\n", "utf-8")
+    for join, n in (("JOIN", N / 2), ("LEFT JOIN", N), ("LEFT OUTER JOIN", N)):
+        r = sd.sql(f"SELECT COUNT(*) AS n FROM p {join} few USING (town)",  # noqa: S608
+                   p=PEOPLE, few=str(few), epsilon=20)  # fmt: skip
+        assert abs(r.rows()[0]["n"] - n) < 20, join
+    r = sd.sql("SELECT COUNT(*) AS n FROM p JOIN few USING (town) WHERE sex = 'f' OR sex = 'm'",
+               p=PEOPLE, few=str(few), epsilon=20)  # fmt: skip
+    assert abs(r.rows()[0]["n"] - N / 2) < 20
     statement = (
         "SELECT part, COUNT(*) AS n FROM p JOIN towns USING (town) "
         "WHERE part IN ('south', 'west') GROUP BY part ORDER BY part"

@@ -300,7 +300,7 @@ def test_what_does_not_go_with_weights_is_refused(typed, told):
 @pytest.mark.parametrize("name", ["variance", "cdf", "mode", "table", "describe"])
 def test_other_statistics_take_no_weights(name):
     with pytest.raises(
-        ParameterTypeError, match="Only count, sum, mean, proportion, histogram and quantiles"
+        ParameterTypeError, match="Only count, sum, mean, proportion, histogram, median, quantile"
     ):
         getattr(sd, name)({"x": [1]}, epsilon=1, weights="x", weight_bounds=(0, 1))
 

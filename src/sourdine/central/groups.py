@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import islice, takewhile
+from textwrap import wrap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -140,8 +141,9 @@ def multiples(release: Release, *, path: str | None = None, title: str | None = 
             panel.set_xlim(left=0)
     for panel in axes[1:]:
         panel.tick_params(axis="y", labelleft=False)
+    whole = title or str(release.mechanism.display.title)
     figure.suptitle(
-        title or release.mechanism.display.title, x=0.01, ha="left", color=INK, fontsize=11
+        "\n".join(wrap(whole, WIDE * len(wanted))), x=0.01, ha="left", color=INK, fontsize=11
     )
     sure = f"{100 * release.mechanism.display.confidence:g}"
     note = f"{release.price} · {sure}% intervals of all together"
@@ -210,6 +212,8 @@ def _untyped_dates() -> Any:
 
 FINDING = Fraction(1, 4)
 """The part of epsilon that finds keys that nobody can list."""
+WIDE = 34
+"""Letters of a title above each panel."""
 PRINTED = 200
 """So many groups are printed; nobody reads more."""
 

@@ -34,6 +34,7 @@ from sourdine.grid import Grid
 from sourdine.parameters import converters, kinds
 from sourdine.parameters.converters import is_unknown
 from sourdine.parameters.kinds import WHAT, param
+from sourdine.parameters.question import plain_parameter
 from sourdine.results import charts
 from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 from sourdine.results.release import Release
@@ -118,7 +119,11 @@ class OfColumns(Statistic):
     column: str | None = field(init=False, default=None)
     y: str | None = field(
         default=None, converter=read_y,
-        metadata=param(kinds.TEXT, "The column that is explained, or the second one.", group=WHAT),
+        metadata=param(
+            kinds.TEXT,
+            "The column that is explained; of a covariance or correlation, the second column.",
+            group=WHAT,
+        ),
     )  # fmt: skip
     x: str | None = field(
         default=None, converter=read_x,
@@ -137,7 +142,7 @@ class OfColumns(Statistic):
         default=None, converter=read_steps,
         metadata=param(
             STEPS,
-            "The step of each column's grid. Defaults to less than a thousandth of the range.",
+            "The step of each column's grid. Defaults to at most a five-hundredth of the range.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -189,7 +194,10 @@ class OfColumns(Statistic):
                 )
         own = dict(self.bounds)
         whole: dict[str, Any] = {name: own.get(name, (0, 120)) for name in self.variables}
-        whole = {name: (0, 120) if is_unknown(pair) else pair for name, pair in whole.items()}
+        whole = {
+            name: (0, 120) if is_unknown(pair) else tuple(map(plain_parameter, pair))
+            for name, pair in whole.items()
+        }
         if missing := [name for name in self.variables if name not in own or is_unknown(own[name])]:
             raise ParameterError(
                 "bounds",
@@ -695,7 +703,8 @@ class Regression(OfColumns):
 
     def findings(self, release: Release) -> list[tuple[str, str]]:
         spread = self.residual_spread(release.drawn)
-        return [("residuals", f"standard deviation {spread:.4g}")]
+        told = f"standard deviation about {spread:.3g}, without an interval"
+        return [("residuals", told if spread else "their spread is hidden by noise")]
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         ends = self.limits(release, 1 - self.display.confidence, "sample")

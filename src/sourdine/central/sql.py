@@ -35,6 +35,7 @@ from sourdine.central.regression import Correlation, Covariance
 from sourdine.central.table import RECORDS, Table
 from sourdine.errors import ParameterError, ParameterTypeError, did_you_mean
 from sourdine.exact import given
+from sourdine.frames.formulas.lookup import matched
 from sourdine.frames.formulas.parsing import AGGREGATES, WINDOWS, dialect
 from sourdine.parameters import kinds
 from sourdine.parameters.kinds import DATA, WHAT, param
@@ -95,6 +96,8 @@ class Select:
         The values that WHERE lists for each of them, if it does so for all.
     joins
         The public tables and the column that joins each.
+    inner
+        Those of which only rows with a match stay.
     having
         Which rows of the result are shown, from their values by output.
     order
@@ -109,6 +112,7 @@ class Select:
     by: tuple[str, ...]
     listed: Mapping[str, tuple[Any, ...]] | None
     joins: Mapping[str, str]
+    inner: tuple[str, ...]
     having: Callable[[Row], bool]
     order: tuple[tuple[Callable[[Row], Any], bool], ...]
     limit: int | None
@@ -118,7 +122,7 @@ READ = ("expressions", "from_", "joins", "where", "group", "having", "order", "l
 """The clauses of a statement that have a meaning."""
 CALLED = {"with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "operation_modifiers": "ALL"}
 """Clauses whose SQL name differs from the parser's."""
-EXAMPLE = "SELECT sex, AVG(income) FROM people GROUP BY sex"
+EXAMPLE = "SELECT sex, AVG(age) FROM people WHERE sex IN ('f', 'm') GROUP BY sex"
 
 
 def _refuse(what: str, hint: str = "") -> NoReturn:
@@ -170,7 +174,7 @@ def parsed(statement: str, unit: str | None = None) -> Select:
 
 
 _INSTEAD = {
-    "distinct": "A private release has no duplicates to remove.",
+    "distinct": "Use GROUP BY, with the values in keys.",
     "offset": "Use LIMIT, or take the rows you need from the result.",
     "with_": "Write the condition in WHERE, and derived columns where they are used.",
     "qualify": "Use HAVING.",
@@ -182,6 +186,7 @@ class _Reader:
 
     def __init__(self, tree: Expression, unit: str | None) -> None:
         self.tree, self.unit = tree, unit
+        self.inner: list[str] = []
         self.data, self.joins = self._tables()
         self._check_nodes()
         self.aliases = {
@@ -214,6 +219,7 @@ class _Reader:
             by=tuple(self.by),
             listed=None if where is None else self._listed(where.this),
             joins=self.joins,
+            inner=tuple(self.inner),
             having=(lambda _: True) if having is None else shown.condition(having.this),
             order=tuple(
                 (shown.order(node.this), bool(node.args.get("desc")))
@@ -240,6 +246,8 @@ class _Reader:
             table = self._table(join.this)
             tables.append(table)
             joins[table] = names[0]
+            if not join.side:
+                self.inner.append(table)
         return tables[0], joins
 
     def _table(self, node: Expression) -> str:
@@ -305,7 +313,7 @@ class _Reader:
             if self.statistic(found):
                 _refuse(
                     f"{found.sql()} in a condition or an expression of single rows",
-                    "Compare released numbers in HAVING.",
+                    "Select statistics one by one, and compute from the released numbers.",
                 )
         return str(node.sql(dialect=dialect()))
 
@@ -369,8 +377,8 @@ class _Reader:
                     "statement",
                     "use COUNT(DISTINCT) only of the column that identifies a person",
                     node.sql(),
-                    "Use {unit} and COUNT(DISTINCT) of that column; for the values of another, "
-                    "group by it and count the groups.",
+                    "If it does, use {unit}; for the values of another column, group by it and "
+                    "count the groups.",
                     unit=self.text(counted),
                 )
             return RECORDS, PEOPLE
@@ -434,6 +442,8 @@ def _called(part: Part) -> str:
     ('AVG(age)', 'p90(age)', 'COUNT(*)')
     """
     column, word = part
+    if word == PEOPLE:
+        return "COUNT(DISTINCT)"
     word, _, other = word.partition(" with ")
     column = f"{column}, {other}" if other else column
     return f"{_CALLED.get(word, word)}({column})"
@@ -682,10 +692,12 @@ class Sql(Table):
                 "tables", f"name the file of {missing[0]!r}, which the statement joins", "",
                 "Use {tables}.", tables={missing[0]: f"{missing[0]}.csv"},
             )  # fmt: skip
+        matches = [f'"{matched(files[name])}"' for name in said.inner]
+        where = [f"({said.where})"] if said.where and matches else [said.where or ""]
         own: dict[str, Any] = {
             "of": tuple((column, tuple(words)) for column, words in found.items()),
             "by": (said.by[0] if len(said.by) == 1 else said.by) or None,
-            "where": said.where,
+            "where": " AND ".join(filter(None, (*where, *matches))) or None,
             "lookup": tuple((files[name], c) for name, c in said.joins.items()) or None,
         }
         if said.listed is not None and self.keys is None:

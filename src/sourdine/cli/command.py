@@ -199,7 +199,9 @@ class ShellCommand(TyperCommand):
         """Read the words; two numbers may be joined by a comma."""
         pairs = {flag: p.name for p in self.params if p.nargs == 2 for flag in p.opts}
         try:
-            return super().parse_args(ctx, spread(args, pairs))
+            words = spread(args, pairs)
+            self._require_once(words)
+            return super().parse_args(ctx, words)
         except SourdineError as error:
             raise self._worded(error) from None
 
@@ -215,6 +217,26 @@ class ShellCommand(TyperCommand):
             raise typer.Exit(INTERRUPTED) from None
         finally:
             SPOKEN.reset(spoken)
+
+    def _require_once(self, words: list[str]) -> None:
+        """Refuse an option that is given again and would replace the first."""
+        single = {
+            flag: p.name
+            for p in self.params
+            if p.param_type_name == "option" and not p.multiple and not getattr(p, "is_flag", False)
+            for flag in p.opts
+        }
+        typed = [
+            single[word.partition("=")[0]] for word in words if word.partition("=")[0] in single
+        ]
+        for name in typed:
+            if typed.count(name) > 1:
+                raise ParameterError(
+                    str(name),
+                    "be given once",
+                    f"{typed.count(name)} times",
+                    f"Use {{{name}}} once.",
+                )
 
     def _worded(self, error: SourdineError) -> SourdineError:
         error.wording = ShellWording(self.params)

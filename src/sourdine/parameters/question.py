@@ -330,7 +330,10 @@ def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
         if SYNONYMS.get(name) in known:
             meant = f"Did you mean {SYNONYMS[name]!r}?"
         if name in WEIGHTS:
-            meant = "Only count, sum, mean, proportion, histogram and quantiles take weights."
+            meant = (
+                "Only count, sum, mean, proportion, histogram, median, quantile and quantiles take "
+                "weights."
+            )
         raise ParameterTypeError(
             name,
             f"{cls.kind}() got an unexpected keyword argument {name!r}.",

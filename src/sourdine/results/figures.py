@@ -258,6 +258,7 @@ def titled(release: Any) -> str:
 def headed(axes: Any, title: str, said: str) -> None:
     """Write a title above the axes, and below it a subtitle, folded if it is long."""
     lines = [part for line in said.split("\n") for part in wrap(line, ACROSS)]
+    title = "\n".join(wrap(title, TITLE))
     axes.set_title(title, loc="left", color=INK, fontsize=11, pad=11 + 11 * len(lines))
     axes.annotate(
         "\n".join(lines), (0, 1), (0, 6), xycoords="axes fraction", textcoords="offset points",
@@ -538,7 +539,9 @@ def _panels(chart: Chart, release: Answer, title: str | None, path: str | None) 
         said += [f"the first {len(grid)} of {len(chart.series)} groups"]
     said += ["grey: the other groups"] if chart.mark == "line" else []
     said += ["red: the truth"] if any(series.truth is not None for series in chart.series) else []
-    figure.suptitle(title or titled(release), x=0.01, ha="left", color=INK, fontsize=11)
+    figure.suptitle(
+        "\n".join(wrap(title or titled(release), TITLE)), x=0.01, ha="left", color=INK, fontsize=11
+    )
     figure.supxlabel(" · ".join(filter(None, said)), x=0.01, ha="left", color=NOTE, fontsize=8)
     return saved(figure, path, release)
 
@@ -586,3 +589,7 @@ def beside_lines(axes: Any, chart: Chart) -> None:
         labelcolor="linecolor", loc="upper left", bbox_to_anchor=(1.0, 1.0), handlelength=1.2,
         labelspacing=0.7,
     )  # fmt: skip
+
+
+TITLE = 72
+"""Letters of a line of a title."""

@@ -495,7 +495,8 @@ def _looked_up(node: Formula, own: list[Values]) -> Values:
         return Values(x.data, None, found)
     if node.type is Type.FLOAT:
         return Values(np.array([np.nan if v is None else v for v in found], np.float64)[x.data])
-    there = np.array([0 if v is None else v for v in found], np.int64)[x.data]
+    kind = np.bool_ if node.type is Type.BOOLEAN else np.int64
+    there = np.array([0 if v is None else v for v in found], kind)[x.data]
     return Values(there, np.array([v is None for v in found], np.bool_)[x.data])
 
 

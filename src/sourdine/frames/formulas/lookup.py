@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
@@ -70,7 +71,21 @@ def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Formula]:
             values, kind = _typed(table.column(name))
             pairs = tuple((text, values[i]) for text, i in places.items() if values[i] is not None)
             found[name] = Formula("looked_up", (by,), pairs, kind)
+        if (name := matched(path)) not in engine.columns:
+            pairs = tuple((text, True) for text in places)
+            found[name] = Formula("looked_up", (by,), pairs, Type.BOOLEAN)
     return found
+
+
+def matched(path: str) -> str:
+    """Return the name of the column that is true where a table has a row, and else missing.
+
+    Examples
+    --------
+    >>> matched("public/regions.csv")
+    'in regions'
+    """
+    return f"in {PurePath(path).stem}"
 
 
 def _places(column: Column, path: str, key: str) -> dict[str, int]:

@@ -127,6 +127,8 @@ def node(tree: Any, depth: int = 0) -> Formula:
         refuse(f"have at most {DEEPEST} steps inside one another")
     kind = type(tree).__name__
     if kind in _BINARY:
+        if kind in COMPARISONS:
+            _require_a_pair(tree)
         left, right = (node(one, depth + 1) for one in (tree.this, tree.expression))
         return Formula(_BINARY[kind], (left, right))
     if kind in _READERS:
@@ -139,6 +141,24 @@ _BINARY = {
     "NEQ": "<>", "GT": ">", "GTE": ">=", "LT": "<", "LTE": "<=", "And": "and", "Or": "or",
     "DPipe": "||", "NullSafeEQ": "same", "NullSafeNEQ": "distinct",
 }  # fmt: skip
+
+
+COMPARISONS = {"EQ", "NEQ", "GT", "GTE", "LT", "LTE"}
+
+
+def _require_a_pair(tree: Any) -> None:
+    """Refuse comparisons that mean something else than they seem to: in a row, or with null."""
+    if type(tree.this).__name__ in COMPARISONS:
+        refuse(
+            "compare two values at a time",
+            repr(str(tree.sql())),
+            "Join two comparisons with and: age > 10 and age < 30.",
+        )
+    if "Null" in {type(tree.this).__name__, type(tree.expression).__name__}:
+        refuse(
+            "not compare with null, which is never true", repr(str(tree.sql())),
+            "Write is null, or is not null.",
+        )  # fmt: skip
 
 
 def _below(tree: Any, depth: int) -> tuple[Formula, ...]:
@@ -283,9 +303,8 @@ def _called(name: str, arguments: tuple[Formula, ...]) -> Formula:
         )
     if known is None:
         meant = did_you_mean(name, list(NAMES))
-        refuse(
-            "use known functions", repr(name), f"{meant} Known are: {', '.join(sorted(FUNCTIONS))}."
-        )
+        listed = f"Known functions: {', '.join(sorted(FUNCTIONS))}."
+        refuse("use known functions", repr(name), meant if "Did you mean" in meant else listed)
     least, most = FUNCTIONS[known].arguments
     if not least <= len(arguments) <= most:
         refuse(f"call {FUNCTIONS[known].usage}", f"{name} with {len(arguments)} arguments")
@@ -335,8 +354,9 @@ def _refused(tree: Any, kind: str) -> NoReturn:
     if kind in {"Any", "All"}:
         _aggregate(kind.lower())
     if kind in {"Pow", "Placeholder", "Parameter"}:
-        what = {"Pow": "a power"}.get(kind, "a placeholder")
-        refuse("hold nothing that engines compute differently or that is not written out", what)
+        if kind == "Pow":
+            refuse("have no powers", hint="Write a product, such as age * age.")
+        refuse("have no placeholders", hint="Write the value: a formula is public.")
     words = tree.sql() if hasattr(tree, "sql") else kind
     refuse(
         "hold only operations of the language of formulas",
