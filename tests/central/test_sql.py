@@ -195,6 +195,22 @@ REFUSED = {
     "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age DESC) FROM p": "DESC",
     "SELECT COUNT(*) INTO t FROM p": "INTO",
     "SELECT 1 FROM p": "the columns of GROUP BY",
+    "SELECT PERCENTILE_CONT() FROM p": "valid SQL",
+    "SELECT MODE() WITHIN GROUP (ORDER BY age) FROM p": "MODE",
+    "SELECT RANK(0.5) WITHIN GROUP (ORDER BY age) FROM p": "RANK",
+    "SELECT COUNT(DISTINCT) FROM p": "valid SQL",
+    "SELECT COUNT(age, sex) FROM p": "Count one column",
+    "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age, sex) FROM p": "valid SQL",
+    "SELECT COUNT(*) FROM p FETCH FIRST 1 ROWS ONLY": "FETCH",
+    "SELECT COUNT(*) FROM p LIMIT 50 PERCENT": "LIMIT",
+    "SELECT COUNT(*) FROM p HAVING COUNT(*) > -'a'": "valid SQL",
+    "SELECT COUNT(*) FROM p WHERE " + "(" * 900 + "age>1" + ")" * 900: "valid SQL",
+    "SELECT COUNT(*) FROM p WHERE " + "not " * 400 + "age>1": "valid SQL",
+    "SELECT COUNT(*) FROM p WHERE q.age > 3": "columns of its tables",
+    "SELECT AVG(age) FROM p AS u(a, b)": "FROM",
+    "SELECT AVG(age) FROM p ASOF JOIN q USING (a)": "join",
+    "SELECT AVG(age) FROM p NATURAL JOIN q USING (a)": "join",
+    "SELECT age // 10 AS age, COUNT(*) FROM p GROUP BY age": "alias 'age'",
 }
 
 
@@ -223,6 +239,18 @@ def test_people_are_counted_once():
     assert abs(r.rows()[0]["n"] - 3) < 3
     with pytest.raises(sd.ParameterError, match="rows must be 1"):
         sd.sql("SELECT COUNT(DISTINCT who) FROM p", rows=2, **asked)
+
+
+def test_keys_are_listed_once():
+    """A value that is listed twice, or a column that groups twice, is one."""
+    for listed, n in (("30, 30", 1), ("1, 1.0, 2", 2)):
+        r = sd.sql(f"SELECT age, COUNT(*) FROM p WHERE age IN ({listed}) GROUP BY age",  # noqa: S608
+                   p=PEOPLE, epsilon=1)  # fmt: skip
+        assert len(r.rows()) == n
+    r = sd.sql(
+        "SELECT sex, COUNT(*) FROM p GROUP BY sex, p.sex", p=PEOPLE, keys=["f", "m"], epsilon=1
+    )
+    assert [row["sex"] for row in r.rows()] == ["f", "m"]
 
 
 def test_every_interface_answers_statements(tmp_path):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from attrs import frozen
 
 from sourdine.central.weights import Weighted
+from sourdine.errors import ParameterError
 from sourdine.frames.cells import Present
 from sourdine.mechanisms import Laplace
 
@@ -47,6 +48,13 @@ class Count(Weighted):
     text: ClassVar[str] = "Count records, or the values in a column."
     examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 0.1", "--error 100")
 
+    def _require_a_column(self) -> None:
+        if self.column is None and self.per_person not in (None, "count"):
+            raise ParameterError(
+                "column", "be named, to count the people who have a value", "",
+                "Use {column}, or {per_person} to count people.", column="cost", per_person="count",
+            )  # fmt: skip
+
     @cached_property
     def mechanism(self) -> Laplace:
         """The mechanism, in words."""
@@ -71,6 +79,7 @@ class Count(Weighted):
 
     def check(self) -> None:
         _ = self.mechanism
+        self._require_a_column()
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there: a count of all records needs none."""

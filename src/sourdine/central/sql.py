@@ -37,7 +37,8 @@ from sourdine.errors import ParameterError, ParameterTypeError, did_you_mean
 from sourdine.exact import given
 from sourdine.frames.formulas.lookup import matched
 from sourdine.frames.formulas.parsing import AGGREGATES, WINDOWS, dialect
-from sourdine.parameters import kinds
+from sourdine.frames.reading import read_text
+from sourdine.parameters import converters, kinds
 from sourdine.parameters.kinds import DATA, WHAT, param
 from sourdine.parameters.question import documented, function, parameters
 from sourdine.results.release import Release
@@ -98,6 +99,8 @@ class Select:
         The public tables and the column that joins each.
     inner
         Those of which only rows with a match stay.
+    people
+        The columns whose distinct values are counted.
     having
         Which rows of the result are shown, from their values by output.
     order
@@ -113,6 +116,7 @@ class Select:
     listed: Mapping[str, tuple[Any, ...]] | None
     joins: Mapping[str, str]
     inner: tuple[str, ...]
+    people: tuple[str, ...]
     having: Callable[[Row], bool]
     order: tuple[tuple[Callable[[Row], Any], bool], ...]
     limit: int | None
@@ -130,15 +134,13 @@ def _refuse(what: str, hint: str = "") -> NoReturn:
 
 
 @lru_cache(64)
-def parsed(statement: str, unit: str | None = None) -> Select:
+def parsed(statement: str) -> Select:
     """Return what a statement says, or refuse what is not private or not supported.
 
     Parameters
     ----------
     statement
         One SELECT statement.
-    unit
-        The column that names a person.
 
     Examples
     --------
@@ -147,11 +149,18 @@ def parsed(statement: str, unit: str | None = None) -> Select:
     ([('income', 'mean'), ('*', 'count')], 'age >= 18')
     """
     import sqlglot
-    from sqlglot import exp
     from sqlglot.errors import SqlglotError
 
     try:
         trees = sqlglot.parse(statement, dialect=dialect())
+        return _read(trees)
+    except ParameterError:
+        raise
+    except (RecursionError, LookupError, ValueError, AttributeError, TypeError):
+        # What the parser accepts and no engine would, such as MEDIAN() of nothing.
+        raise ParameterError(
+            "statement", "be valid SQL", given(statement), f"Write it like {EXAMPLE!r}."
+        ) from None
     except SqlglotError as error:
         place = getattr(error, "errors", None) or [{}]
         line, column = place[0].get("line"), place[0].get("col")
@@ -159,6 +168,11 @@ def parsed(statement: str, unit: str | None = None) -> Select:
         raise ParameterError(
             "statement", "be valid SQL", given(statement), f"Write it like {EXAMPLE!r}.{where}"
         ) from None
+
+
+def _read(trees: Sequence[Expression | None]) -> Select:
+    from sqlglot import exp
+
     if len(trees) != 1 or trees[0] is None:
         raise ParameterError(
             "statement", "be one statement", f"{len(trees)}", "Ask them one after the other."
@@ -170,7 +184,7 @@ def parsed(statement: str, unit: str | None = None) -> Select:
     for name, clause in tree.args.items():
         if clause and name not in READ:
             _refuse(CALLED.get(name, name.strip("_").upper()), _INSTEAD.get(name, ""))
-    return _Reader(tree, unit).select()
+    return _Reader(tree).select()
 
 
 _INSTEAD = {
@@ -184,15 +198,17 @@ _INSTEAD = {
 class _Reader:
     """Reads the clauses of one SELECT."""
 
-    def __init__(self, tree: Expression, unit: str | None) -> None:
-        self.tree, self.unit = tree, unit
+    def __init__(self, tree: Expression) -> None:
+        self.tree = tree
+        self.named: set[str] = set()
+        self.people: list[str] = []
         self.inner: list[str] = []
         self.data, self.joins = self._tables()
         self._check_nodes()
         self.aliases = {
             node.alias.lower(): node.this for node in tree.expressions if node.key == "alias"
         }
-        self.by = [self.text(node) for node in self._group()]
+        self.by = list(dict.fromkeys(self.text(node) for node in self._group()))
 
     def select(self) -> Select:
         tree = self.tree
@@ -210,6 +226,8 @@ class _Reader:
                 "Rename one with AS.",
             )  # fmt: skip
         where, having, limit = (tree.args.get(name) for name in ("where", "having", "limit"))
+        if limit is not None and ({name for name, x in limit.args.items() if x} != {"expression"}):
+            _refuse(limit.sql().strip(), "Use LIMIT with a whole number.")
         ordered = tree.args.get("order")
         shown = _Shown(self, outputs)
         return Select(
@@ -220,6 +238,7 @@ class _Reader:
             listed=None if where is None else self._listed(where.this),
             joins=self.joins,
             inner=tuple(self.inner),
+            people=tuple(dict.fromkeys(self.people)),
             having=(lambda _: True) if having is None else shown.condition(having.this),
             order=tuple(
                 (shown.order(node.this), bool(node.args.get("desc")))
@@ -237,7 +256,10 @@ class _Reader:
         tables, joins = [self._table(clause.this)], {}
         for join in self.tree.args.get("joins") or []:
             names = [node.name for node in join.args.get("using") or []]
-            if len(names) != 1 or join.side not in ("", "LEFT") or join.kind not in ("", "OUTER"):
+            usual = (join.side, join.kind) in {
+                ("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")
+            }  # fmt: skip
+            if len(names) != 1 or not usual or join.args.get("method"):
                 _refuse(
                     f"this join: {join.sql()}",
                     "Only JOIN table USING (column) with a public table is available: rows of two "
@@ -257,7 +279,11 @@ class _Reader:
             _refuse("a subquery or a function in FROM", "Name one table.")
         if node.args.get("joins") or node.args.get("sample") or node.args.get("pivots"):
             _refuse(f"{node.sql()} in FROM", "Name one table.")
-        return node.name
+        alias = node.args.get("alias")
+        if alias is not None and alias.args.get("columns"):
+            _refuse(f"{node.sql()} in FROM", "Columns keep their names.")
+        self.named |= {node.name.lower(), node.alias_or_name.lower()}
+        return str(node.name)
 
     def _check_nodes(self) -> None:
         """Refuse subqueries and windows anywhere, and drop the tables' names before columns."""
@@ -273,6 +299,11 @@ class _Reader:
             if isinstance(node, (exp.Placeholder, exp.Parameter)):
                 _refuse("a placeholder", "Write the value: the statement is public.")
             if isinstance(node, exp.Column) and node.table:
+                if node.table.lower() not in self.named:
+                    raise ParameterError(
+                        "statement", "name columns of its tables", node.sql(),
+                        "Omit the name before the dot.",
+                    )  # fmt: skip
                 node.set("table", None)
 
     def _group(self) -> list[Expression]:
@@ -301,6 +332,10 @@ class _Reader:
             node = self.tree.expressions[place - 1]
         if node.key == "alias":
             return node.this
+        if node.key == "column" and node.name.lower() in self.aliases:
+            inner = self.aliases[node.name.lower()]
+            if any(one.name == node.name for one in inner.find_all(type(node))) and inner != node:
+                _refuse(f"the alias {node.name!r}, which is a column too", "Choose another.")
         return self.aliases.get(node.name.lower(), node) if node.key == "column" else node
 
     def text(self, node: Expression) -> str:
@@ -315,7 +350,7 @@ class _Reader:
                     f"{found.sql()} in a condition or an expression of single rows",
                     "Select statistics one by one, and compute from the released numbers.",
                 )
-        return str(node.sql(dialect=dialect()))
+        return str(node.sql(dialect=dialect(), comments=False))
 
     def _output(self, node: Expression) -> Output:
         name, inner = node.alias or "", node.this if node.key == "alias" else node
@@ -334,12 +369,14 @@ class _Reader:
             )
         return Output(name=name or text, place=self.by.index(text))
 
-    def statistic(self, node: Expression) -> Part | None:  # noqa: PLR0911 - a case each
+    def statistic(self, node: Expression) -> Part | None:  # noqa: C901, PLR0911 - a case each
         """Return the column and the word for an aggregate; None if it is none."""
         from sqlglot import exp
 
         if isinstance(node, exp.WithinGroup):
             (ordered,) = node.expression.expressions
+            if node.this.name.lower() not in QUANTILES:
+                _refuse(node.sql(), "Use PERCENTILE_CONT.")
             if ordered.args.get("desc"):
                 _refuse("DESC in WITHIN GROUP", "Use the complement of the order.")
             return self._quantile(node.this.expressions[0], ordered.this, node)
@@ -367,20 +404,16 @@ class _Reader:
     def _count(self, node: Expression) -> Part:
         from sqlglot import exp
 
+        if len(node.expressions) > 1:
+            _refuse(node.sql(), "Count one column.")
         inner = node.expressions[0] if node.expressions else exp.Star()
-        if isinstance(inner, exp.Star):
+        if isinstance(inner, (exp.Star, exp.Literal)):
             return RECORDS, "count"
         if isinstance(inner, exp.Distinct):
             (counted, *more) = inner.expressions
-            if more or self.text(counted) != self.unit:
-                raise ParameterError(
-                    "statement",
-                    "use COUNT(DISTINCT) only of the column that identifies a person",
-                    node.sql(),
-                    "If it does, use {unit}; for the values of another column, group by it and "
-                    "count the groups.",
-                    unit=self.text(counted),
-                )
+            if more:
+                _refuse(node.sql(), "Count the distinct values of one column.")
+            self.people.append(self.text(counted))
             return RECORDS, PEOPLE
         return self.text(inner), "count"
 
@@ -403,7 +436,8 @@ class _Reader:
                 else [node.expression] if isinstance(node, exp.EQ) else []
             )  # fmt: skip
             if values and all(isinstance(v, (exp.Literal, exp.Boolean)) for v in values):
-                found[self.text(node.this)] = tuple(_constant(v) for v in values)
+                read = {read_text(_constant(v)): _constant(v) for v in values}
+                found[self.text(node.this)] = tuple(read.values())  # each once
         named = {name: found[name] for name in self.by if name in found}
         return named if self.by and len(named) == len(self.by) else None
 
@@ -679,6 +713,16 @@ class Sql(Table):
     def _translate(self) -> None:
         """Set the parameters that the statement says."""
         said = self.select
+        for column in said.people:
+            if column != self.unit:
+                raise ParameterError(
+                    "statement",
+                    "use COUNT(DISTINCT) only of the column that identifies a person",
+                    given(column),
+                    "If it does, use {unit}; for the values of another column, group by it and "
+                    "count the groups.",
+                    unit=column,
+                )
         found: dict[str, list[str]] = {}
         for part in (output.part for output in said.outputs if output.part):
             words = found.setdefault(part[0], [])
@@ -703,13 +747,15 @@ class Sql(Table):
         if said.listed is not None and self.keys is None:
             listed = said.listed
             own["keys"] = listed if len(said.by) > 1 else listed[said.by[0]]
+        read = {"by": converters.by, "where": converters.where, "lookup": converters.lookup,
+                "keys": converters.keys}  # fmt: skip
         for name, value in own.items():
-            object.__setattr__(self, name, value)
+            object.__setattr__(self, name, read[name](value) if name in read else value)
 
     @cached_property
     def select(self) -> Select:
         """What the statement says."""
-        return parsed(self.statement, self.unit)
+        return parsed(self.statement)
 
     @property
     def _numeric(self) -> list[str]:
@@ -863,8 +909,7 @@ def sql(x: object, /, *placed: Any, **typed: Any) -> Release:
     if placed or "statement" in typed:
         return _function(x, *placed, **typed)
     statement = read_statement(x)
-    unit = typed.get("unit")
-    said = parsed(statement, unit if isinstance(unit, str) else None)
+    said = parsed(statement)
     known = {p.name for p in parameters(Sql)} | set(Sql.unlisted)
     own = {name: value for name, value in typed.items() if name in known}
     named = {name: value for name, value in typed.items() if name not in known}

@@ -17,7 +17,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
-from urllib.parse import unquote
+from urllib.parse import quote, unquote
 
 from sourdine.errors import ParameterError
 from sourdine.frames.addresses import DATABASE, is_address
@@ -115,7 +115,8 @@ def require_below(source: str, folder: str | None) -> str:
     except (OSError, RuntimeError, ValueError):
         raise _not_there() from None
     part = found["table"] if found is not None and duckdb else sheet
-    return f"{'duckdb:///' if duckdb else ''}{true}{'' if part is None else f'#{part}'}"
+    where = f"duckdb:///{quote(str(true))}" if duckdb else str(true)  # it is unquoted again
+    return where if part is None else f"{where}#{part}"
 
 
 def _is_there(path: str) -> bool:

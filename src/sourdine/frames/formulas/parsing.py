@@ -249,7 +249,7 @@ def _like(tree: Any, depth: int) -> Formula:
 def _cast(tree: Any, depth: int) -> Formula:
     written = tree.args["to"].this
     name = getattr(written, "value", str(written))
-    if name not in CASTS:
+    if name not in CASTS or tree.args["to"].expressions:  # a length or a scale
         refuse(
             "convert to integer, double, varchar, date, timestamp or boolean only",
             repr(name.lower()),
