@@ -75,7 +75,9 @@ def test_formulas_are_enough_and_of_every_step():
     assert {n.operation for node in nodes for n in node} >= set(_STEPS) - {"looked_up"}
 
 
-TYPED = [name for name in ENGINES if name != "list"]
+UNTYPED = {"list", "json lines", "excel"}
+"""Their cells have no types: formulas read them as they need, integers as floats."""
+TYPED = [name for name in ENGINES if name not in UNTYPED]
 
 
 @pytest.mark.quick_cases(4)
