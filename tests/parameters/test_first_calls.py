@@ -38,7 +38,7 @@ def ask(function, *placed, **typed):
 def test_what_stands_without_a_name_is_named_in_the_hint(name, placed):
     """Obeying the hint gives an answer, for every statistic."""
     known = {p.name for p in parameters(STATISTICS.get(name, sd.central.Describe))}
-    if name == "table" or (len(placed) > 1 and "bounds" not in known):
+    if name in {"table", "sql"} or (len(placed) > 1 and "bounds" not in known):
         return
     rest = {"bounds": (0, 120)} if "bounds" in known and len(placed) < 2 else {}
     rest |= {"epsilon": 3} if len(placed) < 3 else {}

@@ -33,7 +33,7 @@ from attrs import field, frozen
 
 from sourdine.central.regression import Correlation, Covariance
 from sourdine.central.table import RECORDS, Table
-from sourdine.errors import ParameterError, ParameterTypeError, did_you_mean
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, did_you_mean
 from sourdine.exact import given
 from sourdine.frames.formulas.lookup import matched
 from sourdine.frames.formulas.parsing import AGGREGATES, WINDOWS, dialect
@@ -712,17 +712,7 @@ class Sql(Table):
 
     def _translate(self) -> None:
         """Set the parameters that the statement says."""
-        said = self.select
-        for column in said.people:
-            if column != self.unit:
-                raise ParameterError(
-                    "statement",
-                    "use COUNT(DISTINCT) only of the column that identifies a person",
-                    given(column),
-                    "If it does, use {unit}; for the values of another column, group by it and "
-                    "count the groups.",
-                    unit=column,
-                )
+        self._check_statement(said := self.select)
         found: dict[str, list[str]] = {}
         for part in (output.part for output in said.outputs if output.part):
             words = found.setdefault(part[0], [])
@@ -751,6 +741,25 @@ class Sql(Table):
                 "keys": converters.keys}  # fmt: skip
         for name, value in own.items():
             object.__setattr__(self, name, read[name](value) if name in read else value)
+
+    def _check_statement(self, said: Select) -> None:
+        """Refuse what the statement says but the other parameters do not allow."""
+        for column in said.people:
+            if column != self.unit:
+                raise ParameterError(
+                    "statement",
+                    "use COUNT(DISTINCT) only of the column that identifies a person",
+                    given(column),
+                    "If it does, use {unit}; for the values of another column, group by it and "
+                    "count the groups.",
+                    unit=column,
+                )
+        for name in ("keys", "other"):
+            if getattr(self, name) and not said.by:
+                raise ParameterError(
+                    name, "be omitted without GROUP BY", "", f"Omit {{{name}}}.",
+                    **{name: LEFT_OUT},
+                )  # fmt: skip
 
     @cached_property
     def select(self) -> Select:

@@ -207,8 +207,7 @@ def lookup(x: object) -> tuple[tuple[str, str], ...] | None:
             "lookup",
             "map the path of each public table to a column",
             given(x),
-            "Use {lookup}.",
-            lookup={"regions.csv": "region_code"},
+            "Name the file of a table, and the column that it shares with the data.",
         )
     return tuple(pairs)
 
