@@ -472,4 +472,4 @@ def test_folders_of_files(csv, run):
     assert all(abs(count - 1000) < 20 for count in found.values())
     status, _, err = run("count", ".", "--epsilon", "1")
     assert status == 2
-    assert "the folder must hold only Parquet files" in " ".join(err.split())
+    assert "the folder must hold files of one kind only" in " ".join(err.split())

@@ -215,4 +215,4 @@ def test_what_cannot_be_declared_is_said_in_words_of_the_shell(sourdine):
         assert done.returncode == 2
         assert text in done.stderr
     sheet = sourdine("count", "pay.xlsx", "--epsilon", "1")
-    assert "Save a sheet as CSV" in sheet.stderr
+    assert "No such file: 'pay.xlsx'" in sheet.stderr

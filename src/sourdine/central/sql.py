@@ -602,7 +602,7 @@ def _sortable(value: Any) -> tuple[bool, Any]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cell:
+class ResultCell:
     """A cell of the result: a value, the texts of it and of its ends, and the ends."""
 
     value: Any
@@ -821,19 +821,19 @@ class Sql(Table):
     def columns(self, release: Release) -> Columns:
         return self.arranged(super().columns(release))
 
-    def result(self, columns: Columns) -> list[dict[str, Cell]]:
+    def result(self, columns: Columns) -> list[dict[str, ResultCell]]:
         """Return the cells of each row, by the outputs' names."""
         parts = [(column, word) for column, words in self.of for word in words]
         texts = columns.texts()
         none: list[Any] = [None] * len(columns.values)
         ends = list(zip(columns.lower or none, columns.upper or none, strict=True))
 
-        def cell(output: Output, start: int) -> Cell:
+        def cell(output: Output, start: int) -> ResultCell:
             if output.part is None:
                 key = list(columns.labels.values())[output.place][start]
-                return Cell(value=key, texts=(str(key),))
+                return ResultCell(value=key, texts=(str(key),))
             at = start + parts.index(output.part)
-            return Cell(value=columns.values[at], texts=texts[at], ends=ends[at])
+            return ResultCell(value=columns.values[at], texts=texts[at], ends=ends[at])
 
         starts = range(0, len(columns.values), len(parts))
         return [{output.name: cell(output, i) for output in self.select.outputs} for i in starts]
@@ -893,7 +893,7 @@ class QueryResult(Release):
                     frame.setdefault(f"{name} {end}", []).append(value)
         return framed(frame, library)
 
-    def _result(self) -> list[dict[str, Cell]]:
+    def _result(self) -> list[dict[str, ResultCell]]:
         asked: Any = self.answer.mechanism
         return list(getattr(asked, "question", asked).result(self.columns()))
 
