@@ -18,7 +18,7 @@ ASKED = {
     "quantiles": {**BETWEEN, "q": [0.1, 0.9]},
     "std": {**BETWEEN},
     **{
-        name: {"x": "z", "y": "x", "bounds": {"x": (0, 100), "z": (0, 100)}}
+        name: {"x": "z", "y": "x", "bounds": {"x": (0, 2), "z": (0, 2)}}
         for name in ("covariance", "correlation")
     },
     "table": {"of": {"x": ["mean"]}, "bounds": {"x": (0, 100)}},

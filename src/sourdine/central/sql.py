@@ -943,6 +943,7 @@ def sql(x: object, /, *placed: Any, **typed: Any) -> Release:
     return _function(data, statement, tables=tables, **own)
 
 
-_HOW = cleandoc(sql.__doc__ or "")
+_TEXT, _, _EXAMPLES = cleandoc(sql.__doc__ or "").partition("\n\n")
 documented(sql, Sql, "x")
-sql.__doc__ = f"{sql.__doc__}\n{_HOW}\n"
+_HEAD, _, _REST = (sql.__doc__ or "").partition("\n\n")
+sql.__doc__ = f"{_HEAD}\n\n{_TEXT}\n\n{_REST}\n{_EXAMPLES}\n"
