@@ -42,6 +42,7 @@ OF_KINDS = {
     "mode": {"column": "sex"},
     "table": {"of": {"age": ["mean", "deciles"]}},
     "describe": {"columns": ["age", "sex"]},
+    "sql": {"statement": "SELECT AVG(age), COUNT(*) FROM people"},
     **{kind: {"x": "age", "y": "who"} for kind in ("covariance", "correlation", "regression")},
 }
 """What a question must say beside its column, for the statistics that need more."""

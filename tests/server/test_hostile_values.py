@@ -37,6 +37,11 @@ ASKED = {
     "quantiles": {"column": "age", "bounds": [0, 120], "q": [0.5]},
     "quantile": {"column": "age", "bounds": [0, 120], "q": 0.5},
     "histogram": {"column": "age", "bounds": [0, 120], "bins": 4},
+    **{
+        name: {"x": "age", "y": "sex", "bounds": {"age": [0, 120], "sex": [0, 1]}}
+        for name in ("covariance", "correlation", "regression")
+    },
+    "sql": {"statement": "SELECT AVG(age), COUNT(*) FROM people", "bounds": {"age": [0, 120]}},
 }
 
 

@@ -44,6 +44,7 @@ ASKED = {
     "mode": {"column": "g"},
     "table": {"of": {"x": ["mean"]}},
     "describe": {"columns": ["x"]},
+    "sql": {"statement": "SELECT AVG(x), COUNT(*) FROM people"},
 }
 """A question of each statistic that may be asked here."""
 
@@ -78,6 +79,8 @@ def spellings(name):
         f"x > 3 and coalesce({name}, 0) = 7",
         [f"x + {name}", "g"],
         {f"x * {name}": ["mean"]},
+        f"SELECT AVG(x) FROM people WHERE {name} > 0",  # noqa: S608
+        f"SELECT {name}, COUNT(*) FROM people WHERE {name} IN (7, 8) GROUP BY {name}",  # noqa: S608
     ]
 
 

@@ -150,7 +150,7 @@ def _named(parameter: str, text: str) -> tuple[str, ...]:
 
 def _of_column(said: Mapping[str, Any], takes: set[str], columns: PublicColumns) -> dict[str, Any]:
     column = said.get("column")
-    of_rows = said.get("per_person") in {"sum", "count"}  # whose bounds are not those of a person
+    of_rows = said.get("per_person") in ("sum", "count")  # whose bounds are not those of a person
     if not isinstance(column, str) or "of" in takes or of_rows:
         return {}
     facts = columns.get(column, {})

@@ -307,6 +307,8 @@ def _words(of: Any) -> int:
 
 def _selected(statement: Any) -> int:
     """Return how many numbers a statement selects, of all the groups that it lists."""
+    if not isinstance(statement, str):
+        return 1
     try:
         said = parsed(statement)
     except ParameterError:  # the question says what is wrong with it
