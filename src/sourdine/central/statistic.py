@@ -37,7 +37,7 @@ from sourdine.privacy.guarantee import protected
 from sourdine.results.release import Display
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from sourdine.central.finding.bounds import BoundsFirst
     from sourdine.central.finding.two_stage import TwoStage
@@ -441,16 +441,16 @@ class Statistic(CommonParameters):
         """The columns that it reads, those of groups too, each after the parameter naming it."""
         return [*self.reads().items(), *(("by", column) for column in grouping.columns(self.by))]
 
-    def asks_about(self) -> list[tuple[str, str | None]]:
+    def asks_about(self, known: Collection[str] = ()) -> list[tuple[str, str | None]]:
         """Return the columns whose values are asked about, each after the parameter naming it.
 
         The column that names a person is not among them, unless it is asked about as well. Of a
         formula these are the columns that it names.
         """
         named = [(parameter, text) for parameter, text in self.names() if parameter != "unit"]
-        if self.where is not None:
-            named.append(("where", self.where))
-        return [(parameter, column) for parameter, text in named for column in _columns(text)]
+        found = [(parameter, c) for parameter, text in named for c in _columns(text, known)]
+        where = () if self.where is None else _columns(self.where, ())
+        return [*found, *(("where", column) for column in where)]
 
     def names(self) -> list[tuple[str, str | None]]:
         """Return the columns and formulas that it names, each after the parameter."""
@@ -685,9 +685,9 @@ class Statistic(CommonParameters):
         return f"{self.kind}{column}" + (f" by {groups}" if groups else "") + where
 
 
-def _columns(text: str | None) -> tuple[str | None, ...]:
-    """Return the columns that a name or a formula is about."""
-    if text is None or text.isidentifier():
+def _columns(text: str | None, known: Collection[str]) -> tuple[str | None, ...]:
+    """Return the columns that a name or a formula is about; names of known columns are names."""
+    if text is None or text.isidentifier() or text in known:
         return (text,)
     from sourdine.frames.formulas.engine import columns_of
 

@@ -122,7 +122,7 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
     for name in ("column", "by"):  # said first, before what else such a question lacks
         typed = said.get(name)
         for text in typed if isinstance(typed, list) else [typed]:
-            for column in _named(name, text) if isinstance(text, str) else ():
+            for column in _named(name, text, columns) if isinstance(text, str) else ():
                 _require_known(name, column, columns)
     own = _of_column(said, takes, columns) | _of_groups(said, columns) | _of_table(said, columns)
     own |= _of_statement(said, columns)
@@ -140,10 +140,10 @@ def completed(asked: Mapping[str, Any], takes: set[str], columns: PublicColumns)
     return {**said, **own}
 
 
-def _named(parameter: str, text: str) -> tuple[str, ...]:
+def _named(parameter: str, text: str, columns: PublicColumns) -> tuple[str, ...]:
     """Return the columns that a name or a formula is about."""
     try:
-        return columns_of(text)
+        return (text,) if text in columns else columns_of(text)
     except ParameterError as error:
         raise error.renamed(formula=parameter) from None
 
@@ -211,7 +211,7 @@ def _of_statement(said: Mapping[str, Any], columns: PublicColumns) -> dict[str, 
 
 def require_listed(question: Statistic, columns: PublicColumns) -> None:
     """Refuse a question about a column that the owner did not list, if any are listed."""
-    for parameter, column in question.asks_about():
+    for parameter, column in question.asks_about(columns):
         if columns and column is not None:
             _require_known(parameter, column, columns)
 

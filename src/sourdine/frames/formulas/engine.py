@@ -125,7 +125,10 @@ def columns_of(text: str) -> tuple[str, ...]:
     >>> columns_of("income / household_size"), columns_of("income")
     (('income', 'household_size'), ('income',))
     """
-    return parsed(text).columns if is_formula(text) else (text,)
+    try:
+        return parsed(text).columns if is_formula(text) else (text,)
+    except ParameterError:  # it can only be the name of a column
+        return (text,)
 
 
 def _read(
