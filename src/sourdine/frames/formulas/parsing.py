@@ -55,7 +55,7 @@ CASTS = {
 
 
 def refuse(must: str, got: str = "", hint: str = "", **tries: Any) -> NoReturn:
-    """Raise the error of a formula; whoever knows its parameter renames ``formula``."""
+    """Raise the error of a formula; callers rename ``formula`` to their parameter."""
     raise ParameterError("formula", must, got, hint, **tries)
 
 
