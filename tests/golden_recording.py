@@ -412,7 +412,7 @@ def helps() -> dict[str, str]:
     from typer.main import get_command
     from typer.testing import CliRunner
 
-    from sourdine.cli.app import app
+    from sourdine.cli.app import app, narrowed
 
     def commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
         yield words
@@ -421,7 +421,9 @@ def helps() -> dict[str, str]:
 
     runner, told = CliRunner(), {}
     for words in commands(get_command(app)):
-        made = runner.invoke(app, [*words, "--help"], env={"COLUMNS": "100", "TERM": "dumb"})
+        typed = [*words, "--help"]
+        env = {"COLUMNS": "100", "TERM": "dumb"}
+        made = runner.invoke(narrowed(app, typed), typed, env=env)
         told[" ".join(("sourdine", *words))] = made.output
     return told
 

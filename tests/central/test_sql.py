@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 import sourdine as sd
 from sourdine.central import Sql, Table
 from sourdine.central.sql import QueryResult, parsed
-from sourdine.cli.app import app
+from sourdine.cli.app import app, narrowed
 from sourdine.noise import SeededSource
 
 N = 1200
@@ -266,7 +266,7 @@ def test_every_interface_answers_statements(tmp_path):
     rows = zip(PEOPLE["sex"], PEOPLE["age"], strict=True)
     path.write_text("sex,age\n" + "\n".join(f"{s},{a}" for s, a in rows), "utf-8")
     told = ["sql", str(path), statement, "--bounds", "age:0,100", "--epsilon", "1", "--json"]
-    ran = CliRunner().invoke(app, told)
+    ran = CliRunner().invoke(narrowed(app, told), told)
     assert ran.exit_code == 0, ran.output
     assert json.loads(ran.stdout)["question"]["statement"] == statement
 

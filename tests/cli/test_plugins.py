@@ -8,9 +8,11 @@ from functools import partial
 
 import pytest
 import typer
+from typer.main import get_command
 from typer.testing import CliRunner
 
 from sourdine.cli import app as plugins
+from sourdine.cli.app import app, narrowed
 from sourdine.errors import SourdineError
 
 GREETING = """
@@ -106,3 +108,13 @@ def test_the_lab_says_what_to_install(monkeypatch, words):
         == "sourdine lab comes with sourdine-lab: in the checkout, run pip install . ./lab."
     )
     assert "lab" not in CliRunner().invoke(app, ["--help"]).output
+
+
+def test_only_the_command_that_was_typed_is_read():
+    alone = narrowed(app, ["audit", "--help"])
+    assert list(get_command(alone).commands) == ["audit"]
+    [group] = narrowed(app, ["plan", "mean", "--n", "5"]).registered_groups
+    assert list(get_command(group.typer_instance).commands) == ["mean"]
+    assert len(get_command(app).commands["plan"].commands) > 10
+    for words in ([], ["--help"], ["meen"], ["plan_mean"]):
+        assert narrowed(app, words) is app

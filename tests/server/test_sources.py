@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from file_writers import write_xlsx
 from serving import COLUMNS, Api, data_file, filled_store, problem, served
 from session_calls import AGES
-from sourdine.cli.app import app
+from sourdine.cli.app import app, narrowed
 from sourdine.errors import ParameterError
 from sourdine.frames.addresses import source_name
 from sourdine.privacy import Guarantee
@@ -167,7 +167,7 @@ def test_a_command_adds_any_source(tmp_path, people, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def run(*words):
-        return CliRunner().invoke(app, words)
+        return CliRunner().invoke(narrowed(app, words), words)
 
     (tmp_path / "german.csv").write_text("alter;lohn\n34;1.000,50\n51;2.000,00\n")
     said = [run("serve", "init")]

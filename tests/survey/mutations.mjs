@@ -1,12 +1,12 @@
-// node mutations.mjs DEVICE: reads {forms, first}, changes every field, and every two fields of a form without rounds, and walks the
-// laws of all that the device reads. Writes {tried, read, walked, wide, found}: how many forms were tried, read, walked
+// node mutations.mjs DEVICE: reads {forms, first, share}, changes every field, and every two fields of a form without rounds (or one
+// pair of changes in `share`), and walks the laws of all that the device reads. Writes {tried, read, walked, wide, found}: how many forms were tried, read, walked
 // or too wide to walk, and those whose law passes what their page promises, that break, or that never end.
 import { readFileSync } from "node:fs";
 import { pathToFileURL } from "node:url";
 
 const device = pathToFileURL(process.argv[2]);
 const { METHODS, demand, read, record } = await import(device), { remember, again } = await import(new URL("rounds.mjs", device));
-const { forms, first } = JSON.parse(readFileSync(0, "utf8"));
+const { forms, first, share = 1 } = JSON.parse(readFileSync(0, "utf8"));
 const MOST_WAYS = 100, MOST_PATHS = 4_000, MOST_DRAWS = 5_000, SLACK = 1 + 1e-9;
 
 // ---- mutations -----------------------------------------------------------------------------------
@@ -48,7 +48,7 @@ function* mutated(form) {
   yield form;
   for (const one of changes(form, false)) yield changed(form, one);
   const few = form.rounds === undefined ? [...changes(form, true)] : []; // the laws of rounds take long
-  for (let i = 0; i < few.length; i++) for (let j = i + 1; j < few.length; j++) if (few[i][0] !== few[j][0] || few[i][1] !== few[j][1]) yield changed(form, few[i], few[j]);
+  for (let i = 0; i < few.length; i++) for (let j = i + 1; j < few.length; j++) if ((i + j) % share === 0 && (few[i][0] !== few[j][0] || few[i][1] !== few[j][1])) yield changed(form, few[i], few[j]);
 }
 
 /** A form that remembers what was read of it: what differs elsewhere has the same law. */

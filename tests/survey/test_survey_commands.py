@@ -10,7 +10,7 @@ from importlib import import_module
 import pytest
 from typer.testing import CliRunner
 
-from sourdine.cli.app import app
+from sourdine.cli.app import app, narrowed
 from sourdine.errors import MissingExtraError
 
 
@@ -19,7 +19,8 @@ def run(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
 
     def call(*words, status=0):
-        done = CliRunner().invoke(app, ["survey", *words])
+        typed = ["survey", *words]
+        done = CliRunner().invoke(narrowed(app, typed), typed)
         assert done.exit_code == status, done.output
         return done
 

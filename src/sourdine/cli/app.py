@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from copy import copy
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from traceback import extract_tb
@@ -20,6 +22,8 @@ from sourdine.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+    from typer.models import CommandInfo
 
 
 # ---- Commands that other distributions add: entry points of the group ``sourdine.commands`` ------
@@ -55,8 +59,11 @@ def add_plugins(app: typer.Typer) -> None:
 
 def _names(app: typer.Typer) -> Iterator[str | None]:
     yield from (group.name for group in app.registered_groups)
-    for command in app.registered_commands:
-        yield command.name or get_command_name(getattr(command.callback, "__name__", ""))
+    yield from map(_name, app.registered_commands)
+
+
+def _name(command: CommandInfo) -> str:
+    return command.name or get_command_name(getattr(command.callback, "__name__", ""))
 
 
 def _loaded(entry: EntryPoint) -> typer.Typer:
@@ -259,6 +266,22 @@ add_plugins(app)
 speaks_shell(app)
 
 
+def narrowed(app: typer.Typer, words: list[str]) -> typer.Typer:
+    """Return an app with only the command that the words begin with; if none, the app itself.
+
+    Typer reads the signature of every command it has, which takes longer than most commands.
+    """
+    name = words[0] if words else None
+    own = copy(app)
+    own.registered_commands = [one for one in app.registered_commands if _name(one) == name]
+    own.registered_groups = [copy(one) for one in app.registered_groups if one.name == name]
+    if not own.registered_commands and not own.registered_groups:
+        return app
+    for group in own.registered_groups:
+        group.typer_instance = narrowed(group.typer_instance, words[1:])
+    return own
+
+
 def main() -> None:
     """Run the command line; an error is a sentence, not a traceback.
 
@@ -267,7 +290,7 @@ def main() -> None:
     is not shown.
     """
     try:
-        app()
+        narrowed(app, sys.argv[1:])()
     except SourdineError as error:
         complain(str(error))
         raise SystemExit(3 if isinstance(error, BudgetExceededError) else 2) from None

@@ -15,7 +15,7 @@ import sourdine as sd
 from sourdine.answers import Release
 from sourdine.audit import replay
 from sourdine.central import Table
-from sourdine.cli.app import app
+from sourdine.cli.app import app, narrowed
 from sourdine.noise import SYSTEM, SeededSource
 
 OF = {"x": ["mean", "deciles", "variance"], "y": ["sum", "median"], "*": ["count"]}
@@ -158,7 +158,7 @@ def test_tables_with_found_bounds_are_planned_charged_and_typed(tmp_path):
     path.write_text("x\n" + "\n".join(map(str, WAGES)))
     for words in (["find"], ["x:find"], ["x:0,none"]):
         typed = ["table", str(path), "--of", "x:mean", "--bounds", *words, "-e", "1"]
-        shown = CliRunner().invoke(app, typed)
+        shown = CliRunner().invoke(narrowed(app, typed), typed)
         assert shown.exit_code == 0, shown.output
         assert "found outward" in shown.output
 
