@@ -14,6 +14,7 @@ import pytest
 
 import sourdine as sd
 from sourdine.errors import LEFT_OUT, SourdineError
+from sourdine.questions import STATISTICS
 
 
 def refusal(ask):
@@ -29,7 +30,7 @@ def require_progress(mistake, error, again):
     assert getattr(again, "name", None) != error.name, (str(mistake), str(error), str(again))
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(len(STATISTICS))
 def test_hints_work_in_python(mistakes, interfaces):
     function, obeyed = interfaces[0], 0
     for mistake in mistakes:
@@ -40,7 +41,7 @@ def test_hints_work_in_python(mistakes, interfaces):
     assert obeyed > len(mistakes) / 2
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(len(STATISTICS))
 def test_hints_work_in_json(mistakes):
     obeyed = 0
     for mistake in mistakes:
@@ -55,7 +56,7 @@ def test_hints_work_in_json(mistakes):
     assert obeyed > len(mistakes) / 3
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(len(STATISTICS))
 def test_hints_work_in_the_shell(mistakes, shell, wording):
     obeyed = 0
     for mistake in mistakes:

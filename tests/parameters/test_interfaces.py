@@ -32,7 +32,7 @@ def test_the_table_is_large_and_complete(tables):
             assert asked >= {p.name for p in parameters(cls)}, name
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.quick_cases(1, slow=len(STATISTICS))
 def test_a_good_question_is_the_same_in_every_interface(questions, interfaces):
     for question in questions:
         said = {
@@ -45,7 +45,7 @@ def test_a_good_question_is_the_same_in_every_interface(questions, interfaces):
         assert {name: x for name, x in said.items() if x != first} == {}, str(question)
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(2, slow=len(STATISTICS))
 def test_a_bad_question_is_refused_alike_by_every_interface(mistakes, interfaces, wording):
     for mistake in mistakes:
         words = wording[mistake.name]

@@ -7,9 +7,10 @@ import pytest
 import sourdine as sd
 from sourdine.privacy.accounting import compose
 from sourdine.privacy.accounting.parts import plain
+from sourdine.questions import STATISTICS
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(2, slow=len(STATISTICS))
 def test_every_question_says_what_its_loss_is_made_of(questions):
     """Exactly so; the shares of a table are rounded down, and Gaussian noise has no epsilon."""
     for asked in questions:

@@ -157,7 +157,7 @@ def test_every_parameter_is_an_option_and_a_property():
             assert cls.schema()["properties"][p.name]["description"] == p.help
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(len(STATISTICS))
 def test_a_good_question_is_valid_and_read_back(questions):
     for question in questions:
         asked = getattr(sd.plan, question.name)(**question.typed).question
@@ -173,14 +173,14 @@ SHELL_ONLY = ("n", "rows", "bounds", "keys", "categories", "bins", "q", "populat
 """Of these a text is for the shell: JSON has lists and whole numbers."""
 
 
-@pytest.mark.quick_cases(4)
+@pytest.mark.quick_cases(4, slow=len(STATISTICS))
 def test_what_json_holds_of_the_table_is_valid_as_it_is_typed(questions):
     for held in (question.json for question in questions if question.json is not None):
         if not any(isinstance(held.get(name), str) for name in SHELL_ONLY):
             SCHEMA.validate(held)
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.quick_cases(1, slow=len(STATISTICS))
 def test_a_mistake_of_kind_is_not_valid(mistakes):
     for mistake in (mistake for mistake in mistakes if mistake.json is not None):
         with pytest.raises(SourdineError) as caught:
