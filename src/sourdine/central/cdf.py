@@ -44,11 +44,6 @@ PRINTED = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 """The shares near which a row is printed."""
 
 
-def read_population(x: bool) -> bool:  # noqa: FBT001
-    """Return whether the population is asked about."""
-    return read.flag(x, "population")
-
-
 @frozen(kw_only=True, slots=False)
 class Cdf(Numeric):
     r"""The share of a column's present values at or below every point of the grid, with a band.
@@ -86,7 +81,7 @@ class Cdf(Numeric):
     )
 
     population: bool = field(
-        default=False, converter=read_population,
+        default=False, converter=read.population,
         metadata=param(
             kinds.FLAG,
             "Also show the confidence band of the population, at no further cost.",

@@ -648,6 +648,11 @@ def other(x: bool) -> bool:  # noqa: FBT001
     return flag(x, "other")
 
 
+def population(x: bool) -> bool:  # noqa: FBT001
+    """Return whether the population is asked about."""
+    return flag(x, "population")
+
+
 def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:
     """Return the keys as the columns need them: values of one, tuples of several.
 

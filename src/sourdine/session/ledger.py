@@ -164,17 +164,17 @@ class Charging:
         of them together stays within the total, they are the whole of it: nothing is left then.
         """
         return self.declaring(
-            lambda whole: self._turn(lambda desk: self.write(desk, calls, whole=whole)), calls
+            lambda *, whole: self._turn(lambda desk: self.write(desk, calls, whole=whole)), calls
         )
 
-    def declaring(self, attempt: Callable[[bool], T], calls: Sequence[Call]) -> T:
-        """Attempt to charge calls; if they do not fit one by one, as the whole of the total."""
+    def declaring(self, attempt: Callable[..., T], calls: Sequence[Call]) -> T:
+        """Call ``attempt(whole=False)``; if its charges do not fit one by one, ``whole=True``."""
         try:
-            return attempt(False)  # noqa: FBT003 - not as the whole
+            return attempt(whole=False)
         except BudgetExceededError:
             if len(calls) < 2 or not self._is_whole(calls):
                 raise
-        return attempt(True)  # noqa: FBT003 - as the whole
+        return attempt(whole=True)
 
     def write(self, desk: Charger, calls: Sequence[Call], *, whole: bool = False) -> list[Charge]:
         """Write charges in a turn, or raise and write none.

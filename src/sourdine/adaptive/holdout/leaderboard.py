@@ -424,7 +424,7 @@ class Leaderboard(Displayable):
         depends on what was told alone. Above the highest rung, nothing leads any more.
         """
         ledger, top = turn.ledger, self.ladder.top
-        before = turn.spent.bit(True, claim=False) if leads else turn.spent  # noqa: FBT003
+        before = turn.spent.bit(answer=True, claim=False) if leads else turn.spent
         widest = ledger.halfwidth_after(before) + float(self.step) / 2
         lowest = leads[-1] + 1 if leads else 0
         if widest <= ledger.limit or lowest > top:

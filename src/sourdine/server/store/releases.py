@@ -135,7 +135,7 @@ class Releases:
             self._datasets.journal(request.dataset),
         )
 
-        def attempt(whole: bool) -> StoredRelease:  # noqa: FBT001 - a ledger's own callback
+        def attempt(*, whole: bool) -> StoredRelease:
             stored, opened = self._database.write(
                 lambda t: self._charge(t, request, calls, (ledger, journal), whole=whole)
             )
