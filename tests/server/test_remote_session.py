@@ -24,7 +24,7 @@ from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine.results.release import Release
 from sourdine.server.store.base import Dataset
 from sourdine.session import Session, Terms
-from sourdine.session.accounts import read_budget
+from sourdine.session.charges import read_budget
 
 
 @pytest.fixture(scope="module")

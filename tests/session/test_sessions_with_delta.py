@@ -18,7 +18,7 @@ from sourdine.privacy.accounting.parts import plain
 from sourdine.privacy.guarantee import percent
 from sourdine.session import Call, FileLedger, Session, Terms
 from sourdine.session import charges as lines
-from sourdine.session.accounts import FilterAccount, RemainingBudget
+from sourdine.session.charges import FilterAccount, RemainingBudget
 from sourdine.session.ledger import MemoryLedger
 
 F = Fraction

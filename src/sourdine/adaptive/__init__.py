@@ -37,10 +37,9 @@ from sourdine.adaptive.ledger.dependence import Blocks, Custom, DependencyGraph,
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.query_server.server import QueryServer
 from sourdine.adaptive.robust.advice import advise
-from sourdine.adaptive.robust.lazy import Lazy
+from sourdine.adaptive.robust.proof import Lazy
 from sourdine.adaptive.robust.wrapper import Robust
-from sourdine.adaptive.sketches.ams import AmsSketch
-from sourdine.adaptive.sketches.f2 import RobustF2
+from sourdine.adaptive.sketches.f2 import AmsSketch, RobustF2
 from sourdine.adaptive.sketches.keyed import Keyed
 
 __all__ = [

@@ -22,7 +22,8 @@ from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
-from sourdine.parameters.kinds import WHAT, param
+from sourdine.parameters.kinds import param
+from sourdine.parameters.question import WHAT
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

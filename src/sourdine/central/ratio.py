@@ -26,10 +26,9 @@ from sourdine.exact import kind
 from sourdine.laws import Product
 from sourdine.laws.law import gaussian_quantile
 from sourdine.mechanisms import Gaussian
-from sourdine.mechanisms import inputs as read
-from sourdine.mechanisms.inputs import within
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.laplace import LaplaceNoise, laplace_law
-from sourdine.mechanisms.mechanism import Specimen, register
+from sourdine.mechanisms.mechanism import Specimen, register, within
 from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:

@@ -36,7 +36,8 @@ from sourdine.exact import given
 from sourdine.frames.cells import Ticks
 from sourdine.grid import Grid
 from sourdine.parameters import converters, kinds
-from sourdine.parameters.kinds import WHAT, param
+from sourdine.parameters.kinds import param
+from sourdine.parameters.question import WHAT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

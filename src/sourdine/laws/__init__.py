@@ -3,7 +3,6 @@
 ===========  =======================================================================================
 ``compare``  comparison of two laws: divergence, hockey stick, total variation
 ``law``      `Law`: a distribution on the integers in closed form, and the normal quantiles
-``pieces``   the pieces and tails that a law consists of
 ``product``  `Product`: the joint law of independent integers
 ===========  =======================================================================================
 """

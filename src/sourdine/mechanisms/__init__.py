@@ -13,7 +13,6 @@ of them: `Subsample`.
 ``exponential``          the exponential mechanism and permute-and-flip over a finite list of
                          candidates
 ``gaussian``             the Gaussian mechanism on integers, with three calibrations
-``inputs``               reading private inputs and the parameters that mechanisms share
 ``laplace``              the Laplace mechanism on integers
 ``mechanism``            `Mechanism`: release, law, guarantee and error; transcripts and the audit's
                          registry

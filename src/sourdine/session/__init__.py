@@ -1,7 +1,6 @@
 """One total for many releases, kept in a ledger.
 
 ============  ======================================================================================
-``accounts``  totals, accounts, and what remains of them
 ``charges``   charges: what a ledger holds, and how its lines are written and checked
 ``ledger``    ledgers: in memory, in a file, or in a database
 ``session``   `Session`: a data set with one total to spend on it

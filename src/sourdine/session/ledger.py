@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from sourdine.errors import BudgetExceededError, MissingFileError
 from sourdine.privacy.accounting.parts import of_promise
 from sourdine.session import charges as lines
-from sourdine.session.accounts import FilterAccount, under
+from sourdine.session.charges import FilterAccount, under
 from sourdine.storage.database import Address, SharedDatabase, is_address
-from sourdine.storage.journal import IDENTITY, FileKind, Journal
-from sourdine.storage.table_journal import TableJournal
+from sourdine.storage.journal import IDENTITY, FileKind, Journal, TableJournal
 from sourdine.version import __version__
 
 if TYPE_CHECKING:
@@ -22,10 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sourdine.privacy import Guarantee, Part, Relation
-    from sourdine.session.accounts import Account
-    from sourdine.session.charges import Charge, Terms
-    from sourdine.storage.journal import JournalTransaction, Row
-    from sourdine.storage.table_journal import TableTransaction
+    from sourdine.session.charges import Account, Charge, Terms
+    from sourdine.storage.journal import JournalTransaction, Row, TableTransaction
 
 
 # ---- A list of charges, wherever it is kept, and one that is kept in memory ----------------------
