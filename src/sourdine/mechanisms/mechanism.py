@@ -1,4 +1,4 @@
-"""`Mechanism`: release, law, guarantee and error; what mechanisms read, and specimens for audits."""
+"""`Mechanism`: release, law, guarantee and error; what mechanisms read; specimens for the audit."""
 
 from __future__ import annotations
 

@@ -46,6 +46,8 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
     (datetime.datetime(2020, 1, 1, 0, 0), datetime.datetime(2020, 1, 2, 10, 0))
     """
     typed = list(x)
+    if all(type(part) in {int, float} for part in typed):
+        return None
     read = [read_date(part) for part in typed]
     there = [date for date in read if date is not None]
     if not there:
@@ -83,7 +85,7 @@ def duration(x: object, parameter: str) -> dt.timedelta | None:
     >>> duration("15 min", "step"), duration(15, "step")
     (datetime.timedelta(seconds=900), None)
     """
-    lasting = read_duration(x)
+    lasting = None if type(x) in {int, float} else read_duration(x)
     if lasting is None and isinstance(x, str) and any(map(str.isalpha, x)):
         lasts = any(map(str.isdigit, x))
         raise (ParameterError if lasts else ParameterTypeError)(
@@ -242,7 +244,7 @@ def flag(x: object, parameter: str) -> bool:
 
 def read(x: Reading | Mapping[str, Any] | None) -> Reading:
     """Return the declared format of text."""
-    return Reading.of(x)
+    return x if isinstance(x, Reading) else Reading.of(x)
 
 
 def delta(x: Number) -> Fraction:
