@@ -54,8 +54,8 @@ from sourdine.privacy import (
     Guarantee,
     compose_advanced,
     poisson,
-    without_replacement,
 )
+from sourdine.privacy.composition import without_replacement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -202,7 +202,7 @@ def test_tables_and_descriptions_come_from_afar(session):
 def test_the_signatures_are_those_of_a_session():
     from inspect import signature
 
-    from sourdine.client import RemoteSession
+    from sourdine.client.session import RemoteSession
 
     for name in [*questions.STATISTICS, "describe"]:
         assert signature(getattr(RemoteSession, name)) == signature(getattr(Session, name))

@@ -20,7 +20,7 @@ from sourdine.reports import rendering
 from sourdine.reports.about import About, check, check_text, lacking
 from sourdine.reports.deployment import entry, to_yaml
 from sourdine.reports.report import FiledReport
-from sourdine.session import FileLedger
+from sourdine.session.ledger import FileLedger
 
 yaml = pytest.importorskip("yaml")
 

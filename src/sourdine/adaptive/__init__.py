@@ -21,7 +21,7 @@ questions to one sample, `advise` for sketches and counters that outsiders can s
 """
 
 from sourdine.adaptive import attacks
-from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
+from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.graphs import (
     DynamicMinCut,
     ExactMinCut,
@@ -30,7 +30,7 @@ from sourdine.adaptive.graphs import (
     lazy_mincut,
 )
 from sourdine.adaptive.holdout.adapters import GuardCallback, guarded_scorer
-from sourdine.adaptive.holdout.guard import GuardedHoldout, Verdict
+from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.adaptive.information import privacy_to_validity
 from sourdine.adaptive.ledger.dependence import Blocks, Custom, DependencyGraph, Iid, Markov
@@ -46,7 +46,6 @@ __all__ = [
     "AdaptiveAnswer",
     "AmsSketch",
     "Blocks",
-    "Certificate",
     "Custom",
     "DependencyGraph",
     "DynamicMinCut",
@@ -64,7 +63,6 @@ __all__ = [
     "RobustMinCut",
     "SkeletonMinCut",
     "TranscriptLedger",
-    "Verdict",
     "advise",
     "attacks",
     "guarded_scorer",

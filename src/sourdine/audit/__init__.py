@@ -15,14 +15,13 @@ not in the mathematics, and `checks` is the suite that every mechanism passes.
 ==============  ====================================================================================
 """
 
-from sourdine.audit.checks import Row, audit_row, precision_attack, repeats_after_fork, timing_leak
+from sourdine.audit.checks import Row, audit_row, precision_attack
 from sourdine.audit.curves import curve
 from sourdine.audit.curves import range_of_losses as range  # noqa: A004 - as mechanisms speak of it
 from sourdine.audit.discovery import chosen, every_mechanism, registered, unaudited
-from sourdine.audit.exhaustive import ALPHA, p_value, replay, worst_case
+from sourdine.audit.exhaustive import p_value, replay, worst_case
 
 __all__ = [
-    "ALPHA",
     "Row",
     "audit_row",
     "chosen",
@@ -32,9 +31,7 @@ __all__ = [
     "precision_attack",
     "range",
     "registered",
-    "repeats_after_fork",
     "replay",
-    "timing_leak",
     "unaudited",
     "worst_case",
 ]

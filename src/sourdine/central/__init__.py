@@ -37,8 +37,6 @@ Its function, its method of a session, its plan and its command are made from it
 from sourdine.central.cdf import Cdf, Distribution
 from sourdine.central.count import Count
 from sourdine.central.describe import Describe
-from sourdine.central.differences import Difference
-from sourdine.central.groups import ByGroup
 from sourdine.central.histogram import Histogram, Mode
 from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
@@ -55,13 +53,11 @@ from sourdine.central.variance import Std, Variance
 
 __all__ = [
     "BernoulliMean",
-    "ByGroup",
     "Cdf",
     "Correlation",
     "Count",
     "Covariance",
     "Describe",
-    "Difference",
     "Distribution",
     "GridMean",
     "Histogram",

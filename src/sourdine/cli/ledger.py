@@ -14,8 +14,8 @@ from sourdine.reports.about import About, check_text, lacking
 from sourdine.reports.deployment import entry, to_yaml
 from sourdine.reports.report import FiledReport, ending
 from sourdine.results.tables import printable
-from sourdine.session import FileLedger
 from sourdine.session.charges import KINDS, RemainingBudget, SumAccount
+from sourdine.session.ledger import FileLedger
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -7,8 +7,7 @@
 ===========  =======================================================================================
 """
 
-from sourdine.laws.compare import Certified
 from sourdine.laws.law import Law
 from sourdine.laws.product import Product, alone
 
-__all__ = ["Certified", "Law", "Product", "alone"]
+__all__ = ["Law", "Product", "alone"]

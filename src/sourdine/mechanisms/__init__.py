@@ -30,7 +30,7 @@ from sourdine.mechanisms.densities import Gridded, InverseLength
 from sourdine.mechanisms.exponential import Exponential, PermuteAndFlip
 from sourdine.mechanisms.gaussian import Gaussian
 from sourdine.mechanisms.laplace import Laplace
-from sourdine.mechanisms.mechanism import Mechanism, Specimen, recording, register
+from sourdine.mechanisms.mechanism import Mechanism, Specimen, register
 from sourdine.mechanisms.randomized_response import RandomizedResponse, Warner
 from sourdine.mechanisms.staircase import Staircase
 from sourdine.mechanisms.subsample import Subsample
@@ -51,6 +51,5 @@ __all__ = [
     "Staircase",
     "Subsample",
     "Warner",
-    "recording",
     "register",
 ]

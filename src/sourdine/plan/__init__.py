@@ -28,13 +28,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterTypeError
-from sourdine.plan.explanation import Explanation, explain
+from sourdine.plan.explanation import explain
 from sourdine.plan.planner import Planner
 from sourdine.plan.plans import Plan
 from sourdine.questions import STATISTICS
 
 __all__ = [
-    "Explanation",
     "Plan",
     "Planner",
     "cdf",

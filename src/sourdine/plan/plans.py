@@ -15,7 +15,7 @@ from attrs import frozen
 from sourdine.calendar import LAST, about, unit_of
 from sourdine.errors import BudgetExceededError, ParameterError
 from sourdine.parameters.question import plain_parameter
-from sourdine.privacy.accounting import Ends, compose
+from sourdine.privacy.accounting import compose
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.results import tables
 from sourdine.results.figures import BLUE, GREY, INK, NOTE, PALE, RED, RULE, canvas, saved
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
     from sourdine.privacy import Part
     from sourdine.privacy.accounting import Composition, Filter
+    from sourdine.privacy.accounting.composition import Ends
 
 
 # ---- Errors of a plan: numbers, or durations where the answer is a mean of dates -----------------

@@ -12,17 +12,7 @@ Numbers are exact rationals; irrational numbers are rounded against the user.
 """
 
 from sourdine.privacy.accounting import Part
-from sourdine.privacy.composition import (
-    Adversary,
-    compose,
-    compose_advanced,
-    group,
-    parallel,
-    poisson,
-    poisson_allowance,
-    without_replacement,
-    without_replacement_allowance,
-)
+from sourdine.privacy.composition import compose, compose_advanced, group, parallel, poisson
 from sourdine.privacy.concentrated import Concentrated
 from sourdine.privacy.guarantee import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
 
@@ -30,7 +20,6 @@ __all__ = [
     "ADD_REMOVE",
     "LOCAL",
     "SUBSTITUTE",
-    "Adversary",
     "Budget",
     "Concentrated",
     "Guarantee",
@@ -41,7 +30,4 @@ __all__ = [
     "group",
     "parallel",
     "poisson",
-    "poisson_allowance",
-    "without_replacement",
-    "without_replacement_allowance",
 ]

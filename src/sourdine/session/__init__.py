@@ -8,7 +8,7 @@
 """
 
 from sourdine.session.charges import Charge, Terms
-from sourdine.session.ledger import Call, FileLedger, Ledger
+from sourdine.session.ledger import Call, Ledger
 from sourdine.session.session import Session
 
-__all__ = ["Call", "Charge", "FileLedger", "Ledger", "Session", "Terms"]
+__all__ = ["Call", "Charge", "Ledger", "Session", "Terms"]
