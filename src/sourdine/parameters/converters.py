@@ -6,6 +6,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 DateBounds = tuple[dt.date, dt.date]
 """Two dates, or two times without a zone."""
 EXAMPLE = ("2020-01-01", "2024-12-31")
+PLAIN = {int, float, Decimal, Fraction}
 
 
 def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
@@ -46,7 +48,7 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
     (datetime.datetime(2020, 1, 1, 0, 0), datetime.datetime(2020, 1, 2, 10, 0))
     """
     typed = list(x)
-    if all(type(part) in {int, float} for part in typed):
+    if all(type(part) in PLAIN for part in typed):
         return None
     read = [read_date(part) for part in typed]
     there = [date for date in read if date is not None]
@@ -85,7 +87,7 @@ def duration(x: object, parameter: str) -> dt.timedelta | None:
     >>> duration("15 min", "step"), duration(15, "step")
     (datetime.timedelta(seconds=900), None)
     """
-    lasting = None if type(x) in {int, float} else read_duration(x)
+    lasting = None if type(x) in PLAIN else read_duration(x)
     if lasting is None and isinstance(x, str) and any(map(str.isalpha, x)):
         lasts = any(map(str.isdigit, x))
         raise (ParameterError if lasts else ParameterTypeError)(
