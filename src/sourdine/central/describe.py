@@ -27,8 +27,8 @@ from sourdine.frames.memory import DATES, NUMBERS, TEXTS, WORDS
 from sourdine.grid import Grid
 from sourdine.mechanisms import PermuteAndFlip
 from sourdine.parameters import converters, kinds
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import DATA, PRIVACY, WHAT, plain_parameter
+from sourdine.parameters.kinds import DATA, PRIVACY, WHAT, param
+from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Part
 from sourdine.results.charts import dots, quantiles
 from sourdine.results.figures import BLUE, GREY, INK, NOTE, PALE, SOFT, canvas, gaps, saved

@@ -28,8 +28,7 @@ from sourdine.mechanisms.laplace import laplace_error
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import converters as read
 from sourdine.parameters.converters import dates
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import WHAT
+from sourdine.parameters.kinds import WHAT, param
 from sourdine.results import charts
 from sourdine.results.charts import Chart, ChartAxis
 from sourdine.results.tables import places, shown

@@ -35,8 +35,7 @@ from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.mechanisms import Gaussian, Laplace
 from sourdine.parameters import converters, kinds
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import WHAT
+from sourdine.parameters.kinds import WHAT, param
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -14,8 +14,8 @@ from sourdine.frames.reading import STANDARD
 from sourdine.noise import SYSTEM
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import converters as grouping
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import DATA, GROUPS, PRIVACY, Question
+from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, param
+from sourdine.parameters.question import Question
 from sourdine.privacy import ADD_REMOVE, Relation
 
 if TYPE_CHECKING:

@@ -22,8 +22,7 @@ from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import WHAT
+from sourdine.parameters.kinds import WHAT, param
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

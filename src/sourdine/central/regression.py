@@ -33,8 +33,8 @@ from sourdine.frames.memory import NUMBERS
 from sourdine.grid import Grid
 from sourdine.parameters import converters, kinds
 from sourdine.parameters.converters import is_unknown
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import WHAT, plain_parameter
+from sourdine.parameters.kinds import WHAT, param
+from sourdine.parameters.question import plain_parameter
 from sourdine.results import charts
 from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 from sourdine.results.release import Release

@@ -39,8 +39,8 @@ from sourdine.frames.formulas.lookup import matched
 from sourdine.frames.formulas.parsing import AGGREGATES, WINDOWS, dialect
 from sourdine.frames.reading import read_text
 from sourdine.parameters import converters, kinds
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import DATA, WHAT, documented, function, parameters
+from sourdine.parameters.kinds import DATA, WHAT, param
+from sourdine.parameters.question import documented, function, parameters
 from sourdine.results.release import Release
 from sourdine.results.tables import framed, interval_head, interval_text, with_ends
 

@@ -30,8 +30,7 @@ from sourdine.mechanisms.mechanism import read_beta
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import converters as grouping
 from sourdine.parameters import converters as read
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import WHAT
+from sourdine.parameters.kinds import WHAT, param
 from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting.parts import of_promise, widest
 from sourdine.privacy.guarantee import protected

@@ -29,8 +29,7 @@ from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
 from sourdine.parameters.converters import FIND, is_unknown
 from sourdine.parameters.converters import bounds_or_find as sought_bounds
-from sourdine.parameters.kinds import Kind, param
-from sourdine.parameters.question import WHAT
+from sourdine.parameters.kinds import WHAT, Kind, param
 from sourdine.privacy.guarantee import shown
 
 if TYPE_CHECKING:

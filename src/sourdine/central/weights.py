@@ -36,8 +36,7 @@ from sourdine.exact import given
 from sourdine.frames.cells import Ticks
 from sourdine.grid import Grid
 from sourdine.parameters import converters, kinds
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import WHAT
+from sourdine.parameters.kinds import WHAT, param
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,8 @@ from sourdine.exact import given
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import Reading
 from sourdine.parameters import kinds
-from sourdine.parameters.question import DATA, PRIVACY, WHAT, parameters
+from sourdine.parameters.kinds import DATA, PRIVACY, WHAT
+from sourdine.parameters.question import parameters
 from sourdine.questions import QUESTIONS, STATISTICS
 
 if TYPE_CHECKING:

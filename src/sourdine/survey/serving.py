@@ -16,29 +16,19 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-import h11
-import uvicorn
-from starlette.datastructures import Headers
-from uvicorn.protocols.http.h11_impl import H11Protocol
-
 from sourdine.errors import MissingExtraError, SourdineError
 from sourdine.survey.document import LOOPBACK
 from sourdine.survey.page import page
 from sourdine.survey.results import POLICY, results, results_page
 from sourdine.survey.store import Outcome, Posted, PostQueue, SurveyStore
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-
-    from starlette.types import ASGIApp, Receive, Scope, Send
-
-
-# ---- The addresses of a survey, as an ASGI application -------------------------------------------
-
-
 try:
+    import h11
+    import uvicorn
+    from starlette.datastructures import Headers
     from starlette.requests import ClientDisconnect, Request
     from starlette.responses import Response
+    from uvicorn.protocols.http.h11_impl import H11Protocol
 except ModuleNotFoundError:
     raise MissingExtraError(
         "server",
@@ -48,10 +38,10 @@ except ModuleNotFoundError:
     ) from None
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from os import PathLike
 
-    from starlette.types import Receive, Scope, Send
+    from starlette.types import ASGIApp, Receive, Scope, Send
 
     from sourdine.survey.results import Results
 

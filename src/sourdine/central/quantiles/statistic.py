@@ -53,8 +53,8 @@ from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
 from sourdine.parameters.converters import duration
-from sourdine.parameters.kinds import param
-from sourdine.parameters.question import WHAT, plain_parameter
+from sourdine.parameters.kinds import WHAT, param
+from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee
 from sourdine.privacy.accounting.parts import widest
 from sourdine.results import charts

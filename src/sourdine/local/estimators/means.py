@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from sourdine.privacy import Guarantee
 
     Floats = NDArray[np.float64]
-    from numpy.typing import NDArray
-
-    Floats = NDArray[np.float64]
     Numeric = UnbiasedReport | BoundedLaplace | BoundedStaircase
 
 
