@@ -507,7 +507,7 @@ def _line(axes: Any, sizes: Sequence[Sequence[F2Attack]], colour: str, name: str
 class MinCutEstimator(Protocol):
     """What is attacked: a dynamic algorithm on edges."""
 
-    def update(self, u: int, v: int, present: bool) -> None:  # noqa: FBT001 - a change of state
+    def update(self, u: int, v: int, present: bool, /) -> None:  # noqa: FBT001 - a change of state
         """Put an edge into the graph or take it out."""
 
     def query(self) -> float:
@@ -596,14 +596,14 @@ def toggle(
                 break
             if edge not in present:
                 continue
-            victim.update(*edge, present=False)
+            victim.update(*(*edge, False))
             answer = victim.query()
             queries += 1
             if answer < shown:
                 shown, left = answer, left - 1
                 present.discard(edge)
             else:
-                victim.update(*edge, present=True)
+                victim.update(*(*edge, True))
         shown = victim.query()
         queries += 1
     return Toggled(frozenset(present), shown, queries)

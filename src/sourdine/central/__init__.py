@@ -37,6 +37,7 @@ Its function, its method of a session, its plan and its command are made from it
 from sourdine.central.cdf import Cdf, Distribution
 from sourdine.central.count import Count
 from sourdine.central.describe import Describe
+from sourdine.central.differences import Difference
 from sourdine.central.histogram import Histogram, Mode
 from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
@@ -58,6 +59,7 @@ __all__ = [
     "Count",
     "Covariance",
     "Describe",
+    "Difference",
     "Distribution",
     "GridMean",
     "Histogram",
