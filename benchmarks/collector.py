@@ -32,10 +32,9 @@ import numpy as np
 from sourdine.local import Aggregator
 from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey
-from sourdine.survey.collector import Collector
 from sourdine.survey.demo import WAYS
 from sourdine.survey.document import SKELETON
-from sourdine.survey.serving import WebServer
+from sourdine.survey.serving import Collector, WebServer
 from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:

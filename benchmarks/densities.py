@@ -28,10 +28,9 @@ from rich.progress import Progress
 from rich.table import Table
 
 from sourdine.local.densities.bins import Bins
-from sourdine.local.densities.call import best_protocol
+from sourdine.local.densities.call import Wave, best_protocol
 from sourdine.local.densities.dubois import Dubois, rebuilt
 from sourdine.local.densities.one_bit import OneBit
-from sourdine.local.densities.wave import Wave
 from sourdine.local.densities.wavelets import UNIT, Basis
 from sourdine.noise import SYSTEM
 from sourdine.results.figures import BLUE, GREY, INK, PALE, RED

@@ -26,8 +26,7 @@ from rich.console import Console
 from rich.progress import track
 
 from sourdine.adaptive.attacks import CLIMB, F2Attack, draw, insertion, probe
-from sourdine.adaptive.sketches.ams import AmsSketch, F2Sketch
-from sourdine.adaptive.sketches.f2 import RobustF2
+from sourdine.adaptive.sketches.f2 import AmsSketch, F2Sketch, RobustF2
 
 OUT = Path(__file__).parent / "out"
 ERRORS = Console(stderr=True)

@@ -26,8 +26,7 @@ from rich.table import Table
 
 from sourdine.adaptive.attacks import MinCutEstimator, toggle, weak_vertex
 from sourdine.adaptive.graphs import ExactMinCut, RobustMinCut, SkeletonMinCut, lazy_mincut, mincut
-from sourdine.adaptive.robust.lazy import Lazy
-from sourdine.adaptive.robust.proof import copies_needed, cost
+from sourdine.adaptive.robust.proof import Lazy, copies_needed, cost
 from sourdine_lab.lecture import balanced, lecture_cost
 
 OUT = Path(__file__).parent / "out" / "mincut.md"

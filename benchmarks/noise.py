@@ -30,7 +30,7 @@ from rich.table import Table
 
 from record import Beside, write
 from sourdine import noise
-from sourdine.audit import repeats_after_fork, timing_leak
+from sourdine.audit.checks import repeats_after_fork, timing_leak
 from sourdine.exact import exp_neg
 from sourdine.mechanisms import Gaussian, Laplace
 

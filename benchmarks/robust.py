@@ -34,7 +34,7 @@ from rich.table import Table
 from sourdine.adaptive.attacks import CLIMB, probe
 from sourdine.adaptive.robust.proof import certified_steps
 from sourdine.adaptive.robust.wrapper import Robust
-from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.adaptive.sketches.f2 import AmsSketch
 from sourdine.noise import SeededSource
 from sourdine_lab.experiments.stemmer.copies import Bank
 

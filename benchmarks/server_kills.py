@@ -37,7 +37,7 @@ from sourdine.privacy import Guarantee
 from sourdine.server.store.base import Dataset, KeyedRequest, Person, fingerprint
 from sourdine.server.store.store import ServerStore
 from sourdine.session import Session, Terms
-from sourdine.storage.table_journal import TableJournal
+from sourdine.storage.journal import TableJournal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -30,7 +30,7 @@ import sourdine as sd
 from small_spark import children, session
 from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
-from sourdine.session import FileLedger
+from sourdine.session.ledger import FileLedger
 
 if TYPE_CHECKING:
     from collections.abc import Callable

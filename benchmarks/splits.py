@@ -23,7 +23,8 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table as Printed
 
-from sourdine.central import ByGroup, Table
+from sourdine.central import Table
+from sourdine.central.groups import ByGroup
 from sourdine.central.table import NOMINAL, relative_error
 from sourdine.frames.cells import Ticks
 from sourdine.frames.frame import Frame

@@ -27,7 +27,7 @@ from rich.table import Table
 
 from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.results.charts import BLUE, GREY, INK, PALE, RED, canvas
-from sourdine.results.formatting import shown
+from sourdine.results.tables import shown
 from sourdine_lab.attacks.holdouts import MIXED, NO_GAINS, agent_loop
 from sourdine_lab.game.judges import Guarded, Scored
 

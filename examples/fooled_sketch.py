@@ -19,7 +19,7 @@ from rich.table import Table
 from sourdine.adaptive.attacks import offline
 from sourdine.adaptive.sketches.keyed import Keyed
 from sourdine.results.charts import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
-from sourdine.results.formatting import shown
+from sourdine.results.tables import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -19,7 +19,7 @@ from rich.table import Table
 
 from sourdine.adaptive.query_server.server import QueryServer, report
 from sourdine.results.charts import BLUE, GREY, INK, PALE, RED, RULE, canvas, gaps
-from sourdine.results.formatting import shown
+from sourdine.results.tables import shown
 from sourdine_lab.answering import widths
 from sourdine_lab.game import Exchange, Overfitting, Transcript
 from sourdine_lab.samples import iid

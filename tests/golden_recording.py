@@ -361,7 +361,9 @@ def accounting() -> dict[str, Callable[[], Any]]:
         "advanced": lambda: str(p.compose_advanced(p.Guarantee(0.1), 50, 1e-6).epsilon),
         "group": lambda: str(p.group(fixed, 3).epsilon),
         "poisson": lambda: str(p.poisson(pure, 0.1).epsilon),
-        "without replacement": lambda: str(p.without_replacement(fixed, 10, 100).epsilon),
+        "without replacement": lambda: str(
+            p.composition.without_replacement(fixed, 10, 100).epsilon
+        ),
         "concentrated": lambda: str(p.Concentrated(Fraction(1, 8)).at(1e-6).epsilon),
         "shuffled": lambda: str(
             sd.local.shuffled(p.Guarantee(1, relation="local"), 10_000, delta=1e-6)

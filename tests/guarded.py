@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from sourdine.adaptive.holdout.guard import GuardedHoldout
-from sourdine.adaptive.holdout.leaderboard import Leaderboard
-from sourdine.adaptive.holdout.sealed import open_sealed
+from sourdine.adaptive.holdout.leaderboard import Leaderboard, open_sealed
 from sourdine.server.guards import RegisteringGuard, registered_guard
 from sourdine.server.store.base import KeyedRequest, fingerprint
 

@@ -39,10 +39,9 @@ from sourdine.grid import Grid
 from sourdine.local import Choice, Number, Schema, shuffled, shuffled_allowance
 from sourdine.local.categorical.choosing import best_oracle, oracles
 from sourdine.local.densities.bins import Bins
-from sourdine.local.densities.call import protocol
+from sourdine.local.densities.call import Wave, protocol
 from sourdine.local.densities.dubois import Dubois
 from sourdine.local.densities.one_bit import OneBit
-from sourdine.local.densities.wave import Wave
 from sourdine.local.estimators.frequencies import frequencies
 from sourdine.local.numeric.sliding import piecewise, square_wave
 from sourdine.local.reports.aggregator import Aggregator
@@ -55,8 +54,8 @@ from sourdine.privacy import (
     Guarantee,
     compose_advanced,
     poisson,
-    without_replacement,
 )
+from sourdine.privacy.composition import without_replacement
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -71,7 +71,7 @@ COMPUTED = {
     ("frames/formulas/lookup.py", "must"),
     ("frames/formulas/parsing.py", "must"),
     ("frames/formulas/parsing.py", "hint"),
-    ("privacy/budget.py", "hint"),
+    ("privacy/guarantee.py", "hint"),
     ("survey/form.py", "must"),
     ("audit/discovery.py", "hint"),
     ("cli/guard.py", "hint"),

@@ -15,7 +15,7 @@ from sourdine import central, plan, questions
 from sourdine.central.statistic import rounded
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.parameters import question
-from sourdine.plan.batch import _down
+from sourdine.plan.plans import _down
 from sourdine.session import Session
 
 AGE = {"bounds": (0, 120), "step": 1}

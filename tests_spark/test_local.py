@@ -9,9 +9,8 @@ import pytest
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.frames.spark.dataframe import in_large_batches
 from sourdine.local import Aggregator, Choice, Flag, Number, Schema, density, estimate
-from sourdine.local.reports.arrow import to_ipc
 from sourdine.local.reports.records import to_lines
-from sourdine.local.reports.sources import records
+from sourdine.local.reports.sources import records, to_ipc
 from sourdine.local.spark.tasks import AT_ONCE
 from sourdine.noise import SeededSource
 

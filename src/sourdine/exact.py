@@ -414,7 +414,7 @@ def flag(x: object, name: str) -> bool:
     """Return ``x`` if it is True or False; ``"no"`` is refused because it would count as true."""
     if isinstance(x, (bool, np.bool_)):
         return bool(x)
-    what, tries = _typed(name, True)  # noqa: FBT003 - the value to type
+    what, tries = _typed(name, value=True)
     hint = f"Use {what}, or omit it."
     raise ParameterTypeError(name, "be True or False", given(x), hint, **tries)
 

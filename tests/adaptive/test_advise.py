@@ -12,10 +12,9 @@ from sourdine.adaptive.attacks import insertion, probe
 from sourdine.adaptive.robust import advice as bytes_of
 from sourdine.adaptive.robust.advice import BROKEN, CHOICES, PROVED, SURVIVED, advise
 from sourdine.adaptive.robust.proof import copies_needed
-from sourdine.adaptive.sketches.ams import AmsSketch
-from sourdine.adaptive.sketches.f2 import RobustF2, proved_looks
+from sourdine.adaptive.sketches.f2 import AmsSketch, RobustF2, proved_looks
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.results.formatting import shown
+from sourdine.results.tables import shown
 
 TASKS = sorted({task for task, _ in CHOICES})
 MODELS = ("insertions", "subset", "turnstile")

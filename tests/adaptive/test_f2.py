@@ -8,12 +8,14 @@ from math import exp, log, sqrt
 import numpy as np
 import pytest
 
-from sourdine.adaptive.sketches.ams import AmsSketch, Signs, tail
 from sourdine.adaptive.sketches.f2 import (
     TICKS,
+    AmsSketch,
     RobustF2,
+    Signs,
     proved_looks,
     survived_answers,
+    tail,
     width_to_prove,
 )
 from sourdine.errors import ParameterError, ParameterTypeError

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from sourdine.adaptive.attacks import CLIMB, F2Attack, curve, draw, insertion, probe
-from sourdine.adaptive.sketches.ams import AmsSketch
-from sourdine.adaptive.sketches.f2 import RobustF2
+from sourdine.adaptive.sketches.f2 import AmsSketch, RobustF2
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource
 

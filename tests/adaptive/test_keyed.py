@@ -11,7 +11,7 @@ import pytest
 
 from sourdine.adaptive.attacks import offline
 from sourdine.adaptive.robust.proof import ENDLESS
-from sourdine.adaptive.sketches.ams import encoded
+from sourdine.adaptive.sketches.f2 import encoded
 from sourdine.adaptive.sketches.keyed import Keyed, siphash, siphash_many
 from sourdine.errors import MissingExtraError, ParameterError, ParameterTypeError
 from sourdine.noise import SeededSource

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from sourdine.adaptive.robust.lazy import Lazy
-from sourdine.adaptive.robust.proof import ENDLESS
+from sourdine.adaptive.robust.proof import ENDLESS, Lazy
 from sourdine.errors import ParameterTypeError
 
 

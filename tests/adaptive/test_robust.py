@@ -9,7 +9,7 @@ import pytest
 
 from sourdine.adaptive.attacks import probe
 from sourdine.adaptive.robust.wrapper import Robust, drawn_of
-from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.adaptive.sketches.f2 import AmsSketch
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.noise import SYSTEM, SeededSource
 

@@ -8,7 +8,7 @@ import pytest
 from sourdine.adaptive.attacks import insertion
 from sourdine.adaptive.robust.advice import flips_needed
 from sourdine.adaptive.robust.wrapper import Robust, Switching
-from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.adaptive.sketches.f2 import AmsSketch
 from sourdine.errors import BudgetExceededError
 from sourdine.noise import SeededSource
 

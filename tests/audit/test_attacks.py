@@ -6,8 +6,8 @@ import numpy as np
 from scipy.stats import spearmanr
 
 from sourdine import noise
-from sourdine.audit import precision_attack, repeats_after_fork, timing_leak
-from sourdine.audit.attacks import rank_correlation
+from sourdine.audit import precision_attack
+from sourdine.audit.checks import rank_correlation, repeats_after_fork, timing_leak
 from sourdine.mechanisms import Laplace
 
 

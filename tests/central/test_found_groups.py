@@ -15,7 +15,8 @@ import sourdine as sd
 from sourdine import count, mean
 from sourdine.answers import Release
 from sourdine.audit import replay
-from sourdine.central import ByGroup, Count
+from sourdine.central import Count
+from sourdine.central.groups import ByGroup
 from sourdine.noise import SYSTEM, SeededSource
 
 B = {"bounds": (0, 10), "step": 1}

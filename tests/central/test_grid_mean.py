@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sourdine.audit import ALPHA, p_value, worst_case
+from sourdine.audit import p_value, worst_case
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.central import GridMean, Mean
 from sourdine.noise import SeededSource
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee

@@ -14,7 +14,8 @@ from scipy.stats import dlaplace, ks_2samp, pearsonr
 import sourdine as sd
 from sourdine import count, histogram, mean, mode, proportion, quantiles, variance
 from sourdine.audit import replay
-from sourdine.central import ByGroup, Count, Mean, Proportion, Sum, Variance
+from sourdine.central import Count, Mean, Proportion, Sum, Variance
+from sourdine.central.groups import ByGroup
 from sourdine.central.ratio import Together
 from sourdine.frames.frame import Frame
 from sourdine.noise import SYSTEM, SeededSource

@@ -9,7 +9,7 @@ import pytest
 
 from sourdine.central.intervals import KNOTS, accepted, laplace_quantile, sampled
 from sourdine.laws import Law
-from sourdine.laws.pieces import Tail
+from sourdine.laws.compare import Tail
 
 
 def test_the_quantile_of_a_sum_of_noises():

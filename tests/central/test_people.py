@@ -13,7 +13,7 @@ import pytest
 import sourdine as sd
 from sourdine.audit import replay
 from sourdine.audit.exhaustive import p_value, worst_of
-from sourdine.central import ByGroup
+from sourdine.central.groups import ByGroup
 from sourdine.errors import ParameterError
 from sourdine.frames.frame import Frame
 from sourdine.mechanisms.mechanism import recording

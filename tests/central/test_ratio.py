@@ -61,7 +61,7 @@ def test_the_interval_has_power():
 @pytest.mark.parametrize("replaced", [False, True])
 def test_chords_lie_above_the_quantiles(replaced):
     middle = (KNOTS[1:] + KNOTS[:-1]) / 2
-    table = _table(replaced, 0.05, gaussian=False)
+    table = _table(0.05, replaced=replaced, gaussian=False)
     weights = np.stack(
         (np.ones_like(middle), np.abs(1 - 2 * middle)) if replaced else (1 - middle, middle), -1
     )
@@ -71,7 +71,7 @@ def test_chords_lie_above_the_quantiles(replaced):
 def test_planned_errors_of_ratios_by_their_laws():
     """Without simulation: the quantiles at the middle, at the planned place and at a bound."""
     for replaced in (False, True):
-        q = _table(replaced, 0.05, gaussian=False)
+        q = _table(0.05, replaced=replaced, gaussian=False)
         middle, planned, bound = np.interp([0.5, PLANNED, 0.0], KNOTS, q)
         assert 1.1 <= planned / middle <= 1.27
         assert 1 <= bound / planned <= 1.2

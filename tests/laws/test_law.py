@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
-from sourdine.laws.pieces import Pieces, Tail
+from sourdine.laws.compare import Pieces, Tail
 from sourdine.noise import SeededSource
 
 CELLS = np.arange(-700, 701)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from sourdine.audit import p_value
 from sourdine.errors import ParameterError
 from sourdine.laws import Law, Product, alone
-from sourdine.laws.compare import Losses
-from sourdine.laws.pieces import Tail
+from sourdine.laws.compare import Losses, Tail
 from sourdine.mechanisms.laplace import laplace_law
 from sourdine.noise import SeededSource
 

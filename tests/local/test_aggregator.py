@@ -23,9 +23,8 @@ from sourdine.local.categorical.subset import SubsetSelection
 from sourdine.local.categorical.unary import UnaryEncoding
 from sourdine.local.reports import aggregator as storing
 from sourdine.local.reports.aggregator import Aggregator, influence
-from sourdine.local.reports.arrow import to_arrow
 from sourdine.local.reports.records import Form, Reason, Receipt, Records, Seen, to_lines
-from sourdine.local.reports.sources import records
+from sourdine.local.reports.sources import records, to_arrow
 from sourdine.local.table.columns import Choice, Flag, Number
 from sourdine.local.table.schema import Schema
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse, Warner

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterTypeError
-from sourdine.local.estimators.channel import TAUS, channel, solve
 from sourdine.local.estimators.distribution import ramps
+from sourdine.local.estimators.means import TAUS, channel, solve
 from sourdine.local.numeric.duchi import Duchi, HybridReport
 from sourdine.local.numeric.sliding import piecewise, square_wave
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse

@@ -7,7 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sourdine.audit import ALPHA, p_value
+from sourdine.audit import p_value
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.frames.frame import Frame
 from sourdine.grid import MISSING

@@ -20,11 +20,10 @@ from sourdine.local.densities.bins import (
     root,
     smoothings,
 )
-from sourdine.local.densities.call import METHODS, best_protocol, density, protocol
+from sourdine.local.densities.call import METHODS, Wave, best_protocol, density, protocol
 from sourdine.local.densities.density import Density
 from sourdine.local.densities.dubois import Dubois
 from sourdine.local.densities.one_bit import OneBit
-from sourdine.local.densities.wave import Wave
 from sourdine.local.estimators.frequencies import norm_sub
 from sourdine.noise import SeededSource
 from sourdine.privacy import Guarantee

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from sourdine import data, noise
-from sourdine.audit import ALPHA, p_value, replay
+from sourdine.audit import p_value, replay
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.grid import Grid
 from sourdine.local.numeric.duchi import Duchi, HybridReport

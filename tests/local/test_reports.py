@@ -18,7 +18,6 @@ from sourdine.errors import ParameterError
 from sourdine.local.categorical.subset import SubsetSelection
 from sourdine.local.categorical.unary import UnaryEncoding
 from sourdine.local.reports.aggregator import Aggregator
-from sourdine.local.reports.arrow import from_arrow, to_arrow, to_ipc, to_parquet
 from sourdine.local.reports.records import (
     Form,
     Reason,
@@ -30,7 +29,7 @@ from sourdine.local.reports.records import (
     texts_of,
     to_lines,
 )
-from sourdine.local.reports.sources import read
+from sourdine.local.reports.sources import from_arrow, read, to_arrow, to_ipc, to_parquet
 from sourdine.mechanisms import BoundedLaplace, RandomizedResponse
 from sourdine.noise import SeededSource
 from sourdine.privacy import LOCAL, Guarantee

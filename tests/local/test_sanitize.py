@@ -21,7 +21,8 @@ import pyarrow.csv as pacsv
 import pyarrow.parquet as pq
 import pytest
 
-from sourdine.audit import ALPHA, p_value, replay
+from sourdine.audit import p_value, replay
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.errors import ExistingFileError, MissingExtraError, ParameterError
 from sourdine.frames.cells import Ticks
 from sourdine.frames.frame import Frame

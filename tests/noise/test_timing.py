@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sourdine.audit.attacks import rank_correlation
+from sourdine.audit.checks import rank_correlation
 from sourdine.noise import SeededSource, discrete_gaussian, discrete_laplace, gaussian_around
 from sourdine.noise import source as equal_work
 

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError
 from sourdine.mechanisms import Warner
-from sourdine.privacy import Adversary, Guarantee
+from sourdine.privacy import Guarantee
+from sourdine.privacy.composition import Adversary
 
 EPSILONS = st.fractions(0, 6, max_denominator=1000)
 CHANCES = st.fractions(0, 1, max_denominator=1000)

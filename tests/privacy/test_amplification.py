@@ -11,12 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sourdine.errors import ParameterError
-from sourdine.privacy import (
-    ADD_REMOVE,
-    LOCAL,
-    SUBSTITUTE,
-    Guarantee,
-    poisson,
+from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Guarantee, poisson
+from sourdine.privacy.composition import (
     poisson_allowance,
     without_replacement,
     without_replacement_allowance,

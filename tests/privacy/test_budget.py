@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
 from sourdine.privacy import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee
-from sourdine.privacy.budget import added
+from sourdine.privacy.guarantee import added
 
 
 @pytest.mark.parametrize(("part", "times"), [(Fraction(1, 3), 3), (0.1, 10), (Fraction(1, 7), 7)])

@@ -15,9 +15,8 @@ from sourdine.answers import Release
 from sourdine.errors import ParameterTypeError
 from sourdine.local import Choice, Number, Schema
 from sourdine.local.table.schema_files import skeleton
-from sourdine.results.formatting import printable
 from sourdine.results.release import Estimator
-from sourdine.results.tables import Sheet
+from sourdine.results.tables import Sheet, printable
 
 EVIL = "<script>alert(1)</script>\x1b[2J\r\ncost  epsilon 0\u202e$x_{&\"'"
 OTHER = "b<i>\x07\x9b"

@@ -18,8 +18,8 @@ import pytest
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.server.store.base import Person
 from sourdine.server.store.store import ServerStore
-from sourdine.session import FileLedger, Session
-from sourdine.session.ledger import DatabaseLedger
+from sourdine.session import Session
+from sourdine.session.ledger import DatabaseLedger, FileLedger
 from sourdine.storage import database as dialects
 from sourdine.storage.database import Address, SharedDatabase, is_address
 from store_requests import DATA, counts, request

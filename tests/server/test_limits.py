@@ -25,11 +25,11 @@ from sourdine.errors import ParameterError
 from sourdine.parameters.question import parameters
 from sourdine.privacy import Guarantee
 from sourdine.questions import QUESTIONS
-from sourdine.server import opened_once, state
-from sourdine.server.opened_once import OpenedOnce
+from sourdine.server import requests, state
 from sourdine.server.requests import (
     MOST_NUMBERS,
     SIZES,
+    OpenedOnce,
     RefusedError,
     read_body,
     require_small,
@@ -217,7 +217,7 @@ def test_data_that_cannot_be_reached_delay_nobody_else(free, monkeypatch):
 
 
 def test_who_waits_for_the_same_waits_for_a_while(monkeypatch):
-    monkeypatch.setattr(opened_once, "PATIENCE", 0.05)
+    monkeypatch.setattr(requests, "PATIENCE", 0.05)
     things, go, began, found = OpenedOnce(), Event(), Event(), []
 
     def slow():

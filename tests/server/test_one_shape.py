@@ -10,9 +10,9 @@ import sourdine as sd
 from serving import Api, data_file, filled_store, served
 from sourdine.cli.statistics import _facts
 from sourdine.parameters import converters
-from sourdine.results.formatting import json_text
+from sourdine.results.tables import json_text
 from sourdine.session import Terms
-from sourdine.session.accounts import read_budget
+from sourdine.session.charges import read_budget
 from typed_questions import BASE, DATA, GROUPS
 
 ASKED = {

@@ -24,7 +24,7 @@ from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine.results.release import Release
 from sourdine.server.store.base import Dataset
 from sourdine.session import Session, Terms
-from sourdine.session.accounts import read_budget
+from sourdine.session.charges import read_budget
 
 
 @pytest.fixture(scope="module")
@@ -202,7 +202,7 @@ def test_tables_and_descriptions_come_from_afar(session):
 def test_the_signatures_are_those_of_a_session():
     from inspect import signature
 
-    from sourdine.client import RemoteSession
+    from sourdine.client.session import RemoteSession
 
     for name in [*questions.STATISTICS, "describe"]:
         assert signature(getattr(RemoteSession, name)) == signature(getattr(Session, name))

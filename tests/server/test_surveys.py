@@ -22,8 +22,8 @@ from sourdine.server.store.store import ServerStore
 from sourdine.server.surveys import OPERATIONS, Draft, OpenSurveys
 from sourdine.session import Terms
 from sourdine.survey import Survey, device, form_for_device, page
-from sourdine.survey.collector import MOST_LINES
 from sourdine.survey.document import SKELETON
+from sourdine.survey.serving import MOST_LINES
 
 FLAG = {
     "title": "Smoking",

@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import sourdine as sd
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.reports import rendering
+from sourdine.reports import sections
 from sourdine.reports.about import About, check, check_text, lacking
 from sourdine.reports.deployment import entry, to_yaml
 from sourdine.reports.report import FiledReport
-from sourdine.session import FileLedger
+from sourdine.session.ledger import FileLedger
 
 yaml = pytest.importorskip("yaml")
 
@@ -471,10 +471,10 @@ def test_many_numbers_of_groups_are_drawn_in_panels():
         table, column="v", bins=30, bounds=(0, 100), by="g", keys=["a", "b", "c"], epsilon=1
     )
     assert len(of_groups.columns().values) == 90
-    (picture,) = rendering.drawn(of_groups, "counts")
+    (picture,) = sections.drawn(of_groups, "counts")
     assert picture.svg.count('class="bar"') == 90
     alone = sd.histogram(table, column="v", bins=90, bounds=(0, 100), epsilon=1)
-    assert rendering.drawn(alone, "counts") == []
+    assert sections.drawn(alone, "counts") == []
 
 
 def test_statistics_of_a_table_have_a_picture_each():
@@ -485,21 +485,21 @@ def test_statistics_of_a_table_have_a_picture_each():
         "steps": {"v": 1, "w": 1},
         "epsilon": 10,
     }
-    pictures = rendering.drawn(sd.table(table, **asked, by="g", keys=["a", "b"]), "a table")
+    pictures = sections.drawn(sd.table(table, **asked, by="g", keys=["a", "b"]), "a table")
     dots = {one.title: one.svg.count('class="dot"') for one in pictures}
     assert dots == {"mean of v": 2, "quartiles of v": 6, "sum of w": 2}
     assert ">b, 75%<" in pictures[1].svg
-    (mean, *_) = rendering.drawn(sd.table(table, **asked), "a table")
+    (mean, *_) = sections.drawn(sd.table(table, **asked), "a table")
     assert ">mean<" in mean.svg
     keys = [f"k{i}" for i in range(70)]
-    many = rendering.drawn(sd.table(table, **asked, by="g", keys=keys), "a table")
+    many = sections.drawn(sd.table(table, **asked, by="g", keys=keys), "a table")
     assert many == []
 
 
 def test_columns_of_a_description_have_a_picture_each():
     table = {"v": list(range(1000)), "g": ["a", "b"] * 500, "none": [None] * 1000}
     release = sd.describe(table, epsilon=50, delta=1e-6)
-    pictures = {one.title: one.svg for one in rendering.drawn(release, "a description")}
+    pictures = {one.title: one.svg for one in sections.drawn(release, "a description")}
     assert list(pictures) == ["v", "g"]
     assert 'class="curve"' in pictures["v"]
     assert pictures["g"].count('class="dot"') == 2

@@ -17,9 +17,9 @@ from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting import Filter
 from sourdine.server.store.store import ServerStore
-from sourdine.session import FileLedger, Terms
+from sourdine.session import Terms
 from sourdine.session import charges as lines
-from sourdine.session.ledger import DatabaseLedger, MemoryLedger
+from sourdine.session.ledger import DatabaseLedger, FileLedger, MemoryLedger
 from sourdine.storage import journal, locks
 from sourdine.storage.journal import FileKind, Journal
 
@@ -153,7 +153,8 @@ FORKS = """
 import os, sys
 from sourdine.errors import BudgetExceededError
 from sourdine.privacy import Guarantee
-from sourdine.session import FileLedger, Terms
+from sourdine.session import Terms
+from sourdine.session.ledger import FileLedger
 from sourdine.session.ledger import MemoryLedger
 terms = Terms(total=Guarantee(1))
 def spend(ledger):

@@ -16,10 +16,10 @@ from sourdine.privacy.accounting import Filter, compose
 from sourdine.privacy.accounting import parts as prices
 from sourdine.privacy.accounting.parts import plain
 from sourdine.privacy.guarantee import percent
-from sourdine.session import Call, FileLedger, Session, Terms
+from sourdine.session import Call, Session, Terms
 from sourdine.session import charges as lines
-from sourdine.session.accounts import FilterAccount, RemainingBudget
-from sourdine.session.ledger import MemoryLedger
+from sourdine.session.charges import FilterAccount, RemainingBudget
+from sourdine.session.ledger import FileLedger, MemoryLedger
 
 F = Fraction
 AGES = {"age": [20, 30, 40] * 200, "sex": ["f", "m", "f"] * 200}

@@ -23,10 +23,16 @@ import pytest
 
 from sourdine.local.reports.records import to_lines
 from sourdine.survey import Survey, page, serving
-from sourdine.survey.collector import LONGEST_BODY, MOST_LINES, Collector
 from sourdine.survey.demo import demo
 from sourdine.survey.page import words
-from sourdine.survey.serving import LONGEST_HEAD, SurveyProtocol, WebServer
+from sourdine.survey.serving import (
+    LONGEST_BODY,
+    LONGEST_HEAD,
+    MOST_LINES,
+    Collector,
+    SurveyProtocol,
+    WebServer,
+)
 from sourdine.survey.store import Posted, PostQueue, SurveyStore
 
 BENCHMARK = Path(__file__).parents[2] / "benchmarks" / "collector.py"

@@ -21,7 +21,7 @@ questions to one sample, `advise` for sketches and counters that outsiders can s
 """
 
 from sourdine.adaptive import attacks
-from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
+from sourdine.adaptive.answers import AdaptiveAnswer
 from sourdine.adaptive.graphs import (
     DynamicMinCut,
     ExactMinCut,
@@ -30,24 +30,22 @@ from sourdine.adaptive.graphs import (
     lazy_mincut,
 )
 from sourdine.adaptive.holdout.adapters import GuardCallback, guarded_scorer
-from sourdine.adaptive.holdout.guard import GuardedHoldout, Verdict
+from sourdine.adaptive.holdout.guard import GuardedHoldout
 from sourdine.adaptive.holdout.leaderboard import Leaderboard
 from sourdine.adaptive.information import privacy_to_validity
 from sourdine.adaptive.ledger.dependence import Blocks, Custom, DependencyGraph, Iid, Markov
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.query_server.server import QueryServer
 from sourdine.adaptive.robust.advice import advise
-from sourdine.adaptive.robust.lazy import Lazy
+from sourdine.adaptive.robust.proof import Lazy
 from sourdine.adaptive.robust.wrapper import Robust
-from sourdine.adaptive.sketches.ams import AmsSketch
-from sourdine.adaptive.sketches.f2 import RobustF2
+from sourdine.adaptive.sketches.f2 import AmsSketch, RobustF2
 from sourdine.adaptive.sketches.keyed import Keyed
 
 __all__ = [
     "AdaptiveAnswer",
     "AmsSketch",
     "Blocks",
-    "Certificate",
     "Custom",
     "DependencyGraph",
     "DynamicMinCut",
@@ -65,7 +63,6 @@ __all__ = [
     "RobustMinCut",
     "SkeletonMinCut",
     "TranscriptLedger",
-    "Verdict",
     "advise",
     "attacks",
     "guarded_scorer",

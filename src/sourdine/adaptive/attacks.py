@@ -13,14 +13,14 @@ from sourdine.adaptive.graphs import Edge, graph_of
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import flag, given, integer, kind
 from sourdine.results.figures import BLUE, GREY, INK, PALE, RED, RULE, SOFT, canvas, gaps, saved
-from sourdine.results.formatting import shown
+from sourdine.results.tables import shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.adaptive.sketches.ams import F2Sketch
+    from sourdine.adaptive.sketches.f2 import F2Sketch
     from sourdine.adaptive.sketches.keyed import DistinctSketch
 
     Items = NDArray[np.int64]
@@ -294,7 +294,7 @@ def probe(
 
     Examples
     --------
-    >>> from sourdine.adaptive.sketches.ams import AmsSketch
+    >>> from sourdine.adaptive.sketches.f2 import AmsSketch
     >>> attack = probe(AmsSketch(200, seed=5), 1000, rng=np.random.default_rng(5))
     >>> attack.queries, attack.ratio < 0.3
     (1101, True)
@@ -386,7 +386,7 @@ def insertion(
 
     Examples
     --------
-    >>> from sourdine.adaptive.sketches.ams import AmsSketch
+    >>> from sourdine.adaptive.sketches.f2 import AmsSketch
     >>> insertion(AmsSketch(100, seed=3), 1000, rng=np.random.default_rng(3)).ratio < 0.6
     True
     """
@@ -596,14 +596,14 @@ def toggle(
                 break
             if edge not in present:
                 continue
-            victim.update(*edge, False)  # noqa: FBT003 - a change of state
+            victim.update(*(*edge, False))
             answer = victim.query()
             queries += 1
             if answer < shown:
                 shown, left = answer, left - 1
                 present.discard(edge)
             else:
-                victim.update(*edge, True)  # noqa: FBT003 - a change of state
+                victim.update(*(*edge, True))
         shown = victim.query()
         queries += 1
     return Toggled(frozenset(present), shown, queries)

@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, Union
 
 import numpy as np
 
-from sourdine.adaptive.robust.lazy import Lazy
-from sourdine.adaptive.robust.proof import ENDLESS, Proof
+from sourdine.adaptive.robust.proof import ENDLESS, Lazy, Proof
 from sourdine.adaptive.robust.wrapper import Robust
 from sourdine.adaptive.sketches.keyed import KEY_BYTES, siphash, siphash_many
 from sourdine.errors import MissingExtraError, ParameterError, ParameterTypeError

@@ -6,7 +6,6 @@ whole call on two data sets, `p_value` holds draws against their law, the attack
 not in the mathematics, and `checks` is the suite that every mechanism passes.
 
 ==============  ====================================================================================
-``attacks``     attacks on implementations that are private on paper: precision, fork, time
 ``checks``      the conformance suite that every mechanism passes, and its table
 ``curves``      ranges and whole curves: what a mechanism says of its loss, held against its exact
                 laws
@@ -16,15 +15,13 @@ not in the mathematics, and `checks` is the suite that every mechanism passes.
 ==============  ====================================================================================
 """
 
-from sourdine.audit.attacks import precision_attack, repeats_after_fork, timing_leak
-from sourdine.audit.checks import Row, audit_row
+from sourdine.audit.checks import Row, audit_row, precision_attack
 from sourdine.audit.curves import curve
 from sourdine.audit.curves import range_of_losses as range  # noqa: A004 - as mechanisms speak of it
 from sourdine.audit.discovery import chosen, every_mechanism, registered, unaudited
-from sourdine.audit.exhaustive import ALPHA, p_value, replay, worst_case
+from sourdine.audit.exhaustive import p_value, replay, worst_case
 
 __all__ = [
-    "ALPHA",
     "Row",
     "audit_row",
     "chosen",
@@ -34,9 +31,7 @@ __all__ = [
     "precision_attack",
     "range",
     "registered",
-    "repeats_after_fork",
     "replay",
-    "timing_leak",
     "unaudited",
     "worst_case",
 ]

@@ -120,6 +120,11 @@ def _same(got: object, want: object, *what: object) -> None:
         raise AssertionError(f"{what}: got {got}, want {want}")
 
 
+def _true(holds: object, *what: object) -> None:
+    if not holds:
+        raise AssertionError(what)
+
+
 def _slot(cell: Cell, v: object) -> int:
     """Return the slot of one value, found without the code that is tested."""
     if isinstance(cell, Codes):
@@ -170,10 +175,10 @@ def shape(open_: Open) -> None:
     frame, rows = _opened(open_)
     _same(frame.columns, tuple(rows))
     _same(len(frame), 12)
-    _same(frame.reading.is_standard, True)  # noqa: FBT003
+    _true(frame.reading.is_standard)
     for name in rows:
         kind = frame.engine.kind(name)
-        _same(kind is None or (isinstance(kind, str) and not frame.parsed), True, name)  # noqa: FBT003
+        _true(kind is None or (isinstance(kind, str) and not frame.parsed), name)
 
 
 @_covers("declared")
@@ -184,7 +189,7 @@ def types(open_: Open) -> None:
     for name in table.column_names:
         declared = frame.declared(name)
         if declared is not None:
-            _same(frame.parsed, False, name)  # noqa: FBT003
+            _true(not frame.parsed, name)
             kind = WORDS if name in {"text", "who", NAME} else NUMBERS
             _same(declared.holds, DATES if name in {"date", "moment"} else kind, name)
         _same(empty.declared(name), declared, name)
@@ -225,7 +230,7 @@ def slots(open_: Open) -> None:
     for name in ("whole", "text", NAME):
         for cell in (Ticks(name, GRIDS[0]), Codes(name, ["a", 7, "abc"])):
             blocks = [block[0].tolist() for block in frame.engine.slots([(name, cell)], 5)]
-            _same(max(map(len, blocks)) <= 5, True, name)  # noqa: FBT003
+            _true(max(map(len, blocks)) <= 5, name)
             _same([s for b in blocks for s in b], [_slot(cell, v) for v in rows[name]], name, cell)
 
 
@@ -331,7 +336,7 @@ def columns(open_: Open) -> None:
     array = engine.array("float")
     if array is not None:
         want = [_NAN if v is None else v for v in rows["float"]]
-        _same(np.array_equal(array, want, equal_nan=True), True)  # noqa: FBT003
+        _true(np.array_equal(array, want, equal_nan=True))
 
 
 @_covers("values", "combinations", "present")

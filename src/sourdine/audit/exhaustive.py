@@ -11,8 +11,9 @@ import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import kind
-from sourdine.laws import Certified, Law, Product
-from sourdine.mechanisms import recording
+from sourdine.laws import Law, Product
+from sourdine.laws.compare import Certified
+from sourdine.mechanisms.mechanism import recording
 from sourdine.privacy import compose
 from sourdine.results.answer import plain
 from sourdine.results.release import Release

@@ -8,7 +8,6 @@ Its function, its method of a session, its plan and its command are made from it
 ``count``         how many records there are
 ``describe``      `describe` for private data: count, missing, bounds, mean, deciles of each column
 ``differences``   the difference between two groups, from what was released of them
-``distribution``  a released distribution function and what is read off it
 ``finding``       parameters that nobody knows, found privately: bounds, and how many rows of a
                   person to keep
 ``groups``        the same statistic for each of several groups
@@ -17,7 +16,6 @@ Its function, its method of a session, its plan and its command are made from it
 ``keys``          which keys may be named: counts above a private threshold
 ``mean``          the mean of a column, of the records and of the population behind them
 ``mean_methods``  two further means: by the exponential mechanism on a grid, and of ones among n
-``mode``          the most common category of a column
 ``moments``       coefficients, covariances and correlations from noisy sums, with intervals
 ``parameters``    the parameters that statistics share, and the column types that they accept
 ``products``      noisy sums of products of several columns, drawn together
@@ -36,17 +34,14 @@ Its function, its method of a session, its plan and its command are made from it
 ================  ==================================================================================
 """
 
-from sourdine.central.cdf import Cdf
+from sourdine.central.cdf import Cdf, Distribution
 from sourdine.central.count import Count
 from sourdine.central.describe import Describe
 from sourdine.central.differences import Difference
-from sourdine.central.distribution import Distribution
-from sourdine.central.groups import ByGroup
-from sourdine.central.histogram import Histogram
+from sourdine.central.histogram import Histogram, Mode
 from sourdine.central.keys import NamedCounts
 from sourdine.central.mean import Mean
 from sourdine.central.mean_methods import BernoulliMean, GridMean
-from sourdine.central.mode import Mode
 from sourdine.central.proportion import Proportion
 from sourdine.central.quantiles.statistic import Median, Quantile, Quantiles
 from sourdine.central.ratio import Together
@@ -59,7 +54,6 @@ from sourdine.central.variance import Std, Variance
 
 __all__ = [
     "BernoulliMean",
-    "ByGroup",
     "Cdf",
     "Correlation",
     "Count",

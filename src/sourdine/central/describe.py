@@ -32,9 +32,8 @@ from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Part
 from sourdine.results.charts import dots, quantiles
 from sourdine.results.figures import BLUE, GREY, INK, NOTE, PALE, SOFT, canvas, gaps, saved
-from sourdine.results.formatting import shown
 from sourdine.results.release import Release, holding, read_confidence
-from sourdine.results.tables import Columns
+from sourdine.results.tables import Columns, shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -14,8 +14,8 @@ from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, positive
 from sourdine.laws import Law, Product
-from sourdine.laws.pieces import Tail
-from sourdine.mechanisms import inputs as read
+from sourdine.laws.compare import Tail
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.laplace import laplace_error, laplace_law
 from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, register
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, Relation

@@ -273,11 +273,6 @@ def read_method(x: str) -> str:
     return one_of(x, "method", *METHODS)
 
 
-def read_population(x: bool) -> bool:  # noqa: FBT001
-    """Return whether the population is asked about."""
-    return converters.flag(x, "population")
-
-
 def read_missing(x: str) -> str:
     """Return what is done with missing values."""
     return one_of(x, "missing", *POLICIES)
@@ -346,7 +341,7 @@ class Mean(Weighted, GaussianReady):
     )  # fmt: skip
 
     population: bool = field(
-        default=False, converter=read_population,
+        default=False, converter=converters.population,
         metadata=param(
             kinds.FLAG,
             "Also release the spread of the values, for short confidence intervals about the "
@@ -539,10 +534,10 @@ class Mean(Weighted, GaussianReady):
         if self.population:
             low, high = self.with_spread.limits(release.drawn, beta, of)
         else:
-            low, high = self._limits(release.drawn, beta, of == "population")
+            low, high = self._limits(release.drawn, beta, population=of == "population")
         return self.place(low), self.place(high, ceil)
 
-    def _limits(self, drawn: Mapping[str, int], beta: float, population: bool) -> Fractions:  # noqa: FBT001
+    def _limits(self, drawn: Mapping[str, int], beta: float, *, population: bool) -> Fractions:
         if not self.known and self.method != "exponential":
             pair = self._pair(drawn)
             ratio = self.ratio

@@ -14,10 +14,9 @@ from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import Real, exp_neg, integer, kind, one_of
 from sourdine.laws import Law
-from sourdine.mechanisms import inputs as read
-from sourdine.mechanisms.inputs import read_code
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, register
+from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, read_code, register
 from sourdine.noise.source import LazyUniform
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, Relation
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
 
     Sums = tuple[int, int]

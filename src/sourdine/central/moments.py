@@ -172,7 +172,7 @@ class NoisyMoments:
         risk = beta / len(own)
         found = np.zeros((q, q))
         for (i, j), weights in own.items():
-            unit = _entry(weights, risk, self.gaussian)
+            unit = _entry(weights, risk, gaussian=self.gaussian)
             found[i, j] = found[j, i] = unit * self.scale * (1 + len(weights) / FINE)
         return found
 
@@ -393,7 +393,7 @@ class NoisyMoments:
 
 
 @lru_cache(1024)
-def _entry(weights: tuple[float, ...], beta: float, gaussian: bool) -> float:  # noqa: FBT001
+def _entry(weights: tuple[float, ...], beta: float, *, gaussian: bool) -> float:
     own = np.array(weights)
     if gaussian:
         return gaussian_quantile(beta) * sqrt(float((own * own).sum()))

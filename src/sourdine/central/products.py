@@ -49,7 +49,7 @@ from sourdine.central.ratio import Together
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind
 from sourdine.mechanisms import Gaussian
-from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.mechanism import Mechanism, Specimen, register
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 

@@ -128,11 +128,6 @@ def read_missing(x: str) -> str:
     return one_of(x, "missing", *POLICIES)
 
 
-def read_population(x: bool) -> bool:  # noqa: FBT001
-    """Return whether the population is asked about."""
-    return read.flag(x, "population")
-
-
 def read_category(x: object) -> Any:
     """Return the value whose share is asked."""
     return read.label(x, "category", "yes")
@@ -188,7 +183,7 @@ class Proportion(Weighted):
     )  # fmt: skip
 
     population: bool = field(
-        default=False, converter=read_population,
+        default=False, converter=read.population,
         metadata=param(
             kinds.FLAG,
             "Also print confidence intervals about the population.",

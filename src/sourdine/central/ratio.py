@@ -26,10 +26,9 @@ from sourdine.exact import kind
 from sourdine.laws import Product
 from sourdine.laws.law import gaussian_quantile
 from sourdine.mechanisms import Gaussian
-from sourdine.mechanisms import inputs as read
-from sourdine.mechanisms.inputs import within
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.laplace import LaplaceNoise, laplace_law
-from sourdine.mechanisms.mechanism import Specimen, register
+from sourdine.mechanisms.mechanism import Specimen, register, within
 from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
@@ -227,9 +226,8 @@ class Ratio:
 
     def _quantile(self, weights: tuple[float, ...], beta: float) -> float:
         """Return what these multiples of the noises pass, one lattice step each included."""
-        return float(_quantiles(np.array(weights), beta, bool(self.delta))) * self.scale + sum(
-            weights
-        )
+        noise = float(_quantiles(np.array(weights), beta, gaussian=bool(self.delta)))
+        return noise * self.scale + sum(weights)
 
     def limits(self, drawn: Pair, beta: float) -> tuple[float, float]:
         """Return the ends of the fraction, by Fieller.
@@ -239,7 +237,7 @@ class Ratio:
         first, second = drawn
         at_0, at_1 = (first + second, first - second) if self.replaced else (first, -second)
         for b in lower_risks(beta):
-            q = _table(self.replaced, b, bool(self.delta)) * self.scale + 2
+            q = _table(b, replaced=self.replaced, gaussian=bool(self.delta)) * self.scale + 2
             if inside := accepted(float(at_0), float(at_1), q):
                 p = self.fraction(drawn)
                 return min(inside[0], p), max(inside[1], p)
@@ -280,15 +278,15 @@ class Ratio:
         return least_fixed(noisy, 1.0)
 
 
-def _quantiles(weights: NDArray[np.float64], beta: float, gaussian: bool) -> NDArray[np.float64]:  # noqa: FBT001
+def _quantiles(weights: NDArray[np.float64], beta: float, *, gaussian: bool) -> NDArray[np.float64]:
     if gaussian:
         return np.asarray(gaussian_quantile(beta) * np.sqrt((weights * weights).sum(-1)))
     return laplace_quantile(weights, beta)
 
 
 @lru_cache(256)
-def _table(replaced: bool, beta: float, gaussian: bool) -> NDArray[np.float64]:  # noqa: FBT001
+def _table(beta: float, *, replaced: bool, gaussian: bool) -> NDArray[np.float64]:
     """Return the quantiles of the line's noise at `KNOTS`, for noises of scale 1."""
     p = KNOTS
     first, second = (np.ones_like(p), np.abs(1 - 2 * p)) if replaced else (1 - p, p)
-    return _quantiles(np.stack((first, second), -1), beta, gaussian)
+    return _quantiles(np.stack((first, second), -1), beta, gaussian=gaussian)

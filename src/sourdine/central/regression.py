@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from attrs import field, frozen
 
-from sourdine.central.distribution import ReadOff, read_off
+from sourdine.central.cdf import ReadOff, read_off
 from sourdine.central.mean import read_method
 from sourdine.central.moments import NoisyMoments
 from sourdine.central.products import MOST_CELLS, ProductSums

@@ -8,8 +8,9 @@ from rich.markup import escape
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from sourdine.audit import ALPHA, Row, chosen
+from sourdine.audit import Row, chosen
 from sourdine.audit.checks import audit_rows
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.cli.command import Terminal
 
 if TYPE_CHECKING:

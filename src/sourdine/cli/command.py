@@ -19,7 +19,7 @@ from typer.core import TyperCommand, TyperGroup
 from sourdine.errors import ParameterError, PythonWording, SourdineError, literal
 from sourdine.exact import given
 from sourdine.parameters.kinds import apart
-from sourdine.results.formatting import printable
+from sourdine.results.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence

@@ -11,8 +11,7 @@ from sourdine.cli.command import Terminal
 from sourdine.data import wages
 from sourdine.errors import SourdineError
 from sourdine.results import figures
-from sourdine.results.formatting import row, shown
-from sourdine.results.tables import interval_head, interval_text
+from sourdine.results.tables import interval_head, interval_text, row, shown
 from sourdine.session import Session
 
 if TYPE_CHECKING:

@@ -163,6 +163,27 @@ Chained = Annotated[
         text="Rows are a stationary Markov chain with this second eigenvalue, such as 0.5.",
     ),
 ]
+MostError = Annotated[
+    str | None,
+    term(
+        "--error",
+        metavar="NUMBER",
+        text="Refuse answers whose half-width would exceed this, such as 0.05.",
+    ),
+]
+LossName = Annotated[
+    str,
+    term("--loss", metavar="NAME", text="zero-one (misclassifications) or absolute (distances)."),
+]
+LossScale = Annotated[
+    str | None,
+    term(
+        "--scale",
+        metavar="NUMBER",
+        text="The distance that counts as a loss of 1, with --loss absolute.",
+    ),
+]
+DataName = Annotated[str | None, term("--name", metavar="TEXT", text="The name of the data.")]
 
 
 def open_guard(path: Path) -> GuardedHoldout:
@@ -562,34 +583,13 @@ def init(
             rich_help_panel=DATA,
         ),
     ] = None,
-    error: Annotated[
-        str | None,
-        term(
-            "--error",
-            metavar="NUMBER",
-            text="Refuse answers whose half-width would exceed this, such as 0.05.",
-        ),
-    ] = None,
+    error: MostError = None,
     confidence: Confidence = "0.95",
     blocks: Blocked = None,
     markov: Chained = None,
-    loss: Annotated[
-        str,
-        term(
-            "--loss", metavar="NAME", text="zero-one (misclassifications) or absolute (distances)."
-        ),
-    ] = "zero-one",
-    scale: Annotated[
-        str | None,
-        term(
-            "--scale",
-            metavar="NUMBER",
-            text="The distance that counts as a loss of 1, with --loss absolute.",
-        ),
-    ] = None,
-    name: Annotated[
-        str | None, term("--name", metavar="TEXT", text="The name of the data.")
-    ] = None,
+    loss: LossName = "zero-one",
+    scale: LossScale = None,
+    name: DataName = None,
     json: Json = False,
     read: Declared,
 ) -> None:

@@ -13,9 +13,9 @@ from sourdine.privacy.guarantee import percent, shown
 from sourdine.reports.about import About, check_text, lacking
 from sourdine.reports.deployment import entry, to_yaml
 from sourdine.reports.report import FiledReport, ending
-from sourdine.results.formatting import printable
-from sourdine.session import FileLedger
-from sourdine.session.accounts import KINDS, RemainingBudget, SumAccount
+from sourdine.results.tables import printable
+from sourdine.session.charges import KINDS, RemainingBudget, SumAccount
+from sourdine.session.ledger import FileLedger
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -177,7 +177,8 @@ def _text(name: str, *flags: str, panel: str, metavar: str, text: str) -> Option
 
 
 def _flag(name: str, *, panel: str, text: str) -> Option:
-    return Option(name, bool, typer.Option(f"--{name}", help=text, rich_help_panel=panel), False)  # noqa: FBT003
+    info = typer.Option(f"--{name}", help=text, rich_help_panel=panel)
+    return Option(name, bool, info, default=False)
 
 
 FILE = Option(
@@ -256,7 +257,7 @@ NO_KEEP = Option(
         help="Do not store the released value in the ledger. Reports will not contain it.",
         rich_help_panel=PRIVACY,
     ),
-    False,  # noqa: FBT003
+    default=False,
 )
 DECILES = _flag("deciles", panel=WHAT, text="The nine deciles, 0.1 to 0.9.")
 QUARTILES = _flag("quartiles", panel=WHAT, text="The three quartiles, 0.25, 0.5 and 0.75.")

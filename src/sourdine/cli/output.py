@@ -19,7 +19,7 @@ from sourdine.cli.command import Terminal
 from sourdine.errors import MissingExtraError, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.results.figures import write_page
-from sourdine.results.formatting import printable
+from sourdine.results.tables import printable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

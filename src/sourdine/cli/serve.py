@@ -355,6 +355,21 @@ def add_guard_commands(serve: typer.Typer) -> None:
     serve.command(name="grant-team")(_grant_team)
 
 
+ScoreError = Annotated[
+    str,
+    term("--error", metavar="NUMBER", text="The maximum error of a score that is shown."),
+]
+LossName = Annotated[
+    str,
+    term("--loss", metavar="NAME", text="zero-one (misclassifications) or absolute (distances)."),
+]
+LossScale = Annotated[
+    str | None,
+    term("--scale", metavar="NUMBER", text="The distance that counts as a loss of 1."),
+]
+ScoreStep = Annotated[str | None, term("--step", metavar="NUMBER", text="The step of the scores.")]
+
+
 def _add_guard(
     name: GuardName,
     source: Annotated[
@@ -366,24 +381,11 @@ def _add_guard(
         str | None,
         typer.Option("--column", "-c", metavar="NAME", help="The column of the labels."),
     ] = None,
-    error: Annotated[
-        str,
-        term("--error", metavar="NUMBER", text="The maximum error of a score that is shown."),
-    ],
-    loss: Annotated[
-        str,
-        term(
-            "--loss", metavar="NAME", text="zero-one (misclassifications) or absolute (distances)."
-        ),
-    ] = "zero-one",
-    scale: Annotated[
-        str | None,
-        term("--scale", metavar="NUMBER", text="The distance that counts as a loss of 1."),
-    ] = None,
+    error: ScoreError,
+    loss: LossName = "zero-one",
+    scale: LossScale = None,
     confidence: Confidence = "0.95",
-    step: Annotated[
-        str | None, term("--step", metavar="NUMBER", text="The step of the scores.")
-    ] = None,
+    step: ScoreStep = None,
     blocks: Blocked = None,
     markov: Chained = None,
     text: Annotated[

@@ -26,9 +26,8 @@ from sourdine.plan.explanation import explain
 from sourdine.plan.plans import error_text
 from sourdine.privacy import Guarantee
 from sourdine.privacy.guarantee import shown
-from sourdine.results.formatting import json_text
-from sourdine.results.tables import Sheet
-from sourdine.session.accounts import RemainingBudget, read_budget
+from sourdine.results.tables import Sheet, json_text
+from sourdine.session.charges import RemainingBudget, read_budget
 from sourdine.session.ledger import opened_ledger
 from sourdine.session.session import Admission
 from sourdine.storage.database import is_address

@@ -116,8 +116,7 @@ def _serve(
     """
     import asyncio
 
-    from sourdine.survey.collector import Collector
-    from sourdine.survey.serving import WebServer
+    from sourdine.survey.serving import Collector, WebServer
 
     async def run() -> int:
         collector = Collector(store, public=not hide)

@@ -1,6 +1,7 @@
 """Sessions and leaderboards on data that lie on a server: the same calls, from afar."""
 
-from sourdine.client.guard import RemoteGuard
-from sourdine.client.session import Remote, RemoteSession
+from sourdine.client.session import Remote
 
-__all__ = ["Remote", "RemoteGuard", "RemoteSession"]
+__all__ = [
+    "Remote",
+]

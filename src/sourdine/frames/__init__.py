@@ -31,8 +31,7 @@ count; noise is never added inside them.
 """
 
 from sourdine.frames.cells import Codes, Edges, Ticks
-from sourdine.frames.engine import Tally
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import Reading
 
-__all__ = ["Codes", "Edges", "Frame", "Reading", "Tally", "Ticks"]
+__all__ = ["Codes", "Edges", "Frame", "Reading", "Ticks"]

@@ -3,13 +3,11 @@
 ===========  =======================================================================================
 ``compare``  comparison of two laws: divergence, hockey stick, total variation
 ``law``      `Law`: a distribution on the integers in closed form, and the normal quantiles
-``pieces``   the pieces and tails that a law consists of
 ``product``  `Product`: the joint law of independent integers
 ===========  =======================================================================================
 """
 
-from sourdine.laws.compare import Certified
 from sourdine.laws.law import Law
 from sourdine.laws.product import Product, alone
 
-__all__ = ["Certified", "Law", "Product", "alone"]
+__all__ = ["Law", "Product", "alone"]

@@ -10,7 +10,14 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.laws import compare
-from sourdine.laws.pieces import Pieces, Tail, log_sum, mean_offset, offset_of_mass, variance_offset
+from sourdine.laws.compare import (
+    Pieces,
+    Tail,
+    log_sum,
+    mean_offset,
+    offset_of_mass,
+    variance_offset,
+)
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ of them: `Subsample`.
 ``exponential``          the exponential mechanism and permute-and-flip over a finite list of
                          candidates
 ``gaussian``             the Gaussian mechanism on integers, with three calibrations
-``inputs``               reading private inputs and the parameters that mechanisms share
 ``laplace``              the Laplace mechanism on integers
 ``mechanism``            `Mechanism`: release, law, guarantee and error; transcripts and the audit's
                          registry
@@ -31,7 +30,7 @@ from sourdine.mechanisms.densities import Gridded, InverseLength
 from sourdine.mechanisms.exponential import Exponential, PermuteAndFlip
 from sourdine.mechanisms.gaussian import Gaussian
 from sourdine.mechanisms.laplace import Laplace
-from sourdine.mechanisms.mechanism import Mechanism, Specimen, recording, register
+from sourdine.mechanisms.mechanism import Mechanism, Specimen, register
 from sourdine.mechanisms.randomized_response import RandomizedResponse, Warner
 from sourdine.mechanisms.staircase import Staircase
 from sourdine.mechanisms.subsample import Subsample
@@ -52,6 +51,5 @@ __all__ = [
     "Staircase",
     "Subsample",
     "Warner",
-    "recording",
     "register",
 ]

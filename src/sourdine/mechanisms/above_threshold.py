@@ -13,10 +13,19 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import given, integer
 from sourdine.laws import Law
-from sourdine.mechanisms import inputs as read
-from sourdine.mechanisms.inputs import add, may_move, moved, read_vector
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, read_scale, register
+from sourdine.mechanisms.mechanism import (
+    Mechanism,
+    Specimen,
+    add,
+    may_move,
+    moved,
+    read_beta,
+    read_scale,
+    read_vector,
+    register,
+)
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
@@ -26,7 +35,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
 
     Answers = NDArray[np.int64]

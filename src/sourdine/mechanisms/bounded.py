@@ -13,7 +13,7 @@ from attrs import Factory, field, frozen
 from sourdine import noise
 from sourdine.exact import Real, exp_neg, one_of
 from sourdine.laws import Law
-from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.laplace import laplace_error
 from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register
 from sourdine.mechanisms.staircase import gamma_l1, gamma_l2
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Minimise
+    from sourdine.mechanisms.mechanism import Minimise
     from sourdine.noise import Source
 
 

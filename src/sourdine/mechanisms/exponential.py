@@ -12,9 +12,16 @@ from attrs import field, frozen
 from sourdine import noise
 from sourdine.exact import integer
 from sourdine.laws import Law
-from sourdine.mechanisms import inputs as read
-from sourdine.mechanisms.inputs import may_move, moved, read_vector
-from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, register
+from sourdine.mechanisms import mechanism as read
+from sourdine.mechanisms.mechanism import (
+    Mechanism,
+    Specimen,
+    may_move,
+    moved,
+    read_beta,
+    read_vector,
+    register,
+)
 from sourdine.privacy import ADD_REMOVE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
 
     Scores = NDArray[np.int64]

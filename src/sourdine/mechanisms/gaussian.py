@@ -14,16 +14,24 @@ from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import Real, one_of
 from sourdine.laws import Law, Product
-from sourdine.mechanisms import inputs as read
-from sourdine.mechanisms.inputs import add, read_ticks, within
-from sourdine.mechanisms.mechanism import Additive, Specimen, read_beta, read_scale, register
+from sourdine.mechanisms import mechanism as read
+from sourdine.mechanisms.mechanism import (
+    Additive,
+    Specimen,
+    add,
+    read_beta,
+    read_scale,
+    read_ticks,
+    register,
+    within,
+)
 from sourdine.privacy import ADD_REMOVE, Concentrated, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
 
 

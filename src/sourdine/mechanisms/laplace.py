@@ -12,10 +12,18 @@ from attrs import Factory, field, frozen
 
 from sourdine import noise
 from sourdine.laws import Law, Product
-from sourdine.laws.pieces import Tail
-from sourdine.mechanisms import inputs as read
-from sourdine.mechanisms.inputs import add, read_ticks, within
-from sourdine.mechanisms.mechanism import Additive, Specimen, read_beta, read_scale, register
+from sourdine.laws.compare import Tail
+from sourdine.mechanisms import mechanism as read
+from sourdine.mechanisms.mechanism import (
+    Additive,
+    Specimen,
+    add,
+    read_beta,
+    read_scale,
+    read_ticks,
+    register,
+    within,
+)
 from sourdine.noise.laplace import laplace_bits
 from sourdine.privacy import ADD_REMOVE, Guarantee, Part, Relation
 
@@ -23,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
     from sourdine.noise.laplace import LaplaceBits
 

@@ -15,7 +15,7 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg, given, integer, one_of, positive, probability
 from sourdine.laws import Law
-from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register
 from sourdine.noise.source import uniform_codes
 from sourdine.privacy import LOCAL, Guarantee, Part

@@ -14,10 +14,17 @@ from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, integer
 from sourdine.laws import Law
-from sourdine.laws.pieces import Pieces, Tail
-from sourdine.mechanisms import inputs as read
-from sourdine.mechanisms.inputs import add, read_one
-from sourdine.mechanisms.mechanism import Additive, Specimen, read_beta, read_scale, register
+from sourdine.laws.compare import Pieces, Tail
+from sourdine.mechanisms import mechanism as read
+from sourdine.mechanisms.mechanism import (
+    Additive,
+    Specimen,
+    add,
+    read_beta,
+    read_one,
+    read_scale,
+    register,
+)
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
 if TYPE_CHECKING:
@@ -25,7 +32,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Minimise, Value
+    from sourdine.mechanisms.mechanism import Minimise, Value
     from sourdine.noise import Source
 
 

@@ -15,9 +15,8 @@ from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, number
 from sourdine.laws import Law
-from sourdine.mechanisms.inputs import REACH, read_ticks
 from sourdine.mechanisms.laplace import Laplace
-from sourdine.mechanisms.mechanism import Mechanism, Specimen, register
+from sourdine.mechanisms.mechanism import REACH, Mechanism, Specimen, read_ticks, register
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, composition
 from sourdine.privacy.accounting.parts import on_sample
 
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
 
     Records = NDArray[np.int64]

@@ -29,13 +29,12 @@ from sourdine.noise.selection import (
     choose_run,
     permute_and_flip,
 )
-from sourdine.noise.source import SYSTEM, SeededSource, Source, SystemSource, uniform_below
+from sourdine.noise.source import SYSTEM, SeededSource, Source, uniform_below
 
 __all__ = [
     "SYSTEM",
     "SeededSource",
     "Source",
-    "SystemSource",
     "bernoulli",
     "bernoulli_exp",
     "bernoulli_table",

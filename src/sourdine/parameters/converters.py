@@ -6,6 +6,7 @@ import datetime as dt
 from collections import Counter
 from collections.abc import Mapping
 from datetime import timedelta
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from typing import TYPE_CHECKING, Any, Literal, cast
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 DateBounds = tuple[dt.date, dt.date]
 """Two dates, or two times without a zone."""
 EXAMPLE = ("2020-01-01", "2024-12-31")
+PLAIN = {int, float, Decimal, Fraction}
 
 
 def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
@@ -46,6 +48,8 @@ def dates(x: Iterable[object], parameter: str) -> tuple[dt.date, ...] | None:
     (datetime.datetime(2020, 1, 1, 0, 0), datetime.datetime(2020, 1, 2, 10, 0))
     """
     typed = list(x)
+    if all(type(part) in PLAIN for part in typed):
+        return None
     read = [read_date(part) for part in typed]
     there = [date for date in read if date is not None]
     if not there:
@@ -83,7 +87,7 @@ def duration(x: object, parameter: str) -> dt.timedelta | None:
     >>> duration("15 min", "step"), duration(15, "step")
     (datetime.timedelta(seconds=900), None)
     """
-    lasting = read_duration(x)
+    lasting = None if type(x) in PLAIN else read_duration(x)
     if lasting is None and isinstance(x, str) and any(map(str.isalpha, x)):
         lasts = any(map(str.isdigit, x))
         raise (ParameterError if lasts else ParameterTypeError)(
@@ -242,7 +246,7 @@ def flag(x: object, parameter: str) -> bool:
 
 def read(x: Reading | Mapping[str, Any] | None) -> Reading:
     """Return the declared format of text."""
-    return Reading.of(x)
+    return x if isinstance(x, Reading) else Reading.of(x)
 
 
 def delta(x: Number) -> Fraction:
@@ -646,6 +650,11 @@ def keys(x: Sequence[Any] | Mapping[str, Sequence[Any]] | str | None) -> Any:
 def other(x: bool) -> bool:  # noqa: FBT001
     """Return whether rows without a listed key form a group of their own."""
     return flag(x, "other")
+
+
+def population(x: bool) -> bool:  # noqa: FBT001
+    """Return whether the population is asked about."""
+    return flag(x, "population")
 
 
 def matched(by: str | tuple[str, ...], keys: Any) -> tuple[Any, ...] | str:

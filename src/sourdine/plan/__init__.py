@@ -16,7 +16,6 @@ does with the same parameters. *Checked by* ``test_a_plan_is_for_what_the_functi
 from the truth after so many answers. `explain` says what an epsilon means to one person.
 
 ===============  ===================================================================================
-``batch``        several statistics under one total, composed
 ``explanation``  what an epsilon means to one person: odds, tests and chances
 ``planner``      from what a person types to a plan
 ``plans``        `Plan`: what would be released, what it costs, and its error
@@ -29,13 +28,12 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterTypeError
-from sourdine.plan.explanation import Explanation, explain
+from sourdine.plan.explanation import explain
 from sourdine.plan.planner import Planner
 from sourdine.plan.plans import Plan
 from sourdine.questions import STATISTICS
 
 __all__ = [
-    "Explanation",
     "Plan",
     "Planner",
     "cdf",

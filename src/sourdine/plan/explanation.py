@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, integer
-from sourdine.privacy import ADD_REMOVE, Adversary, Guarantee
-from sourdine.privacy.adversary import MOST
+from sourdine.privacy import ADD_REMOVE, Guarantee
+from sourdine.privacy.composition import MOST, Adversary
 from sourdine.privacy.guarantee import shown
 from sourdine.results.figures import BLUE, GREY, INK, NOTE, RED, RULE, SOFT, canvas, saved
-from sourdine.results.formatting import json_text
-from sourdine.results.tables import Displayable, Sheet
+from sourdine.results.tables import Displayable, Sheet, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -16,8 +16,7 @@ from sourdine.exact import at_least, given, positive
 from sourdine.exact import number as number_of
 from sourdine.parameters.question import Question, kept_of, read
 from sourdine.parameters.question import typed_values as given_of
-from sourdine.plan.batch import Plans, alike_key, fitted
-from sourdine.plan.plans import Plan, number
+from sourdine.plan.plans import Plan, Plans, alike_key, fitted, number
 from sourdine.privacy.accounting import Filter, Part, compose
 from sourdine.questions import Statistics
 

@@ -4,8 +4,6 @@ Numbers are exact rationals; irrational numbers are rounded against the user.
 
 ================  ==================================================================================
 ``accounting``    one (epsilon, delta) for hundreds of answers, certified
-``adversary``     what a guarantee leaves to an adversary who wants to learn about one person
-``budget``        privacy budgets: the rule of every charge, and a budget in memory
 ``composition``   composition of guarantees: basic, parallel, advanced, and amplification by
                   sampling
 ``concentrated``  zero-concentrated differential privacy, and its conversion to epsilon and delta
@@ -14,26 +12,14 @@ Numbers are exact rationals; irrational numbers are rounded against the user.
 """
 
 from sourdine.privacy.accounting import Part
-from sourdine.privacy.adversary import Adversary
-from sourdine.privacy.budget import Budget
-from sourdine.privacy.composition import (
-    compose,
-    compose_advanced,
-    group,
-    parallel,
-    poisson,
-    poisson_allowance,
-    without_replacement,
-    without_replacement_allowance,
-)
+from sourdine.privacy.composition import compose, compose_advanced, group, parallel, poisson
 from sourdine.privacy.concentrated import Concentrated
-from sourdine.privacy.guarantee import ADD_REMOVE, LOCAL, SUBSTITUTE, Guarantee, Relation
+from sourdine.privacy.guarantee import ADD_REMOVE, LOCAL, SUBSTITUTE, Budget, Guarantee, Relation
 
 __all__ = [
     "ADD_REMOVE",
     "LOCAL",
     "SUBSTITUTE",
-    "Adversary",
     "Budget",
     "Concentrated",
     "Guarantee",
@@ -44,7 +30,4 @@ __all__ = [
     "group",
     "parallel",
     "poisson",
-    "poisson_allowance",
-    "without_replacement",
-    "without_replacement_allowance",
 ]

@@ -12,14 +12,14 @@ from sourdine.privacy.guarantee import percent, shown
 from sourdine.reports import sections
 from sourdine.reports.about import TIERS, UNSAID, lacking
 from sourdine.reports.sections import algorithms
-from sourdine.results.formatting import STEERING, printable
+from sourdine.results.tables import STEERING, printable
 from sourdine.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from sourdine.reports.report import FiledReport
-    from sourdine.session.accounts import Total
+    from sourdine.session.charges import Total
 
 
 MARKS = re.compile(r"([\\`*_{}\[\]<>|#~$&])")

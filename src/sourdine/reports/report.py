@@ -16,10 +16,9 @@ from sourdine.privacy import Guarantee
 from sourdine.privacy.guarantee import percent, shown
 from sourdine.reports import sections as words
 from sourdine.reports.about import About
-from sourdine.reports.rendering import article, markdown, page
-from sourdine.reports.sections import sections
+from sourdine.reports.sections import article, markdown, page, sections
 from sourdine.results.answer import brief
-from sourdine.results.formatting import json_text
+from sourdine.results.tables import json_text
 from sourdine.session.charges import UnreadableError, require_sound
 from sourdine.storage.journal import now
 from sourdine.version import __version__
@@ -28,10 +27,9 @@ if TYPE_CHECKING:
     import os
     from collections.abc import Iterable
 
-    from sourdine.reports.rendering import Section
+    from sourdine.reports.sections import Section
     from sourdine.results.release import Release
-    from sourdine.session.accounts import Account, Charged, RemainingBudget, Total
-    from sourdine.session.charges import Charge, Terms
+    from sourdine.session.charges import Account, Charge, Charged, RemainingBudget, Terms, Total
     from sourdine.session.ledger import Ledger
 
 

@@ -4,10 +4,8 @@
 ``answer``      the base class of answers: printing, arithmetic, arrays, frames, JSON, and a history
 ``charts``      what a chart shows: marks, axes, and the numbers of each group
 ``figures``     charts drawn with matplotlib, and pages that hold them
-``formatting``  numbers, dates and texts as they are printed
 ``release``     `Release`: a published value with its cost, its mechanism and its caveats
 ``svg``         charts drawn as plain SVG
 ``tables``      tables with notes, and columns of numbers with intervals
-``templates``   pages made from Jinja templates: all texts are escaped
 ==============  ====================================================================================
 """

@@ -17,8 +17,17 @@ import numpy as np
 from sourdine.calendar import spelled
 from sourdine.errors import ParameterError, ParameterTypeError, SourdineError
 from sourdine.privacy.guarantee import shown as spent
-from sourdine.results.formatting import is_date, is_duration, json_text, printable
-from sourdine.results.tables import Displayable, Sheet, framed, label, with_ends
+from sourdine.results.tables import (
+    Displayable,
+    Sheet,
+    framed,
+    is_date,
+    is_duration,
+    json_text,
+    label,
+    printable,
+    with_ends,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from sourdine.errors import ParameterTypeError
-from sourdine.results.formatting import is_date, is_duration, places, printable, shown
-from sourdine.results.tables import interval_text
+from sourdine.results.tables import interval_text, is_date, is_duration, places, printable, shown
 from sourdine.results.tables import label as text_of
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Charts drawn with matplotlib, and pages that hold them."""
+"""Charts drawn with matplotlib, and pages made from templates."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ import numpy as np
 
 from sourdine.errors import MissingExtraError, ParameterError
 from sourdine.results.charts import MOST
-from sourdine.results.formatting import (
+from sourdine.results.tables import (
     date_axis,
     grouped,
     printable,
 )
-from sourdine.results.templates import environment
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 
     Answer = Any
+    from jinja2 import Environment
 
 
 # ---- Fonts and long names ------------------------------------------------------------------------
@@ -593,3 +593,28 @@ def beside_lines(axes: Any, chart: Chart) -> None:
 
 TITLE = 72
 """Letters of a line of a title."""
+
+
+# ---- Pages made from Jinja templates: all texts are escaped unless they are marked as HTML -------
+
+
+@cache
+def environment(package: str) -> Environment:
+    """Return the templates in the folder ``web`` of a package.
+
+    Jinja is imported here, since most programs make no page.
+
+    Examples
+    --------
+    >>> environment("sourdine.reports").from_string("<b>{{ name }}</b>").render(name="<i>")
+    '<b>&lt;i&gt;</b>'
+    """
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    return Environment(
+        loader=PackageLoader(package, "web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from sourdine.results.charts import MOST
 from sourdine.results.figures import SERIES
-from sourdine.results.formatting import printable, shown
-from sourdine.results.tables import interval_text
+from sourdine.results.tables import interval_text, printable, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

@@ -6,10 +6,7 @@
 ``datasets``     data sets: their public columns, and the operations on them
 ``guards``       guards on a server: registering, submissions, leaderboards
 ``labels``       the labels of guards, which stay in the server; and predictions, as teams send them
-``monitoring``   the log, the metrics, and the operations for administrators
 ``openapi``      the OpenAPI document, for all data sets and for one
-``opened_once``  `OpenedOnce`: what a worker opens when it is first asked for, such as the data of a
-                 data set
 ``pages``        the pages of a server: every number comes from the operations that scripts call,
                  too
 ``people``       accounts, logging in and out, and tokens

@@ -14,9 +14,8 @@ from starlette.responses import Response
 from starlette.routing import Mount, Route
 
 from sourdine.errors import SourdineError
-from sourdine.server import datasets, guards, monitoring, people, releases, surveys
+from sourdine.server import datasets, guards, people, releases, surveys
 from sourdine.server.auth import caller_of, visitor
-from sourdine.server.monitoring import write_line
 from sourdine.server.openapi import PREFIX
 from sourdine.server.pages.administration import nowhere, wants_page
 from sourdine.server.pages.routes import PAGES
@@ -29,7 +28,7 @@ from sourdine.server.requests import (
     read_body,
     unforeseen,
 )
-from sourdine.server.state import ServerSettings, ServerState
+from sourdine.server.state import OPERATIONS, ServerSettings, ServerState, write_line
 from sourdine.server.surveys import COLLECTED, collected
 
 if TYPE_CHECKING:
@@ -136,7 +135,7 @@ API = (
     *releases.LEDGER_OPERATIONS,
     *guards.OPERATIONS,
     *surveys.OPERATIONS,
-    *monitoring.OPERATIONS,
+    *OPERATIONS,
 )
 """All operations below ``/api/v1``."""
 

@@ -24,8 +24,7 @@ from sourdine.server.requests import END, NAME, PRINTABLE, Operation, reply
 from sourdine.server.sources import opened, require_below
 from sourdine.server.store.base import Dataset
 from sourdine.session import Terms
-from sourdine.session.accounts import read_budget
-from sourdine.session.charges import terms_row
+from sourdine.session.charges import read_budget, terms_row
 from sourdine.session.ledger import CHARGES
 
 if TYPE_CHECKING:

@@ -12,8 +12,8 @@ import msgspec
 from starlette.responses import Response
 
 from sourdine.adaptive.holdout.guard import GuardedHoldout
-from sourdine.adaptive.holdout.leaderboard import Leaderboard
-from sourdine.adaptive.holdout.sealed import (
+from sourdine.adaptive.holdout.leaderboard import (
+    Leaderboard,
     open_sealed,
     reached,
     sealed_facts,

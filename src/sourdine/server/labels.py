@@ -12,10 +12,9 @@ import csv
 from typing import TYPE_CHECKING
 
 from sourdine.adaptive.holdout.labels import Labels
-from sourdine.adaptive.holdout.sealed import is_sealed
+from sourdine.adaptive.holdout.leaderboard import is_sealed
 from sourdine.errors import ParameterError, SourdineError
-from sourdine.server.opened_once import OpenedOnce
-from sourdine.server.requests import RefusedError
+from sourdine.server.requests import OpenedOnce, RefusedError
 from sourdine.server.sources import ADDRESS, opened
 
 if TYPE_CHECKING:

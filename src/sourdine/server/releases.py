@@ -19,7 +19,7 @@ from sourdine.privacy import Guarantee
 from sourdine.questions import QUESTIONS
 from sourdine.reports.about import About
 from sourdine.reports.report import FiledReport
-from sourdine.results.formatting import json_text
+from sourdine.results.tables import json_text
 from sourdine.server.datasets import completed, require_listed, stored_columns
 from sourdine.server.requests import (
     MOST_QUESTIONS,
@@ -39,13 +39,13 @@ if TYPE_CHECKING:
 
     from sourdine.central import Statistic
     from sourdine.plan import Plan, Planner
-    from sourdine.plan.batch import Plans
+    from sourdine.plan.plans import Plans
     from sourdine.questions import Statistics
     from sourdine.server.requests import Incoming
     from sourdine.server.store.base import Dataset, StoredRelease
     from sourdine.server.store.checks import DatasetCheck
     from sourdine.session import Session
-    from sourdine.storage.table_journal import TableJournal
+    from sourdine.storage.journal import TableJournal
 
 
 # ---- From the body of a request to questions, by the parser of all interfaces -------------------

@@ -1,31 +1,195 @@
-"""Settings, and what a worker holds: the store and the open data sets."""
+"""Settings, and what a worker holds: the store, the open data sets, its log and metrics."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections import OrderedDict
+import sys
+from bisect import bisect_left
+from collections import Counter, OrderedDict, defaultdict
 from dataclasses import asdict, dataclass
+from itertools import accumulate
 from threading import Lock
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TextIO
+
+from starlette.responses import Response
 
 from sourdine.errors import SourdineError
 from sourdine.server.auth import Passwords
 from sourdine.server.datasets import stored_columns
 from sourdine.server.labels import HeldLabels
-from sourdine.server.monitoring import Metrics
-from sourdine.server.opened_once import OpenedOnce
-from sourdine.server.requests import RefusedError
+from sourdine.server.openapi import dataset_document, document
+from sourdine.server.requests import OVERSEERS, OpenedOnce, Operation, RefusedError, reply
 from sourdine.server.sources import opened
 from sourdine.server.store.base import Dataset, Guard, NotGrantedError
-from sourdine.server.store.datasets import NAME
+from sourdine.server.store.releases import NAME
 from sourdine.server.store.store import ServerStore
 from sourdine.server.surveys import OpenSurveys
 from sourdine.session import Session
+from sourdine.storage.journal import now
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
     from sourdine.server.auth import Caller
-    from sourdine.server.requests import Operation
+    from sourdine.server.requests import Incoming
+
+
+# ---- The log: one JSON object a line, of public facts alone --------------------------------------
+#
+# A line has the time, the method, the route as it is declared, the data set, who asked, the status
+# and the milliseconds. No body, no parameter, no answer, no address of a person is in it. *Checked
+# by* ``test_the_log_holds_no_private_value``.
+
+
+def write_line(event: str, facts: Mapping[str, object], stream: TextIO | None = None) -> None:
+    """Write a line of the log.
+
+    Examples
+    --------
+    >>> write_line("request", {"status": 200}, sys.stdout)  # doctest: +ELLIPSIS
+    {"time": "...", "event": "request", "status": 200}
+    """
+    line = json.dumps({"time": now(), "event": event, **facts}, ensure_ascii=True)
+    out = sys.stderr if stream is None else stream
+    try:
+        out.write(f"{line}\n")
+        out.flush()
+    except (OSError, ValueError):  # a log that cannot be written stops nobody
+        return
+
+
+# ---- What is counted, as Prometheus reads it: requests, latencies, releases, budgets left --------
+
+
+EDGES = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds."""
+
+
+class Metrics:
+    """Counts of one worker; no label holds what was asked or answered.
+
+    Examples
+    --------
+    >>> metrics = Metrics()
+    >>> metrics.count("GET", "/api/v1/datasets", 200, 0.02)
+    >>> print(metrics.text([("wages", {"epsilon": 0.75})]).splitlines()[-1])
+    sourdine_remaining{dataset="wages",kind="epsilon"} 0.75
+    """
+
+    def __init__(self) -> None:
+        self._lock = Lock()
+        self._requests: Counter[tuple[str, str, int]] = Counter()
+        self._buckets: defaultdict[str, list[int]] = defaultdict(lambda: [0] * (len(EDGES) + 1))
+        self._seconds: defaultdict[str, float] = defaultdict(float)
+
+    def count(self, method: str, route: str, status: int, seconds: float) -> None:
+        """Count a request: of which route, with which answer, and how long it took."""
+        with self._lock:
+            self._requests[method, route, status] += 1
+            self._buckets[route][bisect_left(EDGES, seconds)] += 1
+            self._seconds[route] += seconds
+
+    def text(self, remaining: Iterable[tuple[str, Mapping[str, float]]]) -> str:
+        """Return everything in the text format of Prometheus.
+
+        Parameters
+        ----------
+        remaining
+            What is left of each data set, by kind.
+        """
+        worker = os.getpid()
+        with self._lock:
+            lines = ["# TYPE sourdine_requests_total counter"]
+            for (method, route, status), number in sorted(self._requests.items()):
+                labels = f'worker="{worker}",method="{method}",route="{route}",status="{status}"'
+                lines.append(f"sourdine_requests_total{{{labels}}} {number}")
+            lines.append("# TYPE sourdine_request_seconds histogram")
+            for route, buckets in sorted(self._buckets.items()):
+                lines += self._histogram(route, buckets, worker)
+        lines.append("# TYPE sourdine_remaining gauge")
+        lines += [
+            f'sourdine_remaining{{dataset="{name}",kind="{kind}"}} {value:g}'
+            for name, kinds in remaining
+            for kind, value in kinds.items()
+        ]
+        return "\n".join(lines) + "\n"
+
+    def _histogram(self, route: str, buckets: list[int], worker: int) -> list[str]:
+        labels = f'worker="{worker}",route="{route}"'
+        sums = list(accumulate(buckets))
+        edges = [*(f"{edge:g}" for edge in EDGES), "+Inf"]
+        return [
+            *(
+                f'sourdine_request_seconds_bucket{{{labels},le="{edge}"}} {number}'
+                for edge, number in zip(edges, sums, strict=True)
+            ),
+            f"sourdine_request_seconds_sum{{{labels}}} {self._seconds[route]:.6f}",
+            f"sourdine_request_seconds_count{{{labels}}} {sums[-1]}",
+        ]
+
+
+# ---- For whoever runs the server: whether it is well, and what it counts -------------------------
+
+
+def health(call: Incoming) -> Response:
+    """Answer that the worker runs and the store can be read; nothing of what is in it."""
+    call.state.store.database.read(lambda rows: rows.one("SELECT 1"))
+    return reply({"status": "ok"})
+
+
+def metrics(call: Incoming) -> Response:
+    """Answer with what was counted, as Prometheus reads it."""
+    datasets = call.state.store.datasets
+    left = [
+        (one.name, {"share": 1 - float(datasets.ledger(one.name).account.share)})
+        for one in datasets.all()
+    ]
+    return Response(
+        call.state.metrics.text(left), 200, media_type="text/plain; version=0.0.4; charset=utf-8"
+    )
+
+
+def openapi(call: Incoming) -> Response:
+    """Answer with this API, described."""
+    return reply(document(call.state.operations))
+
+
+def dataset_openapi(call: Incoming) -> Response:
+    """Answer with this API, described for one data set."""
+    return reply(dataset_document(call.state.operations, call.dataset))
+
+
+OPERATIONS = (
+    Operation(
+        method="GET",
+        path="/datasets/{dataset}/openapi.json",
+        does=dataset_openapi,
+        text="Describe this API for one data set, with its columns and groups.",
+    ),
+    Operation(
+        method="GET",
+        path="/healthz",
+        does=health,
+        text="Return the health of the server.",
+        roles=(),
+    ),
+    Operation(
+        method="GET",
+        path="/openapi.json",
+        does=openapi,
+        text="Describe this API.",
+        roles=(),
+    ),
+    Operation(
+        method="GET",
+        path="/metrics",
+        does=metrics,
+        text="Return metrics in the format of Prometheus.",
+        roles=OVERSEERS,
+        gives="text/plain",
+    ),
+)
 
 
 # ---- What a server is started with, told to its workers through the environment ------------------

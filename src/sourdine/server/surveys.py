@@ -23,11 +23,11 @@ from sourdine.local import Number
 from sourdine.server.requests import Operation, RefusedError, reply
 from sourdine.server.store.base import NotGrantedError, SurveyEntry
 from sourdine.survey import Survey
-from sourdine.survey.collector import Collector
 from sourdine.survey.document import NAME, Examination, FieldProblem, examined, parsed
 from sourdine.survey.page import meaning, page, sure
 from sourdine.survey.precision import FEWEST, precision
 from sourdine.survey.results import results
+from sourdine.survey.serving import Collector
 from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:

@@ -1,7 +1,6 @@
 """One total for many releases, kept in a ledger.
 
 ============  ======================================================================================
-``accounts``  totals, accounts, and what remains of them
 ``charges``   charges: what a ledger holds, and how its lines are written and checked
 ``ledger``    ledgers: in memory, in a file, or in a database
 ``session``   `Session`: a data set with one total to spend on it
@@ -9,7 +8,7 @@
 """
 
 from sourdine.session.charges import Charge, Terms
-from sourdine.session.ledger import Call, FileLedger, Ledger
+from sourdine.session.ledger import Call, Ledger
 from sourdine.session.session import Session
 
-__all__ = ["Call", "Charge", "FileLedger", "Ledger", "Session", "Terms"]
+__all__ = ["Call", "Charge", "Ledger", "Session", "Terms"]

@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Protocol, TypeVar
 from sourdine.errors import BudgetExceededError, MissingFileError
 from sourdine.privacy.accounting.parts import of_promise
 from sourdine.session import charges as lines
-from sourdine.session.accounts import FilterAccount, under
+from sourdine.session.charges import FilterAccount, under
 from sourdine.storage.database import Address, SharedDatabase, is_address
-from sourdine.storage.journal import IDENTITY, FileKind, Journal
-from sourdine.storage.table_journal import TableJournal
+from sourdine.storage.journal import IDENTITY, FileKind, Journal, TableJournal
 from sourdine.version import __version__
 
 if TYPE_CHECKING:
@@ -22,10 +21,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from sourdine.privacy import Guarantee, Part, Relation
-    from sourdine.session.accounts import Account
-    from sourdine.session.charges import Charge, Terms
-    from sourdine.storage.journal import JournalTransaction, Row
-    from sourdine.storage.table_journal import TableTransaction
+    from sourdine.session.charges import Account, Charge, Terms
+    from sourdine.storage.journal import JournalTransaction, Row, TableTransaction
 
 
 # ---- A list of charges, wherever it is kept, and one that is kept in memory ----------------------
@@ -164,17 +161,17 @@ class Charging:
         of them together stays within the total, they are the whole of it: nothing is left then.
         """
         return self.declaring(
-            lambda whole: self._turn(lambda desk: self.write(desk, calls, whole=whole)), calls
+            lambda *, whole: self._turn(lambda desk: self.write(desk, calls, whole=whole)), calls
         )
 
-    def declaring(self, attempt: Callable[[bool], T], calls: Sequence[Call]) -> T:
-        """Attempt to charge calls; if they do not fit one by one, as the whole of the total."""
+    def declaring(self, attempt: Callable[..., T], calls: Sequence[Call]) -> T:
+        """Call ``attempt(whole=False)``; if its charges do not fit one by one, ``whole=True``."""
         try:
-            return attempt(False)  # noqa: FBT003 - not as the whole
+            return attempt(whole=False)
         except BudgetExceededError:
             if len(calls) < 2 or not self._is_whole(calls):
                 raise
-        return attempt(True)  # noqa: FBT003 - as the whole
+        return attempt(whole=True)
 
     def write(self, desk: Charger, calls: Sequence[Call], *, whole: bool = False) -> list[Charge]:
         """Write charges in a turn, or raise and write none.

@@ -34,8 +34,7 @@ from sourdine.questions import Statistics, named
 from sourdine.results.answer import History
 from sourdine.results.release import Release
 from sourdine.results.tables import Displayable, Sheet
-from sourdine.session.accounts import FilterAccount, RemainingBudget, read_budget
-from sourdine.session.charges import Terms
+from sourdine.session.charges import FilterAccount, RemainingBudget, Terms, read_budget
 from sourdine.session.ledger import Call, MemoryLedger, opened_ledger
 
 if TYPE_CHECKING:
@@ -47,8 +46,7 @@ if TYPE_CHECKING:
     from sourdine.privacy import Relation
     from sourdine.reports.about import About
     from sourdine.reports.report import FiledReport
-    from sourdine.session.accounts import Account, Charged, Total
-    from sourdine.session.charges import Charge
+    from sourdine.session.charges import Account, Charge, Charged, Total
     from sourdine.session.ledger import Ledger, StoredLedger
 
 

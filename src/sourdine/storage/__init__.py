@@ -5,6 +5,5 @@
 ``journal``        an append-only file whose lines form a hash chain
 ``locks``          locks between threads and processes, and writes that reach the disk
 ``postgres``       PostgreSQL: the dialect of the shared database, and read-only snapshots of tables
-``table_journal``  `TableJournal`: a journal whose head and lines are rows of a database
 =================  =================================================================================
 """

@@ -1,7 +1,6 @@
 """Surveys whose answers are randomised in the respondent's own hands.
 
 =====================  =============================================================================
-``collector``          `Collector`: the addresses of a survey, as an ASGI application
 ``database``           what a survey asks of its database, and how it is kept in an SQLite file
 ``demo``               a survey that runs on this machine, answered by simulated browsers
 ``device``             the reference of ``device.mjs`` and ``rounds.mjs`` in Python

@@ -16,12 +16,11 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 from sourdine.survey import device
-from sourdine.survey.collector import Collector
 from sourdine.survey.document import SKELETON, Survey
 from sourdine.survey.form import form_for_device
 from sourdine.survey.page import page
 from sourdine.survey.results import results
-from sourdine.survey.serving import WebServer
+from sourdine.survey.serving import Collector, WebServer
 from sourdine.survey.store import SurveyStore
 
 if TYPE_CHECKING:

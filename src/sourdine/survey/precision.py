@@ -17,9 +17,8 @@ from sourdine.local.rounds.respondent import Panel
 from sourdine.local.table.estimates import Estimates
 from sourdine.noise import SeededSource
 from sourdine.privacy.guarantee import shown
-from sourdine.results.formatting import grouped, json_text
 from sourdine.results.release import SHOWN
-from sourdine.results.tables import Displayable, Sheet
+from sourdine.results.tables import Displayable, Sheet, grouped, json_text
 from sourdine.survey.page import meaning, page, sure
 
 if TYPE_CHECKING:

@@ -15,10 +15,16 @@ from markupsafe import Markup, escape
 from sourdine.local import Choice, Choices, Flag, Number
 from sourdine.local.table.columns import NO_ANSWER
 from sourdine.local.table.crossed import names
-from sourdine.results.formatting import json_text, shown
+from sourdine.results.figures import environment
 from sourdine.results.release import SHOWN
-from sourdine.results.tables import Displayable, Sheet, interval_head, interval_text
-from sourdine.results.templates import environment
+from sourdine.results.tables import (
+    Displayable,
+    Sheet,
+    interval_head,
+    interval_text,
+    json_text,
+    shown,
+)
 from sourdine.survey.page import source
 from sourdine.survey.precision import FEWEST, precision
 

@@ -7,8 +7,8 @@ from itertools import combinations_with_replacement
 import numpy as np
 import pytest
 
-from sourdine.audit import ALPHA, p_value, worst_case
-from sourdine.audit.exhaustive import TOLERANCE
+from sourdine.audit import p_value, worst_case
+from sourdine.audit.exhaustive import ALPHA, TOLERANCE
 from sourdine.central.quantiles import chain
 from sourdine.central.quantiles.points import Points, Window
 from sourdine.noise import SeededSource

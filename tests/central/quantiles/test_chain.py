@@ -6,7 +6,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from sourdine.audit import ALPHA, p_value
+from sourdine.audit import p_value
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.central.quantiles.algorithm import FreeTotal, OfRecords
 from sourdine.central.quantiles.chain import (
     LONGEST,

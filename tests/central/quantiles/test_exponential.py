@@ -6,7 +6,8 @@ from math import exp, log
 import numpy as np
 import pytest
 
-from sourdine.audit import ALPHA, p_value
+from sourdine.audit import p_value
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.central.quantiles import exponential
 from sourdine.central.quantiles.exponential import FAR, LEAST, ROUNDING, QExp, decay
 from sourdine.central.quantiles.points import Points

@@ -7,7 +7,8 @@ from math import exp, factorial, log
 import numpy as np
 import pytest
 
-from sourdine.audit import ALPHA, p_value
+from sourdine.audit import p_value
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.central.quantiles import joint
 from sourdine.central.quantiles.algorithm import FLOATS, Fixed, FreeTotal, OfRecords
 from sourdine.central.quantiles.chain import LONGEST, LongChain

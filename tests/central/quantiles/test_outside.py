@@ -6,7 +6,8 @@ from itertools import product
 import numpy as np
 import pytest
 
-from sourdine.audit import ALPHA, p_value
+from sourdine.audit import p_value
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.central.quantiles.algorithm import Fixed, FreeTotal, OfRecords
 from sourdine.central.quantiles.chain import _Flagged, draw_outside
 from sourdine.central.quantiles.joint import SHELLS, JointSampler

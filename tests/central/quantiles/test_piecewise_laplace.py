@@ -5,7 +5,8 @@ from math import log
 import numpy as np
 import pytest
 
-from sourdine.audit import ALPHA, p_value
+from sourdine.audit import p_value
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.central.quantiles import exponential, piecewise_laplace
 from sourdine.central.quantiles.piecewise_laplace import PiecewiseLaplace
 from sourdine.central.quantiles.points import Points

@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from sourdine import noise
-from sourdine.audit import ALPHA, p_value
+from sourdine.audit import p_value
+from sourdine.audit.exhaustive import ALPHA
 from sourdine.central.quantiles import points as ranked
 from sourdine.central.quantiles import tree as trees
 from sourdine.central.quantiles.naive import bin_edges, counts_below

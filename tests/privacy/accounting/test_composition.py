@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 from sourdine.privacy import Guarantee, compose_advanced
-from sourdine.privacy.accounting import Ends, Part, compose
+from sourdine.privacy.accounting import Part, compose
+from sourdine.privacy.accounting.composition import Ends
 from sourdine.privacy.accounting.losses import Value, concentrated, dominated, dominating
 
 F = Fraction

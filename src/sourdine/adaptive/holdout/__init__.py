@@ -8,7 +8,6 @@
 ``leaderboard``  `Leaderboard`: the Ladder on a guard, its steps and its chart
 ``losses``       losses of predictions, and evidence that a new one is better
 ``planning``     how wide the answers of a guard or a leaderboard will be, before anything is asked
-``sealed``       guards whose labels are kept elsewhere: the journal holds only a seal of them
 ``store``        where a guard keeps its labels, the predictions that hold, and the leaderboard
 ===============  ===================================================================================
 """

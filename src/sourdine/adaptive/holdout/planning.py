@@ -18,8 +18,7 @@ from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.errors import ParameterError
 from sourdine.exact import integer, number, positive, rational
-from sourdine.results.formatting import grouped
-from sourdine.results.tables import Displayable, Sheet
+from sourdine.results.tables import Displayable, Sheet, grouped
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

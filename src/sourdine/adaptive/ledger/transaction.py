@@ -243,8 +243,8 @@ class Turn:
             Whether to refuse what would take the next half-width above the ledger's error; False
             for who keeps the intervals within it in another way.
         """
-        yes = self.spent.bit(True, claim=claim)  # noqa: FBT003
-        no = self.spent.bit(False, claim=claim)  # noqa: FBT003
+        yes = self.spent.bit(answer=True, claim=claim)
+        no = self.spent.bit(answer=False, claim=claim)
         told = yes if flag(answer, "answer") else no
         dearest = no if yes.yes > no.no else yes
         return self._charge(told, dearest if limited else None, what)

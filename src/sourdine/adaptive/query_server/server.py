@@ -568,8 +568,8 @@ class QueryServer:
     def _afford(self, turn: Turn, cells: list[Cell]) -> None:
         """Refuse a look whose dearest answer would not fit, before there is one."""
         limit = self.ledger.error
-        surprise = turn.spent.bit(True).value(self._tally.dearest(cells))  # noqa: FBT003
-        after = max(map(self.ledger.halfwidth_after, (surprise, turn.spent.bit(False))))  # noqa: FBT003
+        surprise = turn.spent.bit(answer=True).value(self._tally.dearest(cells))
+        after = max(map(self.ledger.halfwidth_after, (surprise, turn.spent.bit(answer=False))))
         if limit is not None and after > limit:
             raise BudgetExceededError(
                 "the next half-width",

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 from sourdine.adaptive.robust.proof import copies_needed
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, number
-from sourdine.results.formatting import shown
 from sourdine.results.release import beta_of
-from sourdine.results.tables import Displayable, Sheet
+from sourdine.results.tables import Displayable, Sheet, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable

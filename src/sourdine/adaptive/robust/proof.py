@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import ceil, exp, expm1, inf, log, log1p, sinh, sqrt, tanh
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sourdine.adaptive.information import largest
 from sourdine.adaptive.ledger.dependence import coin_divergence
-from sourdine.errors import ParameterError
-from sourdine.exact import at_least, given, integer, number, one_of, positive
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
+from sourdine.exact import at_least, given, integer, kind, number, one_of, positive, rational
 from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
 
     Floats = NDArray[np.float64]
+    from collections.abc import Callable
+    from fractions import Fraction
 
 
 # ---- How many copies a proof needs, and what a step then costs -----------------------------------
@@ -435,3 +437,116 @@ def _holds(steps: int, b: float, said: float, rate: float) -> bool:
         return True
     apart = b * (log(b) - log_q) + (1 - b) * (log1p(-b) - log1p(-exp(log_q)))
     return apart >= steps * said * (1 + _SLACK)
+
+
+# ---- Exact recomputation, put off for as long as the last value is still good --------------------
+
+
+class Lazy:
+    r"""The value of a Lipschitz function of a changing input, recomputed only when it must be.
+
+    Parameters
+    ----------
+    exact
+        Returns the value for the current input.
+    state
+        Has ``update(*change)`` and is told of every change; left out if whoever changes the input
+        does so itself and calls `update` once for each change.
+    lipschitz
+        :math:`\ell`, by how much one update can change the value.
+    error
+        :math:`\alpha`, above 0 and at most 1.
+
+    Attributes
+    ----------
+    recomputations
+        How often ``exact`` ran.
+
+    Notes
+    -----
+    *Claim*: an answer is within ``error``, relatively, of the exact value. *Checked by*
+    ``test_lazy_answers_are_always_right``.
+
+    Examples
+    --------
+    >>> members = set()
+    >>> size = Lazy(lambda: len(members), error=0.25)
+    >>> answers = []
+    >>> for person in range(1000):
+    ...     members.add(person)
+    ...     size.update()
+    ...     answers.append(size.query())
+    >>> size.recomputations, answers[-1], size.interval()
+    (31, 921.0, (842.0, 1000.0))
+    """
+
+    __slots__ = ("_exact", "_since", "_state", "_value", "error", "lipschitz", "recomputations")
+
+    def __init__(
+        self,
+        exact: Callable[[], float],
+        state: Any = None,
+        *,
+        lipschitz: Number = 1,
+        error: Number = 0.25,
+    ) -> None:
+        if not callable(exact):
+            raise ParameterTypeError(
+                "exact", "be a function", kind(exact), "Use Lazy(lambda: graph.mincut())."
+            )
+        if state is not None and not callable(getattr(state, "update", None)):
+            raise ParameterTypeError(
+                "state",
+                "have a method update(*change)",
+                kind(state),
+                "Omit {state} and call update() once for each change.",
+                state=LEFT_OUT,
+            )
+        self._exact, self._state = exact, state
+        self.lipschitz = positive(lipschitz, "lipschitz")
+        self.error = number(error, "error", above=0, most=1)
+        self.recomputations = 0
+        self._since = 0
+        self._value: Fraction | None = None
+
+    def update(self, *change: Any) -> None:
+        """Hand a change to the state and count it."""
+        if self._state is not None:
+            self._state.update(*change)
+        self._since += 1
+
+    def query(self) -> float:
+        """Return a value within ``error`` of the exact one."""
+        v = self._value
+        if v is None or self._drift > self.error * abs(v) / (1 + self.error):
+            v = self._value = rational(self._exact(), "exact()")
+            self._since = 0
+            self.recomputations += 1
+        return float(v)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the ends between which the exact value lies, for sure."""
+        v = rational(self.query(), "exact()")
+        return float(v - self._drift), float(v + self._drift)
+
+    def certificate(self) -> int:
+        """Return how many adaptive steps are proved: more than anyone takes."""
+        return self.proof().steps
+
+    def proof(self) -> Proof:
+        """Return what is proved and on which grounds."""
+        return Proof(
+            ENDLESS,
+            0.0,
+            f"deterministic, if one update changes the value by {float(self.lipschitz):g} at most",
+        )
+
+    def __repr__(self) -> str:
+        return (
+            f"Lazy(lipschitz={float(self.lipschitz):g}, error={float(self.error):g}): "
+            f"recomputations={self.recomputations}"
+        )
+
+    @property
+    def _drift(self) -> Fraction:
+        return self.lipschitz * self._since

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final, NoReturn, Protocol
 import numpy as np
 
 from sourdine.adaptive.robust.proof import ENDLESS
-from sourdine.adaptive.sketches.ams import Item, encoded, is_whole
+from sourdine.adaptive.sketches.f2 import Item, encoded, is_whole
 from sourdine.errors import LEFT_OUT, MissingExtraError, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind
 from sourdine.noise import SYSTEM
@@ -291,7 +291,7 @@ class Keyed:
     its estimate, and so may the time that an update takes: show estimates alone.
 
     Whole numbers of 64 bits go through SipHash-2-4, all else through keyed BLAKE2b of a canonical
-    encoding (`sourdine.adaptive.sketches.ams`), both to words of 64 bits under separate keys.
+    encoding (`sourdine.adaptive.sketches.f2`), both to words of 64 bits under separate keys.
     Two of :math:`n` items share a word with probability :math:`n^2/2^{65}` at most, and cost one.
 
     References

@@ -27,7 +27,7 @@ from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee, Part
 from sourdine.privacy.accounting.parts import of_any_shift, of_promise
 from sourdine.privacy.guarantee import shown as epsilon_shown
-from sourdine.results.formatting import shown
+from sourdine.results.tables import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -20,9 +20,16 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind
 from sourdine.frames.cells import Octaves
 from sourdine.laws import Law, Product
-from sourdine.mechanisms import inputs as read
-from sourdine.mechanisms.inputs import add, read_vector
-from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, read_scale, register
+from sourdine.mechanisms import mechanism as read
+from sourdine.mechanisms.mechanism import (
+    Mechanism,
+    Specimen,
+    add,
+    read_beta,
+    read_scale,
+    read_vector,
+    register,
+)
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
@@ -32,7 +39,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
     from sourdine.results.release import Release
 

@@ -22,7 +22,7 @@ from sourdine.central.quantiles.points import NotReadError, Points, read_togethe
 from sourdine.errors import ParameterError
 from sourdine.exact import given as got
 from sourdine.exact import integer, rational
-from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.mechanism import CURRENT, Mechanism
 from sourdine.noise import SYSTEM
 from sourdine.noise.source import remembered
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from sourdine.central.quantiles.points import Reader
     from sourdine.exact import Number
-    from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
 
     Floats = NDArray[np.float64]

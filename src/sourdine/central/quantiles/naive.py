@@ -14,12 +14,11 @@ from sourdine import noise
 from sourdine.central.quantiles.independent import Independent, rank_errors
 from sourdine.exact import integer
 from sourdine.laws import Law
-from sourdine.mechanisms import inputs as read
+from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.above_threshold import first_above_law
 from sourdine.mechanisms.gaussian import Gaussian, gaussian_law
-from sourdine.mechanisms.inputs import add
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import read_beta, read_scale
+from sourdine.mechanisms.mechanism import add, read_beta, read_scale
 from sourdine.privacy import Concentrated, Guarantee, Part
 
 if TYPE_CHECKING:

@@ -24,7 +24,7 @@ from sourdine.central.quantiles.independent import Independent
 from sourdine.central.quantiles.points import Window
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
-from sourdine.laws.pieces import log_sum
+from sourdine.laws.compare import log_sum
 from sourdine.mechanisms.mechanism import read_beta
 from sourdine.privacy import Part
 

@@ -126,11 +126,6 @@ def read_rho(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
     return at_least(x, "rho", 0) if lasting is None else lasting
 
 
-def read_population(x: bool) -> bool:  # noqa: FBT001
-    """Return whether the population is asked about."""
-    return read.flag(x, "population")
-
-
 # ---- Quantiles of a column: the statistic that a person asks for ---------------------------------
 
 
@@ -221,7 +216,7 @@ class Quantiles(Weighted, GaussianReady):
         ),
     )  # fmt: skip
     population: bool = field(
-        default=False, converter=read_population, kw_only=True,
+        default=False, converter=read.population, kw_only=True,
         metadata=param(
             kinds.FLAG,
             "Also print confidence intervals for the quantiles of the population, at the level "

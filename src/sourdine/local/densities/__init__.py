@@ -6,7 +6,6 @@
 ``density``   `Density`, its chart, and the protocol between people and server
 ``dubois``    densities from noisy wavelet coefficients
 ``one_bit``   one bit a person: a random level, a random sign pattern, and a randomised sign
-``wave``      square Wave reports, read by the likelihood
 ``wavelets``  orthogonal wavelets on a public dyadic grid, in whole numbers
 ============  ======================================================================================
 """

@@ -21,8 +21,7 @@ from sourdine.noise import SYSTEM
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.results.answer import Answer
 from sourdine.results.figures import BLUE, INK, PALE, RED, canvas, gaps, headed, saved
-from sourdine.results.formatting import shown
-from sourdine.results.tables import Columns, Sheet
+from sourdine.results.tables import Columns, Sheet, shown
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,6 @@
 """Estimators: what the reports of many people tell, and how surely.
 
 ================  ==================================================================================
-``channel``       what can be read off the reports of a number, linearly and for sure
 ``distribution``  quantiles and shares of a number from reports
 ``frequencies``   shares of categories from reports, with intervals, projected on the simplex
 ``means``         means of a number from reports

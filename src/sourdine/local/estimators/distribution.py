@@ -10,12 +10,19 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 import numpy as np
 
 from sourdine.exact import integer, one_of, probability
-from sourdine.local.estimators.channel import TYPICAL, Channel, Score, channel, solve
-from sourdine.local.estimators.means import NumericEstimate, read_tally
+from sourdine.local.estimators.means import (
+    TYPICAL,
+    Channel,
+    NumericEstimate,
+    Score,
+    channel,
+    read_tally,
+    solve,
+)
 from sourdine.results import charts
 from sourdine.results.charts import Chart, ChartAxis
-from sourdine.results.formatting import shown
 from sourdine.results.release import SHOWN, Display, read_confidence
+from sourdine.results.tables import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -24,7 +31,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact import Number
     from sourdine.grid import Grid
-    from sourdine.local.estimators.channel import Numeric
+    from sourdine.local.estimators.means import Numeric
     from sourdine.results.release import Release
 
     Floats = NDArray[np.float64]
@@ -37,7 +44,7 @@ if TYPE_CHECKING:
 # be 1 up to node :math:`k`, fall by :math:`1/\delta` from a node to the next and be 0 from node
 # :math:`k + \delta` on. Its mean over the people is between two values of their distribution
 # function, :math:`F(t_k) \le E R_k \le F(t_{k+\delta}-)`, and is estimated with a known bias
-# (`sourdine.local.estimators.channel`). The length :math:`\delta` is chosen from the number of
+# (`sourdine.local.estimators.means`). The length :math:`\delta` is chosen from the number of
 # reports alone: a longer ramp has less noise and tells less exactly where.
 
 

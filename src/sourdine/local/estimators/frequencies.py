@@ -15,8 +15,8 @@ from sourdine.mechanisms.mechanism import settle
 from sourdine.mechanisms.randomized_response import FrequencyOracle
 from sourdine.results import charts
 from sourdine.results.answer import plain
-from sourdine.results.formatting import grouped
 from sourdine.results.release import Display
+from sourdine.results.tables import grouped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence

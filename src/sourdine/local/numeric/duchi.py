@@ -13,8 +13,7 @@ from sourdine import noise
 from sourdine.exact import exp_neg, positive
 from sourdine.laws import Law
 from sourdine.local.numeric.sliding import SlidingWindow, UnbiasedReport, log_mixed, piecewise
-from sourdine.mechanisms.inputs import read_last
-from sourdine.mechanisms.mechanism import Specimen, read_beta, register, settle
+from sourdine.mechanisms.mechanism import Specimen, read_beta, read_last, register, settle
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:

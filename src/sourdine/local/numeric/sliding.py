@@ -14,8 +14,7 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, given, integer, positive
 from sourdine.laws import Law
-from sourdine.mechanisms.inputs import read_last
-from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register, settle
+from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, read_last, register, settle
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:

@@ -2,7 +2,6 @@
 
 ==============  ====================================================================================
 ``aggregator``  `Aggregator`: adds up reports as they arrive
-``arrow``       records as an Arrow table, a row for each person, and as Arrow or Parquet bytes
 ``records``     `Records`: randomised answers of many people, as arrays and as JSON lines
 ``sources``     from a schema or a table to records, and the places that reports come from
 ==============  ====================================================================================

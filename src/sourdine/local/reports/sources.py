@@ -15,16 +15,227 @@ import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import kind
-from sourdine.local.reports.arrow import from_batches, from_file
-from sourdine.local.reports.records import Form, Records, longest, read_lines
+from sourdine.local.reports.records import (
+    ID,
+    ROWS,
+    VERSION,
+    Form,
+    Reason,
+    Records,
+    Sieve,
+    longest,
+    read_lines,
+)
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sourdine.local.reports.records import Reason
+    from numpy.typing import NDArray
+
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
+
+
+# ---- Records as an Arrow table, a row for each person, and as Arrow or Parquet bytes -------------
+
+
+VERSION_KEY, MARK_KEY = b"sourdine.version", b"sourdine.schema"
+
+Read = tuple[Records, Counter[Reason]]
+
+
+def to_arrow(records: Records) -> Any:
+    import pyarrow as pa
+
+    form = records.form
+    columns = {"id": _binary(records.id_bytes())}
+    if records.asked is not None:
+        columns["c"] = pa.array(records.asked, _whole((len(form.names) - 1).bit_length()))
+    for i, (reports, mechanism) in enumerate(zip(records.answers, form.mechanisms, strict=True)):
+        given = pa.array(reports, _whole(mechanism.bits)) if reports.ndim == 1 else _binary(reports)
+        if records.asked is not None:
+            asked = records.asked == i
+            given = given.take(pa.array(np.cumsum(asked) - 1, mask=~asked))
+        columns[f"a{i}"] = given
+    marks = {VERSION_KEY: str(VERSION), MARK_KEY: form.mark}
+    return pa.table(columns).replace_schema_metadata(marks)
+
+
+def to_ipc(records: Records) -> bytes:
+    """Return records as the bytes of an Arrow file."""
+    import pyarrow as pa
+
+    table, out = to_arrow(records), BytesIO()
+    with pa.ipc.new_file(out, table.schema) as writer:
+        writer.write_table(table)
+    return out.getvalue()
+
+
+def to_parquet(records: Records) -> bytes:
+    """Return records as the bytes of a Parquet file."""
+    import pyarrow.parquet as pq
+
+    out = BytesIO()
+    pq.write_table(to_arrow(records), out)
+    return out.getvalue()
+
+
+def from_file(form: Form, file: IO[bytes]) -> Iterator[Read]:
+    """Read an Arrow or a Parquet file block by block."""
+    return from_batches(form, _batches(file))
+
+
+def from_batches(form: Form, batches: Iterable[Any]) -> Iterator[Read]:
+    """Read record batches one after the other.
+
+    What cannot be read counts as one malformed report, and ends the reading.
+    """
+    import pyarrow as pa
+
+    try:
+        for batch in batches:
+            yield from_arrow(form, batch)
+    except (pa.ArrowException, ValueError, OSError, MemoryError):
+        yield Records.none(form), Counter({Reason.MALFORMED: 1})
+
+
+def _batches(file: IO[bytes]) -> Iterator[Any]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    parquet = file.read(4) == b"PAR1"
+    file.seek(0)
+    if parquet:
+        opened = pq.ParquetFile(file)
+        kinds = [opened.schema.column(i).physical_type for i in range(len(opened.schema))]
+        if "BYTE_ARRAY" in kinds:  # a small file could hold a cell of any length
+            raise ValueError
+        yield from opened.iter_batches(batch_size=ROWS)
+    else:
+        reader = pa.ipc.open_file(file)
+        yield from map(reader.get_batch, range(reader.num_record_batches))
+
+
+def from_arrow(form: Form, table: Any) -> Read:
+    """Read a table or a record batch: the records, and how many rows were dropped and why.
+
+    Where the table as a whole is wrong, say in its metadata or its columns, every row is dropped
+    for that reason; a table that contradicts itself counts as one malformed report.
+    """
+    import pyarrow as pa
+
+    try:
+        table.validate(full=True)
+    except pa.ArrowInvalid:
+        return Records.none(form), Counter({Reason.MALFORMED: 1})
+    if wrong := _wrong(form, table.schema):
+        return Records.none(form), Counter({wrong: table.num_rows})
+    sieve = Sieve(table.num_rows)
+    columns = {name: _joined(table.column(name)) for name in _names(form)}
+    ids, sized = _rows(columns["id"], ID.itemsize)
+    sieve.drop(~sized, Reason.MALFORMED)
+    asked = None
+    if form.sampled:
+        asked, read = _numbers(columns["c"])
+        sieve.drop(~read | (asked < 0) | (asked >= len(form.names)), Reason.COLUMNS)
+    answers = tuple(
+        _answers(columns[f"a{i}"], width, None if asked is None else asked == i, sieve)
+        for i, width in enumerate(form.widths)
+    )
+    records = Records(form, np.ascontiguousarray(ids).view(ID)[:, 0], answers, asked)
+    return records.keep(sieve.kept), sieve.dropped
+
+
+def _names(form: Form) -> list[str]:
+    return ["id", *["c"] * form.sampled, *(f"a{i}" for i in range(len(form.names)))]
+
+
+def _wrong(form: Form, schema: Any) -> Reason | None:
+    """Return what is wrong with a table as a whole, before anything of its length is made.
+
+    A column of ids needs memory for each row, so whoever has one cannot claim rows for nothing.
+    """
+    marks = schema.metadata or {}
+    if not {VERSION_KEY, MARK_KEY} <= marks.keys():
+        return Reason.MALFORMED
+    if marks[VERSION_KEY] != str(VERSION).encode():
+        return Reason.VERSION
+    if marks[MARK_KEY] != form.mark.encode():
+        return Reason.FOREIGN
+    if sorted(schema.names) != sorted(_names(form)):
+        return Reason.COLUMNS
+    return None if _holds(schema.field("id").type, ID.itemsize) else Reason.MALFORMED
+
+
+def _holds(kind: Any, width: int) -> bool:
+    """Return whether a type can hold ``width`` bytes a row."""
+    import pyarrow as pa
+
+    if pa.types.is_fixed_size_binary(kind):
+        return bool(kind.byte_width == width)
+    return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
+
+
+def _answers(
+    column: Any,
+    width: int,
+    asked: NDArray[np.bool_] | None,
+    sieve: Sieve,
+) -> NDArray[Any]:
+    """Return the reports of those who were asked."""
+    here = np.ones(len(column), np.bool_) if asked is None else asked
+    sieve.drop(np.asarray(column.is_valid()) != here, Reason.COLUMNS)
+    reports, read = _rows(column, width) if width else _numbers(column)
+    sieve.drop(here & ~read, Reason.KIND)
+    return reports[here]
+
+
+def _whole(bits: int) -> Any:
+    """Return the smallest type that holds whole numbers of ``bits`` bits."""
+    import pyarrow as pa
+
+    sizes = ((8, pa.uint8()), (16, pa.uint16()), (32, pa.uint32()))
+    return next((kind for size, kind in sizes if bits <= size), pa.int64())
+
+
+def _binary(rows: NDArray[np.uint8]) -> Any:
+    import pyarrow as pa
+
+    n, width = rows.shape
+    buffer = pa.py_buffer(np.ascontiguousarray(rows))
+    return pa.Array.from_buffers(pa.binary(width), n, [None, buffer])
+
+
+def _joined(column: Any) -> Any:
+    """Return the chunks of a column as one array."""
+    import pyarrow as pa
+
+    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
+
+
+def _numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    """Return whole numbers, and which could be read; beyond 63 bits they become negative."""
+    import pyarrow as pa
+
+    if not pa.types.is_integer(column.type):
+        return np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
+    numbers = column.fill_null(0).to_numpy(zero_copy_only=False)
+    return numbers.astype(np.int64), np.asarray(column.is_valid())
+
+
+def _rows(column: Any, width: int) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+    """Return rows of ``width`` bytes, and which could be read."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if not _holds(column.type, width):
+        return np.zeros((len(column), width), np.uint8), np.zeros(len(column), np.bool_)
+    plain = column.cast(pa.large_binary())
+    fits = pc.fill_null(pc.equal(pc.binary_length(plain), width), False)  # noqa: FBT003
+    whole = pc.if_else(fits, plain, pa.scalar(bytes(width), pa.large_binary()))
+    data = np.frombuffer(b"".join(whole.to_pylist()), np.uint8)
+    return data.reshape(len(column), width), np.asarray(fits)
 
 
 # ---- From a schema to the form of its records, and from a table to records -----------------------

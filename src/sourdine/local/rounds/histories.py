@@ -15,8 +15,14 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import exp_neg, given, integer, kind, one_of, positive
 from sourdine.laws import Law
 from sourdine.local.rounds.memoised import Memoised, MemoisedHashing, PermanentResponse
-from sourdine.mechanisms.inputs import read_ticks
-from sourdine.mechanisms.mechanism import Mechanism, Specimen, read_beta, register, settle
+from sourdine.mechanisms.mechanism import (
+    Mechanism,
+    Specimen,
+    read_beta,
+    read_ticks,
+    register,
+    settle,
+)
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.privacy.guarantee import ALIKE, shown
 from sourdine.results.tables import Displayable, Sheet
@@ -28,7 +34,7 @@ if TYPE_CHECKING:
 
     from sourdine.exact import Number, Real
     from sourdine.local.table.schema import Schema
-    from sourdine.mechanisms.inputs import Value
+    from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
 
     Floats = NDArray[np.float64]

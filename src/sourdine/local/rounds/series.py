@@ -16,9 +16,16 @@ from sourdine.local.reports.aggregator import Aggregator, influence
 from sourdine.local.rounds.histories import several
 from sourdine.privacy.guarantee import shown
 from sourdine.results.figures import BLUE, GREY, INK, RED, RULE, SOFT, canvas, headed, saved
-from sourdine.results.formatting import grouped, row
 from sourdine.results.release import SHOWN, read_confidence
-from sourdine.results.tables import Displayable, Sheet, framed, interval_head, interval_text
+from sourdine.results.tables import (
+    Displayable,
+    Sheet,
+    framed,
+    grouped,
+    interval_head,
+    interval_text,
+    row,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

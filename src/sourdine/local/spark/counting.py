@@ -14,9 +14,15 @@ from sourdine.frames.cells import Ticks
 from sourdine.frames.reading import STANDARD
 from sourdine.frames.spark.dataframe import functions, in_large_batches, kind_of, require_usable
 from sourdine.frames.spark.executors import mapped
-from sourdine.local.reports.arrow import MARK_KEY, VERSION_KEY, from_arrow, to_arrow
 from sourdine.local.reports.records import VERSION, Reason, Receipt, Records, read_lines
-from sourdine.local.reports.sources import form_of, read
+from sourdine.local.reports.sources import (
+    MARK_KEY,
+    VERSION_KEY,
+    form_of,
+    from_arrow,
+    read,
+    to_arrow,
+)
 from sourdine.local.spark.tasks import AnswerForAll, added, blocks, handed, one_row_each, settled
 from sourdine.noise import SYSTEM
 from sourdine.noise.source import KEY_BYTES

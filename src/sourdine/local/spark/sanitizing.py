@@ -88,14 +88,14 @@ class Reported:
     def columns(self, shown: Sequence[NDArray[np.int64]]) -> dict[str, Any]:
         """Return what leaves for the reports of all columns, -1 for a blank."""
         words = self.packing.packed([shown[i] for i in self._few])
-        values = {f"v{i}": arrow(self._written[i], shown[i], self._blank(i)) for i in self._many}
+        values = {f"v{i}": arrow((self._written[i], shown[i], self._blank(i))) for i in self._many}
         return {**dict(zip(self.packing.words, words, strict=True)), **values}
 
     def values(self, e: Expressions) -> dict[str, Any]:
         """Return what Spark makes of what left, by the names of the schema's columns."""
         packed = dict(zip(self._few, self.packing.unpacked_there(e), strict=True))
         return {
-            name: _listed(e, self._written[i], packed[i], self._blank(i))
+            name: _listed(e, self._written[i], packed[i], blank=self._blank(i))
             if i in packed
             else e.functions.col(f"v{i}")
             for i, name in enumerate(self.schema.columns)
@@ -112,7 +112,7 @@ def _type(written: Written) -> str:
     return "double" if floats else _TYPES[written.kind]
 
 
-def _listed(e: Expressions, written: Written, code: Any, blank: bool) -> Any:  # noqa: FBT001
+def _listed(e: Expressions, written: Written, code: Any, *, blank: bool) -> Any:
     """Return the value of each code, nothing for -1.
 
     One text lists all values: Spark reads it once, before it begins. Python writes a float so that

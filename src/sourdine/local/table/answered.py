@@ -10,10 +10,9 @@ import numpy as np
 
 from sourdine.exact import fraction, probability
 from sourdine.laws.law import student_quantile
-from sourdine.local.estimators.channel import channel
 from sourdine.local.estimators.distribution import em, ramps
 from sourdine.local.estimators.frequencies import MANY, Frequencies
-from sourdine.local.estimators.means import Estimate, MeanEstimate, scores_of_share
+from sourdine.local.estimators.means import Estimate, MeanEstimate, channel, scores_of_share
 from sourdine.local.table.crossed import flagged, flagged_rows
 from sourdine.local.table.part import PaidFlag
 from sourdine.mechanisms import RandomizedResponse

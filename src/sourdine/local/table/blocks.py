@@ -265,7 +265,7 @@ def assembled(frame: object, columns: dict[str, Column], schema: Schema) -> Any:
     if isinstance(frame, Mapping):
         first = next(iter(frame.values()), None)  # a formula comes as the columns that it is of
         lists = {name: isinstance(frame.get(name, first), (list, tuple)) for name in columns}
-        return {n: _list(*c) if lists[n] else _numpy(*c) for n, c in columns.items()}
+        return {n: _list(c) if lists[n] else _numpy(c) for n, c in columns.items()}
     if room == "pandas":
         made = _pandas(columns)
         made.attrs[KEY] = mark(schema)
@@ -273,16 +273,17 @@ def assembled(frame: object, columns: dict[str, Column], schema: Schema) -> Any:
     if room == "polars":
         return _polars(columns)
     if find_spec("pyarrow") is None:
-        return {name: _numpy(*column) for name, column in columns.items()}
+        return {name: _numpy(column) for name, column in columns.items()}
     import pyarrow as pa
 
-    table = pa.table({name: arrow(*column) for name, column in columns.items()})
+    table = pa.table({name: arrow(column) for name, column in columns.items()})
     return table.replace_schema_metadata({KEY: mark(schema)})
 
 
-def arrow(written: Written, codes: NDArray[Any], nullable: bool) -> Any:  # noqa: FBT001
+def arrow(column: Column) -> Any:
     import pyarrow as pa
 
+    written, codes, nullable = column
     gone = codes < 0 if nullable else None
     if written.kind != "text":
         return pa.array(written.values(codes), mask=gone)
@@ -295,8 +296,9 @@ def _all(written: Any) -> NDArray[np.int64]:
     return np.arange(len(written.listed))
 
 
-def _numpy(written: Written, codes: NDArray[Any], nullable: bool) -> NDArray[Any]:  # noqa: FBT001
+def _numpy(column: Column) -> NDArray[Any]:
     """Return an array: blanks are NaN, None, or masked."""
+    written, codes, nullable = column
     values = written.values(codes)
     if not nullable:
         return values
@@ -307,8 +309,9 @@ def _numpy(written: Written, codes: NDArray[Any], nullable: bool) -> NDArray[Any
     return values
 
 
-def _list(written: Written, codes: NDArray[Any], nullable: bool) -> list[Any]:  # noqa: FBT001
+def _list(column: Column) -> list[Any]:
     """Return a list; a blank is None."""
+    written, codes, nullable = column
     values: list[Any] = written.values(codes).tolist()
     if not nullable:
         return values
@@ -323,19 +326,21 @@ def _pandas(columns: dict[str, Column]) -> Any:
         "flag": pd.arrays.BooleanArray,
     }
 
-    def series(written: Written, codes: NDArray[Any], nullable: bool) -> Any:  # noqa: FBT001
+    def series(column: Column) -> Any:
+        written, codes, nullable = column
         if nullable and written.kind in masked:
             return masked[written.kind](written.values(codes), codes < 0)
-        values = _numpy(written, codes, nullable)
+        values = _numpy(column)
         return pd.array(values, dtype="str") if written.kind == "text" else values
 
-    return pd.DataFrame({name: series(*column) for name, column in columns.items()})
+    return pd.DataFrame({name: series(column) for name, column in columns.items()})
 
 
 def _polars(columns: dict[str, Column]) -> Any:
     import polars as pl
 
-    def series(written: Written, codes: NDArray[Any], nullable: bool) -> Any:  # noqa: FBT001
+    def series(column: Column) -> Any:
+        written, codes, nullable = column
         if written.kind == "text":
             listed = pl.Series(written.values(_all(written)).tolist(), dtype=pl.String)
             whole = listed.gather(np.maximum(codes, 0))
@@ -343,7 +348,7 @@ def _polars(columns: dict[str, Column]) -> Any:
             whole = pl.Series(written.values(codes))
         return whole.set(pl.Series(codes < 0), None) if nullable else whole
 
-    return pl.DataFrame({name: series(*column) for name, column in columns.items()})
+    return pl.DataFrame({name: series(column) for name, column in columns.items()})
 
 
 # ---- Sanitised tables written to files block by block, whole or not at all -----------------------
@@ -444,7 +449,7 @@ def _parquet(target: IO[bytes], names: Sequence[str], ending: str, schema: str) 
 
     def write(columns: dict[str, Column]) -> None:
         nonlocal writer
-        table = pa.table({name: arrow(*column) for name, column in columns.items()})
+        table = pa.table({name: arrow(column) for name, column in columns.items()})
         table = table.replace_schema_metadata({KEY: schema})
         writer = writer or pq.ParquetWriter(target, table.schema)
         writer.write_table(table)

@@ -13,15 +13,13 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind
 from sourdine.laws.law import student_quantile
 from sourdine.local.categorical.unary import bits_of
-from sourdine.local.estimators.channel import channel, solve
-from sourdine.local.estimators.means import Estimate
+from sourdine.local.estimators.means import Estimate, channel, solve
 from sourdine.local.table.columns import NO_ANSWER, Choice, Choices, Flag, Number
 from sourdine.local.table.part import PaidFlag
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.results.answer import plain
-from sourdine.results.formatting import decimals, shown
 from sourdine.results.release import Display, read_confidence
-from sourdine.results.tables import label
+from sourdine.results.tables import decimals, label, shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

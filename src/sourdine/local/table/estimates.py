@@ -25,9 +25,8 @@ from sourdine.local.table.figures import MOST_DRAWN
 from sourdine.local.table.part import PaidFlag
 from sourdine.privacy import Guarantee
 from sourdine.results.answer import plain
-from sourdine.results.formatting import json_text
 from sourdine.results.release import SHOWN, Estimator, Release, read_estimator
-from sourdine.results.tables import Displayable, Sheet, framed, interval_head
+from sourdine.results.tables import Displayable, Sheet, framed, interval_head, json_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -9,7 +9,7 @@ import numpy as np
 from sourdine.local.estimators.frequencies import Frequencies
 from sourdine.results import figures
 from sourdine.results.figures import BLUE, INK, NOTE, PALE, RULE, SOFT
-from sourdine.results.formatting import shown
+from sourdine.results.tables import shown
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -57,7 +57,7 @@ PATIENCE = 1.0
 
 
 @contextmanager
-def counted_rows(frame: Frame, progress: bool | None) -> Iterator[Callable[[int], None]]:  # noqa: FBT001
+def counted_rows(frame: Frame, *, progress: bool | None) -> Iterator[Callable[[int], None]]:
     """Give a function to call with the number of records done since the last call.
 
     Parameters
@@ -351,7 +351,7 @@ def sanitize(
     names = [name for name in data.columns if name in schema.columns]
     parts = schema.parts()
     sampled = schema.method == "sample"
-    stream = _stream(schema, data, names, source, shown)
+    stream = _stream(schema, data, names, source, progress=shown)
 
     def written(name: str, codes: NDArray[Any]) -> Column:
         return parts[name].written, codes, sampled or parts[name].column.blank
@@ -375,12 +375,13 @@ def _stream(
     data: Frame,
     names: list[str],
     source: Source,
-    progress: bool | None,  # noqa: FBT001
+    *,
+    progress: bool | None,
 ) -> Generator[dict[str, NDArray[Any]]]:
     """Yield the reports of all records as the table shows them, column by column."""
     cells = [part.cell for part in schema.parts().values()]
     blocks = data.codes(*cells, chunk=ROWS)
-    with counted_rows(data, progress) as count:
+    with counted_rows(data, progress=progress) as count:
         for shown in shown_blocks(schema, blocks, source):
             by_name = dict(zip(schema.columns, shown, strict=True))
             yield {name: by_name[name] for name in names}

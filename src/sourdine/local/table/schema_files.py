@@ -45,7 +45,7 @@ from sourdine.exact import flag, fraction, given
 from sourdine.frames.frame import Frame
 from sourdine.local.table.columns import Choice, Choices, Flag, Number, plain
 from sourdine.privacy.guarantee import shown
-from sourdine.results.formatting import STEERING
+from sourdine.results.tables import STEERING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

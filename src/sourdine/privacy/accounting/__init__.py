@@ -11,8 +11,8 @@ with two certified ends; a `Filter` admits charges one by one, even if they are 
 ===============  ===================================================================================
 """
 
-from sourdine.privacy.accounting.composition import Composition, Ends, compose
+from sourdine.privacy.accounting.composition import Composition, compose
 from sourdine.privacy.accounting.filter import Filter
 from sourdine.privacy.accounting.parts import Part
 
-__all__ = ["Composition", "Ends", "Filter", "Part", "compose"]
+__all__ = ["Composition", "Filter", "Part", "compose"]

@@ -17,10 +17,10 @@ from starlette.responses import Response
 
 from sourdine.answers import Release
 from sourdine.errors import SourdineError, literal
-from sourdine.reports.rendering import COLOURS
+from sourdine.reports.sections import COLOURS
 from sourdine.results.answer import plain
 from sourdine.results.charts import groups_of
-from sourdine.results.formatting import json_text
+from sourdine.results.tables import json_text
 from sourdine.server import datasets, people, releases, surveys
 from sourdine.server.datasets import stored_columns
 from sourdine.server.pages.fields import FORM, column_kinds, fields_under, kinds

@@ -10,8 +10,8 @@ from markupsafe import Markup
 
 from sourdine.adaptive.holdout.leaderboard import team_cells
 from sourdine.results import svg
-from sourdine.results.formatting import printable
 from sourdine.results.svg import LETTER, NARROW, ROW, drawing, scaled, text, ticks
+from sourdine.results.tables import printable
 from sourdine.server.pages.rendering import upward
 
 if TYPE_CHECKING:

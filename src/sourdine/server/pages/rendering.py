@@ -18,9 +18,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sourdine.errors import SourdineError
 from sourdine.privacy.guarantee import shown
-from sourdine.reports.rendering import COLOURS
-from sourdine.results.formatting import grouped
-from sourdine.results.templates import environment
+from sourdine.reports.sections import COLOURS
+from sourdine.results.figures import environment
+from sourdine.results.tables import grouped
 from sourdine.server.auth import visitor
 from sourdine.server.pages.fields import FORM
 from sourdine.server.requests import Incoming, problem, read_body

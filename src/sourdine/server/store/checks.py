@@ -14,13 +14,13 @@ from sourdine.server.store.base import KeyedRequest
 from sourdine.server.store.releases import REQUEST
 from sourdine.session.ledger import CHARGES
 from sourdine.storage import locks
-from sourdine.storage.table_journal import TableTransaction
+from sourdine.storage.journal import TableTransaction
 
 if TYPE_CHECKING:
     import os
     from collections.abc import Callable, Iterator, Mapping
 
-    from sourdine.server.store.datasets import Datasets
+    from sourdine.server.store.releases import Datasets
     from sourdine.session import Charge
     from sourdine.storage.journal import JournalTransaction
 

@@ -7,8 +7,14 @@ from dataclasses import replace
 from math import isclose
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from sourdine.adaptive.holdout.leaderboard import Leaderboard, Standing
-from sourdine.adaptive.holdout.sealed import ANSWERS, GUARD, SUBMISSIONS, open_sealed
+from sourdine.adaptive.holdout.leaderboard import (
+    ANSWERS,
+    GUARD,
+    SUBMISSIONS,
+    Leaderboard,
+    Standing,
+    open_sealed,
+)
 from sourdine.adaptive.holdout.store import entry_of
 from sourdine.errors import BudgetExceededError, ParameterError, SourdineError
 from sourdine.server.store.base import (
@@ -20,9 +26,8 @@ from sourdine.server.store.base import (
     TeamGrant,
 )
 from sourdine.server.store.checks import DatasetCheck
-from sourdine.server.store.datasets import named
-from sourdine.storage.journal import now
-from sourdine.storage.table_journal import TableJournal, TransactionJournal, begin_journal
+from sourdine.server.store.releases import named
+from sourdine.storage.journal import TableJournal, TransactionJournal, begin_journal, now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -30,8 +35,7 @@ if TYPE_CHECKING:
     from sourdine.adaptive.holdout.labels import Labels
     from sourdine.adaptive.ledger.transaction import Line
     from sourdine.storage.database import SharedDatabase, Transaction
-    from sourdine.storage.journal import Head, Row
-    from sourdine.storage.table_journal import TableTransaction
+    from sourdine.storage.journal import Head, Row, TableTransaction
 
 
 # ---- The tables of guards, of who may submit to them, and of what was told under which key -------
@@ -131,7 +135,7 @@ class Guards:
         guard
             What it is.
         begin
-            The first lines of its ledger (`sourdine.adaptive.holdout.sealed.sealed_lines`).
+            The first lines of its ledger (`sourdine.adaptive.holdout.leaderboard.sealed_lines`).
         """
         new = replace(guard, name=named(guard.name), state="open", opened=now())
 

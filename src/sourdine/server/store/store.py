@@ -6,15 +6,12 @@ from secrets import token_hex
 from typing import TYPE_CHECKING, Self
 
 from sourdine.errors import ExistingFileError, ParameterError, SourdineError
-from sourdine.server.store.base import Meta
+from sourdine.server.store.base import Attempts, Grants, Meta, People, Tokens
 from sourdine.server.store.checks import DatasetCheck, Witness, checked
-from sourdine.server.store.datasets import Datasets, Surveys
 from sourdine.server.store.guards import Guards, guard_checked, guards_anew, make_guard_tables
-from sourdine.server.store.people import Attempts, Grants, People, Tokens
-from sourdine.server.store.releases import Releases
+from sourdine.server.store.releases import Datasets, Releases, Surveys
 from sourdine.storage.database import Address, SharedDatabase
-from sourdine.storage.journal import now
-from sourdine.storage.table_journal import book_tables
+from sourdine.storage.journal import book_tables, now
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.mechanisms.above_threshold import first_above_law
-from sourdine.mechanisms.inputs import moved
+from sourdine.mechanisms.mechanism import moved
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 
 if TYPE_CHECKING:

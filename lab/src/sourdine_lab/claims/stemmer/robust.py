@@ -12,7 +12,7 @@ import numpy as np
 from sourdine.adaptive.attacks import probe
 from sourdine.adaptive.robust.proof import copies_needed, cost, stray
 from sourdine.adaptive.robust.wrapper import Robust
-from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.adaptive.sketches.f2 import AmsSketch
 from sourdine.noise import SeededSource
 from sourdine_lab.claims.claim import Claim, Finding, Instead
 from sourdine_lab.experiments.stemmer.copies import ACCURACY, private_median
@@ -21,7 +21,7 @@ from sourdine_lab.lecture import lecture_cost
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sourdine.adaptive.sketches.ams import F2Sketch
+    from sourdine.adaptive.sketches.f2 import F2Sketch
 
 COPIES, ROWS, PROBES, RUNS = 100, 100, 1000, 4
 CELLS, MISS = 25, 0.05

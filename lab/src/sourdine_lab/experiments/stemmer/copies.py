@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine.adaptive.robust.wrapper import Robust
-from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.adaptive.sketches.f2 import AmsSketch
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray

@@ -9,7 +9,7 @@ import numpy as np
 
 from sourdine.adaptive.attacks import probe
 from sourdine.adaptive.robust.proof import copies_needed, cost
-from sourdine.adaptive.sketches.ams import AmsSketch
+from sourdine.adaptive.sketches.f2 import AmsSketch
 from sourdine.noise import SeededSource
 from sourdine_lab import look
 from sourdine_lab.experiment import Experiment
@@ -21,7 +21,7 @@ from sourdine_lab.settings import Setting, integer, integers, number, numbers, w
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from sourdine.adaptive.sketches.ams import F2Sketch
+    from sourdine.adaptive.sketches.f2 import F2Sketch
     from sourdine_lab.experiment import Part, Row, Settings
     from sourdine_lab.table import Table
 

@@ -121,8 +121,7 @@ def errors_of_mean(
 
     Between the channel's nodes the law of a report is a mixture of theirs, so moments are linear.
     """
-    from sourdine.local.estimators.channel import channel
-    from sourdine.local.estimators.means import scores_of_share
+    from sourdine.local.estimators.means import channel, scores_of_share
 
     way, last = channel(report), len(share) - 1
     score = (
