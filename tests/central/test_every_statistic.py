@@ -266,7 +266,7 @@ def test_every_statistic_is_called():
     assert called == here
 
 
-@pytest.mark.quick_cases(1)
+@pytest.mark.quick_cases(1, slow=60)
 @pytest.mark.parametrize(
     ("name", "grouped"),
     [

@@ -117,7 +117,7 @@ def words_of(figure):
     return [(t.get_text(), t.get_window_extent()) for t in seen]
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(6)
 @pytest.mark.parametrize(("make", "axes"), PANELS.values(), ids=PANELS)
 def test_groups_are_drawn_in_panels_or_lines_that_can_be_read(make, axes):
     pytest.importorskip("matplotlib")

@@ -70,7 +70,7 @@ def neighbours(relation):
         yield [*PEOPLE, *one], [*PEOPLE, *two]
 
 
-@pytest.mark.slow
+@pytest.mark.grid(quick=0, slow=1)
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize("name", ASKS)
 def test_whole_curves_of_groups_keep_the_claim(name, relation):

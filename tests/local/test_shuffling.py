@@ -88,7 +88,7 @@ def bound_of(report):
     return _blanket(report, float(report.guarantee.epsilon))
 
 
-@pytest.mark.slow
+@pytest.mark.slow_cases(6)
 @pytest.mark.parametrize("report", REPORTS, ids=str)
 def test_blanket_is_above_truth(report):
     channel, bound = matrix(report), bound_of(report)

@@ -136,7 +136,7 @@ def test_a_delta_no_float_can_tell_from_nothing_is_refused():
         Gaussian(epsilon=1, delta=1e-200)
 
 
-@pytest.mark.slow
+@pytest.mark.grid(quick=0, slow=1)
 @pytest.mark.parametrize("method", ["tight", "classic", "zcdp"])
 @pytest.mark.parametrize("delta", [0.3, 1e-6, 1e-100])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.5])

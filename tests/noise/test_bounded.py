@@ -86,7 +86,7 @@ def test_the_filter_never_contradicts_the_exact_search(x, more, decay, seed):
     check_against_exact(np.full(40, x), x + more, decay, seed)
 
 
-@pytest.mark.slow
+@pytest.mark.grid(quick=0, slow=1)
 @pytest.mark.parametrize("top", [2**20, 2**31, 2**45, 2**52])
 @pytest.mark.parametrize("decay", [Fraction(1, 10**3), Fraction(1, 10**9), Fraction(1, 10**15)])
 def test_the_filter_never_contradicts_the_exact_search_on_large_grids(top, decay):

@@ -240,7 +240,7 @@ def test_draws_by_blocks_follow_the_law(monkeypatch):
     assert max(kept) <= 1
 
 
-@pytest.mark.slow
+@pytest.mark.grid(quick=0, slow=1)
 @pytest.mark.parametrize("name", ["free", "exp", "fixed", "an atom", "three of one", "brackets"])
 @pytest.mark.parametrize("patience", [1, 100])
 @pytest.mark.usefixtures("rows_once")
