@@ -13,8 +13,14 @@ import pytest
 
 import sourdine as sd
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.frames.formulas.functions import FUNCTIONS
-from sourdine.frames.formulas.parsing import AGGREGATES, CHANGING, INEXACT, WINDOWS, parsed
+from sourdine.frames.formulas.parsing import (
+    AGGREGATES,
+    CHANGING,
+    FUNCTIONS,
+    INEXACT,
+    WINDOWS,
+    parsed,
+)
 from sourdine.frames.frame import Frame
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "formulas.md"

@@ -14,9 +14,9 @@ from random_formulas import formulas, hostile
 from sourdine.audit.engines import CHECKS, TYPED
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes, Ticks
+from sourdine.frames.databases import open_table
 from sourdine.frames.formulas.engine import read_formulas
 from sourdine.frames.frame import Frame
-from sourdine.frames.postgres import open_table
 from sourdine.grid import Grid
 
 psycopg = pytest.importorskip("psycopg")

@@ -23,7 +23,7 @@ from sourdine.errors import (
     ParameterError,
     SourdineError,
 )
-from sourdine.frames.addresses import shown_source
+from sourdine.frames.databases import shown_source
 from sourdine.frames.reading import CSV, PARQUET, read_number
 from sourdine.parameters import kinds
 

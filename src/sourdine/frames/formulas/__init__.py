@@ -9,9 +9,8 @@ that occur (`engine`).
 ``arrays``     the values of a formula by NumPy
 ``duck``       formulas as DuckDB expressions
 ``engine``     rows with a filter and derived columns, on any engine
-``functions``  the functions: how they are called, and what they give
 ``lookup``     public tables whose columns are looked up by a key
-``parsing``    a text to a tree without types; what is no formula is refused by name
+``parsing``    the functions; a text to a tree without types; what is no formula is refused by name
 ``tree``       the typed tree of a formula
 ``types``      the types of columns, and of every step of a formula
 =============  =====================================================================================

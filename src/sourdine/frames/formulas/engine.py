@@ -9,7 +9,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from sourdine.errors import ParameterError
-from sourdine.frames.engine import Engine
+from sourdine.frames.engine import Engine, listed_columns
 from sourdine.frames.formulas.arrays import Arrays
 from sourdine.frames.formulas.lookup import looked_up
 from sourdine.frames.formulas.parsing import parsed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.formulas.lookup import Lookup
     from sourdine.frames.formulas.tree import Formula
     from sourdine.frames.people import Reduction
 
@@ -75,7 +76,7 @@ def read_formulas(
     engine: Engine,
     where: str | None,
     named: Sequence[tuple[str, str]],
-    lookup: Mapping[str, str] | None = None,
+    tables: Sequence[Lookup] = (),
 ) -> Formulas:
     """Return the formulas of a question; the names of existing columns are none.
 
@@ -87,10 +88,10 @@ def read_formulas(
         The text of the filter.
     named
         Texts that name columns, each after the parameter that holds it.
-    lookup
-        Public tables, and the columns that they are looked up by.
+    tables
+        Public tables: paths, the columns that they are looked up by, and their rows.
     """
-    added, found = looked_up(engine, lookup) if lookup else {}, {}
+    added, found = looked_up(engine, tables) if tables else {}, {}
     for parameter, text in named:
         if text in engine.columns or text in found:
             continue
@@ -151,13 +152,11 @@ def _read(
 
 
 def _unknown(engine: Engine, name: str) -> ParameterError:
-    from sourdine.frames.frame import Frame, listed_columns
-
     return ParameterError(
         "formula",
         "name existing columns",
         repr(name),
-        f"{listed_columns(Frame(engine), name)} Texts are written in single quotes.",
+        f"{listed_columns(engine, name)} Texts are written in single quotes.",
     )
 
 
@@ -360,7 +359,7 @@ def with_formulas(
     engine: Engine,
     where: str | None,
     named: Sequence[tuple[str, str]],
-    lookup: Mapping[str, str] | None = None,
+    tables: Sequence[Lookup] = (),
 ) -> Engine:
     """Return the rows that a filter keeps, with the derived columns that a question names.
 
@@ -372,10 +371,10 @@ def with_formulas(
         The text of the filter; None for all rows.
     named
         The columns of the question, each after the parameter that names it.
-    lookup
-        Public tables, and the columns that they are looked up by.
+    tables
+        Public tables: paths, the columns that they are looked up by, and their rows.
     """
-    formulas = read_formulas(engine, where, named, lookup)
+    formulas = read_formulas(engine, where, named, tables)
     if formulas.where is None and not formulas.columns:
         return engine
     if isinstance(engine, Derived):

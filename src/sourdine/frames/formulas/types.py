@@ -10,8 +10,7 @@ from attrs import field, frozen
 
 from sourdine.calendar import DAY, HOUR, ISO, MINUTE, SECOND, read_duration
 from sourdine.calendar import micros as lasting
-from sourdine.frames.formulas.functions import FUNCTIONS
-from sourdine.frames.formulas.parsing import refuse
+from sourdine.frames.formulas.parsing import FUNCTIONS, refuse
 from sourdine.frames.formulas.tree import INSTANTS, NUMBERS, WHOLE, Formula, Type
 from sourdine.frames.memory import DATES, WORDS
 from sourdine.frames.memory import NUMBERS as OF_NUMBERS

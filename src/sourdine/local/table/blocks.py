@@ -16,7 +16,8 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import LEFT_OUT, MissingExtraError, ParameterError
-from sourdine.frames.frame import Frame, listed_columns
+from sourdine.frames.engine import listed_columns
+from sourdine.frames.frame import Frame
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS
 from sourdine.grid import MISSING
 from sourdine.local.table.columns import demand_answers
