@@ -443,6 +443,7 @@ class Frame:
         where: str | None = None,
         *columns: tuple[str, str],
         lookup: Mapping[str, str] | None = None,
+        mark: str | None = None,
     ) -> Frame:
         """Return the rows that a condition keeps, with columns computed by formulas.
 
@@ -457,6 +458,8 @@ class Frame:
             formula becomes a column that is named by its text.
         lookup
             Public tables, by their paths, and the column of the data that identifies a row of each.
+        mark
+            If given, all rows stay, and a column of this name is true where the condition is.
 
         Examples
         --------
@@ -475,7 +478,7 @@ class Frame:
         from sourdine.frames.formulas.engine import with_formulas
 
         tables = [(path, key, open_data(path)) for path, key in (lookup or {}).items()]
-        return _of(with_formulas(self._engine, where, columns, tables))
+        return _of(with_formulas(self._engine, where, columns, tables, mark))
 
     def computed(self) -> Frame:
         """Return the rows with formulas computed by the engine itself, where it can."""

@@ -360,6 +360,7 @@ def with_formulas(
     where: str | None,
     named: Sequence[tuple[str, str]],
     tables: Sequence[Lookup] = (),
+    mark: str | None = None,
 ) -> Engine:
     """Return the rows that a filter keeps, with the derived columns that a question names.
 
@@ -373,8 +374,12 @@ def with_formulas(
         The columns of the question, each after the parameter that names it.
     tables
         Public tables: paths, the columns that they are looked up by, and their rows.
+    mark
+        If given, all rows stay, and a column of this name is true for those that the filter keeps.
     """
     formulas = read_formulas(engine, where, named, tables)
+    if mark is not None and formulas.where is not None:
+        formulas = Formulas(None, {**formulas.columns, mark: formulas.where})
     if formulas.where is None and not formulas.columns:
         return engine
     if isinstance(engine, Derived):
