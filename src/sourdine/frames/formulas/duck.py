@@ -147,8 +147,8 @@ def _quotient(_: SqlOf, node: Formula, own: list[str]) -> str:
 def _remainder(_: SqlOf, node: Formula, own: list[str]) -> str:
     a, b = own
     if _is_float(node):
-        return f"({a} - {b} * floor({a} / {_divisor(b)}))"
-    return _narrow(_rest(_wide(a), f"nullif({_wide(b)}, 0)"))
+        return f"({a} - {b} * trunc({a} / {_divisor(b)}))"
+    return _narrow(f"{_wide(a)} % nullif({_wide(b)}, 0)")
 
 
 def _rest(a: str, b: str) -> str:

@@ -62,7 +62,7 @@ FUNCTIONS: dict[str, Function] = {
     "ceil": _f("ceil(x)", "The smallest whole number from x on.", NUMERIC, 1, 1, "ceiling"),
     "sign": _f("sign(x)", "-1, 0 or 1.", NUMERIC, 1),
     "sqrt": _f("sqrt(x)", "The square root; missing below 0.", NUMERIC, 1),
-    "mod": _f("mod(x, y)", "The remainder, as x % y.", NUMERIC, 2),
+    "mod": _f("mod(x, y)", "The remainder, as x % y: it has the sign of x.", NUMERIC, 2),
     "clamp": _f(
         "clamp(x, lower, upper)", "x, moved to the nearest of two ends.", NUMERIC, 3, 3, "clip"
     ),
@@ -73,7 +73,7 @@ FUNCTIONS: dict[str, Function] = {
     ),
     "integer": _f(
         "integer(x)",
-        "The whole part of a number; missing beyond 64 bits.",
+        "A number without its fraction; missing beyond 64 bits.",
         NUMERIC, 1, 1, "int", "trunc",
     ),
     "lower": _f("lower(s)", "Letters in lower case.", TEXTS, 1, 1, "lcase"),
@@ -404,6 +404,8 @@ def _cast(tree: Any, depth: int) -> Formula:
             "convert to integer, double, varchar, date, timestamp or boolean only",
             repr(name.lower()),
         )
+    if CASTS[name] == "integer":
+        return Formula("to integer", _below([tree.this], depth))
     return Formula("call", _below([tree.this], depth), CASTS[name])
 
 
