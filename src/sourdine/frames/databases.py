@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Memory
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
@@ -277,6 +278,7 @@ class Postgres(Engine):
         self._types = {name: one.number for name, one in types.items()}
         self._declared = {name: _declared(one) for name, one in types.items()}
         self._names = tuple(self._types)
+        self._places: dict[str, str] = {}
         self._snapshot: Snapshot | None = None
         self._cuts: tuple[tuple[str, Codes, int], ...] = ()
 
@@ -337,7 +339,8 @@ class Postgres(Engine):
 
     def _written(self, name: str) -> str:
         """Return a value as a text; a single-precision float as the equal double."""
-        value = f"{sql.name(name)}::float8" if self._types[name] == 700 else sql.name(name)
+        place = sql.name(self._places.get(name, name))
+        value = f"{place}::float8" if self._types[name] == 700 else place
         return f'{value}::text COLLATE "C"'
 
     def _column(self, name: str, texts: Sequence[str | None]) -> Column:
@@ -360,6 +363,30 @@ class Postgres(Engine):
             part._cuts = (*self._cuts, (name, keys, code))  # noqa: SLF001
             parts.append(part)
         return parts
+
+    def derived(self, formulas: Formulas) -> Postgres | None:
+        """Return filtered rows with derived columns, if they are computed as NumPy does."""
+        from sourdine.frames.formulas.sql import NotInSqlError, PostgresOf
+
+        to = PostgresOf(self._types)
+        try:
+            added = {name: to.column(node) for name, node in formulas.columns.items()}
+            kept = "" if formulas.where is None else f" WHERE {to.write(formulas.where)}"
+        except NotInSqlError:
+            return None
+        places, types, stated, listed = {**self._places}, {**self._types}, {**self._declared}, ["*"]
+        for name, (written, kind, number) in added.items():
+            place = f"derived {len(listed)}"  # names have at most 63 bytes there
+            while place in self._types:
+                place += "'"
+            listed.append(f"{written} AS {sql.name(place)}")
+            places[name], types[name] = place, number
+            stated[name] = Declared(KINDS.get(number, TEXT)[1], kind)
+        rows = f"SELECT {', '.join(listed)} FROM {self._table}{kept}"  # noqa: S608 - quoted
+        engine, table, names = copy(self), f"({rows}) AS computed", (*self._names, *added)
+        own = {"_table": table, "_names": names, "_types": types, "_declared": stated}
+        vars(engine).update(own, _places=places)
+        return engine
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Read the needed columns into memory, and keep at most ``rows`` rows of each person."""
