@@ -29,7 +29,7 @@ from sourdine.frames.formulas.tree import Type
 from sourdine.frames.frame import Frame
 
 TESTS = Path(__file__).parents[1] / "tests"
-sys.path[:0] = [str(TESTS), str(TESTS / "frames"), str(TESTS.parent / "tests_spark")]
+sys.path[:0] = [str(TESTS), str(TESTS / "frames")]
 
 from formula_reference import text as expected  # noqa: E402 - of the tests
 from formula_reference import value  # noqa: E402
@@ -61,7 +61,7 @@ class Reference:
 def typed(frame: Frame, n: int) -> dict[str, Any]:
     """Return formulas with the types that the columns have in an engine."""
     found = {}
-    for _, text in formulas(n + n // 8):
+    for _, text in formulas(n * 3 // 2):
         try:
             found[text] = read_formulas(frame.engine, None, [("column", text)]).columns[text]
         except (ParameterError, KeyError):
@@ -164,6 +164,7 @@ def postgres(table: pa.Table, _: str) -> Iterator[Frame]:
 
 @contextmanager
 def spark(table: pa.Table, folder: str) -> Iterator[Frame]:
+    sys.path.insert(0, str(TESTS.parent / "tests_spark"))  # it has a conftest, as the others do
     from conftest import Sparks
 
     path = f"{folder}/spark.parquet"
