@@ -17,7 +17,7 @@ from formula_reference import value
 from random_formulas import formulas, hostile
 from sourdine.errors import ParameterError
 from sourdine.frames.duck import Duck
-from sourdine.frames.formulas.engine import read_formulas
+from sourdine.frames.formulas.engine import Derived, read_formulas
 from sourdine.frames.frame import Frame
 from sourdine.frames.lazy import LazyEngine
 
@@ -106,6 +106,20 @@ def agree(engine, asked, folder):
         asked = [*own, *(one for one in asked if one not in own)]
     for i in range(0, len(asked), TOGETHER):
         compare(frame, asked[i : i + TOGETHER])
+
+
+@pytest.mark.parametrize("engine", ["polars lazy", "duckdb file"])
+def test_a_filter_is_computed_where_a_column_is_not(engine, tmp_path):
+    """The engine keeps the rows, and NumPy computes the others' column."""
+    table, where, text = hostile(), "whole > small", "make_date(2024, small, 1)"
+    frame = ENGINES[engine](tmp_path)(table).derived(where, ("column", text)).computed()
+    assert isinstance(frame.engine, Derived)
+    assert frame.engine.formulas.where is None
+    here = Frame(table).derived(where, ("column", text)).computed()
+    assert len(frame) == len(here)
+    (keys, counts), (wanted, own) = (f.distinct(text) for f in (frame, here))
+    assert (keys, counts.tolist()) == (wanted, own.tolist())
+    assert 0 < own.sum() < len(here)
 
 
 def test_duckdb_computes_most_formulas_itself(tmp_path):

@@ -202,11 +202,18 @@ class Derived(Engine):
         return engine
 
     def computed(self) -> Engine:
-        """Return the rows from an engine that computes the formulas itself, where there is one."""
+        """Return the rows from an engine that computes the formulas itself, where there is one.
+
+        Where it computes the filter alone, NumPy computes the columns of the rows that stay.
+        """
         if isinstance(self.base, Memory):
             return _in_memory(self.base, self.formulas, self._names)
+        where, columns = self.formulas.where, self.formulas.columns
         found = self.base.derived(self.formulas)
-        return self if found is None else found.only(*self._names)
+        if found is not None:
+            return found.only(*self._names)
+        kept = None if where is None else self.base.derived(Formulas(where, {}))
+        return self if kept is None else Derived(kept, Formulas(None, columns)).only(*self._names)
 
     def rows(self) -> int:
         return sum(int(counts.sum()) for _, counts in self._counted(()))
