@@ -20,6 +20,7 @@ from tempfile import TemporaryDirectory
 from time import process_time
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -81,7 +82,7 @@ def compare(
         for i in range(0, len(part), together):
             some = part[i : i + together]
             derived = frame.derived(None, *(("column", text) for text in some)).computed()
-            for text, found in zip(some, _found(derived, some, together), strict=True):
+            for text, found in zip(some, _found(derived, some), strict=True):
                 if found != reference.counts(asked[text]):
                     wrong.append(text)
     conditions = [text for text, tree in asked.items() if tree.type is Type.BOOLEAN]
@@ -95,19 +96,15 @@ def compare(
     return len(asked), len(own), wrong
 
 
-def _found(derived: Frame, some: list[str], together: int) -> Iterator[Counter[str | None]]:
-    if together == TOGETHER:
-        total = len(derived)
-        for text in some:
-            keys, counts = derived.distinct(text)
-            rows = Counter(dict(zip(keys, counts.tolist(), strict=True)))
-            rows[None] = total - sum(rows.values())
-            yield +rows
-        return
-    read = [[column.texts.tolist() for column in columns] + [counts.tolist()]
-            for columns, counts in derived.engine.combinations(some)]  # fmt: skip
+def _found(derived: Frame, some: list[str]) -> Iterator[Counter[str | None]]:
+    """Yield how often each text occurs among the values of each formula: one query for all."""
+    read = [
+        [column.texts.tolist() for column in columns]
+        + [np.ones(len(columns[0]), int).tolist() if counts is None else counts.tolist()]
+        for columns, counts in derived.engine.combinations(some)
+    ]
     for i in range(len(some)):
-        rows = Counter()
+        rows: Counter[str | None] = Counter()
         for block in read:
             for key, k in zip(block[i], block[-1], strict=True):
                 rows[key] += k
