@@ -38,7 +38,7 @@ def cases():
 
 
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
-@pytest.mark.parametrize(("engine", "check"), cases())
+@pytest.mark.parametrize(("engine", "check"), [*cases()])
 def test_engine(engine, check, tmp_path):
     needed = OPTIONAL.get(engine)
     if needed and find_spec(needed) is None:
