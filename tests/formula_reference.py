@@ -105,9 +105,10 @@ def remainder(a, b, kind):
     if b == 0:
         return None
     if kind is Type.FLOAT:
-        q = quotient(a, b, kind)
-        return None if q is None else real(a - b * q)
-    return a - b * math.floor(Fraction(a, b))
+        q = divide(a, b)
+        whole = q if q is None or math.isinf(q) else float(math.trunc(q))
+        return None if q is None else real(a - b * whole)
+    return a - b * math.trunc(Fraction(a, b))
 
 
 def rounded(x):

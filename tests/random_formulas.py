@@ -140,6 +140,7 @@ class Writer:
                 *(f"({a} {op} {b})" for op in ("+", "-", "*", "//", "%")), f"-({a})", f"abs({a})",
                 f"sign({a})", f"integer({self._make('float', depth)})", f"length({t})",
                 f"{self.one(PARTS)}({d})", f"date_diff('{u}', {d}, {e})", f"integer({t})",
+                f"cast({self._make('float', depth)} as integer)", f"{t}::integer",
                 self._common("integer", depth),
             ]
         )  # fmt: skip

@@ -77,6 +77,7 @@ COMPUTED = {
     ("cli/guard.py", "hint"),
     ("local/table/blocks.py", "hint"),
     ("frames/frame.py", "hint"),
+    ("frames/engine.py", "hint"),
     ("local/table/schema_files.py", "hint"),
     ("parameters/question.py", "hint"),
     ("reports/about.py", "hint"),

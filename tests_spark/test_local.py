@@ -295,3 +295,33 @@ def test_a_folder_that_exists_is_refused(each_spark, tmp_path):
     with pytest.raises(FileExistsError, match=r"delete it first; otherwise use to="):
         SCHEMA.sanitize(rows, to=tmp_path / "clean")
     assert list((tmp_path / "clean").rglob("*")) == [left.parent, left]
+
+
+FORMULAS = Schema.of(
+    {
+        "age // 20 * 20": Choice(0, 20, 40, 60, 80, 100, 120, missing="none"),
+        "upper(region)": Choice("N", "S", "E", "W", missing="none"),
+        "smokes": Flag(missing=True),
+    },
+    epsilon=6,
+)
+
+
+@pytest.mark.parametrize("where", [None, "age >= 18 and height < 2.2"])
+@pytest.mark.parametrize("shuffled", [False, True])
+def test_formulas_and_conditions_are_computed_there(each_spark, tmp_path, where, shuffled):
+    """What is drawn is that of a frame with the values of the formulas, and blanks elsewhere."""
+    rows = people(each_spark, 600)
+    rows = rows.repartition(3) if shuffled else rows
+    own = {"drop": ["age", "height", "region"], "where": where}
+    clean = FORMULAS.sanitize(rows, to=tmp_path / "clean", **own)
+    assert clean.columns == ["smokes", "age // 20 * 20", "upper(region)"]
+    found = estimate(clean)
+    assert found.counts["smokes"] == 600
+    sure = Schema.of(FORMULAS.columns, epsilon=200)
+    told = sure.sanitize(rows, to=tmp_path / "sure", **own).toPandas()
+    here = sure.sanitize(rows.toPandas(), **own)
+    for name in FORMULAS.columns:
+        counts = [f[name].astype(str).value_counts().to_dict() for f in (told, here)]
+        assert {str(k).lower() for k in counts[0]} == {str(k).lower() for k in counts[1]}
+        assert sorted(counts[0].values()) == sorted(counts[1].values())

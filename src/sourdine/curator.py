@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.calendar import ISO, DateFormat
 from sourdine.errors import ParameterError
 from sourdine.exact import given
-from sourdine.frames.addresses import is_address, shown_source
+from sourdine.frames.databases import is_address, shown_source
 from sourdine.frames.files import TextFile
 from sourdine.frames.formats import ReadstatFile, json_records, worksheets
 from sourdine.frames.frame import Frame

@@ -16,7 +16,7 @@ import pytest
 import sourdine as sd
 from every_engine import ENGINES, OPTIONAL, UNTYPED
 from sourdine.errors import ParameterError
-from sourdine.frames.postgres import open_table
+from sourdine.frames.databases import open_table
 from sourdine.questions import STATISTICS
 
 N = 12

@@ -104,6 +104,31 @@ def test_inspection_of_spss(run):
     assert answered(run("mean", "people.sav", *MEAN))["value"] == pytest.approx(44.5, abs=0.1)
 
 
+def test_files_that_state_types(run):
+    """Types are public: inspection shows them, and what cannot have a mean is refused."""
+    readstat, pd = pytest.importorskip("pyreadstat"), pytest.importorskip("pandas")
+    rows = pd.DataFrame({"age": [float(age) for age in AGES], "sex": ["male", "female"] * 1000})
+    readstat.write_dta(rows, "people.dta")
+    readstat.write_xport(rows, "people.xpt")
+    table = pa.table({"age": AGES, "sex": ["male", "female"] * 1000})
+    with pa.ipc.new_stream("people.arrows", table.schema) as file:
+        file.write_table(table)
+    for source, types in {
+        "people.dta": "age double, sex string",
+        "people.xpt": "age double, sex string",
+        "people.arrows": "age Int64, sex String",
+    }.items():
+        assert types in run("inspect", source).stdout, source
+        asked = ("--where", "sex = 'male'")
+        assert (
+            answered(run("count", source, *asked, "--epsilon", "1000", "--json"))["value"] == 1000
+        )
+        assert answered(run("mean", source, *MEAN, *asked))["value"] == pytest.approx(44, abs=0.1)
+        done = run("mean", source, "-c", "sex", *MEAN[2:])
+        assert done.returncode == 2
+        assert "numbers" in done.stderr
+
+
 NAMES = (
     'people"; DROP TABLE people; --',
     "people' OR 1=1; --",

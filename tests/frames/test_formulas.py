@@ -13,8 +13,14 @@ import pytest
 
 import sourdine as sd
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.frames.formulas.functions import FUNCTIONS
-from sourdine.frames.formulas.parsing import AGGREGATES, CHANGING, INEXACT, WINDOWS, parsed
+from sourdine.frames.formulas.parsing import (
+    AGGREGATES,
+    CHANGING,
+    FUNCTIONS,
+    INEXACT,
+    WINDOWS,
+    parsed,
+)
 from sourdine.frames.frame import Frame
 
 GUIDE = Path(__file__).parents[2] / "docs" / "guides" / "formulas.md"
@@ -39,8 +45,9 @@ def values(text, data=ROWS):
     ("text", "wanted"),
     [
         ("i // 2", ["3", "-4", "0"]),
-        ("i % 3", ["1", "2", "0"]),
-        ("i % -3", ["-2", "-1", "0"]),
+        ("i % 3", ["1", "-1", "0"]),
+        ("i % -3", ["1", "-1", "0"]),
+        ("x % 4", ["3.5", "-3.5", None]),
         ("x // 2", ["3", "-4", None]),
         ("i / 0", [None, None, None]),
         ("7 // i", ["1", "-1", None]),
@@ -70,7 +77,10 @@ def values(text, data=ROWS):
         ("b is not true", ["false", "true", "true"]),
         ("x is distinct from i", ["true", "true", "true"]),
         ("number(b) + 1", ["2", "1", None]),
-        ("cast(x as integer)", ["7", "-7", None]),
+        ("cast(x as integer)", ["8", "-8", None]),
+        ("integer(x)", ["7", "-7", None]),
+        ("cast(i as integer)", ["7", "-7", "0"]),
+        ("(i / 2)::int", ["4", "-4", "0"]),
         ("x::varchar", ["7.5", "-7.5", None]),
         ("i in (7, 8.5)", ["true", "false", "false"]),
         ("t like 'A_'", ["true", "false", None]),

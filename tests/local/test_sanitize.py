@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 from fractions import Fraction
+from itertools import product
 
 import duckdb
 import numpy as np
@@ -29,7 +30,7 @@ from sourdine.frames.frame import Frame
 from sourdine.grid import Grid
 from sourdine.local import density
 from sourdine.local.table import sanitize as crews
-from sourdine.local.table.blocks import shown_block
+from sourdine.local.table.blocks import excluding, prepared, shown_block
 from sourdine.local.table.columns import Choice, Choices, Flag, Number
 from sourdine.local.table.sanitize import counted_rows
 from sourdine.local.table.schema import Schema
@@ -672,3 +673,111 @@ def test_formulas_of_a_schema_are_of_one_row():
         schema = Schema.of({formula: Choice(1, 2, missing="none")}, epsilon=1)
         with pytest.raises(ParameterError, match="schema must"):
             schema.sanitize({"age": [1, 2]}, drop=["age"])
+
+
+# ---- Records that a condition excludes -----------------------------------------------------------
+
+
+EXCLUDED = Schema(
+    age=Number(0, 100, step=10, missing=True),
+    vote=Choice("yes", "no", missing="none"),
+    smokes=Flag(missing=True),
+    epsilon=3,
+)
+ADULTS = "age >= 18 and region <> 'south'"
+
+
+@pytest.mark.parametrize("made", [pd.DataFrame, pl.LazyFrame, pa.table, dict, "csv", "parquet"])
+def test_a_record_that_a_condition_excludes_is_one_without_answers(made, tmp_path):
+    """The same draws as from a table in which everything about these records is missing."""
+    rows = {
+        "age": [5, 25, 70, None, 33] * 30,
+        "vote": ["yes", "no", None, "yes", "yes"] * 30,
+        "smokes": [True, False, True, None, True] * 30,
+        "region": ["north", "north", "west", "west", "south"] * 30,
+    }
+    stays = [False, True, True, False, False] * 30
+    blank = {
+        name: [v if own else None for v, own in zip(column, stays, strict=True)]
+        for name, column in rows.items()
+        if name != "region"
+    }
+    wanted = EXCLUDED.sanitize(blank, source=SeededSource(1))
+    own = {"drop": ["region"], "where": ADULTS, "source": SeededSource(1)}
+    if isinstance(made, str):
+        path, to = tmp_path / f"rows.{made}", tmp_path / f"clean.{made}"
+        frame = pa.table(rows)
+        pacsv.write_csv(frame, path) if made == "csv" else pq.write_table(frame, path)
+        EXCLUDED.sanitize(path, to=to, **own)
+        found = Frame(to)
+    else:
+        found = Frame(EXCLUDED.sanitize(made(rows), **own))
+    assert found.columns == ("age", "vote", "smokes")
+    for name, values in wanted.items():
+        there = [None if v is None else str(v).lower() for v in values]
+        assert [v if v is None else str(v).lower() for v in found.column(name).texts] == there
+
+
+def test_the_law_of_a_report_with_a_condition():
+    """Every report of every two records is within e**epsilon, excluded ones among them."""
+    columns = {
+        "size": Choice(1, 2, missing="none"),
+        "smokes": Flag(missing=True),
+        "n": Number(0, 20, step=10, missing=True),
+    }
+    schema = Schema.of(columns, epsilon=Fraction(3, 2))
+    records = list(product((1, 2, 7, None), (True, False, None), (0, 14, None), (0, 1)))
+    rows = dict(zip([*columns, "kept"], map(list, zip(*records, strict=True)), strict=True))
+    own = {"drop": ["kept"], "where": "kept = 1 and (size = 1 or n > 3)"}
+    data, cells = prepared(schema, Frame(rows), **own)
+    slots = excluding(next(data.codes(*cells)), 3)
+    read = set(zip(*(s.tolist() for s in slots), strict=True))
+    assert (-1, -1, -1) in read
+    assert len(read) > 10
+    worst = 0.0
+    for one, other in product(read, read):
+        parts = zip(schema.parts().values(), one, other, strict=True)
+        worst = max(worst, sum(_furthest(part.mechanism, a, b) for part, a, b in parts))
+    assert 1.3 < worst < 1.5 + 1e-9
+
+
+def _furthest(mechanism, a, b):
+    """Return the largest logarithm of the ratio of two laws."""
+    one, other = (mechanism.law(slot) for slot in (a, b))
+    codes = np.arange(mechanism.codes)
+    return float((one.log_pmf(codes) - other.log_pmf(codes)).max())
+
+
+def test_replay_with_a_condition():
+    """A record that changes sides changes its reports alone, within epsilon."""
+
+    def call(rows):
+        frame = dict(zip(["age", "vote", "smokes", "region"], map(list, zip(*rows)), strict=True))  # noqa: B905
+        own = {"drop": ["region"], "where": ADULTS, "source": SeededSource(5)}
+        clean = EXCLUDED.sanitize(frame, **own)
+        part = next(iter(EXCLUDED.parts().values()))
+        value = [str(v) for c in clean.values() for v in c]
+        drawn = {"t": len(rows)}
+        return Release(value=value, cost=EXCLUDED.guarantee, mechanism=part.mechanism, drawn=drawn)
+
+    rows = [(31, "yes", True, "north"), (5, "no", None, "west"), (60, None, False, "south")]
+    for changed in ((17, "yes", True, "north"), (31, "yes", True, "south"), (None,) * 4):
+        found = replay(call, rows, [changed, *rows[1:]])
+        assert found.holds, found.faults
+    assert not replay(call, rows, [rows[1], rows[0], rows[2]]).holds
+
+
+def test_a_condition_needs_columns_with_missing_values():
+    rows = {"age": [31], "region": ["north"]}
+    schema = Schema(age=Number(0, 100, step=10), epsilon=1, missing="random")
+    said = r"missing must be declared by each column if where= is used.*missing=True"
+    with pytest.raises(ParameterError, match=said):
+        schema.sanitize(rows, drop=["region"], where=ADULTS)
+    for where, words in (
+        ("age + 1", "where must be a condition"),
+        ("sum(age) > 3", "where must be computed from one row alone"),
+        ("nope > 3", "where must name existing columns"),
+        (3, "where must be a condition, as a text"),
+    ):
+        with pytest.raises((ParameterError, TypeError), match=words):
+            EXCLUDED.sanitize({**ROWS}, drop=["size", "income", "kids", "drinks"], where=where)

@@ -14,7 +14,8 @@ import typer
 from sourdine.cli.command import Terminal, complain, written
 from sourdine.cli.options import reads_text
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
-from sourdine.frames.frame import Frame, listed_columns
+from sourdine.frames.engine import listed_columns
+from sourdine.frames.frame import Frame
 from sourdine.frames.reading import NAMELESS
 
 if TYPE_CHECKING:

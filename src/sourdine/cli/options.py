@@ -337,6 +337,12 @@ DROP = _text(
     metavar="A,B,...",
     text="Columns to drop. All other columns must be in the schema.",
 )
+WHERE = _text(
+    "where",
+    panel=DATA,
+    metavar="CONDITION",
+    text="Treat everything about records as missing for which a condition is not true.",
+)
 PAIR = Option(
     "pair",
     list[str] | None,
@@ -529,7 +535,7 @@ LOCAL = (
         text="Randomise every record of a table independently, according to a schema.",
         more="The output has the same columns and may be shared. Sanitising the same records "
         "again costs epsilon again.",
-        options=(FILE, SCHEMA, OUT, OVERWRITE, DROP, ENGINE, MASTER, *READING),
+        options=(FILE, SCHEMA, OUT, OVERWRITE, DROP, WHERE, ENGINE, MASTER, *READING),
         example="survey.csv --schema schema.toml -o clean.csv",
     ),
     LocalCommand(

@@ -23,7 +23,7 @@ from sourdine.errors import (
     ParameterError,
     SourdineError,
 )
-from sourdine.frames.addresses import shown_source
+from sourdine.frames.databases import shown_source
 from sourdine.frames.reading import CSV, PARQUET, read_number
 from sourdine.parameters import kinds
 
@@ -100,7 +100,8 @@ def sanitize(given: dict[str, Any]) -> None:
         spark = by_spark(given["file"], engine)
         with progress_bar(given["file"], spark=True) if spark else nullcontext():
             data, read = records(given["file"], engine, declared)
-            plan.sanitize(data, to=out, drop=drop, read=read, overwrite=given["overwrite"])
+            own = {"drop": drop, "where": given["where"], "read": read}
+            plan.sanitize(data, to=out, overwrite=given["overwrite"], **own)
     except SourdineError as error:
         raise error.renamed(to="out", frame="file") from None
     console = Terminal(stderr=True)

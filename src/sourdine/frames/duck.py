@@ -544,7 +544,7 @@ class Duck(Engine):
 
     def derived(self, formulas: Formulas) -> Duck | None:
         """Return filtered rows with derived columns, if DuckDB computes them as NumPy does."""
-        from sourdine.frames.formulas.duck import NotInSqlError, SqlOf
+        from sourdine.frames.formulas.sql import NotInSqlError, SqlOf
 
         to = SqlOf(self._kinds, self._reading_of, collated=not self.is_file)
         try:

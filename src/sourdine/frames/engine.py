@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, close_matches
 from sourdine.frames.cells import inside
-from sourdine.frames.reading import STANDARD
+from sourdine.frames.reading import STANDARD, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.cells import Cell, Codes, Ticks
     from sourdine.frames.formulas.engine import Formulas
+    from sourdine.frames.frame import Frame
     from sourdine.frames.memory import Column, Declared
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
@@ -308,6 +309,37 @@ def name_twice(name: str | None = None) -> ParameterError:
         "have columns with different names",
         "a duplicate name" if name is None else f"{name!r} twice",
         "Rename one of them.",
+    )
+
+
+def listed_columns(frame: Frame | Engine, wanted: str | None = None) -> str:
+    """Return a sentence that lists the columns; of a text file, only those like the wanted one.
+
+    A text file may have no header, and then its first line is somebody's record. So undeclared
+    names of a text file are shown only if they resemble the name that was typed.
+
+    Examples
+    --------
+    >>> from sourdine.frames.frame import Frame
+    >>> listed_columns(Frame({"age": [31], "vote": ["yes"]}))
+    "The columns are: 'age', 'vote'."
+    """
+    like = close_matches(wanted or "", frame.columns)
+    meant = f"Did you mean {' or '.join(map(repr, like))}?" if like else ""
+    if not frame.parsed or frame.reading.header is not None:
+        return f"{meant} The columns are: {', '.join(map(repr, frame.columns))}.".strip()
+    if like:
+        return meant
+    if any(not name or read_number(name) is not None for name in frame.columns):
+        return (
+            "The first line of the file holds numbers. If it is a record and not a header, pass "
+            "the column names as header in a Reading or on the command line."
+        )
+    damaged = any("\ufffd" in name for name in frame.columns)
+    encoded = " The file seems to be in another encoding." if damaged else ""
+    return (
+        "Look at the columns with sourdine inspect: they are not listed here, as the first line "
+        f"of a file without a header is a record.{encoded}"
     )
 
 

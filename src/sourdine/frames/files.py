@@ -14,7 +14,7 @@ import numpy as np
 
 from sourdine.errors import MissingFileError, ParameterError
 from sourdine.frames import sql
-from sourdine.frames.addresses import is_address, open_address, shown_source
+from sourdine.frames.databases import is_address, open_address, shown_source
 from sourdine.frames.duck import Duck, guarded, private_connection
 from sourdine.frames.engine import require_different
 from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
@@ -162,7 +162,7 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
     """Return an engine over a file, a folder, the files of a pattern, or a table of a database.
 
     An Excel file may be followed by ``#`` and the name of a sheet; the addresses of tables are in
-    `sourdine.frames.addresses`.
+    `sourdine.frames.databases`.
     """
     if is_address(path):
         return open_address(path, reading)

@@ -9,18 +9,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, close_matches
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import integer, kind
 from sourdine.frames.cells import Codes, Ticks, joined
-from sourdine.frames.engine import Asked, Engine, name_twice
-from sourdine.frames.grouped import Partition, occurring
+from sourdine.frames.engine import Asked, Engine, listed_columns, name_twice
+from sourdine.frames.grouped import Partition, WeightedRows, occurring
 from sourdine.frames.memory import (
     UNNAMED,
     Column,
     Memory,
     declared_by_numpy,
 )
-from sourdine.frames.reading import STANDARD, Reading, read_number
+from sourdine.frames.reading import STANDARD, Reading
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
@@ -33,40 +33,6 @@ if TYPE_CHECKING:
     from sourdine.frames.memory import Declared
     from sourdine.frames.people import Reduction
     from sourdine.noise import Source
-
-
-# ---- Messages about columns that do not exist ----------------------------------------------------
-
-
-def listed_columns(frame: Frame, wanted: str | None = None) -> str:
-    """Return a sentence that lists the columns; of a text file, only those like the wanted one.
-
-    A text file may have no header, and then its first line is somebody's record. So undeclared
-    names of a text file are shown only if they resemble the name that was typed.
-
-    Examples
-    --------
-    >>> from sourdine.frames.frame import Frame
-    >>> listed_columns(Frame({"age": [31], "vote": ["yes"]}))
-    "The columns are: 'age', 'vote'."
-    """
-    like = close_matches(wanted or "", frame.columns)
-    meant = f"Did you mean {' or '.join(map(repr, like))}?" if like else ""
-    if not frame.parsed or frame.reading.header is not None:
-        return f"{meant} The columns are: {', '.join(map(repr, frame.columns))}.".strip()
-    if like:
-        return meant
-    if any(not name or read_number(name) is not None for name in frame.columns):
-        return (
-            "The first line of the file holds numbers. If it is a record and not a header, pass "
-            "the column names as header in a Reading or on the command line."
-        )
-    damaged = any("\ufffd" in name for name in frame.columns)
-    encoded = " The file seems to be in another encoding." if damaged else ""
-    return (
-        "Look at the columns with sourdine inspect: they are not listed here, as the first line "
-        f"of a file without a header is a record.{encoded}"
-    )
 
 
 # ---- Choosing the engine -------------------------------------------------------------------------
@@ -255,7 +221,7 @@ class Frame:
         ``__arrow_c_array__``); the path of a CSV or Parquet file (``*`` matches several), of a text
         file with one value per line, of a saved NumPy array, or of a file of Excel
         (``people.xlsx#Sheet2``), SPSS, SAS, Stata, JSON Lines or Arrow; or the address of a table
-        (`sourdine.frames.addresses`). CSV files, Parquet files and lazy frames are counted in place
+        (`sourdine.frames.databases`). CSV files, Parquet files and lazy frames are counted in place
         and may be larger than memory. Data of one unnamed column calls it ``value``.
     read
         How text is read, a `Reading` or a dict of its parameters: a file's encoding and header,
@@ -477,6 +443,7 @@ class Frame:
         where: str | None = None,
         *columns: tuple[str, str],
         lookup: Mapping[str, str] | None = None,
+        mark: str | None = None,
     ) -> Frame:
         """Return the rows that a condition keeps, with columns computed by formulas.
 
@@ -491,6 +458,8 @@ class Frame:
             formula becomes a column that is named by its text.
         lookup
             Public tables, by their paths, and the column of the data that identifies a row of each.
+        mark
+            If given, all rows stay, and a column of this name is true where the condition is.
 
         Examples
         --------
@@ -508,7 +477,8 @@ class Frame:
             return self
         from sourdine.frames.formulas.engine import with_formulas
 
-        return _of(with_formulas(self._engine, where, columns, lookup))
+        tables = [(path, key, open_data(path)) for path, key in (lookup or {}).items()]
+        return _of(with_formulas(self._engine, where, columns, tables, mark))
 
     def computed(self) -> Frame:
         """Return the rows with formulas computed by the engine itself, where it can."""
@@ -532,8 +502,6 @@ class Frame:
         >>> len(weighted), weighted.tally(Codes("vote", ["yes", "no"])).counts.tolist()
         (7, [2, 5, 0])
         """
-        from sourdine.frames.weighted import WeightedRows
-
         return _of(WeightedRows(self._engine, (self.resolve(weight.column), weight)))
 
     def afresh(self) -> Frame:

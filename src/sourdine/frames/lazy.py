@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Edges
+    from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Column, Declared
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
@@ -231,6 +232,24 @@ class LazyEngine(Engine):
             )
             for values in found[:-1]
         ]
+
+    def derived(self, formulas: Formulas) -> LazyEngine | None:
+        """Return filtered rows with derived columns, if Polars computes them as NumPy does."""
+        import narwhals as nw
+
+        if not self._frame.implementation.is_polars():
+            return None
+        from sourdine.frames.formulas.polars import NotInPolarsError, PolarsOf
+
+        rows = nw.to_native(self._frame)
+        to = PolarsOf(rows.collect_schema())
+        try:
+            added = [to.column(node).alias(name) for name, node in formulas.columns.items()]
+            kept = None if formulas.where is None else to.write(formulas.where)
+        except NotInPolarsError:
+            return None
+        rows = rows if kept is None else rows.filter(kept)
+        return LazyEngine(nw.from_native(rows.with_columns(*added)), self.reading)
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         return self._in_memory().bound(unit, rows, key)

@@ -13,7 +13,7 @@ from sourdine.central.sql import parsed
 from sourdine.curator import column_types
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given, positive
-from sourdine.frames.addresses import source_name
+from sourdine.frames.databases import source_name
 from sourdine.frames.formulas.engine import columns_of
 from sourdine.frames.reading import Reading
 from sourdine.parameters import converters, kinds

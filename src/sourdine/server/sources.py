@@ -3,7 +3,7 @@
 ======================================  =========================================================
 ``/srv/wages.parquet``                  a file or a folder that the server reads, as a session does
 ``/srv/wages.xlsx#Sheet2``              a sheet of an Excel file
-``duckdb:////srv/w.db#wages``           a table of a database (`sourdine.frames.addresses`)
+``duckdb:////srv/w.db#wages``           a table of a database (`sourdine.frames.databases`)
 ``sourdine:wages``                      the public wages that the library ships
 ======================================  =========================================================
 
@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from sourdine.errors import ParameterError
-from sourdine.frames.addresses import DATABASE, is_address
+from sourdine.frames.databases import DATABASE, is_address
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import Reading, split_sheet
 

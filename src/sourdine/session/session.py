@@ -21,7 +21,7 @@ from sourdine.errors import (
     SourdineError,
 )
 from sourdine.exact import flag, given
-from sourdine.frames.addresses import is_address, source_name
+from sourdine.frames.databases import is_address, source_name
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import STANDARD
 from sourdine.parameters import converters

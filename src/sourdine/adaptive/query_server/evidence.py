@@ -17,7 +17,8 @@ from sourdine.adaptive.queries import ROUNDING, clipped, vector_of
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind
 from sourdine.frames.cells import Codes
-from sourdine.frames.frame import Frame, listed_columns
+from sourdine.frames.engine import listed_columns
+from sourdine.frames.frame import Frame
 from sourdine.frames.memory import DATES, NUMBERS, UNNAMED, WORDS, Column
 
 if TYPE_CHECKING:

@@ -214,7 +214,7 @@ def _quotient(a: Any, b: Any) -> tuple[Any, Any]:
 
 def _remainder(a: Any, b: Any) -> tuple[Any, Any]:
     none = b == 0
-    return a % np.where(none | (b == -1), 1, b), none
+    return np.fmod(a, np.where(none | (b == -1), 1, b)), none
 
 
 def _divided(a: Any, b: Any) -> Any:
@@ -222,7 +222,7 @@ def _divided(a: Any, b: Any) -> Any:
 
 
 def _float_remainder(a: Any, b: Any) -> Any:
-    return a - b * np.floor(_divided(a, b))
+    return a - b * np.trunc(_divided(a, b))
 
 
 def _float(_: Formula, own: list[Values]) -> Values:

@@ -9,7 +9,7 @@ import numpy as np
 from attrs import evolve, frozen
 
 from sourdine.errors import ParameterError
-from sourdine.frames.engine import Engine
+from sourdine.frames.engine import Engine, listed_columns
 from sourdine.frames.formulas.arrays import Arrays
 from sourdine.frames.formulas.lookup import looked_up
 from sourdine.frames.formulas.parsing import parsed
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.formulas.lookup import Lookup
     from sourdine.frames.formulas.tree import Formula
     from sourdine.frames.people import Reduction
 
@@ -75,7 +76,7 @@ def read_formulas(
     engine: Engine,
     where: str | None,
     named: Sequence[tuple[str, str]],
-    lookup: Mapping[str, str] | None = None,
+    tables: Sequence[Lookup] = (),
 ) -> Formulas:
     """Return the formulas of a question; the names of existing columns are none.
 
@@ -87,10 +88,10 @@ def read_formulas(
         The text of the filter.
     named
         Texts that name columns, each after the parameter that holds it.
-    lookup
-        Public tables, and the columns that they are looked up by.
+    tables
+        Public tables: paths, the columns that they are looked up by, and their rows.
     """
-    added, found = looked_up(engine, lookup) if lookup else {}, {}
+    added, found = looked_up(engine, tables) if tables else {}, {}
     for parameter, text in named:
         if text in engine.columns or text in found:
             continue
@@ -151,13 +152,11 @@ def _read(
 
 
 def _unknown(engine: Engine, name: str) -> ParameterError:
-    from sourdine.frames.frame import Frame, listed_columns
-
     return ParameterError(
         "formula",
         "name existing columns",
         repr(name),
-        f"{listed_columns(Frame(engine), name)} Texts are written in single quotes.",
+        f"{listed_columns(engine, name)} Texts are written in single quotes.",
     )
 
 
@@ -203,11 +202,18 @@ class Derived(Engine):
         return engine
 
     def computed(self) -> Engine:
-        """Return the rows from an engine that computes the formulas itself, where there is one."""
+        """Return the rows from an engine that computes the formulas itself, where there is one.
+
+        Where it computes the filter alone, NumPy computes the columns of the rows that stay.
+        """
         if isinstance(self.base, Memory):
             return _in_memory(self.base, self.formulas, self._names)
+        where, columns = self.formulas.where, self.formulas.columns
         found = self.base.derived(self.formulas)
-        return self if found is None else found.only(*self._names)
+        if found is not None:
+            return found.only(*self._names)
+        kept = None if where is None else self.base.derived(Formulas(where, {}))
+        return self if kept is None else Derived(kept, Formulas(None, columns)).only(*self._names)
 
     def rows(self) -> int:
         return sum(int(counts.sum()) for _, counts in self._counted(()))
@@ -360,7 +366,8 @@ def with_formulas(
     engine: Engine,
     where: str | None,
     named: Sequence[tuple[str, str]],
-    lookup: Mapping[str, str] | None = None,
+    tables: Sequence[Lookup] = (),
+    mark: str | None = None,
 ) -> Engine:
     """Return the rows that a filter keeps, with the derived columns that a question names.
 
@@ -372,10 +379,14 @@ def with_formulas(
         The text of the filter; None for all rows.
     named
         The columns of the question, each after the parameter that names it.
-    lookup
-        Public tables, and the columns that they are looked up by.
+    tables
+        Public tables: paths, the columns that they are looked up by, and their rows.
+    mark
+        If given, all rows stay, and a column of this name is true for those that the filter keeps.
     """
-    formulas = read_formulas(engine, where, named, lookup)
+    formulas = read_formulas(engine, where, named, tables)
+    if mark is not None and formulas.where is not None:
+        formulas = Formulas(None, {**formulas.columns, mark: formulas.where})
     if formulas.where is None and not formulas.columns:
         return engine
     if isinstance(engine, Derived):

@@ -7,14 +7,18 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import ParameterError
 from sourdine.exact import given
+from sourdine.frames.engine import listed_columns
 from sourdine.frames.formulas.tree import Formula, Type
+from sourdine.frames.formulas.types import ColumnTypes, text_of_column, type_of
 from sourdine.frames.reading import read_number, read_text
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Sequence
 
     from sourdine.frames.engine import Engine
     from sourdine.frames.memory import Column
+
+    Lookup = tuple[str, str, Engine]
 
 
 MOST = 100_000
@@ -22,7 +26,7 @@ MOST = 100_000
 _INT64 = 1 << 63
 
 
-def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Formula]:
+def looked_up(engine: Engine, tables: Sequence[Lookup]) -> dict[str, Formula]:
     """Return the columns that public tables add, as typed steps of their keys.
 
     The tables are public, so that messages may name their values.
@@ -31,23 +35,18 @@ def looked_up(engine: Engine, lookup: Mapping[str, str]) -> dict[str, Formula]:
     ----------
     engine
         The private rows, of which only the names and types of columns are read.
-    lookup
-        The column that identifies a row, by the path of each table.
+    tables
+        For each public table its path, the column that identifies a row, and its rows.
     """
-    from sourdine.frames.files import open_file
-    from sourdine.frames.formulas.types import ColumnTypes, text_of_column, type_of
-    from sourdine.frames.frame import Frame, listed_columns
-
     found: dict[str, Formula] = {}
-    for path, key in lookup.items():
+    for path, key, table in tables:
         if key not in engine.columns:
             raise ParameterError(
                 "lookup",
                 "join by columns of the data",
                 given(key),
-                f"{listed_columns(Frame(engine), key)} The table and the data must both have it.",
+                f"{listed_columns(engine, key)} The table and the data must both have it.",
             )
-        table = open_file(path)
         if key not in table.columns:
             raise ParameterError(
                 "lookup",

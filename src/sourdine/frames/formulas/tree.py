@@ -11,8 +11,10 @@ A step without a special rule is missing if one of its arguments is. The steps:
 ``add``, ``subtract``, ``multiply``  of two integers, missing beyond 64 bits; of two floats, by IEEE
 ``negate``, ``abs``                  of an integer or a float
 ``divide``                           of two floats; missing if the second is 0
-``quotient``, ``remainder``          of two integers or floats: the quotient rounded down, and what
-                                     remains: x - y * quotient; missing if the second is 0
+``quotient``                         of two integers or floats, rounded down; missing if the second
+                                     is 0
+``remainder``                        of x and y: x less y times the quotient without its fraction,
+                                     with the sign of x, as in SQL; missing if y is 0
 ``round``, ``floor``, ``ceil``,      of a float; halves are rounded away from zero
 ``sqrt``                             of a float; missing below 0
 ``float``                            the float nearest to an integer, 1 and 0 for true and false

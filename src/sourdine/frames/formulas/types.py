@@ -10,8 +10,7 @@ from attrs import field, frozen
 
 from sourdine.calendar import DAY, HOUR, ISO, MINUTE, SECOND, read_duration
 from sourdine.calendar import micros as lasting
-from sourdine.frames.formulas.functions import FUNCTIONS
-from sourdine.frames.formulas.parsing import refuse
+from sourdine.frames.formulas.parsing import FUNCTIONS, refuse
 from sourdine.frames.formulas.tree import INSTANTS, NUMBERS, WHOLE, Formula, Type
 from sourdine.frames.memory import DATES, WORDS
 from sourdine.frames.memory import NUMBERS as OF_NUMBERS
@@ -446,6 +445,14 @@ def _logic(operation: str) -> Callable[[list[Formula], ColumnTypes], Formula]:
     return rule
 
 
+def _nearest(x: Formula, columns: ColumnTypes) -> Formula:
+    """Return the nearest integer, halves away from zero: what a cast gives in SQL."""
+    if x.type is Type.INTEGER:
+        return x
+    number = _explicit(x, Type.FLOAT, columns)
+    return _op("whole", Type.INTEGER, _op("round", Type.FLOAT, number))
+
+
 def _among(parts: list[Formula], columns: ColumnTypes) -> Formula:
     x, *listed = _alike(parts, columns, "in")
     if x.type is not None and all(one.operation == "constant" for one in listed):
@@ -498,7 +505,7 @@ _OPERATORS: dict[str, Callable[[list[Formula], ColumnTypes], Formula]] = {
     "same": _same, "distinct": lambda p, c: _not(_same(p, c)),
     "and": _logic("and"), "or": _logic("or"), "not": _logic("not"),
     "is null": lambda p, _: _missing(p[0]), "in": _among, "between": _between, "case": _case,
-    "like": _pattern, "||": _join,
+    "like": _pattern, "||": _join, "to integer": lambda p, c: _nearest(p[0], c),
 }  # fmt: skip
 
 

@@ -854,6 +854,10 @@ class Spark(Engine):
         engine._types = dict(zip(how.names, map(declared, types), strict=True))  # noqa: SLF001
         return engine
 
+    def named(self) -> Any:
+        """Return the rows as a data frame of Spark's, with the names of the columns."""
+        return self._frame.select(*(self._place[n] for n in self._kinds)).toDF(*self._kinds)
+
     @property
     def _placed_kinds(self) -> dict[str, str]:
         return {self._place[name]: kind for name, kind in self._kinds.items()}

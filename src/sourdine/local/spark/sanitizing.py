@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike, fspath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from sourdine.frames.spark.cells import Expressions
 from sourdine.frames.spark.dataframe import condition_of, functions, guarded, in_large_batches
 from sourdine.frames.spark.executors import mapped
 from sourdine.local.spark.tasks import AT_ONCE, Packing, Randomise, settled
-from sourdine.local.table.blocks import arrow, demand_types, matched
+from sourdine.local.table.blocks import arrow, prepared
 from sourdine.local.table.part import Lattice
 from sourdine.local.table.schema_files import KEY, mark
 from sourdine.noise.source import KEY_BYTES
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.reading import Reading
+    from sourdine.frames.spark.engine import Spark
     from sourdine.local.spark.tasks import Settled
     from sourdine.local.table.part import ColumnPart, Written
     from sourdine.local.table.schema import Schema
@@ -147,6 +148,7 @@ def sanitize_frame(
     *,
     to: object,
     drop: Iterable[str],
+    where: str | None = None,
     read: Reading | Mapping[str, Any] | None,
     overwrite: bool,
     source: Source,
@@ -161,7 +163,7 @@ def sanitize_frame(
         A data frame of Spark's, classic or Connect.
     to
         The folder to write, wherever Spark can; it must not exist.
-    drop, read
+    drop, where, read
         As in `sourdine.local.table.sanitize`.
     overwrite
         Refused: a folder that is there may be what an interrupted run left.
@@ -174,13 +176,14 @@ def sanitize_frame(
         What reads the folder. Frames of Spark are lazy: one that would draw is never handed out.
     """
     folder = _folder(to, overwrite=overwrite)
-    data = Frame(frame, read=read)
-    matched(schema, data, drop=drop)
-    demand_types(schema, data)
+    data, cells = prepared(schema, Frame(frame, read=read), drop=drop, where=where)
     names = tuple(name for name in data.columns if name in schema.columns)
     _demand_case(frame, names)
-    cells = [(name, part.cell) for name, part in schema.parts().items()]
-    placed = settled(frame, cells, data.reading)
+    columns = [*schema.columns, *(cell.column for cell in cells[len(schema.columns) :])]
+    named = list(zip(map(data.resolve, columns), cells, strict=True))
+    formulas = len(data.columns) > len(frame.columns)
+    computed = cast("Spark", data.engine).named() if formulas else None
+    placed = settled(frame, named, data.reading, computed)
     reports = drawn(schema, placed, names, source.bytes(KEY_BYTES))
 
     def write() -> str:

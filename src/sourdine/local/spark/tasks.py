@@ -14,7 +14,7 @@ from sourdine.frames.spark.cells import Expressions
 from sourdine.frames.spark.dataframe import functions, guarded, in_full, kind_of
 from sourdine.frames.spark.engine import sortable
 from sourdine.frames.spark.executors import mapped
-from sourdine.local.table.blocks import ROWS, shown_block
+from sourdine.local.table.blocks import ROWS, excluding, shown_block
 from sourdine.noise.source import derived
 
 if TYPE_CHECKING:
@@ -276,28 +276,44 @@ class Settled:
     mixed
         Whether they were sorted. They then stand where they do for what they hold: what is drawn
         from them must be placed anew.
+    computed
+        Whether Python computes formulas of them before.
     """
 
     rows: Any
     how: Handed
     mixed: bool
+    computed: bool = False
 
     @property
     def narrow(self) -> bool:
         """Whether nothing is handed to Python but some numbers a row, by this frame or below."""
-        return not self.mixed and len(self.how.found) == len(self.how.cells)
+        plain = not self.mixed and not self.computed
+        return plain and len(self.how.found) == len(self.how.cells)
 
 
 def settled(
     frame: Any,
     cells: Sequence[tuple[str, Cell]],
     reading: Reading,
+    computed: Any = None,
 ) -> Settled:
-    """Return `handed` rows in one order; rows with the same slots are the same to whoever draws."""
-    rows, how, order = handed(frame, cells, reading)
-    if is_ordered(frame):
-        return Settled(rows, how, mixed=False)
-    return Settled(rows.sortWithinPartitions(*order), how, mixed=True)
+    """Return `handed` rows in one order; rows with the same slots are the same to whoever draws.
+
+    Parameters
+    ----------
+    frame
+        A data frame of Spark's.
+    cells, reading
+        As in `handed`.
+    computed
+        The same rows in the same order with further columns, if cells are of these.
+    """
+    formulas = computed is not None
+    rows, how, order = handed(computed if formulas else frame, cells, reading)
+    mixed = not is_ordered(frame)
+    placed = rows.sortWithinPartitions(*order) if mixed else rows
+    return Settled(placed, how, mixed, formulas)
 
 
 def is_ordered(frame: Any) -> bool:
@@ -426,7 +442,8 @@ class Randomise:
 
     def reports(self, slots: Slots, source: KeyedSource) -> list[NDArray[np.int64]]:
         """Return the reports of a block, column by column."""
-        return shown_block(self.schema, self.schema.parts(), slots, source)
+        told = excluding(slots, len(self.schema.columns))
+        return shown_block(self.schema, self.schema.parts(), told, source)
 
 
 @dataclass(frozen=True)

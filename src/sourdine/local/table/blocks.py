@@ -16,7 +16,9 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import LEFT_OUT, MissingExtraError, ParameterError
-from sourdine.frames.frame import Frame, listed_columns
+from sourdine.frames.cells import Codes
+from sourdine.frames.engine import listed_columns
+from sourdine.frames.frame import Frame
 from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS
 from sourdine.grid import MISSING
 from sourdine.local.table.columns import demand_answers
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.frames.cells import Cell
     from sourdine.local.table.columns import Attribute, Use
     from sourdine.local.table.part import ColumnPart, Written
     from sourdine.local.table.schema import Schema
@@ -242,6 +245,65 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
             drop=[*dropped, *others],
         )
     return frame
+
+
+# ---- Rows that a condition excludes: everything about them is missing ---------------------------
+
+
+def prepared(
+    schema: Schema, rows: Frame, *, drop: Iterable[str], where: str | None
+) -> tuple[Frame, list[Cell]]:
+    """Return rows with the formulas of a schema, and the cells that a record is read by.
+
+    With a condition there is one more cell than columns: `excluding` makes the slots of records for
+    which it is not true those of missing answers. So such a record is randomised like any other,
+    and its report follows the law of one that nobody answered
+    (``test_a_record_that_a_condition_excludes_is_one_without_answers``).
+
+    Parameters
+    ----------
+    schema
+        The columns; some may be formulas.
+    rows
+        The records.
+    drop
+        Columns that the schema does not have.
+    where
+        The condition; None for all records.
+    """
+    formulas = [("schema", name) for name in schema.columns]
+    cells: list[Cell] = [part.cell for part in schema.parts().values()]
+    plain = matched(schema, rows.derived(None, *formulas), drop=drop)
+    demand_types(schema, plain)
+    if where is None:
+        return plain.computed(), cells
+    for name, column in schema.columns.items():
+        if not column.missing:
+            raise ParameterError(
+                "missing",
+                "be declared by each column if {where} is used, as all values of other records "
+                "become missing",
+                f"none for {name!r}",
+                f"Use {_declared(column)} in the schema.",
+            )
+    mark = f"where {where}"
+    while mark in rows.columns:
+        mark += "?"
+    return rows.derived(where, *formulas, mark=mark).computed(), [*cells, Codes(mark, [True])]
+
+
+def excluding(slots: Sequence[NDArray[np.int64]], columns: int) -> list[NDArray[np.int64]]:
+    """Return the slots of columns, missing in records that a condition excludes (`prepared`).
+
+    Examples
+    --------
+    >>> [s.tolist() for s in excluding([np.array([5, 6, 7]), np.array([0, -1, 0])], 1)]
+    [[5, -1, 7]]
+    """
+    if len(slots) == columns:
+        return list(slots)
+    kept = slots[columns] == 0
+    return [np.where(kept, own, MISSING) for own in slots[:columns]]
 
 
 # ---- Reports as columns of a frame of the kind that came in --------------------------------------

@@ -29,20 +29,22 @@ from sourdine.local.table.blocks import (
     ROWS,
     assembled,
     demand_missing,
-    demand_types,
-    matched,
+    excluding,
+    prepared,
     shown_block,
     sink,
 )
 from sourdine.local.table.schema_files import facts
 from sourdine.mechanisms.mechanism import CURRENT
 from sourdine.noise import SYSTEM
+from sourdine.parameters import converters
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
+    from sourdine.frames.cells import Cell
     from sourdine.frames.reading import Reading
     from sourdine.local.table.blocks import Column
     from sourdine.local.table.schema import Schema
@@ -287,6 +289,7 @@ def sanitize(
     *,
     to: str | PathLike[str] | None,
     drop: Iterable[str],
+    where: str | None = None,
     read: Reading | Mapping[str, Any] | None = None,
     overwrite: bool = False,
     source: Source,
@@ -314,6 +317,10 @@ def sanitize(
         The file to write; needed if ``frame`` is one. For a Spark frame a folder, which is new.
     drop
         Columns that are left out. Every other column must be in the schema.
+    where
+        A condition on one record, as in :doc:`/guides/formulas`. No record is left out, which would
+        tell that it does not meet the condition: those for which it is not true are randomised as
+        records in which everything is missing, so each column must declare ``missing``.
     read
         How text is read, a `sourdine.Reading` or a dict of its parameters.
     overwrite
@@ -332,6 +339,7 @@ def sanitize(
         that reads the folder. It carries the schema where it has a place for it
         (`sourdine.local.table.schema_files`).
     """
+    where = converters.where(where)
     shown = progress if progress is None else flag(progress, "progress")
     replaced = flag(overwrite, "overwrite")
     if is_spark(frame):
@@ -339,19 +347,17 @@ def sanitize(
 
         demand_missing(schema)
         _demand_table(schema)
-        own: dict[str, Any] = {"drop": drop, "read": read, "source": source}
+        own: dict[str, Any] = {"drop": drop, "where": where, "read": read, "source": source}
         return sanitize_frame(schema, frame, to=to, overwrite=replaced, **own)
     demand_missing(schema)
     path = _target(frame, to, overwrite=replaced)
     rows = Frame(frame, read=read)
-    rows = rows.derived(None, *(("schema", name) for name in schema.columns)).computed()
-    data = matched(schema, rows, drop=drop)
-    demand_types(schema, data)
+    data, cells = prepared(schema, rows, drop=drop, where=where)
     _demand_table(schema)
     names = [name for name in data.columns if name in schema.columns]
     parts = schema.parts()
     sampled = schema.method == "sample"
-    stream = _stream(schema, data, names, source, progress=shown)
+    stream = _stream(schema, data, cells, names, source, progress=shown)
 
     def written(name: str, codes: NDArray[Any]) -> Column:
         return parts[name].written, codes, sampled or parts[name].column.blank
@@ -373,14 +379,15 @@ def sanitize(
 def _stream(
     schema: Schema,
     data: Frame,
+    cells: list[Cell],
     names: list[str],
     source: Source,
     *,
     progress: bool | None,
 ) -> Generator[dict[str, NDArray[Any]]]:
     """Yield the reports of all records as the table shows them, column by column."""
-    cells = [part.cell for part in schema.parts().values()]
-    blocks = data.codes(*cells, chunk=ROWS)
+    read = data.codes(*cells, chunk=ROWS)
+    blocks = (excluding(slots, len(schema.columns)) for slots in read)
     with counted_rows(data, progress=progress) as count:
         for shown in shown_blocks(schema, blocks, source):
             by_name = dict(zip(schema.columns, shown, strict=True))

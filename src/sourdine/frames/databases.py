@@ -1,20 +1,37 @@
-"""PostgreSQL tables, counted in the database: only values and their counts come out.
+"""Tables of databases by their addresses, and the engine over those of PostgreSQL.
 
-Every value leaves as the text that PostgreSQL writes of it, grouped by that text byte for byte, and
-is converted here to a value of its type, on its own. So no row changes how another is read, and
-each falls into the same cell as from any other engine (``test_postgres_is_an_engine``).
+======================================  =========================================================
+``duckdb:////srv/w.db#wages``           a table or a view of a DuckDB file, opened to be read only
+``postgresql://user@host/db#wages``     a table or a view of PostgreSQL, counted there
+``spark:wages``, ``sc://host#wages``    a table of Spark's: on this machine, or on a cluster
+======================================  =========================================================
+
+The path of a DuckDB file is relative after three slashes and absolute after four. A schema may
+stand before the name of a table, and a dot between them. An address may hold a password: errors,
+reports and ledgers repeat the name of the table alone (``test_no_output_holds_the_password``).
+
+A table of PostgreSQL is counted in the database: only values and their counts come out. Every value
+leaves as the text that PostgreSQL writes of it, grouped by that text byte for byte, and is
+converted here to a value of its type, on its own. So no row changes how another is read, and each
+falls into the same cell as from any other engine (``test_postgres_is_an_engine``).
 """
 
 from __future__ import annotations
 
 import datetime as dt
+import re
 from copy import copy
 from decimal import Decimal
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
 from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote
+from weakref import finalize
 
 import numpy as np
 
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, SourdineError
 from sourdine.frames import sql
 from sourdine.frames.engine import Engine, require_different
 from sourdine.frames.memory import (
@@ -35,10 +52,145 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Memory
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.storage.postgres import ColumnType, Snapshot
+
+DATABASE = re.compile(
+    r"(?P<kind>duckdb|postgres|postgresql|spark|sc)://(?P<where>[^#]*)#(?P<table>[^#\"]+)"
+)
+TABLE = re.compile(r"spark:(?P<table>[^/#\"]+)")
+_SCHEME = re.compile(r"(?:duckdb|postgres|postgresql|spark|sc):/|spark:[^/]", re.IGNORECASE)
+"""One slash is enough: a path that was made of an address has no more."""
+_SECRET = re.compile(r"(:/{1,2})[^/]*@")
+
+
+def is_address(source: str) -> bool:
+    """Return whether a text is meant to be the address of a table, and not a path.
+
+    Examples
+    --------
+    >>> is_address("duckdb:///w.db#wages"), is_address("postgresql://host/db"), is_address("w.csv")
+    (True, True, False)
+    """
+    return _SCHEME.match(source) is not None
+
+
+def open_address(source: str, reading: Reading) -> Engine:
+    """Return the engine over a table, or refuse it in words that repeat nothing of its address."""
+    database, table = DATABASE.fullmatch(source), TABLE.fullmatch(source)
+    if table is not None:
+        return _of_spark(table["table"], None, reading)
+    if database is None:
+        raise not_readable()
+    address, name = source.partition("#")[0], unquote(database["table"])
+    if database["kind"] == "duckdb":
+        path = Path(unquote(database["where"].removeprefix("/")))
+        return _of_duckdb(path.absolute(), name, reading)
+    if database["kind"] in {"spark", "sc"}:
+        return _of_spark(name, address, reading)
+    return open_table(address, name, reading)
+
+
+def _of_spark(table: str, master: str | None, reading: Reading) -> Engine:
+    from sourdine.frames.spark.opening import open_stored
+
+    try:
+        return open_stored(f"spark:{table}", master, reading)
+    except SourdineError as error:
+        if error.name != "master":
+            raise
+        raise not_readable() from None  # an address of Spark's may hold a token
+
+
+def _of_duckdb(path: Path, table: str, reading: Reading) -> Engine:
+    """Return a table or a view, which reads nothing but its own file."""
+    import duckdb
+
+    from sourdine.frames.duck import Duck
+
+    if not path.is_file():
+        raise not_readable()
+    folder = mkdtemp(prefix="sourdine-")
+    config: dict[str, Any] = {
+        "enable_external_access": "false",
+        "autoinstall_known_extensions": "false",
+        "temp_directory": folder,
+    }
+    try:
+        connection = duckdb.connect(str(path), read_only=True, config=config)
+    except duckdb.Error:
+        rmtree(folder, ignore_errors=True)
+        raise not_readable() from None
+    finalize(connection, rmtree, folder, ignore_errors=True)
+    try:
+        engine = Duck(_table(connection, table))
+    except duckdb.Error:
+        connection.close()
+        raise not_readable() from None
+    engine.reading = reading
+    return engine
+
+
+def _table(connection: Any, table: str) -> Any:
+    """Return a table by its whole name; else, by the part after a dot, of the schema before it."""
+    import duckdb
+
+    try:
+        return connection.sql(f"FROM {sql.name(table)}")
+    except duckdb.CatalogException:
+        if "." not in table:
+            raise
+    return connection.sql(f"FROM {'.'.join(map(sql.name, table.split('.', 1)))}")
+
+
+def not_readable() -> ParameterError:
+    """Return the error for a source that cannot be opened, which does not repeat it."""
+    return ParameterError(
+        "source",
+        "name readable data",
+        "",
+        "Use another path; the address of a database ends in # and the name of a table.",
+    )
+
+
+def source_name(source: str) -> str:
+    """Return what a ledger calls the data at a path or an address; no password is in it.
+
+    Examples
+    --------
+    >>> source_name("/srv/wages.parquet"), source_name("duckdb:////srv/w.db#people")
+    ('wages.parquet', 'people')
+    >>> source_name("postgresql://anna:secret@host/db#public.people"), source_name("spark:people")
+    ('public.people', 'people')
+    """
+    found = DATABASE.fullmatch(source) or TABLE.fullmatch(source)
+    if found is not None:
+        return unquote(found["table"])
+    if "://" in source:
+        return "data"
+    return re.split(r"[/:]", source.rstrip("/"))[-1] or "data"
+
+
+def shown_source(source: str) -> str:
+    """Return a path or an address as it may be printed, without what a password may be in.
+
+    Examples
+    --------
+    >>> shown_source("postgresql://anna:secret@host/db#people"), shown_source("w.csv")
+    ('postgresql://...#people', 'w.csv')
+    >>> shown_source("mysql://anna:secret@host/db")
+    'mysql://...@host/db'
+    """
+    found = DATABASE.fullmatch(source)
+    if found is not None and found["kind"] != "duckdb":
+        return f"{found['kind']}://...#{found['table']}"
+    return "data" if found is None and is_address(source) else _SECRET.sub(r"\1...@", source)
+
+
+# ---- The engine over tables of PostgreSQL --------------------------------------------------------
 
 
 Whole = np.ndarray[Any, np.dtype[np.int64]]
@@ -126,6 +278,7 @@ class Postgres(Engine):
         self._types = {name: one.number for name, one in types.items()}
         self._declared = {name: _declared(one) for name, one in types.items()}
         self._names = tuple(self._types)
+        self._places: dict[str, str] = {}
         self._snapshot: Snapshot | None = None
         self._cuts: tuple[tuple[str, Codes, int], ...] = ()
 
@@ -186,7 +339,8 @@ class Postgres(Engine):
 
     def _written(self, name: str) -> str:
         """Return a value as a text; a single-precision float as the equal double."""
-        value = f"{sql.name(name)}::float8" if self._types[name] == 700 else sql.name(name)
+        place = sql.name(self._places.get(name, name))
+        value = f"{place}::float8" if self._types[name] == 700 else place
         return f'{value}::text COLLATE "C"'
 
     def _column(self, name: str, texts: Sequence[str | None]) -> Column:
@@ -209,6 +363,30 @@ class Postgres(Engine):
             part._cuts = (*self._cuts, (name, keys, code))  # noqa: SLF001
             parts.append(part)
         return parts
+
+    def derived(self, formulas: Formulas) -> Postgres | None:
+        """Return filtered rows with derived columns, if they are computed as NumPy does."""
+        from sourdine.frames.formulas.sql import NotInSqlError, PostgresOf
+
+        to = PostgresOf(self._types)
+        try:
+            added = {name: to.column(node) for name, node in formulas.columns.items()}
+            kept = "" if formulas.where is None else f" WHERE {to.write(formulas.where)}"
+        except NotInSqlError:
+            return None
+        places, types, stated, listed = {**self._places}, {**self._types}, {**self._declared}, ["*"]
+        for name, (written, kind, number) in added.items():
+            place = f"derived {len(listed)}"  # names have at most 63 bytes there
+            while place in self._types:
+                place += "'"
+            listed.append(f"{written} AS {sql.name(place)}")
+            places[name], types[name] = place, number
+            stated[name] = Declared(KINDS.get(number, TEXT)[1], kind)
+        rows = f"SELECT {', '.join(listed)} FROM {self._table}{kept}"  # noqa: S608 - quoted
+        engine, table, names = copy(self), f"({rows}) AS computed", (*self._names, *added)
+        own = {"_table": table, "_names": names, "_types": types, "_declared": stated}
+        vars(engine).update(own, _places=places)
+        return engine
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Read the needed columns into memory, and keep at most ``rows`` rows of each person."""

@@ -1,9 +1,12 @@
-"""Formulas as DuckDB expressions.
+"""Formulas as SQL: of DuckDB, and of PostgreSQL.
 
-A missing value is NULL, or NaN where it is a float: operations on floats pass NaN on, and every
-comparison sorts it out. Integers are computed with 128 bits and cast back to 64, where an overflow
-is NULL. Dates and times are microseconds. Nothing raises, also where DuckDB computes an expression
-for rows that a CASE leaves out.
+In DuckDB a missing value is NULL, or NaN where it is a float: operations on floats pass NaN on, and
+every comparison sorts it out. Integers are computed with 128 bits and cast back to 64, where an
+overflow is NULL. Dates and times are microseconds. Nothing raises, also where DuckDB computes an
+expression for rows that a CASE leaves out.
+
+PostgreSQL raises where a float overflows, so it gets what cannot: comparisons, logic, choices, and
+arithmetic of integers. There a missing value is NULL, NaN included.
 """
 
 from __future__ import annotations
@@ -38,11 +41,11 @@ _INT64 = double(2.0**63)
 
 
 class NotInSqlError(Exception):
-    """An operation that DuckDB does not compute exactly as NumPy."""
+    """An operation that a database does not compute exactly as NumPy."""
 
 
 class SqlOf:
-    """Writes typed formulas over the columns of one relation.
+    """Writes typed formulas over the columns of one relation of DuckDB.
 
     Parameters
     ----------
@@ -147,8 +150,8 @@ def _quotient(_: SqlOf, node: Formula, own: list[str]) -> str:
 def _remainder(_: SqlOf, node: Formula, own: list[str]) -> str:
     a, b = own
     if _is_float(node):
-        return f"({a} - {b} * floor({a} / {_divisor(b)}))"
-    return _narrow(_rest(_wide(a), f"nullif({_wide(b)}, 0)"))
+        return f"({a} - {b} * trunc({a} / {_divisor(b)}))"
+    return _narrow(f"{_wide(a)} % nullif({_wide(b)}, 0)")
 
 
 def _rest(a: str, b: str) -> str:
@@ -208,7 +211,7 @@ def _missing(_: SqlOf, node: Formula, own: list[str]) -> str:
     return f"({x} IS NULL OR isnan({x}))" if _is_float(node) else f"({x} IS NULL)"
 
 
-def _choose(_: SqlOf, __: Formula, own: list[str]) -> str:
+def _cases(own: list[str]) -> str:
     *cases, otherwise = own
     pairs = zip(cases[::2], cases[1::2], strict=True)
     written = " ".join(f"WHEN {condition} THEN {value}" for condition, value in pairs)
@@ -305,7 +308,7 @@ _STEPS: dict[str, Callable[[SqlOf, Formula, list[str]], str]] = {
     "round": _call("round"), "floor": _call("floor"), "ceil": _call("ceil"),
     "equal": _compare("="), "less": _compare("<"), "at_most": _compare("<="), "among": _among,
     "and": _logic("AND"), "or": _logic("OR"), "not": lambda _, __, own: f"(NOT {own[0]})",
-    "missing": _missing, "choose": _choose, "coalesce": _coalesce,
+    "missing": _missing, "choose": lambda _, __, own: _cases(own), "coalesce": _coalesce,
     "lower": _cased("lower", LOWER), "upper": _cased("upper", UPPER),
     "trim": _trim, "substring": _substring, "replace": _replace,
     "right": lambda _, node, own: f"right({own[0]}, {node.value})",
@@ -314,4 +317,129 @@ _STEPS: dict[str, Callable[[SqlOf, Formula, list[str]], str]] = {
     "like": lambda _, node, own: f"({own[0]} LIKE {string(node.value)})",
     "number_of": _number_of, "text_of": _text_of, "instant": _instant, "part": _part,
     "start": _start, "looked_up": _looked_up,
+}  # fmt: skip
+
+
+# ---- PostgreSQL ----------------------------------------------------------------------------------
+
+
+_SHORT = 20_000
+"""Longer expressions are left to NumPy: each check of 64 bits writes its number twice."""
+_POSTGRES = {
+    Type.INTEGER: ("bigint", 20), Type.FLOAT: ("float8", 701), Type.BOOLEAN: ("boolean", 16),
+    Type.TEXT: ("text", 25), Type.DATE: ("bigint", 20), Type.TIME: ("bigint", 20),
+    Type.DURATION: ("bigint", 20),
+}  # fmt: skip
+"""The names of types, and their OIDs."""
+
+
+class PostgresOf:
+    """Writes typed formulas over the columns of a table of PostgreSQL.
+
+    Parameters
+    ----------
+    types
+        The OIDs of the columns' types.
+    """
+
+    def __init__(self, types: Mapping[str, int]) -> None:
+        self._types = types
+
+    def column(self, node: Formula) -> tuple[str, str, int]:
+        """Return the expression of a derived column, its type, and the OID of that."""
+        if node.type is None or node.type in INSTANTS:
+            raise NotInSqlError
+        kind, number = _POSTGRES[node.type]
+        return f"({self.write(node)})::{kind}", kind, number
+
+    def write(self, node: Formula) -> str:
+        """Return an expression; raise `NotInSqlError` if it would not be exact."""
+        if node.operation == "column":
+            return self._column(node.value, node.type)
+        if node.operation == "constant":
+            return _postgres_constant(node.value, node.type)
+        if node.operation not in _POSTGRES_STEPS:
+            raise NotInSqlError
+        own = [self.write(one) for one in node.arguments]
+        found = _POSTGRES_STEPS[node.operation](node, own)
+        if len(found) > _SHORT:
+            raise NotInSqlError
+        return found
+
+    def _column(self, column: str, need: Type | None) -> str:
+        number, c = self._types[column], sql.name(column)
+        if need is Type.INTEGER and number in {20, 21, 23}:
+            return f"{c}::bigint"
+        if need is Type.FLOAT and number in {700, 701}:
+            return f"nullif({c}::float8, 'NaN'::float8)"
+        if need is Type.BOOLEAN and number == 16:
+            return c
+        if need is Type.TEXT and number in {25, 1043}:
+            return f"nullif({c}::text COLLATE \"C\", '')"
+        if need in INSTANTS and number in {1082, 1114}:
+            there = "between '0001-01-01' and '9999-12-31 23:59:59.999999'::timestamp"
+            micros = f"(extract(epoch FROM {c}::timestamp) * 1000000)::bigint"
+            return f"CASE WHEN {c} {there} THEN {micros} END"
+        raise NotInSqlError
+
+
+def _postgres_constant(value: Any, kind: Type | None) -> str:
+    written = _POSTGRES[kind or Type.TEXT][0]
+    if value is None:
+        return f"NULL::{written}"
+    if kind is Type.TEXT:
+        if not value.isascii() or "\\" in value or "\0" in value:
+            raise NotInSqlError  # a database may have an encoding without it
+        return f"{string(value)}::text"
+    if kind is Type.BOOLEAN:
+        return "true" if value else "false"
+    return f"'{value!r}'::{written}"
+
+
+def _checked(x: str) -> str:
+    """Write a number of any size as an integer of 64 bits, NULL beyond."""
+    return f"CASE WHEN {x} BETWEEN {-(1 << 63)} AND {(1 << 63) - 1} THEN ({x})::bigint END"
+
+
+def _whole_numbers(form: str) -> Callable[[Formula, list[str]], str]:
+    """Write arithmetic of integers, exactly: as decimals of any length."""
+
+    def step(node: Formula, own: list[str]) -> str:
+        if _is_float(node):
+            raise NotInSqlError
+        return _checked(form.format(*(f"({x})::numeric" for x in own)))
+
+    return step
+
+
+def _postgres_compare(operator: str) -> Callable[[Formula, list[str]], str]:
+    def step(node: Formula, own: list[str]) -> str:
+        if node.arguments[0].type is Type.TEXT and operator != "=":
+            raise NotInSqlError  # the order of bytes is that of characters in some encodings only
+        return f"({own[0]} {operator} {own[1]})"
+
+    return step
+
+
+def _postgres_float(node: Formula, own: list[str]) -> str:
+    through = "::int" if node.arguments[0].type is Type.BOOLEAN else ""
+    return f"({own[0]}){through}::float8"
+
+
+_REST = "mod(mod({0}, nullif({1}, 0)) + {1}, nullif({1}, 0))"
+_POSTGRES_STEPS: dict[str, Callable[[Formula, list[str]], str]] = {
+    "add": _whole_numbers("({0} + {1})"), "subtract": _whole_numbers("({0} - {1})"),
+    "multiply": _whole_numbers("({0} * {1})"), "negate": _whole_numbers("(0 - {0})"),
+    "abs": _whole_numbers("abs({0})"), "remainder": _whole_numbers("mod({0}, nullif({1}, 0))"),
+    "quotient": _whole_numbers(f"div({{0}} - {_REST}, nullif({{1}}, 0))"),
+    "float": _postgres_float,
+    "equal": _postgres_compare("="), "less": _postgres_compare("<"),
+    "at_most": _postgres_compare("<="),
+    "among": lambda _, own: f"({own[0]} IN ({', '.join(own[1:])}))",
+    "and": lambda _, own: f"({own[0]} AND {own[1]})",
+    "or": lambda _, own: f"({own[0]} OR {own[1]})", "not": lambda _, own: f"(NOT {own[0]})",
+    "missing": lambda _, own: f"({own[0]} IS NULL)",
+    "choose": lambda _, own: _cases(own),
+    "coalesce": lambda _, own: f"coalesce({', '.join(own)})",
+    "instant": lambda _, own: f"({sql.known(own[0])})",
 }  # fmt: skip
