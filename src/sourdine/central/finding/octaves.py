@@ -12,10 +12,11 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.finding.bounds import COUNTING, BoundsFirst
-from sourdine.central.ratio import Together
+from sourdine.central.finding.search import Ordered
 from sourdine.exact import rational
 from sourdine.frames.cells import HIGHEST, LOWEST, Octaves, Ticks
 from sourdine.laws.law import gaussian_quantile
+from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.mechanism import Specimen, register
 from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
@@ -79,7 +80,7 @@ class OctaveTable:
     >>> table = OctaveTable(centre=10.0, epsilon=Fraction(1))
     >>> table.lowest, table.octaves
     (-17, 81)
-    >>> sums = table.sums(Ints := table.numbers(np.array([10.0, 12.0, 4.0, 7.0])), np.ones(4, int))
+    >>> sums = table.of_sorted(np.array([4.0, 7.0, 10.0, 12.0]))
     >>> int(sums.sum()) == 4 * UNIT
     True
     """
@@ -110,19 +111,15 @@ class OctaveTable:
         return np.ldexp(1.0, np.arange(self.lowest + 1, HIGHEST + 1))
 
     @cached_property
-    def mechanism(self) -> Together:
+    def mechanism(self) -> Laplace:
         """The noise of the whole table."""
         moved = self.rows * (2 if self.relation is SUBSTITUTE else 1)
-        return Together(epsilon=self.epsilon, sensitivity=moved * UNIT, relation=self.relation)
+        return Laplace(epsilon=self.epsilon, sensitivity=moved * UNIT, relation=self.relation)
 
     @cached_property
     def scale(self) -> float:
         """The scale of the noise of each number, in records."""
         return float(self.mechanism.scale) / UNIT
-
-    def numbers(self, values: NDArray[Any]) -> Ints:
-        """Return the signed number of each value's point on the lattice of distances."""
-        return self.grid.ticks(values) + self.grid.first
 
     def sums(self, numbers: Ints, counts: Ints) -> Ints:
         """Return the table: the count at the centre, then U and V of each cell, upward first."""
@@ -137,59 +134,48 @@ class OctaveTable:
         np.add.at(found[1], cell, (UNIT - within) * counts)
         return np.concatenate(([int(at.sum()) * UNIT], found.ravel()))
 
-    def read(self, data: Frame, column: str) -> Ints:
-        """Return the exact table of a column, by one pass over it."""
-        values = data.array(column)
-        if values is not None:
-            ticks = self.grid.ticks(values, missing=-1)
-            ticks = np.sort(ticks[ticks >= 0])
-            return self._of_sorted(ticks + self.grid.first)
+    def read(self, data: Frame, column: str, ordered: Ordered | None) -> Ints:
+        """Return the exact table of a column: of sorted values, or by one pass over it."""
+        if ordered is not None:
+            return self.of_sorted(ordered.values)
         cell = Ticks(column, self.grid)
         ticks, counts = data.between(cell, [(0, cell.size)])
         return self.sums(ticks + self.grid.first, counts)
 
-    def _of_sorted(self, numbers: Ints) -> Ints:
-        """Return the table of sorted numbers, a stretch of them for each cell."""
-        edges = 1 + (np.arange(self.octaves + 1) << BITS)
-        up = numbers.searchsorted(edges)
-        down = numbers.searchsorted(-edges, side="right")
-        total = np.concatenate(([0], np.cumsum(numbers & _LOW)))
-        high = np.concatenate(([0], np.cumsum(numbers >> _HALF)))
+    def of_sorted(self, values: Floats) -> Ints:
+        """Return the table of sorted floats, of which each cell holds a stretch.
 
-        def added(ends: Ints) -> Ints:
-            return (np.diff(high[ends]) << _HALF) + np.diff(total[ends])
-
-        first = 1 + (np.arange(self.octaves) << BITS)
-        n_up, n_down = np.diff(up), -np.diff(down)
-        within_up = added(up) - n_up * first + (n_up << BITS)
-        within_down = added(down) - n_down * first + (n_down << BITS)
-        n, within = np.concatenate((n_up, n_down)), np.concatenate((within_up, within_down))
-        return np.concatenate(([int(up[0] - down[0]) * UNIT], within, n * UNIT - within))
+        The bits of the mantissa that count are read from the floats themselves.
+        """
+        away = np.clip(values - self.centre, -self.grid.top, self.grid.top)
+        within = (away.view(np.int64) >> (52 - BITS)) & ((1 << BITS) - 1)
+        added = np.concatenate(([0], np.cumsum(within)))
+        edges = np.append(self.tops / 2, np.inf)
+        up, down = away.searchsorted(edges), away.searchsorted(-edges, side="right")
+        n = np.concatenate((np.diff(up), -np.diff(down)))
+        u = np.concatenate((np.diff(added[up]), -np.diff(added[down]))) + (n << BITS)
+        return np.concatenate(([int(up[0] - down[0]) * UNIT], u, n * UNIT - u))
 
     def draw(self, table: Ints, source: Source) -> list[int]:
         """Return the table with noise on every number."""
-        drawn = self.mechanism.release(tuple(table.tolist()), source=source).value
-        return [int(x) for x in drawn]
-
-
-_HALF = 26
-_LOW = (1 << _HALF) - 1
+        drawn: list[int] = self.mechanism.release(table, source=source).value.tolist()
+        return drawn
 
 
 # ---- Which cells to believe ----------------------------------------------------------------------
 #
 # The noise of a cell's sum is C times that of a count, so a believed empty octave far out would
 # spoil the mean. A cell holds about :math:`N = U + V` records. From the fullest octave outward a
-# cell is believed if N is at least :math:`(6 + 1.4g)/\varepsilon` with g empty octaves between it
+# cell is believed if N is at least :math:`(5 + 1.4g)/\varepsilon` with g empty octaves between it
 # and the last one believed on either side: the probability that noise makes one of them pass falls
 # by 4 with each octave, faster than its error grows. On each side all cells up to the last believed
 # one count, but those that are small and seem empty. Records in the next cell, if there seem to be
 # any, count as if they were at its inner end.
 
 
-BELIEVED, SLOPE, SEEN, SMALL = 6.0, 1.4, 3.0, 6
+BELIEVED, SLOPE, SEEN, SMALL = 5.0, 1.4, 3.0, 6
 """Thresholds in scales of the noise, and how many octaves below the largest are small."""
-NEXT = 2.0
+NEXT = 3.0
 
 
 @dataclass(frozen=True)
@@ -342,13 +328,14 @@ class OctaveMean:
         """Return every number that is drawn."""
         drawn: dict[str, Any] = {"spent": {}}
         column = data.resolve(self.question.column)
-        records = self.first.records(data, column, None, drawn)
-        number = self.first.centre(data, column, None, records, drawn)
+        ordered = Ordered.of_array(data.array(column), self.first.lattice)
+        records = self.first.records(data, column, ordered, drawn)
+        number = self.first.centre(data, column, ordered, records, drawn)
         centre = self.first.lattice.point(number)
         drawn["centre"] = centre
         table = self.table(centre, self._left(drawn))
         drawn["spent"]["table"] = plain_parameter(table.epsilon)
-        drawn["table"] = table.draw(table.read(data, column), self.question.source)
+        drawn["table"] = table.draw(table.read(data, column, ordered), self.question.source)
         return drawn
 
     def _left(self, drawn: Mapping[str, Any]) -> Fraction:
@@ -409,8 +396,8 @@ CAVEAT = (
 register(
     Specimen(
         name="mean.octaves.table",
-        make=lambda epsilon: Together(epsilon=epsilon, sensitivity=2),
-        inputs=((0, 2, 0, 0, 0), (2, 1, 3, 0, 2)),
+        make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=2),
+        inputs=([0, 2, 0], [2, 1, 3]),
         tight=True,
         draws=20_000,
         also=("mean.octaves",),
