@@ -260,7 +260,9 @@ class Believed:
         """
         of_u, of_v, counted = self.weights
         d = self.distance
-        a = np.abs(np.concatenate([(of_u - d * counted).ravel(), (of_v - d * counted).ravel(), [d]]))
+        a = np.abs(
+            np.concatenate([(of_u - d * counted).ravel(), (of_v - d * counted).ravel(), [d]])
+        )
         a = a[a > 0]
         if not len(a):
             return 0.0
@@ -320,9 +322,7 @@ class OctaveMean:
 
     def table(self, centre: float, epsilon: Fraction) -> OctaveTable:
         asked = self.question
-        return OctaveTable(
-            centre=centre, epsilon=epsilon, relation=asked.relation, rows=asked.rows
-        )
+        return OctaveTable(centre=centre, epsilon=epsilon, relation=asked.relation, rows=asked.rows)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Return every number that is drawn."""
