@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 
 # ---- The table: every record adds one unit to one cell -------------------------------------------
 #
-# Around a centre m, record x lies on one side of it and in one octave of its distance: :math:`|x-m|`
-# is in :math:`[C/2, C)` for one power of two C, or below the first octave. With
+# Around a centre m, record x lies on one side of it and in one octave of its distance:
+# :math:`|x-m|` is in :math:`[C/2, C)` for one power of two C, or below the first octave. With
 # :math:`u = |x-m|/C`, rounded down to a multiple of 1/F, it adds :math:`(Fu, F(1-u))` to the two
 # numbers of its cell; below the first octave it adds F to one more number, the count of such
 # records. All other numbers stay as they are.
