@@ -366,12 +366,6 @@ class OctaveMean:
         ends = (log(2 / beta) - np.log1p(-((rates * a) ** 2)).sum(1)) / rates[:, 0]
         return float(ends.min()) * table.scale / n
 
-    def shares(self, n: int | None) -> str:
-        """Return what each part will cost, before anything is paid."""
-        parts = {k: x for k, x in self.first.costs(n).items() if k != "bounds"}
-        rest = self.question.epsilon - sum(parts.values(), Fraction(0))
-        return ", ".join(f"{k} {epsilon_shown(x)}" for k, x in {**parts, "table": rest}.items())
-
     def found(self, drawn: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Return what was believed and what each part cost, as lines of a table."""
         seen = self.believed(drawn)
