@@ -64,6 +64,7 @@ GRIDS = (
     Grid(2**53 - 4, 2**53 + 4, step=1),
     Grid(-(2**63), 2**64, step=2**20),
     Octaves(-5, None, bits=4),
+    Octaves(step=Fraction(1, 4), bits=5, centre=2.5),
 )
 NUMERIC = ("float", "whole", "unsigned", "small", "text", "decimal")
 

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil
+from math import ceil, inf
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import attrs
@@ -28,7 +28,7 @@ from sourdine.central.intervals import (
 )
 from sourdine.central.mean_methods import GridMean
 from sourdine.central.ratio import PLANNED, Ratio, Together
-from sourdine.central.statistic import GaussianReady
+from sourdine.central.statistic import GaussianReady, Statistic
 from sourdine.central.variance import ThreeSums
 from sourdine.central.weights import Weighted
 from sourdine.errors import LEFT_OUT, ParameterError
@@ -42,6 +42,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.central.finding.octaves import OctaveMean
+    from sourdine.central.finding.two_stage import TwoStage
     from sourdine.central.intervals import SumEvidence
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
@@ -262,7 +264,7 @@ def _table(beta: float) -> Floats:
 # ---- The mean of a column ------------------------------------------------------------------------
 
 
-METHODS = ("laplace", "gaussian", "exponential")
+METHODS = ("laplace", "gaussian", "exponential", "octaves")
 POLICIES = ("auto", "exclude", "middle")
 COUNTING = Fraction(1, 8)
 """The part of epsilon that pays for the count beside a mean chosen from the grid."""
@@ -280,7 +282,7 @@ def read_missing(x: str) -> str:
 
 @frozen(kw_only=True, slots=False)
 class Mean(Weighted, GaussianReady):
-    r"""The mean of a column, by one of three mechanisms.
+    r"""The mean of a column, by one of four mechanisms.
 
     ===============  ==============================================================================
     ``laplace``      a noisy sum over a noisy count (`sourdine.central.ratio`); where the number of
@@ -289,6 +291,8 @@ class Mean(Weighted, GaussianReady):
     ``gaussian``     the same with Gaussian noise, for a delta above 0
     ``exponential``  a point of the grid, by `GridMean`; an eighth of epsilon pays for a count,
                      where that is private, so that there is an interval
+    ``octaves``      sums of all octaves around a private centre, for bounds that nobody knows
+                     (`sourdine.central.finding.octaves`)
     ===============  ==============================================================================
 
     Notes
@@ -324,8 +328,8 @@ class Mean(Weighted, GaussianReady):
         default="laplace", converter=read_method,
         metadata=param(
             kinds.one_of(*METHODS),
-            "The mechanism: laplace, gaussian (needs delta) or exponential (selects a point of "
-            "the grid).",
+            "The mechanism: laplace, gaussian (needs delta), exponential (selects a point of "
+            "the grid) or octaves (unknown bounds: sums of all octaves at once).",
             group=WHAT,
         ),
     )  # fmt: skip
@@ -350,7 +354,32 @@ class Mean(Weighted, GaussianReady):
         ),
     )  # fmt: skip
 
+    def first(self) -> TwoStage | None:
+        return Statistic.first(self) if self.method == "octaves" else super().first()
+
+    @cached_property
+    def octaves(self) -> OctaveMean:
+        """The mean from sums of octaves."""
+        from sourdine.central.finding.octaves import OctaveMean
+
+        return OctaveMean(question=self)
+
+    def _check_octaves(self) -> None:
+        hint = "Omit {method} for the mean within bounds."
+        if self.bounds != converters.FIND:
+            must = "be 'find' for method 'octaves', which needs none"
+            raise ParameterError("bounds", must, "", hint, method=LEFT_OUT)
+        if self.weights is not None or self.missing == "middle":
+            name = "missing" if self.weights is None else "weights"
+            raise ParameterError(name, "be omitted for method 'octaves'", "", hint, method=LEFT_OUT)
+        converters.unused(self.delta, "delta", "for method 'octaves', which needs none")
+        converters.check_step(self.step, self.bounds)
+        _ = self.octaves.table(0.0, self.epsilon).mechanism
+
     def check(self) -> None:
+        if self.method == "octaves":
+            self._check_octaves()
+            return
         self.check_delta(self.method)
         if self.population and self.method != "laplace":
             raise ParameterError(
@@ -380,6 +409,8 @@ class Mean(Weighted, GaussianReady):
         return fixed and self.missing != "exclude"
 
     def of_private_number(self) -> Self:
+        if self.method == "octaves":
+            return self
         return attrs.evolve(self, missing="exclude", error=None)
 
     @cached_property
@@ -407,7 +438,8 @@ class Mean(Weighted, GaussianReady):
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         """Return what is known of the law, as a fraction of the range."""
-        return self.with_spread.evidence(drawn) if self.population else None
+        spread = self.population and self.method != "octaves"
+        return self.with_spread.evidence(drawn) if spread else None
 
     @property
     def display(self) -> Display:
@@ -440,6 +472,8 @@ class Mean(Weighted, GaussianReady):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
+        if self.method == "octaves":
+            return super().own_parts
         if self.population:
             return self.with_spread.mechanism.parts
         if self.known:
@@ -450,6 +484,8 @@ class Mean(Weighted, GaussianReady):
 
     @property
     def how(self) -> str:
+        if self.method == "octaves":
+            return "discrete Laplace noise on sums of octaves around a private centre"
         if self.method == "exponential":
             return "a point of the grid by the exponential mechanism"
         noisy = "the sum" if self.known else "a sum and a count"
@@ -464,10 +500,20 @@ class Mean(Weighted, GaussianReady):
             if self.known
             else "Missing values are excluded from the mean."
         )
+        if self.method == "octaves":
+            from sourdine.central.finding.octaves import CAVEAT
+
+            return (CAVEAT, missing, *self.person)
         asked = [ASKED] if self.population else []
         return (self.clipping, missing, *asked, *self.weighing, *self.person)
 
+    def findings(self, release: Release) -> list[tuple[str, str]]:
+        alone = self.method == "octaves" and "table" in release.drawn
+        return self.octaves.found(release.drawn) if alone else []
+
     def prefetch(self, data: Frame) -> None:
+        if self.method == "octaves":
+            return
         data.prefetch(self.cell, most=2 if self.population else 1)
         if self.population or self.known:
             data.prefetch()
@@ -477,6 +523,8 @@ class Mean(Weighted, GaussianReady):
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Sum up each group and draw, the noise of all ratios at once."""
+        if self.method == "octaves":
+            return [self.octaves.draw(data) for data in frames]
         for data in frames:
             self.prefetch(data)
         if self.population:
@@ -527,10 +575,14 @@ class Mean(Weighted, GaussianReady):
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the noisy mean; that of dates is a time, for it falls between them."""
+        if self.method == "octaves":
+            return self.octaves.believed(drawn).value
         return self.place(self._fraction(drawn))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
         """Return the ends of the sample's mean, or of the mean of the law it was drawn from."""
+        if self.method == "octaves":
+            return self.octaves.limits(release.drawn, beta, of)
         if self.population:
             low, high = self.with_spread.limits(release.drawn, beta, of)
         else:
@@ -564,7 +616,9 @@ class Mean(Weighted, GaussianReady):
         return self.mechanism.error(beta) / (2 * self.last * n)
 
     @property
-    def span(self) -> tuple[Any, Any]:
+    def span(self) -> tuple[Any, Any] | None:
+        if self.method == "octaves":
+            return None
         return self.place(0.0), self.place(1.0, ceil)
 
     @property
@@ -573,11 +627,13 @@ class Mean(Weighted, GaussianReady):
 
     @property
     def widest(self) -> float:
-        return self.width
+        return inf if self.method == "octaves" else self.width
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return the error; where n is private, of a mean 15% of the range inside the bounds."""
         n = self.public_n(n)
+        if self.method == "octaves":
+            return self.octaves.error(beta, n)
         if self.population:
             return self.with_spread.error(beta, n) * self.width
         chosen = self.known or self.method == "exponential"

@@ -92,6 +92,8 @@ class Octaves(Grid):
         rounded to it. None for octaves from :math:`2^{-20}`, about a millionth.
     bits
         The number of mantissa bits that are kept.
+    centre
+        Numbers are read as their differences to this float.
 
     Notes
     -----
@@ -116,6 +118,7 @@ class Octaves(Grid):
     """The signed number of the first point: 0 stands for 0, 1 for the least point above it."""
     rounds: bool = field(repr=False)
     """Whether points are published as multiples of the step."""
+    centre: float = field(repr=False)
 
     def __init__(
         self,
@@ -124,12 +127,13 @@ class Octaves(Grid):
         step: Fraction | int | None = None,
         *,
         bits: int = BITS,
+        centre: float = 0.0,
     ) -> None:
         lowest = LOWEST if step is None else frexp(step)[1] - 1
         settings: dict[str, Any] = {
             "step": Fraction(2) ** lowest if step is None else Fraction(step),
             "points": None, "_floats": (), "rounds": step is not None,
-            "lowest": lowest, "bits": bits,
+            "lowest": lowest, "bits": bits, "centre": centre,
         }  # fmt: skip
         for name, value in settings.items():
             object.__setattr__(self, name, value)
@@ -195,6 +199,8 @@ class Octaves(Grid):
             x = np.array([_as_float(v) for v in x.ravel()], np.float64).reshape(x.shape)
         with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, long doubles
             floats = x.astype(np.float64)
+            if self.centre:
+                floats = floats - self.centre
         none = np.isnan(floats)
         numbers = self._numbers(np.where(none, 0.0, floats))
         ticks = np.clip(numbers - self.first, 0, self.last)

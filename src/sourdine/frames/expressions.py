@@ -68,6 +68,7 @@ def slot(cell: Ticks | Edges, x: Any, to: BackEnd, *, whole: bool) -> Any:
     if whole:
         tick = _integer_tick(grid, x, to)
     elif isinstance(grid, Octaves):
+        x = to.arithmetic(x, "-", grid.centre) if grid.centre else x
         number = to.clamp(to.octave_number(x, grid), grid.first, grid.first + grid.last)
         tick = to.arithmetic(number, "-", grid.first)
     else:

@@ -339,8 +339,8 @@ class BoundsFirst(TwoStage):
         centre, records = None if self.one_sided else self._home, None
         ordered = Ordered.of_array(data.array(column), self.lattice)
         if self.centred:
-            records = self._records(data, column, ordered, drawn)
-            centre = self._centre(data, column, ordered, records, drawn)
+            records = self.records(data, column, ordered, drawn)
+            centre = self.centre(data, column, ordered, records, drawn)
         candidates = Candidates(self.lattice, centre, *self.ends)
         if ordered is None:
             counts = data.tally(candidates.cell(column)).counts[:-1]
@@ -363,7 +363,7 @@ class BoundsFirst(TwoStage):
         """The number of the lattice's point nearest to 0."""
         return min(max(0, self.lattice.first), self.lattice.first + self.lattice.last)
 
-    def _records(
+    def records(
         self, data: Frame, column: str, ordered: Ordered | None, drawn: dict[str, Any]
     ) -> int:
         """Return about how many records there are, from public knowledge or a noisy count."""
@@ -379,7 +379,7 @@ class BoundsFirst(TwoStage):
         drawn["spent"]["count"] = plain_parameter(counting.epsilon)
         return max(counted, 1)
 
-    def _centre(
+    def centre(
         self,
         data: Frame,
         column: str,
