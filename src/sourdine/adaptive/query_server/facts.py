@@ -57,6 +57,10 @@ SUBSETS = 8
 """Any set of at most so many categories is in the dictionary; else first ones, or single ones."""
 MOST_FACTS, MOST_MASSES = 64, 40
 SWEEPS = 6
+ENOUGH = 0.85
+"""A gap of this share of the threshold is worth a fact."""
+PACE = 0.1
+"""How far into its cell a surprise moves a hypothesis that facts have made nearly right."""
 RATIO, LEAST = 1.3, 1e-4
 """Masses of cells are told as powers of the ratio, and none is below the least."""
 QUERIES, COST = 10_000, 5.5
@@ -151,8 +155,8 @@ class Told:
         strides = np.cumprod([1, *self.sizes[:0:-1]])[::-1]
         self._strides = strides.tolist()
         self._sets: dict[int, NDArray[np.float64]] = {}
-        self._shares: dict[int, Values] = {}
-        self._facts: list[tuple[NDArray[np.bool_], float]] = []
+        self.shares: dict[int, Values] = {}
+        self.shown: list[tuple[NDArray[np.bool_], float]] = []
         self.counts = dict.fromkeys(KINDS, 0)
 
     @property
@@ -164,7 +168,7 @@ class Told:
     def next_shares(self) -> int | None:
         """The column whose shares may be told next, in their order."""
         small = (c for c, size in enumerate(self.sizes) if 1 < size <= SHARED)
-        return next((c for c in small if c not in self._shares), None)
+        return next((c for c in small if c not in self.shares), None)
 
     def sets(self, column: int) -> NDArray[np.float64]:
         """Return the sets of a column that are in the dictionary."""
@@ -215,30 +219,30 @@ class Told:
         masses = ceil(-log(LEAST) / log(RATIO)) + 1
         return Fraction(digits * comb(len(self.law), many) * masses**many)
 
-    def after(self, fact: Fact) -> Told:
-        """Return what is believed after one more fact."""
+    def copy(self) -> Told:
+        """Return what is believed, to be taken further."""
         told = copy(self)
-        told.counts = {**self.counts, fact.kind: self.counts[fact.kind] + 1}
-        told._shares, told._facts = dict(self._shares), list(self._facts)
-        told._tell(fact)
+        told.counts, told.shares, told.shown = dict(self.counts), dict(self.shares), [*self.shown]
         return told
 
-    def _tell(self, fact: Fact) -> None:
+    def tell(self, fact: Fact) -> None:
+        """Take a fact into the hypothesis."""
+        self.counts[fact.kind] += 1
         if fact.kind == "cells":
             self._tell_cells(fact)
             return
         if fact.kind == "shares":
             shares = np.maximum(fact.value, 0.25)
-            self._shares[fact.columns[0]] = shares / shares.sum()
+            self.shares[fact.columns[0]] = shares / shares.sum()
         else:
             inside = self.query(fact.columns, fact.places)
             value = float(self.law[inside].sum()) + fact.value[0] * self.step
-            self._facts.append((inside, min(max(value, self.step / 4), 1 - self.step / 4)))
+            self.shown.append((inside, min(max(value, self.step / 4), 1 - self.step / 4)))
         for _ in range(SWEEPS):
-            for inside, value in self._facts:
+            for inside, value in self.shown:
                 share = float(self.law[inside].sum())
                 self.law = self.law * np.where(inside, value / share, (1 - value) / (1 - share))
-            for column, shares in self._shares.items():
+            for column, shares in self.shares.items():
                 ratio = shares / self.table(self.law, (column,))
                 self.law = self.law * ratio[self.codes(column)]
         self.law = self.law / self.law.sum()
@@ -281,9 +285,9 @@ class Told:
 # ---- Which facts to tell: those that the hypothesis is furthest from -----------------------------
 #
 # Any rule will do, since all that it decides is charged. This one tells shares first, and then the
-# fact of the dictionary with the largest gap, as long as that gap would surprise. So afterwards no
-# query of the dictionary does, unless the bits were used up. Of codes, it tells as many cells as
-# a forecast of surprises by queries of random halves is worth.
+# fact of the dictionary with the largest gap, while that gap is above 85% of the threshold. So
+# afterwards no query of the dictionary surprises, unless the bits were used up. Of codes, it tells
+# as many cells as a forecast of surprises by queries of random halves is worth.
 
 
 def volunteer(
@@ -313,7 +317,8 @@ def volunteer(
     told = Told(evidence.universe, hypothesis.law, threshold)
     while len(facts) < MOST_FACTS and (fact := _best(told, evidence)) is not None:
         levels = told.levels(fact)
-        after = told.after(fact)
+        after = told.copy()
+        after.tell(fact)
         fits = spent + fact.bits + _bits(after.levels(None)) <= most
         if not fits or seen @ (np.log(seen) - np.log(after.law[there])) > hypothesis.stock:
             break
@@ -337,7 +342,7 @@ def _best(told: Told, evidence: Cells) -> Fact | None:
         mass = np.maximum(evidence.law[cells], LEAST)
         powers = np.rint(-np.log(mass) / log(RATIO)).astype(np.int64)
         return told.fact("cells", (0,), cells.tolist(), powers.tolist()) if len(cells) else None
-    off, best, found = evidence.law - told.law, told.threshold, None
+    off, best, found = evidence.law - told.law, ENOUGH * told.threshold, None
     for columns in told.dictionary():
         gaps = told.sets(columns[0]) @ told.table(off, columns)
         gaps = gaps @ told.sets(columns[1]).T if len(columns) == 2 else gaps
