@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sourdine.adaptive.answers import AdaptiveAnswer, Certificate
+from sourdine.adaptive.answers import AdaptiveAnswer, Certificate, counted
 from sourdine.adaptive.information import largest
 from sourdine.adaptive.ledger.dependence import Blocks, Dependence, Iid
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
@@ -563,9 +563,8 @@ class QueryServer:
                 f"union bound over transcripts; {rows}"
             )
             if self._volunteered:
-                how += (
-                    f"; {self._volunteered:.3g} bits were told unasked, in {len(self.facts)} facts"
-                )
+                unasked = counted(len(self.facts), "fact")
+                how += f"; {self._volunteered:.3g} of them unasked, in {unasked}"
         return Certificate(self._widest, float(self.beta), self.answers, how)
 
     @property
