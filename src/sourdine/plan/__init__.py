@@ -13,7 +13,8 @@ by* ``test_planned_epsilon_is_the_least``. *Claim*: a plan is for what the funct
 does with the same parameters. *Checked by* ``test_a_plan_is_for_what_the_function_releases``.
 
 `guard` and `leaderboard` plan evaluation data that is used again and again: how far scores will be
-from the truth after so many answers; `queries` plans a `QueryServer`. `explain` says what an epsilon means to one person.
+from the truth after so many answers; `queries` plans a `QueryServer`. `explain` says what an
+epsilon means to one person.
 
 ===============  ===================================================================================
 ``batch``        several statistics under one total, composed
