@@ -324,7 +324,6 @@ def drawn(played: list[Conjunctions], path: Path) -> None:
         figures.gaps(axes.xaxis)
         axes.spines[["top", "right"]].set_visible(False)
     figures.legend(left)
-    figure.tight_layout()
     path.parent.mkdir(exist_ok=True)
     figure.savefig(path)
 

@@ -268,7 +268,7 @@ def plan_queries(
             surprises=many,
         )  # fmt: skip
     threshold = float(number(error, "error", above=0, most=1))
-    facts = at_least(volunteer, "volunteer", 0)
+    facts = float(at_least(volunteer, "volunteer", 0))
     claims = (MOST_FACTS + 1) * (facts > 0)
     steps = [Cell(s, short) for s in Gaps(0.0, threshold).steps() for short in (False, True)]
     told = sum(log2(ToldCells().bound(steps, i)) for i in range(1, most + 1))

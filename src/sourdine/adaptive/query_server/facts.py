@@ -56,7 +56,7 @@ SHARED = 32
 SUBSETS = 8
 """Any set of at most so many categories is in the dictionary; else first ones, or single ones."""
 MOST_FACTS, MOST_MASSES = 64, 40
-SWEEPS = 6
+SWEEPS, FLOOR = 6, 1e-18
 ENOUGH = 0.85
 """A gap of this share of the threshold is worth a fact."""
 PACE = 0.1
@@ -126,7 +126,7 @@ def sets_of(values: NDArray[np.generic], *, words: bool) -> NDArray[np.float64]:
 
 def steps_levels(steps: int) -> int:
     """Return one over the chance of a whole number that is not 0: 4, 16, 16, 64 for 1, 2, 3, 4."""
-    return 4 ** abs(steps).bit_length()
+    return 1 << (2 * abs(steps).bit_length())
 
 
 # ---- What the facts make of the hypothesis, from the facts alone ---------------------------------
@@ -155,6 +155,7 @@ class Told:
         strides = np.cumprod([1, *self.sizes[:0:-1]])[::-1]
         self._strides = strides.tolist()
         self._sets: dict[int, NDArray[np.float64]] = {}
+        self._codes: dict[int, NDArray[np.int64]] = {}
         self.shares: dict[int, Values] = {}
         self.shown: list[tuple[NDArray[np.bool_], float]] = []
         self.counts = dict.fromkeys(KINDS, 0)
@@ -178,12 +179,17 @@ class Told:
 
     def codes(self, column: int) -> NDArray[np.int64]:
         """Return the category of each cell in a column."""
-        return np.arange(len(self.law)) // self._strides[column] % self.sizes[column]
+        if column not in self._codes:
+            place = np.arange(len(self.law)) // self._strides[column]
+            self._codes[column] = place % self.sizes[column]
+        return self._codes[column]
 
     def table(self, law: Values, columns: Sequence[int]) -> NDArray[np.float64]:
         """Return the sums of a law over all other columns."""
-        others = tuple(c for c in range(len(self.sizes)) if c not in columns)
-        return np.asarray(law.reshape(self.sizes).sum(axis=others))
+        code, sizes = self.codes(columns[0]), [self.sizes[c] for c in columns]
+        for column in columns[1:]:
+            code = code * self.sizes[column] + self.codes(column)
+        return np.asarray(np.bincount(code, law, prod(sizes)).reshape(sizes), np.float64)
 
     def dictionary(self) -> Iterator[tuple[int, ...]]:
         """Yield the columns that sets are told of: each large one, and all pairs."""
@@ -240,12 +246,15 @@ class Told:
             self.shown.append((inside, min(max(value, self.step / 4), 1 - self.step / 4)))
         for _ in range(SWEEPS):
             for inside, value in self.shown:
-                share = float(self.law[inside].sum())
-                self.law = self.law * np.where(inside, value / share, (1 - value) / (1 - share))
+                share, rest = float(self.law[inside].sum()), float(self.law[~inside].sum())
+                self._scale(np.where(inside, value / share, (1 - value) / rest))
             for column, shares in self.shares.items():
-                ratio = shares / self.table(self.law, (column,))
-                self.law = self.law * ratio[self.codes(column)]
+                self._scale((shares / self.table(self.law, (column,)))[self.codes(column)])
         self.law = self.law / self.law.sum()
+
+    def _scale(self, factors: Values) -> None:
+        """Multiply the law; facts that contradict each other take no cell to 0."""
+        self.law = np.maximum(self.law * factors, FLOOR)
 
     def query(self, columns: Sequence[int], places: Sequence[int]) -> NDArray[np.bool_]:
         """Return which cells a fact about sets is about."""
@@ -334,7 +343,7 @@ def volunteer(
 def _best(told: Told, evidence: Cells) -> Fact | None:
     """Return the fact to tell next; None for no more."""
     if (column := told.next_shares) is not None:
-        counts = told.table(evidence.counts, (column,)).astype(np.int64)
+        counts = told.table(evidence.counts.astype(np.float64), (column,)).astype(np.int64)
         shares = (2 * counts * told.units + evidence.n) // (2 * evidence.n)
         return told.fact("shares", (column,), (), shares.tolist())
     if told.by_cells:
