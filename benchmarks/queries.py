@@ -259,10 +259,10 @@ class Conjunctions:
         lean = np.zeros(len(law))
         for i in bar.track(range(rounds), description=self.name):
             query = conjunction(rng) if i < rounds - 1 else (lean > 0).astype(float)
-            answer, truth = server.ask(query), min(float(query @ law), 1.0)
+            answer, truth = server.ask(query), float(query @ law)
             lean += (answer.value - truth) * (query - 0.5)
             self.largest = max(self.largest, abs(answer.value - truth))
-            self.misses += not answer.lower <= truth <= answer.upper
+            self.misses += not answer.lower - 1e-12 <= truth <= answer.upper + 1e-12
             self.bits.append(server.bits)
             self.widths.append(server.certificate().halfwidth)
         self.server = server
