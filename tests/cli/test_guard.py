@@ -439,6 +439,12 @@ def test_plans_from_the_shell(guard):
     assert 0.07 < planned["error"] < 0.073
     board = guard("plan", "--n", "5000", "--submissions", "300", "--leads", "3").stdout
     assert "3rd lead" in board
+    words = ("--surprises", "5", "--volunteer", "500", "--error", "0.03")
+    asked = guard("plan", "--n", "100000", "--queries", "10000", *words).stdout
+    assert "last answer" in asked
+    assert "0.0773" in asked
+    several = guard("plan", "--n", "100000", "--queries", "10", "--answers", "3")
+    assert "--queries must not be combined with --answers" in several.stderr
     both = guard("plan", "--n", "5000", "--submissions", "300", "--answers", "3")
     assert both.returncode == 2
     none = guard("plan", "--n", "5000")

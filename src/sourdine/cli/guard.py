@@ -486,6 +486,31 @@ def plan(
             rich_help_panel=DATA,
         ),
     ] = 10,
+    queries: Annotated[
+        int | None,
+        typer.Option(
+            metavar="NUMBER",
+            help="Plan a QueryServer with this many queries instead; --error is then the "
+            "server's own, 0.05 if left out.",
+            rich_help_panel=DATA,
+        ),
+    ] = None,
+    surprises: Annotated[
+        int,
+        typer.Option(
+            metavar="NUMBER",
+            help="How many answers to queries come from the data.",
+            rich_help_panel=DATA,
+        ),
+    ] = 0,
+    volunteer: Annotated[
+        str,
+        typer.Option(
+            metavar="BITS",
+            help="The bits that the server may spend on facts before the first query.",
+            rich_help_panel=DATA,
+        ),
+    ] = "0",
     step: Step = None,
     error: Annotated[
         str | None,
@@ -501,7 +526,7 @@ def plan(
     json: Json = False,
 ) -> None:
     """Compute how far scores may be from the truth after a number of answers. Reads no data."""
-    from sourdine.adaptive.holdout.planning import plan_guard, plan_leaderboard
+    from sourdine.adaptive.holdout.planning import plan_guard, plan_leaderboard, plan_queries
 
     given = {
         "confidence": read_number(confidence, "confidence", example=0.95),
@@ -509,6 +534,16 @@ def plan(
         "error": read_number(error, "error"),
     }
     spacing = read_number(step, "step", example=0.01)
+    if queries is not None:
+        if answers is not None or submissions is not None:
+            raise ParameterError(
+                "queries", "not be combined with {answers}", "", "Plan one of the two."
+            )
+        given["error"] = 0.05 if given["error"] is None else given["error"]
+        bits = read_number(volunteer, "volunteer", example=500)
+        planned = plan_queries(n, queries=queries, surprises=surprises, volunteer=bits, **given)
+        say_plan(planned, as_json=json)
+        return
     if submissions is not None:
         if answers is not None or yes is not None or scores:
             raise ParameterError(
@@ -548,7 +583,8 @@ guard = typer.Typer(
     "$ sourdine guard status eval.guard\n\n"
     "$ sourdine guard extend eval.guard more.csv -c y\n\n"
     "$ sourdine guard leaderboard submit eval.guard anna predictions.csv\n\n"
-    "$ sourdine guard plan --n 5000 --answers 300 --yes 10",
+    "$ sourdine guard plan --n 5000 --answers 300 --yes 10\n\n"
+    "$ sourdine guard plan --n 100000 --queries 10000 --surprises 5 --volunteer 500 --error 0.03",
 )
 
 guard.add_typer(leaderboard, name="leaderboard")

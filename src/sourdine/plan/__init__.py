@@ -13,7 +13,8 @@ by* ``test_planned_epsilon_is_the_least``. *Claim*: a plan is for what the funct
 does with the same parameters. *Checked by* ``test_a_plan_is_for_what_the_function_releases``.
 
 `guard` and `leaderboard` plan evaluation data that is used again and again: how far scores will be
-from the truth after so many answers. `explain` says what an epsilon means to one person.
+from the truth after so many answers; `queries` plans a `QueryServer`. `explain` says what an
+epsilon means to one person.
 
 ===============  ===================================================================================
 ``explanation``  what an epsilon means to one person: odds, tests and chances
@@ -51,6 +52,7 @@ __all__ = [
     "proportion",
     "quantile",
     "quantiles",
+    "queries",
     "regression",
     "sql",
     "std",
@@ -66,6 +68,7 @@ together = _FREE.together
 if TYPE_CHECKING:
     from sourdine.adaptive.holdout.planning import plan_guard as guard
     from sourdine.adaptive.holdout.planning import plan_leaderboard as leaderboard
+    from sourdine.adaptive.holdout.planning import plan_queries as queries
 
     # Statistics are found by name (`__getattr__`); these lines are for type checkers and editors.
     cdf = _FREE.cdf
@@ -105,7 +108,7 @@ def __getattr__(name: str) -> Any:
     if name in STATISTICS:
         found = globals()[name] = getattr(_FREE, name)
         return found
-    if name in ("guard", "leaderboard"):
+    if name in ("guard", "leaderboard", "queries"):
         from sourdine.adaptive.holdout import planning
 
         return getattr(planning, f"plan_{name}")

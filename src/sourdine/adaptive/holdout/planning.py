@@ -1,14 +1,15 @@
-r"""How wide the answers of a guard or a leaderboard will be, before anything is asked.
+r"""How wide the answers of a guard, a leaderboard or a query server will be, before any is asked.
 
 Nothing here looks at labels: widths follow from how many answers there will be and how many of
 them say yes. *Claim*: no score of a leaderboard is wider than planned for its lead. *Checked by*
-``test_no_score_is_wider_than_planned``.
+``test_no_score_is_wider_than_planned`` and ``test_nothing_is_wider_than_planned``.
 """
 
 from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from math import log2
 from typing import TYPE_CHECKING, Any
 
 from sourdine.adaptive.answers import counted
@@ -16,8 +17,10 @@ from sourdine.adaptive.holdout.guard import levels_of
 from sourdine.adaptive.holdout.leaderboard import Ladder
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import Spent
+from sourdine.adaptive.query_server.facts import MOST_FACTS
+from sourdine.adaptive.query_server.looks import Cell, Gaps, ToldCells
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, number, positive, rational
+from sourdine.exact import at_least, integer, number, positive, rational
 from sourdine.results.tables import Displayable, Sheet, grouped
 
 if TYPE_CHECKING:
@@ -217,6 +220,69 @@ def plan_leaderboard(
     return _plan(ledger, said, lines, spacing, error)
 
 
+def plan_queries(
+    n: int,
+    *,
+    queries: int,
+    surprises: int,
+    volunteer: Number = 0,
+    error: Number = 0.05,
+    confidence: Number = 0.95,
+    dependence: Dependence | None = None,
+) -> WidthPlan:
+    """Return how far the answers of a `QueryServer` may be off, if no more of them surprise.
+
+    Parameters
+    ----------
+    n
+        How many rows there are.
+    queries
+        How many queries are asked.
+    surprises
+        How many of their answers come from the data, at most.
+    volunteer
+        The bits that the server may spend on facts before the first question.
+    error
+        How far an answer may be from the average over the sample, as the server has it.
+    confidence
+        The probability with which all intervals hold.
+    dependence
+        How the rows depend on each other; independent if left out.
+
+    Examples
+    --------
+    >>> print(plan_queries(100_000, queries=10_000, surprises=5, volunteer=500, error=0.03))
+    10,000 queries, 5 of them surprises, about 100,000 rows
+    answer        bits before  within  within, near 0.9
+    first answer        500.0  0.0723            0.0509
+    last answer         612.5  0.0773            0.0533
+    note  all of them hold with probability 0.95; nothing was asked
+    """
+    ledger = TranscriptLedger(n, confidence=confidence, dependence=dependence)
+    many = integer(queries, "queries", least=1)
+    most = integer(surprises, "surprises", least=0)
+    if most > many:
+        raise ParameterError(
+            "surprises", f"be at most {many}, as many as queries", str(most), "Use {surprises}.",
+            surprises=many,
+        )  # fmt: skip
+    threshold = float(number(error, "error", above=0, most=1))
+    facts = float(at_least(volunteer, "volunteer", 0))
+    claims = (MOST_FACTS + 1) * (facts > 0)
+    steps = [Cell(s, short) for s in Gaps(0.0, threshold).steps() for short in (False, True)]
+    told = sum(log2(ToldCells().bound(steps, i)) for i in range(1, most + 1))
+    before = Spent(claims, 0, 0, facts, claims)
+    likely = min(most, many // 2)  # as many of either are the dearest
+    after = Spent(claims + many, likely, many - likely, facts + told, claims + many + most)
+    widths = [
+        _width(ledger, what, spent, 2 * threshold, n)
+        for what, spent in (("first answer", before), ("last answer", after))
+    ]
+    said = "1 query" if many == 1 else f"{grouped(str(many))} queries"
+    title = f"{said}, {most} of them surprises, about {grouped(str(n))} rows"
+    return WidthPlan(ledger.n, float(1 - ledger.beta), title, widths)
+
+
 def _before_lead(j: int, submissions: int, ladder: Ladder) -> Spent:
     """Return what was told before the score of the j-th lead, at most."""
     yes = j - 1
@@ -241,7 +307,7 @@ def _plan(
 
 def _width(ledger: TranscriptLedger, what: str, spent: Spent, step: float, n: int) -> Width:
     low, _ = ledger.interval_after(spent, NEAR, n=n)
-    _, high = ledger.interval_after(spent, NEAR + step, n=n)
+    _, high = ledger.interval_after(spent, min(NEAR + step, 1.0), n=n)
     return Width(what, spent.bits, ledger.halfwidth_after(spent, n=n) + step / 2, (high - low) / 2)
 
 

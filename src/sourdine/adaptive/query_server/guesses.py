@@ -116,6 +116,10 @@ class Weights:
         self._log = tilt.log
         self.law = np.exp(tilt.log)
 
+    def take(self, law: Values) -> None:
+        """Take a positive law for the hypothesis."""
+        self._log, self.law = np.log(law), law
+
     def tilt(self, query: Values, target: float) -> Tilt:
         """Return the nearest hypothesis that gives the query the value ``target``.
 

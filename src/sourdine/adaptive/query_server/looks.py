@@ -203,12 +203,21 @@ class PlainLook:
         How near is near.
     hypothesis
         What learns from surprises; None if nothing does.
+    pace
+        Where a long step ends: this share of the cell beyond its near end, a half for its middle.
     """
 
-    __slots__ = ("_divergence", "_most", "evidence", "hypothesis", "threshold")
+    __slots__ = ("_divergence", "_most", "evidence", "hypothesis", "pace", "threshold")
 
-    def __init__(self, evidence: Evidence, threshold: float, hypothesis: Weights | None) -> None:
+    def __init__(
+        self,
+        evidence: Evidence,
+        threshold: float,
+        hypothesis: Weights | None,
+        pace: float = 0.5,
+    ) -> None:
         self.evidence, self.threshold, self.hypothesis = evidence, threshold, hypothesis
+        self.pace = pace
         self._divergence = self._most = 0.0
         if hypothesis is not None and isinstance(evidence, Cells):
             there = evidence.counts > 0
@@ -253,7 +262,7 @@ class PlainLook:
         return question.guess if cell is None else sum(self.known(question, cell)) / 2
 
     def learn(self, question: LookQuestion, cell: Cell) -> None:
-        """Move the hypothesis to the value told, or by a short step."""
+        """Move the hypothesis into the cell told, or by a short step to its near end."""
         tilt = self._tilt(question, cell)
         if tilt is not None and self.hypothesis is not None:
             self._divergence -= tilt.gain(self.evidence.average(question.query))
@@ -263,8 +272,9 @@ class PlainLook:
     def _tilt(self, question: LookQuestion, cell: Cell) -> Tilt | None:
         if self.hypothesis is None:
             return None
-        near = min(self.known(question, cell), key=lambda end: abs(end - question.guess))
-        target = near if cell.short else self.value(question, cell)
+        ends = self.known(question, cell)
+        near, far = sorted(ends, key=lambda end: abs(end - question.guess))
+        target = near if cell.short else (1 - self.pace) * near + self.pace * far
         return self.hypothesis.tilt(question.query, target)
 
     def _average(self, question: LookQuestion) -> float:
