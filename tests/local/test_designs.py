@@ -49,7 +49,7 @@ def test_channels_are_certified(epsilon):
 
 def test_a_rest_that_tells_too_much_is_refused():
     with pytest.raises(ParameterError, match="ratios"):
-        Design(epsilon=1, categories=2, question="shares", subsets=(1,), lows=(1 << 38,))
+        Design(epsilon=1, categories=2, question="shares", subsets=(1,), lows=(5 << 36,))
     with pytest.raises(ParameterError, match="at least one unit"):
         Design(epsilon=1, categories=2, question="shares", subsets=(1, 2), lows=(1 << 39,) * 2)
     with pytest.raises(ParameterError, match="lows"):
@@ -108,18 +108,18 @@ def test_no_channel_is_below_the_bound(question, epsilon):
     best = solve(w, epsilon)
     assert best.every
     assert best.bound <= best.value <= 1.01 * best.bound
-    response = np.exp(epsilon * np.eye(k))
-    others = [np.exp(epsilon * (rng.random((k, 40)) < p)) for p in (0.2, 0.4, 0.6)]
-    others += [np.exp(epsilon * rng.random((k, 40)))]  # not extreme
-    for rows in (response, *others):
-        most = rows / rows.sum(axis=1).max()
-        rest = 1 - most.sum(axis=1)
-        channel = np.column_stack([most, rest]) if rest.max() <= 0 else most
-        if rest.max() > 1e-12:  # rows that add up: pairs of a subset and its complement
-            channel = np.column_stack([rows, (1 + np.exp(epsilon)) - rows])
-            channel = channel / channel.sum(axis=1, keepdims=True)
+    e = np.exp(epsilon)
+    channels = [np.exp(epsilon * np.eye(k)) / (k - 1 + e)]
+    for part in (0.2, 0.4, 0.6):  # pairs of a subset and its complement add up
+        rows = np.where(rng.random((k, 40)) < part, e, 1.0) * rng.random(40)
+        pairs = np.column_stack([rows, rows.max(axis=0) + rows.min(axis=0) - rows])
+        channels.append(pairs / pairs.sum(axis=1, keepdims=True))
+    between = np.exp(epsilon * rng.random((k, 40)))  # not extreme
+    pairs = np.column_stack([between, between.max(axis=0) + between.min(axis=0) - between])
+    channels.append(pairs / pairs.sum(axis=1, keepdims=True))
+    for channel in channels:
         ratio = channel.max(axis=0) / channel.min(axis=0)
-        assert ratio.max() <= np.exp(epsilon) * (1 + 1e-9)
+        assert ratio.max() <= e * (1 + 1e-9)
         assert value_of(channel, w) >= best.bound * (1 - 1e-9)
 
 

@@ -26,8 +26,8 @@ chosen so: a subset stands for its whole orbit.
 
 *Method.* For a list of subsets, Newton steps on :math:`f` with a logarithmic barrier, which gives
 :math:`\lambda` as well. New subsets are those with the largest :math:`s(a) / \lambda^\top a`: among
-all for :math:`k \le 16`, found by flipping bits for larger :math:`k`. At the end a linear program
-finds few outputs with the same :math:`M`.
+all for :math:`k \le 16`, found by flipping bits for larger :math:`k`. At the end the outputs are
+reduced to few with the same :math:`M`.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ GAP, WIDER_GAP = 0.004, 0.015
 over all subsets, or over those that were found."""
 LARGE = 32
 """For more cells, only the heaviest subsets are kept from one round to the next."""
-STALLED = 5e-4
+STALLED = 2e-3
 """It also ends once a few rounds have improved the value by less than this, relatively."""
 SMALLEST_BARRIER = 4e-4
 CANDIDATES = 300
@@ -364,24 +364,36 @@ def solve(
 
 
 def _few(question: Question, a: Floats, theta: Floats) -> Floats:
-    r"""Return weights of few subsets with the same :math:`M`: a vertex of a linear program.
+    r"""Return weights of few subsets with the same :math:`M`.
 
-    There are :math:`k(k+1)/2` equations at most, half as many with a symmetry, so no more subsets
-    are needed.
+    There are at most :math:`k(k+1)/2` equations, half as many with a symmetry, so no more subsets
+    are needed (Caratheodory). The weights move along the null space until one of them is 0; the
+    rest of the null space is then cleared of it.
     """
-    from scipy.optimize import linprog
+    from scipy.linalg import null_space
 
     upper = np.triu_indices(question.k)
-    each = np.zeros((len(upper[0]), len(a)))
     scaled = a / np.sqrt(a.mean(axis=1))[:, None]
+    each = np.zeros((len(upper[0]), len(a)))
     for p in question.symmetries:
         image = scaled[:, p]
-        each += (image[:, upper[0]] * image[:, upper[1]]).T / len(question.symmetries)
-    _, first = np.unique(each.round(9) @ np.sqrt(np.arange(1, len(a) + 1)), return_index=True)
-    each = each[first]
-    cost = np.random.default_rng(0).random(len(a))
-    found = linprog(cost, A_eq=each, b_eq=each @ theta, bounds=(0, None), method="highs-ds")
-    return theta if found.x is None else np.where(found.x > 1e-9, found.x, 0.0)
+        each += (image[:, upper[0]] * image[:, upper[1]]).T
+    mixed = np.random.default_rng(2).normal(size=(len(a), 2))
+    _, first = np.unique((each @ mixed).round(6), axis=0, return_index=True)  # equations once
+    free = null_space(each[first], rcond=1e-11)
+    x = theta.copy()
+    while free.shape[1]:
+        way = free[:, 0] if free[:, 0].min() < -free[:, 0].max() else -free[:, 0]
+        down = np.flatnonzero(way < 0)
+        steps = x[down] / -way[down]
+        gone = int(down[steps.argmin()])
+        x = np.maximum(x + float(steps.min()) * way, 0.0)
+        x[gone] = 0.0
+        by = int(np.abs(free[gone]).argmax())
+        rest = np.delete(free, by, axis=1)
+        free = rest - np.outer(free[:, by] / free[gone, by], np.delete(free[gone], by))
+        free[gone] = 0.0
+    return x
 
 
 def _spread(question: Question, subsets: Subsets, theta: Floats) -> tuple[Subsets, Floats]:
