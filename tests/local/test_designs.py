@@ -187,7 +187,7 @@ def test_the_table_is_near_the_bound():
         assert d.value() <= 1.01 * bound(w, float(epsilon), channel)
 
 
-@pytest.mark.parametrize(("k", "value"), [(10, 3.82), (16, 5.01), (32, 7.08), (64, 9.53)])
+@pytest.mark.parametrize(("k", "value"), [(10, 3.82), (16, 5.01), (32, 7.08)])
 def test_the_table_has_the_variances_of_the_guide(k, value):
     assert made(categories=k).value() <= 1.002 * value
 

@@ -567,9 +567,9 @@ def design(
     -----
     Best means: among all channels with an unbiased linear estimate, the least sum of variances
     over the rows for answers that are spread evenly, up to the gap of the certificate: 1% up to 16
-    categories, by ``test_the_table_is_near_the_bound``. Distribution functions of 2 to 16, 20, 24,
-    32, 48 and 64 categories are known for epsilon .25, .5, 1, 2, 3 and 4, most of them; others are
-    computed, which takes seconds for 16 categories and many minutes for 64.
+    categories, by ``test_the_table_is_near_the_bound``. Distribution functions of 2 to 14 categories
+    are known for epsilon .25, .5, 1, 2, 3 and 4, of 15, 16, 20, 24 and 32 for some of these; others
+    are computed, which takes a second for 10 categories, ten for 16 and many minutes for 64.
 
     Examples
     --------
