@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 ALL_SUBSETS = 16
 """Up to this many cells, certificates are over all subsets."""
-GAP, WIDER_GAP = 0.008, 0.015
+GAP, WIDER_GAP = 0.004, 0.015
 """The search ends once the certificate shows the value to be this near to the least, relatively:
 over all subsets, or over those that were found."""
 LARGE = 32
