@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from sourdine import local
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local.designs import design as designs
 from sourdine.local.designs.design import Design, DesignEstimate, monotone, workload
 from sourdine.local.designs.solver import Question, Solution, bound, every_subset, solve
@@ -257,6 +257,9 @@ def test_a_matrix_is_a_question():
     assert found.value.round(0).tolist() == [0, 5]
     with pytest.raises(ParameterError, match="not all alike"):
         local.design([[1, 1, 1]], 1)
+    for wrong in (3, {1: 2}, [1, 2], [[1, 2], [1]], [[1, "a"]], [[1, float("nan")]]):
+        with pytest.raises((ParameterError, ParameterTypeError), match="question"):
+            local.design(wrong, 1)
     with pytest.raises(ParameterError, match="categories"):
         local.design("shares", 1)
 

@@ -567,9 +567,9 @@ def design(
     -----
     Best means: among all channels with an unbiased linear estimate, the least sum of variances
     over the rows for answers that are spread evenly, up to the gap of the certificate: 1% up to 16
-    categories, by ``test_the_table_is_near_the_bound``. Distribution functions of 2 to 14 categories
-    are known for epsilon .25, .5, 1, 2, 3 and 4, of 15, 16, 20, 24 and 32 for some of these; others
-    are computed, which takes a second for 10 categories, ten for 16 and many minutes for 64.
+    categories, by ``test_the_table_is_near_the_bound``. Distribution functions of 2 to 13
+    categories are known for epsilon .25, .5, 1, 2, 3 and 4, of 14 to 16, 20, 24 and 32 for some of
+    these; others are computed: a second for 10 categories, ten for 16, many minutes for 64.
 
     Examples
     --------
@@ -594,8 +594,12 @@ def design(
             )
         k = integer(categories, "categories", least=2)
     else:
-        shape = np.shape(question) if not isinstance(question, (set, dict)) else ()
-        k = integer(categories or (shape[-1] if shape else 2), "categories", least=2)
+        matrix: Any = question
+        try:
+            columns = len(matrix[0])
+        except (TypeError, LookupError):
+            columns = 2  # no matrix: workload refuses it
+        k = integer(columns if categories is None else categories, "categories", least=2)
     if k > MOST_CATEGORIES:
         raise ParameterError(
             "categories",
@@ -685,7 +689,9 @@ def reversed_subset(subset: int, k: int) -> int:
 
 def write_table(path: str, solutions: Mapping[tuple[int, Fraction], Solution]) -> None:
     """Write designs for distribution functions, one of each pair of reversed subsets."""
-    index, subsets, lows = [], [], []
+    index: list[tuple[int, ...]] = []
+    subsets: list[int] = []
+    lows: list[int] = []
     for (k, epsilon), solution in sorted(solutions.items()):
         found = dict(zip(*rounded(solution, epsilon), strict=True))
         kept = {s: low for s, low in found.items() if s <= reversed_subset(s, k)}

@@ -118,7 +118,7 @@ class Question:
 
     def value(self, total: float) -> float:
         """Return n times the variance for each row from the trace."""
-        return (total - self.own) / self.rows
+        return float((total - self.own) / self.rows)
 
     def representatives(self, subsets: Subsets) -> Subsets:
         """Return one subset of each orbit, without the empty and the full one."""
@@ -401,7 +401,9 @@ def _spread(question: Question, subsets: Subsets, theta: Floats) -> tuple[Subset
     images = np.array([subsets[:, p] for p in question.symmetries]).reshape(-1, question.k)
     parts = np.tile(theta / len(question.symmetries), len(question.symmetries))
     distinct, place = np.unique(images, axis=0, return_inverse=True)
-    return distinct, np.bincount(place.ravel(), weights=parts, minlength=len(distinct))
+    weights = np.zeros(len(distinct))
+    np.add.at(weights, place.ravel(), parts)
+    return distinct, weights
 
 
 # ---- The certificate of any channel --------------------------------------------------------------
