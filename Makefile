@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 WORKERS ?= auto
 
-.PHONY: demo test test-slow test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate mutants clean
+.PHONY: designs demo test test-slow test-all test-lab test-docs test-spark test-dist lint format bench lab figures docs dist audit examples simulate mutants clean
 
 demo: .venv-demo/.ready ## release statistics of real wages: a table and a plot; installs only what it needs
 	PYTHONPATH=src .venv-demo/bin/python -m sourdine demo --out demo
@@ -66,6 +66,9 @@ BENCHMARKS := startup speed noise quantiles local accuracy accounting
 bench: .venv-bench/.ready $(VENV)/.ready ## compare with NumPy, OpenDP, diffprivlib, pure-ldp and multi-freq-ldpy: a table and a plot
 	@for name in $(BENCHMARKS); do .venv-bench/bin/python benchmarks/$$name.py || echo "$$name: a promise was missed"; done
 	$(BIN)/python benchmarks/table.py
+
+designs: $(VENV)/.ready ## compute the table of optimal local designs: hours; continues where it was stopped
+	$(TESTING) $(BIN)/python benchmarks/designs.py make
 
 lab: $(VENV)/.ready ## reproduce the figures and check the claims of the papers: lab-report/lab.html
 	$(BIN)/sourdine lab all

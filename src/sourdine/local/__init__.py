@@ -6,6 +6,7 @@ estimated, with intervals. A `Schema` says what may be answered and what a recor
 ===============  ===================================================================================
 ``categorical``  randomisers of a category: each answer protects its own person
 ``densities``    densities from values that nobody ever held in the clear
+``designs``      designs: the best local channel for a question, found by convex optimisation
 ``estimators``   estimators: what the reports of many people tell, and how surely
 ``learn``        learning from randomised tables, for scikit-learn (``pip install '.[learn]'``)
 ``numeric``      randomisers of a number: one tick of a public grid, as a report that betrays little
@@ -31,6 +32,7 @@ References
 
 from sourdine.local.densities.call import density
 from sourdine.local.densities.density import Density
+from sourdine.local.designs.design import Design, design
 from sourdine.local.reports.aggregator import Aggregator
 from sourdine.local.shuffling import shuffled, shuffled_allowance
 from sourdine.local.table.columns import Choice, Choices, Flag, Number
@@ -42,11 +44,13 @@ __all__ = [
     "Choice",
     "Choices",
     "Density",
+    "Design",
     "Estimates",
     "Flag",
     "Number",
     "Schema",
     "density",
+    "design",
     "estimate",
     "shuffled",
     "shuffled_allowance",

@@ -1,0 +1,272 @@
+"""Designs: their variances beside those of other channels, and errors of distribution functions.
+
+``python benchmarks/designs.py``
+    n times the variance of a point of the distribution function at epsilon 1, with bounds.
+``python benchmarks/designs.py draws --runs 8``
+    Kolmogorov-Smirnov distance, area between the functions (W1) and rank error of deciles of
+    100,000 numbers from six laws at epsilon 1, beside this library's other methods.
+``python benchmarks/designs.py make``
+    The table of designs that the library holds, ``make designs``: hours. What it found is kept in
+    ``benchmarks/out/designs``, so that it can be stopped and started.
+``python benchmarks/designs.py picture``
+    The heat maps of the guide.
+"""
+
+from __future__ import annotations
+
+import argparse
+import pickle
+from fractions import Fraction
+from math import expm1
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sourdine import local
+from sourdine.local.designs import design as designs
+from sourdine.local.designs.design import workload, write_table
+from sourdine.local.designs.solver import Solution, bound, solve
+from sourdine.local.numeric.sliding import square_wave
+
+Floats = NDArray[np.float64]
+HERE = Path(__file__).resolve().parent
+OUT = HERE / "out"
+TABLE = HERE.parent / "src" / "sourdine" / "local" / "designs" / designs.TABLE
+SIZES = (*range(2, 17), 20, 24, 32, 48, 64)
+EPSILONS = tuple(Fraction(e) for e in ("1", "0.25", "0.5", "2", "3", "4"))
+
+
+# ---- The table that the library holds ------------------------------------------------------------
+
+
+def make(folder: Path) -> None:
+    """Compute what is not there yet, the smallest first, and write the table."""
+    folder.mkdir(parents=True, exist_ok=True)
+    found: dict[tuple[int, Fraction], Solution] = {}
+    for k in SIZES:
+        for epsilon in EPSILONS:
+            path = folder / f"s_{k}_{float(epsilon)}.pkl"
+            if not path.exists():
+                half = found.get((k // 2, epsilon)) if k > 16 and k % 2 == 0 else None
+                near = None if half is None else np.repeat(half.subsets, 2, axis=1)
+                began = monotonic()
+                solution = solve(workload("distribution", k), float(epsilon), near=near)
+                path.write_bytes(pickle.dumps(solution))
+                print(f"{k} at {float(epsilon)}: {monotonic() - began:.0f} s", flush=True)
+            found[k, epsilon] = pickle.loads(path.read_bytes())  # noqa: S301 - written above
+    write_table(str(TABLE), found)
+
+
+def collect(folder: Path) -> None:
+    """Write the table of what has been computed so far."""
+    found = {}
+    for path in folder.glob("s_*.pkl"):
+        _, k, epsilon = path.stem.split("_")
+        found[int(k), Fraction(epsilon)] = pickle.loads(path.read_bytes())  # noqa: S301
+    write_table(str(TABLE), found)
+    print(f"{len(found)} designs, {TABLE.stat().st_size} bytes")
+
+
+# ---- Variances -----------------------------------------------------------------------------------
+
+
+def value(rows: Floats, w: Floats) -> float:
+    """Return n times the variance for each row of a question, by the best linear estimate.
+
+    ``rows`` are the probabilities of the outputs, a row for each category.
+    """
+    information = (rows / rows.mean(axis=0)) @ rows.T
+    noise = np.trace(np.linalg.pinv(information, rcond=1e-12) @ w.T @ w)
+    return float((noise - (w**2).sum() / w.shape[1]) / len(w))
+
+
+def haar(k: int, e: float) -> Floats:
+    """Return Haar coefficients by Hadamard response: a random level, a random row, one bit.
+
+    G. Cormode, T. Kulkarni, D. Srivastava, "Answering range queries under local differential
+    privacy", VLDB 2019.
+    """
+    outputs = []
+    levels = k.bit_length() - 1
+    for level in range(levels):
+        n = 1 << level
+        node, side = np.arange(k) * n // k, 1 - 2 * (np.arange(k) * 2 * n // k % 2)
+        for row in range(n):
+            sign = 1 - 2 * (np.bitwise_count(row & node) & 1).astype(int)
+            outputs += [np.where(sign * side == b, e, 1) / (1 + e) / n / levels for b in (1, -1)]
+    return np.array(outputs).T
+
+
+def subset_selection(k: int, e: float, w: Floats) -> float:
+    """Return the variance of subset selection, whose information has two eigenvalues."""
+    size = max(1, round(k / (1 + e)))
+    mean = 1 + (e - 1) * size / k
+    both = size * (size - 1) / (k * (k - 1))
+    one = 2 * size * (k - size) / (k * (k - 1))
+    own = (size * e * e + k - size) / k
+    other = both * e * e + one * e + 1 - both - one
+    information = ((own - other) * np.eye(k) + other) / mean / mean
+    noise = np.trace(np.linalg.solve(information, w.T @ w))
+    return float((noise - (w**2).sum() / k) / len(w))
+
+
+def certificate(d: local.Design) -> float:
+    """Return the lower bound that goes with a design."""
+    inside = np.array([[s >> u & 1 for u in range(d.categories)] for s in d.subsets], np.bool_)
+    theta = np.array(d.lows) / designs.UNIT
+    own = Solution(subsets=inside, theta=theta, value=0.0, bound=0.0, every=True)
+    return bound(workload(d.question, d.categories), float(d.epsilon), own)
+
+
+def variances(epsilon: float, sizes: list[int]) -> None:
+    e = expm1(epsilon) + 1
+    print(f"n times the variance of a point of the distribution function, epsilon {epsilon:g}")
+    print("| k | design | bound | Haar + Hadamard | subset selection | square wave | response |")
+    print("|--:|--:|--:|--:|--:|--:|--:|")
+    for k in sizes:
+        w = workload("distribution", k)
+        d = local.design("distribution", epsilon, categories=k)
+        response = (np.ones((k, k)) + (e - 1) * np.eye(k)) / (k - 1 + e)
+        tree = f"{value(haar(k, e), w):.2f}" if k & (k - 1) == 0 else "-"
+        wave = value(square_wave(epsilon, k - 1).rows(), w)
+        print(
+            f"| {k} | {d.value():.2f} | {certificate(d):.2f} | {tree} "
+            f"| {subset_selection(k, e, w):.2f} | {wave:.2f} | {value(response, w):.1f} |",
+            flush=True,
+        )
+
+
+# ---- Errors of distribution functions ------------------------------------------------------------
+
+
+def laws() -> dict[str, Any]:
+    """Return how to draw numbers from 0 to 1 by six laws."""
+
+    def spike(rng: np.random.Generator, n: int) -> Floats:
+        x = rng.beta(2, 3, n)
+        x[rng.random(n) < 0.2] = 0.37
+        return x
+
+    def two(rng: np.random.Generator, n: int) -> Floats:
+        left = rng.random(n) < 0.4
+        return np.clip(np.where(left, rng.normal(0.25, 0.05, n), rng.normal(0.7, 0.1, n)), 0, 1)
+
+    def blocks(rng: np.random.Generator, n: int) -> Floats:
+        return np.where(rng.random(n) < 0.5, rng.uniform(0.1, 0.2, n), rng.uniform(0.55, 0.95, n))
+
+    return {
+        "beta": lambda rng, n: rng.beta(2, 5, n),
+        "bimodal": two,
+        "exponential": lambda rng, n: np.clip(rng.exponential(0.12, n), 0, 1),
+        "uniform": lambda rng, n: rng.random(n),
+        "blocks": blocks,
+        "20% spike": spike,
+    }
+
+
+def by_design(x: Floats, k: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    """Return the edges and the distribution function there, from reports of cells."""
+    d = local.design("distribution", 1, categories=k)
+    people = np.bincount(np.minimum((x * k).astype(int), k - 1), minlength=k)
+    tally = sum(rng.multinomial(c, p) for c, p in zip(people, d.rows(), strict=True))
+    return np.linspace(0, 1, k + 1), np.concatenate([[0.0], d.estimate(tally).value, [1.0]])
+
+
+def by_density(x: Floats, loss: Any, rng: np.random.Generator) -> tuple[Floats, Floats]:
+    from sourdine.noise import SeededSource
+
+    source = SeededSource(int(rng.integers(1 << 30)))
+    found = local.density(x, bounds=(0, 1), epsilon=1, loss=loss, source=source)
+    edges = np.linspace(0, 1, 2049)
+    return edges, np.asarray(found.cdf(edges))
+
+
+def errors(x: Floats, edges: Floats, f: Floats) -> tuple[float, float, float]:
+    """Return the Kolmogorov-Smirnov distance, W1 and the mean rank error of the deciles."""
+    n, at, orders = len(x), np.linspace(0, 1, 2049), np.arange(1, 10) / 10
+    ordered = np.sort(x)
+    true, found = np.searchsorted(ordered, at, "right") / n, np.interp(at, edges, f)
+    deciles = np.interp(orders, f + 1e-12 * np.arange(len(f)), edges)
+    ranks = np.searchsorted(ordered, deciles) / n
+    off = np.abs(found - true)
+    return float(off.max()), float(off.mean()), float(np.abs(ranks - orders).mean())
+
+
+def draws(runs: int, n: int, sizes: list[int]) -> None:
+    methods: dict[str, Any] = {
+        **{f"design {k}": (lambda x, rng, k=k: by_design(x, k, rng)) for k in sizes},
+        "square wave": lambda x, rng: by_density(x, "w1", rng),
+        "bins": lambda x, rng: by_density(x, "l2", rng),
+    }
+    print(f"{n} numbers, epsilon 1, {runs} runs: KS, W1, rank error of deciles")
+    for name, draw in laws().items():
+        for method, answer in methods.items():
+            out = []
+            for run in range(runs):
+                rng = np.random.default_rng([run, len(name)])
+                x = draw(rng, n)
+                out.append(errors(x, *answer(x, rng)))
+            mean = np.mean(out, axis=0)
+            print(f"{name:12} {method:12} {mean[0]:.4f} {mean[1]:.4f} {mean[2]:.4f}", flush=True)
+
+
+# ---- The picture of the guide --------------------------------------------------------------------
+
+
+def picture(path: Path, sizes: list[int]) -> None:
+    """Draw the channels: cells across, an output a row, as tall as it is likely."""
+    import matplotlib as mpl
+
+    mpl.use("Agg")
+    import matplotlib.pyplot as plt
+
+    figure, panels = plt.subplots(1, len(sizes), figsize=(3.3 * len(sizes), 5.2))
+    for axes, k in zip(panels, sizes, strict=True):
+        d = local.design("distribution", 1, categories=k)
+        weights = d.weights[:-1]
+        mean = weights.mean(axis=1)
+        high = weights == weights.max(axis=1, keepdims=True)
+        centre = (high * np.arange(k)).sum(axis=1) / high.sum(axis=1)
+        order = np.lexsort((high.sum(axis=1), centre))
+        edges = np.concatenate([[0.0], np.cumsum(mean[order])]) / mean.sum()
+        lift = weights[order] / mean[order][:, None]
+        mesh = axes.pcolormesh(np.arange(k + 1), edges, lift, cmap="magma", vmin=0.4, vmax=2.2)
+        axes.set_title(f"{k} cells, {d.codes} outputs", fontsize=11)
+        axes.set_xticks([0, k // 2, k])
+        axes.set_yticks([])
+        axes.invert_yaxis()
+        for side in axes.spines.values():
+            side.set_visible(False)
+    figure.supxlabel("cell of the person's answer", fontsize=10)
+    panels[0].set_ylabel("outputs, each as tall as it is likely")
+    bar = figure.colorbar(mesh, ax=panels, fraction=0.02, pad=0.015)
+    bar.set_label("probability over its mean")
+    bar.outline.set_visible(False)
+    figure.savefig(path, dpi=130, bbox_inches="tight")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    choices = ["variances", "draws", "make", "collect", "picture"]
+    parser.add_argument("what", nargs="?", default="variances", choices=choices)
+    parser.add_argument("--runs", type=int, default=8)
+    parser.add_argument("--people", type=int, default=100_000)
+    parser.add_argument("--epsilon", type=float, default=1.0)
+    parser.add_argument("--sizes", type=int, nargs="+")
+    parser.add_argument("--folder", type=Path, default=OUT / "designs")
+    given = parser.parse_args()
+    if given.what == "variances":
+        variances(given.epsilon, given.sizes or [10, 16, 32, 64])
+    elif given.what == "draws":
+        draws(given.runs, given.people, given.sizes or [32, 64])
+    elif given.what == "picture":
+        picture(HERE.parent / "docs" / "images" / "designs.png", given.sizes or [8, 16, 32])
+    else:
+        {"make": make, "collect": collect}[given.what](given.folder)
+
+
+if __name__ == "__main__":
+    main()

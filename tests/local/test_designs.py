@@ -1,0 +1,274 @@
+"""Optimal designs: exact channels, certificates that hold, estimates that are unbiased."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from importlib.resources import files
+
+import numpy as np
+import pytest
+
+from sourdine import local
+from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.local.designs import design as designs
+from sourdine.local.designs.design import Design, DesignEstimate, monotone, workload
+from sourdine.local.designs.solver import Question, Solution, bound, every_subset, solve
+from sourdine.noise import SeededSource
+from sourdine.results.release import Release
+
+QUESTIONS = ("distribution", "shares", "mean")
+
+
+def made(question="distribution", epsilon=1, categories=5):
+    return local.design(question, epsilon, categories=categories, progress=False)
+
+
+def value_of(rows, w):
+    """Return n times the variance for each row of a question, of any channel, a row a category."""
+    mean = rows.mean(axis=0)
+    information = (rows / mean) @ rows.T
+    centred = w - w.mean(axis=1, keepdims=True)
+    noise = np.trace(np.linalg.pinv(information, rcond=1e-12) @ centred.T @ centred)
+    return (noise - (centred**2).sum() / w.shape[1]) / len(w)
+
+
+# ---- The exact channel ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", ["0.25", "1", "2.5", "4"])
+def test_channels_are_certified(epsilon):
+    d = made(epsilon=Fraction(epsilon))
+    assert d.weights.sum(axis=0).tolist() == [1 << 40] * 5
+    with localcontext(prec=60):
+        e = Decimal(epsilon).exp()
+        ratios = [Decimal(max(row)) / Decimal(min(row)) for row in d.weights.tolist()]
+    assert max(ratios) <= e
+    assert max(ratios) > e * (1 - Decimal("1e-10"))  # and none of epsilon is wasted
+
+
+def test_a_rest_that_tells_too_much_is_refused():
+    with pytest.raises(ParameterError, match="ratios"):
+        Design(epsilon=1, categories=2, question="shares", subsets=(1,), lows=(5 << 36,))
+    with pytest.raises(ParameterError, match="at least one unit"):
+        Design(epsilon=1, categories=2, question="shares", subsets=(1, 2), lows=(1 << 39,) * 2)
+    with pytest.raises(ParameterError, match="lows"):
+        Design(epsilon=1, categories=2, question="shares", subsets=(1, 2), lows=(1 << 38, 0))
+    with pytest.raises(ParameterError, match="subsets"):
+        Design(epsilon=1, categories=2, question="shares", subsets=(1, 4), lows=(1 << 38,) * 2)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_alias_tables_hold_the_exact_law(question):
+    d = made(question)
+    place, alias, slots = designs._alias_tables(d)
+    for u in range(d.categories):
+        own = slice(u * slots, (u + 1) * slots)
+        held = np.zeros(slots, object)
+        for slot, (at, other) in enumerate(zip(place[own], alias[own], strict=True)):
+            assert 0 <= at <= designs.UNIT
+            held[slot] += int(at)
+            held[other] += designs.UNIT - int(at)
+        assert held[: d.codes].tolist() == [slots * w for w in d.weights[:, u].tolist()]
+        assert not held[d.codes :].any()
+
+
+def test_blocks_of_people_are_drawn_alike(monkeypatch):
+    d, codes = made(), np.arange(1000) % 5
+    whole = d.randomise(codes, source=SeededSource(1))
+    monkeypatch.setattr(designs, "CHUNK", 1)
+    tally = np.zeros((5, d.codes))
+    for u in range(5):
+        tally[u] = d.tally(d.randomise([u] * 200, source=SeededSource(u)))
+    assert whole.max() < d.codes
+    assert np.abs(tally / 200 - d.rows()).max() < 0.15
+
+
+def test_designs_travel_as_json():
+    d = made("mean", Fraction(1, 2), 4)
+    again = Design.from_dict(d.to_dict())
+    assert again == d
+    assert again.digest == d.digest
+    assert made("mean", Fraction(1, 2), 5).digest != d.digest
+
+
+# ---- Certificates --------------------------------------------------------------------------------
+
+
+def test_two_categories_are_randomised_response():
+    e = np.e
+    assert solve(np.eye(2), 1.0).value == pytest.approx(e / (e - 1) ** 2, rel=1e-3)
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("epsilon", [0.25, 1.0, 4.0])
+def test_no_channel_is_below_the_bound(question, epsilon):
+    k, rng = 5, np.random.default_rng(1)
+    w = workload(question, k)
+    best = solve(w, epsilon)
+    assert best.every
+    assert best.bound <= best.value <= 1.01 * best.bound
+    e = np.exp(epsilon)
+    channels = [np.exp(epsilon * np.eye(k)) / (k - 1 + e)]
+    for part in (0.2, 0.4, 0.6):  # pairs of a subset and its complement add up
+        rows = np.where(rng.random((k, 40)) < part, e, 1.0) * rng.random(40)
+        pairs = np.column_stack([rows, rows.max(axis=0) + rows.min(axis=0) - rows])
+        channels.append(pairs / pairs.sum(axis=1, keepdims=True))
+    between = np.exp(epsilon * rng.random((k, 40)))  # not extreme
+    pairs = np.column_stack([between, between.max(axis=0) + between.min(axis=0) - between])
+    channels.append(pairs / pairs.sum(axis=1, keepdims=True))
+    for channel in channels:
+        ratio = channel.max(axis=0) / channel.min(axis=0)
+        assert ratio.max() <= e * (1 + 1e-9)
+        assert value_of(channel, w) >= best.bound * (1 - 1e-9)
+
+
+def test_the_value_is_that_of_the_channel():
+    for question in QUESTIONS:
+        w = workload(question, 6)
+        best = solve(w, 1.0)
+        weights = np.where(best.subsets, np.e, 1.0)
+        rows = (best.theta[:, None] * weights).T
+        assert np.allclose(rows.sum(axis=1), 1, atol=1e-6)
+        assert value_of(rows, w) == pytest.approx(best.value, rel=1e-4)
+        assert made(question, 1, 6).value() == pytest.approx(best.value, rel=5e-3)
+
+
+def test_symmetry_loses_nothing(monkeypatch):
+    w = workload("distribution", 6)
+    found = solve(w, 1.0)
+    monkeypatch.setattr(
+        "sourdine.local.designs.solver._symmetries", lambda gram: np.arange(len(gram))[None]
+    )
+    assert solve(w, 1.0).value == pytest.approx(found.value, rel=0.005)
+
+
+def test_flipping_bits_finds_the_best_subsets(monkeypatch):
+    w = workload("distribution", 9)
+    every = solve(w, 1.0)
+    monkeypatch.setattr("sourdine.local.designs.solver.ALL_SUBSETS", 8)
+    climbed = solve(w, 1.0)
+    assert not climbed.every
+    assert climbed.value == pytest.approx(every.value, rel=0.01)
+
+
+def test_a_poor_channel_has_a_poor_certificate():
+    k, w = 5, workload("distribution", 5)
+    single = np.eye(k, dtype=bool)
+    response = Solution(
+        subsets=single, theta=np.full(k, 1 / (k - 1 + np.e)), value=0, bound=0, every=True
+    )
+    best = solve(w, 1.0)
+    assert bound(w, 1.0, response) < 0.9 * best.value
+    assert bound(w, 1.0, best) == pytest.approx(best.bound, rel=0.01)
+
+
+def test_orbits_hold_all_subsets():
+    question = Question(workload("distribution", 5), 1.0)
+    first = question.representatives(every_subset(5))
+    images = {row.tobytes() for p in question.symmetries for row in first[:, p]}
+    assert len(question.symmetries) == 2
+    assert len(images) == 2**5 - 2
+    assert len(first) == (2**5 - 2 + 2**3 - 2) // 2  # palindromes are their own images
+
+
+# ---- The table -----------------------------------------------------------------------------------
+
+
+def test_the_table_is_near_the_bound():
+    known = designs._table()
+    assert {(k, e) for k in range(2, 17) for e in map(Fraction, ("0.25", 1, 4))} <= set(known)
+    for k, epsilon in [(4, Fraction(1, 4)), (6, Fraction(1)), (8, Fraction(4)), (10, Fraction(1))]:
+        d, w = made(epsilon=epsilon, categories=k), workload("distribution", k)
+        inside = np.array([[s >> u & 1 for u in range(k)] for s in d.subsets], bool)
+        channel = Solution(
+            subsets=inside, theta=np.array(d.lows) / designs.UNIT, value=0, bound=0, every=True
+        )
+        assert d.value() <= 1.01 * bound(w, float(epsilon), channel)
+
+
+@pytest.mark.parametrize(("k", "value"), [(10, 3.82), (16, 5.01), (32, 7.08)])
+def test_the_table_has_the_variances_of_the_guide(k, value):
+    assert made(categories=k).value() <= 1.002 * value
+
+
+def test_the_table_is_small():
+    assert len((files("sourdine.local.designs") / designs.TABLE).read_bytes()) < 500_000
+
+
+# ---- Estimates -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+@pytest.mark.parametrize("asked", QUESTIONS)
+def test_scores_are_unbiased(question, asked):
+    if question == "mean" and asked != "mean":
+        return  # its channel is for one number
+    d = made(question)
+    score = DesignEstimate(design=d, question=asked).score()
+    assert np.abs(d.rows() @ score.g - workload(asked, 5).T).max() < 1e-6
+
+
+@pytest.mark.slow
+def test_intervals_cover():
+    d, rng = made(), np.random.default_rng(3)
+    people = rng.multinomial(3000, [0.5, 0.3, 0.0, 0.15, 0.05])
+    truth = np.cumsum(people)[:-1] / 3000
+    held, wide = [], []
+    for _ in range(300):
+        tally = sum(rng.multinomial(c, row) for c, row in zip(people, d.rows(), strict=True))
+        low, high = d.estimate(tally).interval(0.9)
+        held.append((low <= truth) & (truth <= high))
+        wide.append(high - low)
+    shares = np.mean(held, axis=0)
+    assert shares.min() > 0.84
+    assert shares.max() < 0.99
+    assert np.mean(wide) < 2 * 1.645 * 1.2 * np.sqrt(d.value() / 3000)
+
+
+def test_estimates_are_made_possible():
+    d = made()
+    tally = np.zeros(d.cells, int)
+    tally[0] = 7
+    cdf = d.estimate(tally)
+    assert (np.diff(cdf.value) >= 0).all()
+    assert cdf.value.min() >= 0
+    assert cdf.value.max() <= 1
+    shares = d.estimate(tally, question="shares").value
+    assert shares.sum() == pytest.approx(1)
+    assert shares.min() >= 0
+    raw = d.estimate(tally, raw=True).value
+    assert raw.min() < 0 or raw.max() > 1
+    low, high = cdf.interval(0.95)
+    assert (low <= high).all()
+    assert Release.from_dict(cdf.to_dict()) == cdf
+
+
+def test_nobody_reported():
+    d = made("mean")
+    none = d.estimate(np.zeros(d.cells, int))
+    assert none.value == 2.0
+    assert none.interval(0.95) == (0.0, 4.0)
+
+
+def test_a_matrix_is_a_question():
+    d = local.design([[1, 1, 0, 0], [0, 0, 5, 0]], 2, progress=False)
+    found = d.estimate(d.tally(d.randomise([2] * 4000, source=SeededSource(1))))
+    assert found.value.round(0).tolist() == [0, 5]
+    with pytest.raises(ParameterError, match="not all alike"):
+        local.design([[1, 1, 1]], 1)
+    for wrong in (3, {1: 2}, [1, 2], [[1, 2], [1]], [[1, "a"]], [[1, float("nan")]]):
+        with pytest.raises((ParameterError, ParameterTypeError), match="question"):
+            local.design(wrong, 1)
+    with pytest.raises(ParameterError, match="categories"):
+        local.design("shares", 1)
+
+
+def test_monotone_is_the_nearest():
+    rng = np.random.default_rng(1)
+    y = rng.normal(size=7)
+    found = monotone(y)
+    assert (np.diff(found) >= 0).all()
+    for _ in range(200):
+        other = np.sort(rng.normal(size=7))
+        assert (y - found) @ (other - found) <= 1e-9  # the cone's nearest point
