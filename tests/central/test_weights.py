@@ -190,6 +190,37 @@ def test_a_whole_weighted_call_is_replayed(name, relation):
             assert result.holds, (rows, result.faults)
 
 
+@pytest.mark.parametrize(
+    ("method", "relation"),
+    [("laplace", "add_remove"), ("gaussian", "substitute"), ("jointexp", "add_remove")],
+)
+def test_windows_of_weighted_quantiles_are_replayed(method, relation, monkeypatch):
+    """Many records, of which some ranks are read: all of them are compared, and weights of 0 no
+    record of; two records are too many.
+    """
+    monkeypatch.undo()
+    rng, n, top = np.random.default_rng(3), 20_000, 200_000
+    x, w = rng.integers(0, top + 1, n), rng.choice([0, 0.5, 1, 3], n)
+    own = {"delta": 1e-6} if method == "gaussian" else {}
+    question = read(
+        {"statistic": "quantiles", "q": [0.25, 0.75], "column": "x", "epsilon": 1, "weights": "w",
+         "weight_bounds": (0, 3), "bounds": (0, top), "step": 1, "method": method,
+         "relation": relation, "interval": None, **own}
+    )  # fmt: skip
+
+    def call(rows):
+        seeded = attrs.evolve(question, source=SeededSource(1), error=None)
+        more = np.array(rows).reshape(-1, 2)
+        release = seeded.release({"x": np.append(x, more[:, 0]), "w": np.append(w, more[:, 1])})
+        return replace(release, cost=attrs.evolve(seeded, source=SYSTEM, error=None).cost)
+
+    one = [(0, 1)] if relation == "substitute" else []
+    found = replay(call, one, [(top, 3)])
+    assert found.holds, found.faults
+    assert not found.steps[0][0].x.whole
+    assert not replay(call, one, [(top, 3), (0, 3)]).holds
+
+
 def test_noise_without_the_weight_would_be_too_small():
     """The same call, as if the largest weight were a third of what it is."""
     one, two = [(1, 2)], [(1, 2), (1, HEAVIEST)]
