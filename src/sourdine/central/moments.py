@@ -127,7 +127,7 @@ def noise_quantile(scales: Floats, variance: float, beta: float) -> float:
 NUISANCE, CHANCE = 0.1, 0.1
 """The parts of the risk for bounds on all entries, and for chance in what is of second order."""
 FAR = 1e9
-HALVINGS = 14
+NARROW = 1e-4
 WHOLE = (-inf, inf)
 
 
@@ -422,13 +422,21 @@ def _crossing(passed: Callable[[float], float]) -> float:
 
     What is passed grows no faster than a line, and a distance is kept while it is below.
     """
-    high = 2 * passed(0.0)
-    while passed(high) >= high:
-        high *= 2
+    low, below = 0.0, passed(0.0)
+    high = 2 * below
+    while (above := high - passed(high)) <= 0:
+        low, below, high = high, -above, 2 * high
         if high > FAR:
             return inf
-    low = 0.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if passed(middle) >= middle else (low, middle)
+    last = 0
+    for _ in range(ROUNDS):  # false position; an end that stays twice counts half
+        if high - low <= NARROW * high:
+            break
+        middle = (low * above + high * below) / (above + below)
+        middle = min(max(middle, low + NARROW / 2 * high), high - NARROW / 2 * high)
+        found = middle - passed(middle)
+        if found > 0:
+            high, above, below, last = middle, found, below / (2 if last > 0 else 1), 1
+        else:
+            low, below, above, last = middle, -found, above / (2 if last < 0 else 1), -1
     return high
