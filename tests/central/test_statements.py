@@ -35,7 +35,8 @@ WORDS = {
 }  # fmt: skip
 CONDITIONS = (
     "age >= 18", "pay < 500 AND age // 10 > 2", "town = 'Ulm'", "NOT (age BETWEEN 20 AND 30)",
-    "age IS NOT NULL", "(town LIKE 'B%' OR pay > 900)", "CASE WHEN age > 50 THEN pay ELSE age END > 9",
+    "age IS NOT NULL", "(town LIKE 'B%' OR pay > 900)",
+    "CASE WHEN age > 50 THEN 1 ELSE 0 END = 1",
 )  # fmt: skip
 GROUPS = {
     "sex": ("f", "m", "x"), "town": ("Ulm", "Bonn"), "age // 25": (0, 1, 2, 3),
@@ -45,7 +46,7 @@ GROUPS = {
 
 def question(seed):
     """Draw the statistics, the condition, the groups, and where their keys are listed."""
-    rng = random.Random(seed)
+    rng = random.Random(seed)  # noqa: S311
     columns = rng.sample(list(BOUNDS), rng.randint(1, 2))
     of = {column: rng.sample(list(WORDS), rng.randint(1, 2)) for column in columns}
     if rng.random() < 0.5:
@@ -75,10 +76,9 @@ def as_sql(asked):
     if style & 1:
         outputs = [x if " AS " in x else f"{x} AS v{i}" for i, x in enumerate(outputs)]
     conditions = [asked["where"]] if asked["where"] else []
-    if asked["listed"]:
-        for column in asked["by"]:
-            conditions.append(f"{column} IN ({', '.join(map(literal, GROUPS[column]))})")
-    text = f"SELECT {', '.join(outputs)} FROM p"
+    for column in asked["by"] if asked["listed"] else []:
+        conditions += [f"{column} IN ({', '.join(map(literal, GROUPS[column]))})"]
+    text = f"SELECT {', '.join(outputs)} FROM p"  # noqa: S608
     if conditions:
         text += f" WHERE {' AND '.join(f'({c})' if ' OR ' in c else c for c in conditions)}"
     if asked["by"]:
@@ -96,10 +96,10 @@ def keys(asked):
 
 def as_table(asked):
     """Return the arguments of the same table."""
-    conditions = [asked["where"]] if asked["where"] else []
-    if asked["listed"]:
-        for column in asked["by"]:
-            conditions.append(f"{column} IN ({', '.join(map(literal, GROUPS[column]))})")
+    conditions = [f"({asked['where']})"] if asked["where"] else []
+    for column in asked["by"] if asked["listed"] else []:
+        some = [f"{column} = {literal(key)}" for key in GROUPS[column]]
+        conditions.append(f"({' OR '.join(some)})")
     own = {"of": asked["of"], "where": " AND ".join(conditions) or None}
     if asked["by"]:
         own["by"] = asked["by"] if len(asked["by"]) > 1 else asked["by"][0]
@@ -108,8 +108,7 @@ def as_table(asked):
 
 
 FUNCTIONS = {
-    "count": sd.count, "sum": sd.sum, "mean": sd.mean, "median": sd.median,
-    "variance": sd.variance, "std": sd.std,
+    "count": sd.count, "sum": sd.sum, "mean": sd.mean, "variance": sd.variance, "std": sd.std,
 }  # fmt: skip
 
 
@@ -690,11 +689,11 @@ BAD = {
     ),
     "SELECT AVG(age) FROM p JOIN q USING (town)": (
         "tables must name the file of 'q', which the statement joins. Use",
-        "Use {tables}",
+        "Use tables=",
     ),
     "SELECT AVG(age) FROM p JOIN p USING (who)": (
         "tables must name the file of 'p', which the statement joins. Use",
-        "Use {tables}",
+        "Use tables=",
     ),
     "SELECT AVG(age) FROM p JOIN (SELECT * FROM p) USING (who)": (
         "not use a subquery or a function in FROM",

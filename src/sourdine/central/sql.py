@@ -394,7 +394,7 @@ class _Reader:
                     f"{found.sql()} in {what} of single rows ({clause})",
                     "Select statistics one by one, and compute from the released numbers.",
                 )
-        text = str(node.sql(dialect=dialect(), comments=False))
+        text = str(node.sql(dialect=dialect(), comments=False, normalize_functions=False))
         try:
             formula(text)
         except ParameterError as error:
