@@ -234,7 +234,7 @@ class Proportion(Weighted):
         """The noisy sum over the noisy count."""
         return Ratio(
             last=1,
-            epsilon=self.epsilon,
+            epsilon=self.main,
             relation=self.relation,
             rows=self.copies,
         )
@@ -246,7 +246,16 @@ class Proportion(Weighted):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        return (self.mechanism if self.known else self.ratio.mechanism).parts
+        drawn = self.mechanism if self.known else self.ratio.mechanism
+        return (*drawn.parts, *self.design_parts)
+
+    @property
+    def designed(self) -> bool:
+        return self.weights is not None
+
+    @property
+    def designed_cell(self) -> Ticks | None:
+        return Ticks(self.column, COIN) if self.category is None else None
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         if self.known or self.weights is not None:
@@ -259,8 +268,8 @@ class Proportion(Weighted):
         extra = ("population",) if self.known else ("normal", "population")
         return replace(
             super().display,
-            extra_intervals=extra if self.population else (),
-            populations=self.weights is None,
+            extra_intervals=extra if self.population else ("population",) * bool(self.strata),
+            populations=self.weights is None or self.strata is not None,
         )
 
     @property
@@ -297,7 +306,10 @@ class Proportion(Weighted):
             self.prefetch(data)
         moments = self._moments(frames)
         if not self.known:
-            return [*self.ratio.draw_all(moments, self.source)]
+            both = zip(
+                self.ratio.draw_all(moments, self.source), self.draw_design(frames), strict=True
+            )
+            return [{**own, **design} for own, design in both]
         stated = self.n if self.stated else None
         records = [len(data) if stated is None else stated for data in frames]
         ones = [min(own, n) for (_, own), n in zip(moments, records, strict=True)]
@@ -326,6 +338,8 @@ class Proportion(Weighted):
         """Return the ends of the sample's share, or of that of the law it was drawn from."""
         if of == "sample":
             return self._of_sample(release.drawn, beta)
+        if self.strata is not None:
+            return self.ends_of_ratio(self.ratio, release.drawn, beta)
         return self.of_population(release.drawn, beta, of)
 
     def _of_sample(self, drawn: Mapping[str, Any], beta: float) -> tuple[float, float]:
