@@ -331,9 +331,7 @@ def test_intervals_with_strata_cover_the_population(name, monkeypatch):
         ("mean", {"by": "g", "keys": ["a"]}, "by must be omitted with strata"),
         ("mean", {"weights": None, "weight_bounds": None}, "strata must be omitted unless"),
         ("mean", {"method": "gaussian", "delta": 1e-6}, "strata must be omitted unless"),
-        ("count", {}, "strata must be omitted unless"),
-        ("median", {}, "strata must be omitted unless"),
-        ("histogram", {}, "strata must be omitted unless"),
+        ("mean", {"missing": "exclude", "method": "exponential"}, "strata must be omitted unless"),
         ("mean", {"strata": "none"}, "strata must be one of the columns"),
     ],
 )

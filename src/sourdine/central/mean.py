@@ -30,7 +30,7 @@ from sourdine.central.mean_methods import GridMean
 from sourdine.central.ratio import PLANNED, Ratio, Together
 from sourdine.central.statistic import GaussianReady
 from sourdine.central.variance import ThreeSums
-from sourdine.central.weights import Weighted
+from sourdine.central.weights import Stratified
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.mechanisms import Gaussian, Laplace
@@ -285,7 +285,7 @@ def read_missing(x: str) -> str:
 
 
 @frozen(kw_only=True, slots=False)
-class Mean(Weighted, GaussianReady):
+class Mean(Stratified, GaussianReady):
     r"""The mean of a column, by one of three mechanisms.
 
     ===============  ==============================================================================

@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from sourdine.central.intervals import ASKED, ShareEvidence, lower_risks, normal, proved
 from sourdine.central.ratio import Ratio
-from sourdine.central.weights import Weighted
+from sourdine.central.weights import Stratified
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.frames.cells import Codes, Ticks
@@ -139,7 +139,7 @@ def read_category(x: object) -> Any:
 
 
 @frozen(kw_only=True, slots=False)
-class Proportion(Weighted):
+class Proportion(Stratified):
     r"""The share of ones in a column of zeros and ones, or of records in a category.
 
     Where the number of records is public, discrete Laplace noise of scale

@@ -14,7 +14,7 @@ from attrs import frozen
 from sourdine.central.intervals import FINE
 from sourdine.central.moments import noise_quantile
 from sourdine.central.statistic import Numeric
-from sourdine.central.weights import RISK, Weighted
+from sourdine.central.weights import RISK, Stratified
 from sourdine.mechanisms import Laplace
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 @frozen(kw_only=True, slots=False)
-class Sum(Weighted, Numeric):
+class Sum(Stratified, Numeric):
     r"""Add up the values of a column; a missing one adds nothing.
 
     On the lattice a value is :math:`u(p + q t)`, with :math:`t` its tick and whole numbers

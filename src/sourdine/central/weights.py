@@ -235,28 +235,8 @@ class Weighted(Statistic):
         ),
     )  # fmt: skip
 
-    strata: str | None = field(
-        default=None, converter=lambda x: converters.name(x, "strata", "region"),
-        metadata=param(
-            kinds.TEXT,
-            "The column that holds the stratum of each record in the survey's design, for "
-            "intervals about the population of weighted means, proportions and sums. Needs "
-            "strata_keys.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    strata_keys: tuple[Any, ...] | None = field(
-        default=None, converter=lambda x: converters.listed(x, "strata_keys", ["north", "south"]),
-        metadata=param(
-            kinds.KEYS,
-            "The strata, from public knowledge; records of others form one more.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-
     def __attrs_post_init__(self) -> None:
         self._check_weights()
-        self._check_strata()
         super().__attrs_post_init__()
 
     def _check_weights(self) -> None:
@@ -291,36 +271,6 @@ class Weighted(Statistic):
                 missing=LEFT_OUT,
             )  # fmt: skip
         self._check_found()
-
-    def _check_strata(self) -> None:
-        if self.strata is None:
-            converters.unused(self.strata_keys, "strata_keys", "without strata")
-            return
-        if not self.designed:
-            what = "the weighted mean, proportion or sum by Laplace noise"
-            raise ParameterError(
-                "strata", f"be omitted unless {what} is asked for", given(self.strata),
-                "Omit {strata}.", strata=LEFT_OUT,
-            )  # fmt: skip
-        for name in ("by", "where"):
-            if getattr(self, name) is not None:
-                raise ParameterError(
-                    name,
-                    "be omitted with strata: how a part of the records varies depends on the "
-                    "others of its strata",
-                    "", f"Omit {{{name}}}, or omit {{strata}}.",
-                    **{name: LEFT_OUT, "strata": LEFT_OUT},
-                )  # fmt: skip
-        if self.strata_keys is None:
-            raise ParameterError(
-                "strata_keys", "list the strata", "",
-                "Use {strata_keys} from public knowledge.", strata_keys=["north", "south"],
-            )  # fmt: skip
-
-    @property
-    def designed(self) -> bool:
-        """Whether the variance of a survey's design can be released beside it."""
-        return False
 
     def _check_found(self) -> None:
         """Refuse to find anything: it would be found of records that count alike."""
@@ -368,8 +318,7 @@ class Weighted(Statistic):
         return n if self.weight is None else max(round(n / self.weight_step), 1)
 
     def reads(self) -> dict[str, str | None]:
-        named = {"weights": self.weights, "strata": self.strata}
-        own = {name: column for name, column in named.items() if column is not None}
+        own = {} if self.weights is None else {"weights": self.weights}
         return {**super().reads(), **own}
 
     @property
@@ -379,13 +328,82 @@ class Weighted(Statistic):
             return ()
         clamped = f"clamped to 0 to {float(self.weight.grid.upper):g}"
         counted = f"Records count with their {self.weights}, {clamped}; a missing one is 0."
+        return (f"{counted} {self.covering}",)
+
+    @property
+    def covering(self) -> str:
+        """What intervals cover, in a sentence."""
+        return "Intervals cover the noise alone, not how the survey was drawn."
+
+
+@frozen(kw_only=True, slots=False)
+class Stratified(Weighted):
+    """A weighted statistic whose intervals may hold for the population of a survey with strata."""
+
+    strata: str | None = field(
+        default=None, converter=lambda x: converters.name(x, "strata", "region"),
+        metadata=param(
+            kinds.TEXT,
+            "The column that holds the stratum of each record in the survey's design, for "
+            "intervals about the population of weighted means, proportions and sums. Needs "
+            "strata_keys.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    strata_keys: tuple[Any, ...] | None = field(
+        default=None, converter=lambda x: converters.listed(x, "strata_keys", ["north", "south"]),
+        metadata=param(
+            kinds.KEYS,
+            "The strata, from public knowledge; records of others form one more.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+
+    def __attrs_post_init__(self) -> None:
+        self._check_strata()
+        super().__attrs_post_init__()
+
+    def _check_strata(self) -> None:
         if self.strata is None:
-            return (f"{counted} Intervals cover the noise alone, not how the survey was drawn.",)
+            converters.unused(self.strata_keys, "strata_keys", "without strata")
+            return
+        if not self.designed:
+            what = "the weighted mean, proportion or sum by Laplace noise"
+            raise ParameterError(
+                "strata", f"be omitted unless {what} is asked for", given(self.strata),
+                "Omit {strata}.", strata=LEFT_OUT,
+            )  # fmt: skip
+        for name in ("by", "where"):
+            if getattr(self, name) is not None:
+                raise ParameterError(
+                    name,
+                    "be omitted with strata: how a part of the records varies depends on the "
+                    "others of its strata",
+                    "", f"Omit {{{name}}}, or omit {{strata}}.",
+                    **{name: LEFT_OUT, "strata": LEFT_OUT},
+                )  # fmt: skip
+        if self.strata_keys is None:
+            raise ParameterError(
+                "strata_keys", "list the strata", "",
+                "Use {strata_keys} from public knowledge.", strata_keys=["north", "south"],
+            )  # fmt: skip
+
+    @property
+    def designed(self) -> bool:
+        """Whether the variance of a survey's design can be released beside it."""
+        return False
+
+    def reads(self) -> dict[str, str | None]:
+        own = {} if self.strata is None else {"strata": self.strata}
+        return {**super().reads(), **own}
+
+    @property
+    def covering(self) -> str:
+        if self.strata is None:
+            return super().covering
         spent = f"A quarter of epsilon pays for the variance inside the strata of {self.strata}"
         drawn = "take records for drawn with replacement there, and weighted sums for normal"
-        return counted, f"{spent}. Intervals of the population {drawn}."
-
-    # ---------------------------------------------------------------- strata
+        return f"{spent}. Intervals of the population {drawn}."
 
     @property
     def main(self) -> Fraction:
