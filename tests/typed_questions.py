@@ -72,6 +72,7 @@ FOUND = {"keys": "unknown", "delta": 1e-6}
 FIXED = {"relation": "substitute"}
 GAUSSIAN = {"method": "gaussian", "delta": 1e-6}
 WEIGHED = {"weights": "patient"}
+STRATA = {**WEIGHED, "weight_bounds": (0, 300), "strata": "region"}
 INVERSE = {"method": "inverse_sensitivity"}
 
 
@@ -179,6 +180,8 @@ BESIDE: dict[str, list[tuple[Any, dict[str, Any]]]] = {
     "by": [("region", GROUPS), (["region"], {"keys": ["f", "m"]}), (["region", "patient"], PAIRS)],
     "weights": [("patient", {"weight_bounds": (0, 300)})],
     "weight_bounds": [((0, 300), WEIGHED), ([0, 7.5], WEIGHED), ([0, "1/3"], WEIGHED)],
+    "strata": [("region", {**STRATA, "strata_keys": ["f", "m"]})],
+    "strata_keys": [(["f", "m"], STRATA), ("f,m", STRATA), ("f", STRATA)],
     "per_person": [("count", {"unit": "patient"}), ("count", {"unit": "patient", **BY_DAY})],
     "other": [(True, GROUPS), (True, {**FOUND, "by": "region"})],
     "steps": [(7, {"method": "histogram"}), ("200", {"method": "histogram"}),
@@ -211,6 +214,8 @@ BAD: dict[str, list[Any]] = {
     "rows": [0, -1, "two", 1.5, "1.5", "", True],
     "weights": [3, ["patient"], ""],
     "weight_bounds": [(1, 2), (0, 0), (0, -1), 3, "0", ("a", "b"), DAYS, "find", (0, None)],
+    "strata": [3, ["region"], ""],
+    "strata_keys": [[], 5, [None], ["a", "a"], "", "a,,b"],
     "per_person": ["total", "last", "last by", "", 3, ["sum"], True],
     "by": [3, [3], "", ["region", "region"], [], ["region", ""]],
     "other": ["yes", 3, []],
@@ -239,7 +244,8 @@ BAD: dict[str, list[Any]] = {
 WITHOUT = {"keys": {"by": "region"}, "by": {"keys": ["f", "m"]}, "error": {"epsilon": OUT},
            "categories": LISTED, "bins": {}, "steps": {"method": "histogram"},
            "rho": INVERSE, "weights": {"weight_bounds": (0, 1)},
-           "weight_bounds": WEIGHED}  # fmt: skip
+           "weight_bounds": WEIGHED, "strata_keys": STRATA,
+           "strata": {**STRATA, "strata_keys": ["f", "m"]}}  # fmt: skip
 """What is typed beside a bad value, so that it alone is bad."""
 
 FEW_RECORDS = {"error": 1e-9, "epsilon": OUT, "n": 10}
@@ -371,6 +377,8 @@ TEXTS = (
     "keys",
     "unit",
     "weights",
+    "strata",
+    "strata_keys",
     "per_person",
     "category",
     "categories",

@@ -152,70 +152,13 @@ def test_conditions_of_released_numbers():
 
 
 REFUSED = {
-    "SELECT * FROM p": "SELECT *",
-    "SELECT age FROM p": "the columns of GROUP BY",
-    "SELECT sex, COUNT(*) FROM p GROUP BY town": "the columns of GROUP BY",
-    "DELETE FROM p": "be a SELECT, got DELETE",
-    "SELECT COUNT(*) FROM p UNION SELECT COUNT(*) FROM q": "UNION",
-    "SELECT COUNT(*) FROM p; DROP TABLE p": "one statement",
-    "SELECT AVG(age FROM p": "valid SQL",
-    "SELECT COUNT(*)": "FROM",
-    "SELECT MAX(age) FROM p": "PERCENTILE_CONT(0.99)",
-    "SELECT MIN(age) FROM p": "PERCENTILE_CONT(0.01)",
-    "SELECT MODE(age) FROM p": "MODE",
-    "SELECT AVG(age) OVER () FROM p": "window",
-    "SELECT AVG(age) FROM (SELECT * FROM p)": "subquery",
-    "SELECT AVG(age) FROM p WHERE age > (SELECT 1)": "subquery",
-    "SELECT AVG(age) FROM p WHERE EXISTS (SELECT 1)": "subquery",
-    "WITH a AS (SELECT 1) SELECT COUNT(*) FROM a": "WITH",
-    "SELECT AVG(age) FROM p, q": "join",
-    "SELECT AVG(age) FROM p JOIN q ON p.a = q.a": "join",
-    "SELECT AVG(age) FROM p RIGHT JOIN q USING (a)": "join",
-    "SELECT AVG(age) FROM p CROSS JOIN q": "join",
-    "SELECT AVG(age) + 1 FROM p": "AVG(age)",
-    "SELECT AVG(AVG(age)) FROM p": "AVG(age)",
-    "SELECT AVG(age) FROM p WHERE AVG(age) > 1": "AVG(age)",
-    "SELECT DISTINCT AVG(age) FROM p": "DISTINCT",
-    "SELECT AVG(DISTINCT age) FROM p": "DISTINCT",
-    "SELECT COUNT(DISTINCT age) FROM p": "identifies a person",
-    "SELECT AVG(age) FROM p HAVING SUM(age) > 3": "HAVING only what it selects",
-    "SELECT AVG(age) FROM p ORDER BY age": "ORDER BY only what it selects",
-    "SELECT AVG(age) FROM p ORDER BY random()": "ORDER BY only what it selects",
-    "SELECT AVG(age) FROM p ORDER BY 2": "from 1 to 1",
-    "SELECT COUNT(*) FROM p LIMIT ?": "placeholder",
-    "SELECT COUNT(*) FROM p LIMIT 3 OFFSET 2": "OFFSET",
-    "SELECT COUNT(*) FROM p QUALIFY 1": "QUALIFY",
-    "SELECT COUNT(*) FILTER (WHERE age > 3) FROM p": "FILTER",
-    "SELECT sex, COUNT(*) FROM p GROUP BY ROLLUP(sex)": "ROLLUP",
-    "SELECT sex, COUNT(*) FROM p GROUP BY ALL": "ALL",
-    "SELECT COUNT(*) FROM read_csv('p')": "FROM",
-    "SELECT COUNT(*) FROM p TABLESAMPLE 10": "FROM",
-    "SELECT COUNT(*) n, SUM(age) n FROM p": "its own name",
-    "SELECT PERCENTILE_CONT(1.5) WITHIN GROUP (ORDER BY age) FROM p": "above 0 and below 1",
-    "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age DESC) FROM p": "DESC",
-    "SELECT COUNT(*) INTO t FROM p": "INTO",
-    "SELECT 1 FROM p": "the columns of GROUP BY",
-    "SELECT PERCENTILE_CONT() FROM p": "valid SQL",
-    "SELECT MODE() WITHIN GROUP (ORDER BY age) FROM p": "MODE",
-    "SELECT RANK(0.5) WITHIN GROUP (ORDER BY age) FROM p": "RANK",
-    "SELECT COUNT(DISTINCT) FROM p": "valid SQL",
-    "SELECT COUNT(age, sex) FROM p": "Count one column",
-    "SELECT PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY age, sex) FROM p": "valid SQL",
-    "SELECT COUNT(*) FROM p FETCH FIRST 1 ROWS ONLY": "FETCH",
-    "SELECT COUNT(*) FROM p LIMIT 50 PERCENT": "LIMIT",
-    "SELECT COUNT(*) FROM p HAVING COUNT(*) > -'a'": "valid SQL",
     "SELECT COUNT(*) FROM p WHERE " + "(" * 900 + "age>1" + ")" * 900: "valid SQL",
     "SELECT COUNT(*) FROM p WHERE " + "not " * 400 + "age>1": "valid SQL",
-    "SELECT COUNT(*) FROM p WHERE q.age > 3": "columns of its tables",
-    "SELECT AVG(age) FROM p AS u(a, b)": "FROM",
-    "SELECT AVG(age) FROM p ASOF JOIN q USING (a)": "join",
-    "SELECT AVG(age) FROM p NATURAL JOIN q USING (a)": "join",
-    "SELECT age // 10 AS age, COUNT(*) FROM p GROUP BY age": "alias 'age'",
 }
 
 
-@pytest.mark.parametrize("statement", REFUSED)
-def test_what_is_not_private_is_refused_by_name(statement):
+@pytest.mark.parametrize("statement", REFUSED, ids=range(len(REFUSED)))
+def test_what_is_too_deep_is_refused(statement):
     with pytest.raises(sd.ParameterError) as refused:
         sd.sql(statement, p=PEOPLE, bounds={"age": (0, 100)}, epsilon=1)
     assert refused.value.name == "statement"

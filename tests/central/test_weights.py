@@ -190,6 +190,160 @@ def test_a_whole_weighted_call_is_replayed(name, relation):
             assert result.holds, (rows, result.faults)
 
 
+@pytest.mark.parametrize(
+    ("method", "relation"),
+    [("laplace", "add_remove"), ("gaussian", "substitute"), ("jointexp", "add_remove")],
+)
+def test_windows_of_weighted_quantiles_are_replayed(method, relation, monkeypatch):
+    """Many records, of which some ranks are read: all of them are compared, and weights of 0 no
+    record of; two records are too many.
+    """
+    monkeypatch.undo()
+    rng, n, top = np.random.default_rng(3), 20_000, 200_000
+    x, w = rng.integers(0, top + 1, n), rng.choice([0, 0.5, 1, 3], n)
+    own = {"delta": 1e-6} if method == "gaussian" else {}
+    question = read(
+        {"statistic": "quantiles", "q": [0.25, 0.75], "column": "x", "epsilon": 1, "weights": "w",
+         "weight_bounds": (0, 3), "bounds": (0, top), "step": 1, "method": method,
+         "relation": relation, "interval": None, **own}
+    )  # fmt: skip
+
+    def call(rows):
+        seeded = attrs.evolve(question, source=SeededSource(1), error=None)
+        more = np.array(rows).reshape(-1, 2)
+        release = seeded.release({"x": np.append(x, more[:, 0]), "w": np.append(w, more[:, 1])})
+        return replace(release, cost=attrs.evolve(seeded, source=SYSTEM, error=None).cost)
+
+    one = [(0, 1)] if relation == "substitute" else []
+    found = replay(call, one, [(top, 3)])
+    assert found.holds, found.faults
+    assert not found.steps[0][0].x.whole
+    assert not replay(call, one, [(top, 3), (0, 3)]).holds
+
+
+# ---- Strata --------------------------------------------------------------------------------------
+
+
+STRATA = {"strata": "g", "strata_keys": ["a", "b"]}
+
+
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
+@pytest.mark.parametrize("name", ["sum", "mean", "proportion"])
+def test_no_record_moves_the_sums_of_strata_further(name, relation):
+    """Every record of a small grid and every pair of them, in any stratum, through whole calls."""
+    question = asked(name, relation=relation, **STRATA)
+    records = list(itertools.product("abx", (None, 0, 1, 2), (None, 0, 1, HEAVIEST)))
+    rest = [("a", 1, 2), ("b", 0, 3)]
+
+    def drawn(rows):
+        columns = dict(zip("gxw", map(list, zip(*rows, strict=True)), strict=True))
+        with recording() as transcript:
+            question.release(columns)
+        _, step = transcript.steps
+        return step.mechanism, np.array(step.x, object)
+
+    mechanism, start = drawn(rest)
+    found = [drawn([*rest, one])[1] - start for one in records]
+    assert all((own >= 0).all() for own in found)
+    moved = max(abs(own).sum() for own in found)
+    if relation is SUBSTITUTE:
+        moved = max(abs(one - two).sum() for one in found for two in found)
+    assert moved == mechanism.sensitivity  # no less: with less noise, epsilon is passed
+    laws = [mechanism.law(tuple(start)), mechanism.law(tuple(start + found[-1]))]
+    if relation is ADD_REMOVE:
+        assert worst_of([("", "", *laws)], mechanism.guarantee).within(mechanism.guarantee)
+        weaker = attrs.evolve(mechanism, sensitivity=int(mechanism.sensitivity) // 2)
+        laws = [weaker.law(tuple(start)), weaker.law(tuple(start + found[-1]))]
+        assert not worst_of([("", "", *laws)], weaker.guarantee).within(weaker.guarantee)
+
+
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+@pytest.mark.parametrize("name", ["sum", "mean", "proportion"])
+def test_a_whole_call_with_strata_is_replayed(name, relation):
+    """The value and the sums of strata together cost what the call says."""
+    question = asked(name, relation=relation, unit="who", rows=2, **STRATA)
+    base = [("p", "a", 1, 2), ("p", "b", 2, 3), ("q", "b", 0, None), ("r", None, None, 1)]
+
+    def call(rows):
+        columns = dict(zip(("who", "g", "x", "w"), zip(*rows, strict=True), strict=True))
+        seeded = attrs.evolve(question, source=SeededSource(1), error=None)
+        release = seeded.release({key: list(own) for key, own in columns.items()})
+        return replace(release, cost=attrs.evolve(seeded, source=SYSTEM, error=None).cost)
+
+    for rows in ([("s", "a", 2, 1e9), ("s", "b", 0, 3)], [("s", "x", 1, 3), ("s", None, None, 2)]):
+        other = [row for row in base if relation == "add_remove" or row[0] != "p"] + rows
+        result = replay(call, base, other)
+        assert result.holds, result.faults
+        assert len(result.steps) == 2
+
+
+def test_strata_without_noise_give_the_variance_of_the_design():
+    """By hand, of a sum and of the line of a mean, on coarse and fine grids."""
+    from sourdine.central.weights import POWERS, StrataSums
+
+    rng = np.random.default_rng(8)
+    for heaviest, last in ((3, 2), (40, 70)):
+        sums = StrataSums(
+            heaviest=heaviest, last=last, epsilon=Fraction(10**9), relation=ADD_REMOVE
+        )
+        want, drawn, x, y = 0.0, [], 0.7, -0.3
+        for n in (50, 400):
+            w, t = rng.integers(0, heaviest + 1, n), rng.integers(0, last + 1, n)
+            found = {(i, k): int((w**i * t**k).sum()) for i, k in POWERS}
+            drawn.append(sums.sums(n, found))
+            v, u = w / heaviest, t / last
+            z = x * v * u + y * v * (1 - u)
+            want += n * z.var(ddof=1)
+        assert sums.variance(drawn, x, y, 0.05) == pytest.approx(want, rel=1e-4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["mean", "sum", "proportion"])
+def test_intervals_with_strata_cover_the_population(name, monkeypatch):
+    monkeypatch.undo()
+    rng, sizes, drawn = np.random.default_rng(6), [50_000, 20_000, 5_000], [300, 400, 500]
+    parts = [rng.binomial(10, m, n) for m, n in zip((0.2, 0.5, 0.8), sizes, strict=True)]
+    whole = np.concatenate(parts)
+    truth = {"mean": whole.mean(), "sum": whole.sum(), "proportion": (whole == 5).mean()}[name]
+    own = {"category": 5} if name == "proportion" else {"bounds": (0, 10), "step": 1}
+    held, widths = 0, []
+    for seed in range(60):
+        rows = [rng.choice(x, n) for x, n in zip(parts, drawn, strict=True)]
+        weights = np.repeat(np.array(sizes) / drawn, drawn)
+        data = {"x": np.concatenate(rows), "w": weights, "h": np.repeat(["a", "b", "c"], drawn)}
+        release = getattr(sd, name)(
+            data, column="x", weights="w", weight_bounds=(0, 170), strata="h",
+            strata_keys=["a", "b", "c"], epsilon=2, source=SeededSource(seed), **own,
+        )  # fmt: skip
+        low, high = release.interval(of="population")
+        held += low <= truth <= high
+        widths.append((high - low) / np.diff(release.interval())[0])
+    assert held >= 48  # 95% of 60 less than this has probability 2e-5
+    assert min(widths) > 1
+
+
+@pytest.mark.parametrize(
+    ("name", "typed", "told"),
+    [
+        ("mean", {"strata_keys": None}, "strata_keys must list the strata"),
+        ("mean", {"strata": None}, "strata_keys must be omitted without strata"),
+        ("mean", {"where": "x > 1"}, "where must be omitted with strata"),
+        ("mean", {"by": "g", "keys": ["a"]}, "by must be omitted with strata"),
+        ("mean", {"weights": None, "weight_bounds": None}, "strata must be omitted unless"),
+        ("mean", {"method": "gaussian", "delta": 1e-6}, "strata must be omitted unless"),
+        ("mean", {"missing": "exclude", "method": "exponential"}, "strata must be omitted unless"),
+        ("mean", {"strata": "none"}, "strata must be one of the columns"),
+    ],
+)
+def test_what_does_not_go_with_strata_is_refused(name, typed, told):
+    data = {"x": np.array([1.0]), "w": np.array([1.0]), "g": np.array(["a"])}
+    said = {**ASKED.get(name, B), "column": "x", "epsilon": 1, **STRATA}
+    said |= {"weights": "w", "weight_bounds": (0, 3), **typed}
+    with pytest.raises(ParameterError) as caught:
+        getattr(sd, name)(data, **said)
+    assert told in str(caught.value)
+
+
 def test_noise_without_the_weight_would_be_too_small():
     """The same call, as if the largest weight were a third of what it is."""
     one, two = [(1, 2)], [(1, 2), (1, HEAVIEST)]

@@ -110,13 +110,21 @@ def _dot_name(key: tuple[Any, ...], word: str, q: float | None) -> str:
     return ", ".join([*map(str, key), *order]) or word
 
 
-def multiples(release: Release, *, path: str | None = None, title: str | None = None) -> Any:
+def multiples(
+    release: Release,
+    *,
+    names: Sequence[str] = (),
+    path: str | None = None,
+    title: str | None = None,
+) -> Any:
     """Draw a panel for each statistic of a table, groups from top to bottom.
 
     Parameters
     ----------
     release
         What was published.
+    names
+        What is written above the panels; by default the statistics and their columns.
     path
         Where to save the picture; the ending says how (png, svg, pdf).
     title
@@ -128,15 +136,16 @@ def multiples(release: Release, *, path: str | None = None, title: str | None = 
     groups = list(dict.fromkeys(keys))
     own = list(zip(labels.get("column", ()), labels.get("statistic", ()), strict=True))
     wanted = list(dict.fromkeys(own)) or [("", "")]
-    names = [", ".join(map(str, key)) for key in groups]
+    heads = names or [f"{word} of {column}" if column else word for column, word in wanted]
+    lines = [", ".join(map(str, key)) for key in groups]
     figure, axes = panels(len(wanted), 2.6 + 2.3 * len(wanted), 1.5 + 0.26 * len(groups))
     place = {key: len(groups) - 1 - i for i, key in enumerate(groups)}
-    for panel, one in zip(axes, wanted, strict=True):
+    for panel, one, head in zip(axes, wanted, heads, strict=True):
         rows = [i for i, pair in enumerate(own) if pair == one]
         _panel(panel, columns, rows, [place[keys[i]] for i in rows])
-        panel.set_title(f"{one[1]} of {one[0]}" if one[0] else one[1], color=INK, fontsize=9)
+        panel.set_title(head, color=INK, fontsize=9)
         panel.set_ylim(-0.6, len(groups) - 0.4)
-        panel.set_yticks(range(len(groups)), names[::-1])
+        panel.set_yticks(range(len(groups)), lines[::-1])
         if one[1] == "count":
             panel.set_xlim(left=0)
     for panel in axes[1:]:

@@ -434,6 +434,7 @@ class Histogram(Weighted):
         columns = release.columns()
         names = [str(name) for name in list(columns.labels.values())[-1]]
         series, x = charts.series_of(columns, None, truth), ChartAxis(scale="names", names=names)
+        label = "records" if self.weights is None else f"sum of {self.weights}"
         if columns.by and series:
             x = replace(x, names=names[: len(series[0].value)])
         if isinstance(self.cell, Edges) and self.missing != "count":
@@ -446,7 +447,7 @@ class Histogram(Weighted):
             )
             series = tuple(replace(one, x=edges) for one in series)
         return Chart(
-            mark="bars", x=x, y=ChartAxis(label="records"), series=series,
+            mark="bars", x=x, y=ChartAxis(label=label), series=series,
             grouped=bool(columns.by), told=charts.told(columns),
         )  # fmt: skip
 

@@ -30,7 +30,7 @@ from sourdine.central.mean_methods import GridMean
 from sourdine.central.ratio import PLANNED, Ratio, Together
 from sourdine.central.statistic import GaussianReady, Statistic
 from sourdine.central.variance import ThreeSums
-from sourdine.central.weights import Weighted
+from sourdine.central.weights import Stratified
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.mechanisms import Gaussian, Laplace
@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from sourdine.central.finding.octaves import OctaveMean
     from sourdine.central.finding.two_stage import TwoStage
     from sourdine.central.intervals import SumEvidence
+    from sourdine.frames.cells import Ticks
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
     from sourdine.privacy import Part, Relation
@@ -281,7 +282,7 @@ def read_missing(x: str) -> str:
 
 
 @frozen(kw_only=True, slots=False)
-class Mean(Weighted, GaussianReady):
+class Mean(Stratified, GaussianReady):
     r"""The mean of a column, by one of four mechanisms.
 
     ===============  ==============================================================================
@@ -418,7 +419,7 @@ class Mean(Weighted, GaussianReady):
         """The noisy sum over the noisy count."""
         return Ratio(
             last=self.last,
-            epsilon=self.epsilon,
+            epsilon=self.main,
             delta=self.delta,
             relation=self.relation,
             rows=self.copies,
@@ -444,7 +445,10 @@ class Mean(Weighted, GaussianReady):
     @property
     def display(self) -> Display:
         extra = ("normal", "population") if self.population else ()
-        return replace(super().display, extra_intervals=extra, populations=self.weights is None)
+        if self.strata is not None:
+            extra = ("population",)
+        populations = self.weights is None or self.strata is not None
+        return replace(super().display, extra_intervals=extra, populations=populations)
 
     @cached_property
     def mechanism(self) -> Laplace | Gaussian | GridMean:
@@ -480,7 +484,15 @@ class Mean(Weighted, GaussianReady):
             return self.mechanism.parts
         if self.method == "exponential":
             return (*self.counting.parts, *self.mechanism.parts)
-        return self.ratio.mechanism.parts
+        return (*self.ratio.mechanism.parts, *self.design_parts)
+
+    @property
+    def designed(self) -> bool:
+        return self.weights is not None and self.method == "laplace"
+
+    @property
+    def designed_cell(self) -> Ticks:
+        return self.cell
 
     @property
     def how(self) -> str:
@@ -536,7 +548,8 @@ class Mean(Weighted, GaussianReady):
             return [self._draw_known(len(data), n, total) for data, (n, total) in both]
         if self.method == "exponential":
             return [self._draw_chosen(n, total) for n, total in moments]
-        return [*self.ratio.draw_all(moments, self.source)]
+        both = zip(self.ratio.draw_all(moments, self.source), self.draw_design(frames), strict=True)
+        return [{**own, **design} for own, design in both]
 
     def _draw_known(self, records: int, n: int, total: int) -> dict[str, int]:
         last = self.last
@@ -585,6 +598,8 @@ class Mean(Weighted, GaussianReady):
             return self.octaves.limits(release.drawn, beta, of)
         if self.population:
             low, high = self.with_spread.limits(release.drawn, beta, of)
+        elif self.strata is not None and of == "population":
+            low, high = self.ends_of_ratio(self.ratio, release.drawn, beta)
         else:
             low, high = self._limits(release.drawn, beta, population=of == "population")
         return self.place(low), self.place(high, ceil)

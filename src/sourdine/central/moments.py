@@ -42,7 +42,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from math import inf, log, sqrt
+from math import erfc, exp, inf, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,7 +62,8 @@ if TYPE_CHECKING:
 # ---- The tail of noise and chance together -------------------------------------------------------
 
 
-ROUNDS = 30
+ROUNDS = 60
+NEAR, TINY = 1e-9, 5e-324
 
 
 def noise_quantile(scales: Floats, variance: float, beta: float) -> float:
@@ -82,35 +83,42 @@ def noise_quantile(scales: Floats, variance: float, beta: float) -> float:
     >>> round(noise_quantile(np.zeros(1), 1.0, 0.05), 2)
     1.96
     """
-    a = np.abs(scales)
-    a = a[a > 0]
-    if not len(a):
+    sizes = [x for x in np.abs(scales).tolist() if x > 0]
+    if not sizes:
         return gaussian_quantile(beta) * sqrt(variance)
-    from scipy.special import ndtr
-
-    square, most = a * a, 1 / float(a.max())
-    wanted = beta / 2
+    square, most, wanted = [x * x for x in sizes], 1 / max(sizes), beta / 2
 
     def tail(s: float) -> tuple[float, float]:
-        z = square * (s * s)
-        rest = 1 - z
-        k = s * s * variance / 2 - float(np.log1p(-z).sum())
-        first = s * variance + float((2 * square * s / rest).sum())
-        second = variance + float((2 * square * (1 + z) / (rest * rest)).sum())
-        r, u = sqrt(max(2 * (s * first - k), 1e-300)), s * sqrt(second)
-        if r < 0.05:
-            return first, float(ndtr(-r))
-        density = np.exp(-r * r / 2) / sqrt(2 * np.pi)
-        return first, float(ndtr(-r) + density * (1 / u - 1 / r))
+        """Return K'(s), and the logarithm of its tail over the one wanted."""
+        k, first, second = s * s * variance / 2, s * variance, variance
+        for own in square:  # in Python: arrays this short are slower
+            z = own * s * s
+            rest = 1 - z
+            k -= log1p(-z)
+            first += 2 * own * s / rest
+            second += 2 * own * (1 + z) / (rest * rest)
+        r, u = sqrt(max(2 * (s * first - k), 0.0)), s * sqrt(second)
+        found = erfc(r / sqrt(2)) / 2
+        if r >= 0.05:
+            found += exp(-r * r / 2) / sqrt(2 * pi) * (1 / u - 1 / r)
+        return first, log(max(found, TINY) / wanted)
 
-    low, high = 0.0, 1.0
-    for _ in range(ROUNDS):  # 1 - s/most is halved first, as the tail is far out
-        middle = (low + high) / 2
-        if tail((1 - middle) * most)[1] > wanted:
-            high = middle
+    # 1 - s/most is found, as the tail is far out: halved until below, then by false position
+    low, high = 0.5, 1.0
+    below, above, last = tail(most / 2)[1], log(0.5 / wanted), 0
+    while below > 0:
+        low, high, above = low / 2, low, below
+        below = tail((1 - low) * most)[1]
+    for _ in range(ROUNDS):
+        middle = (low * above - high * below) / (above - below)
+        excess = tail((1 - middle) * most)[1]
+        if excess > 0:
+            high, above, below, last = middle, excess, below / (2 if last > 0 else 1), 1
         else:
-            low = middle
-    return tail((1 - low) * most)[0] * (1 + 1e-9)
+            low, below, above, last = middle, excess, above / (2 if last < 0 else 1), -1
+            if excess > -NEAR:
+                break
+    return tail((1 - low) * most)[0] * (1 + NEAR)
 
 
 # ---- Noisy moments -------------------------------------------------------------------------------
@@ -119,7 +127,7 @@ def noise_quantile(scales: Floats, variance: float, beta: float) -> float:
 NUISANCE, CHANCE = 0.1, 0.1
 """The parts of the risk for bounds on all entries, and for chance in what is of second order."""
 FAR = 1e9
-HALVINGS = 14
+NARROW = 1e-4
 WHOLE = (-inf, inf)
 
 
@@ -414,13 +422,21 @@ def _crossing(passed: Callable[[float], float]) -> float:
 
     What is passed grows no faster than a line, and a distance is kept while it is below.
     """
-    high = 2 * passed(0.0)
-    while passed(high) >= high:
-        high *= 2
+    low, below = 0.0, passed(0.0)
+    high = 2 * below
+    while (above := high - passed(high)) <= 0:
+        low, below, high = high, -above, 2 * high
         if high > FAR:
             return inf
-    low = 0.0
-    for _ in range(HALVINGS):
-        middle = (low + high) / 2
-        low, high = (middle, high) if passed(middle) >= middle else (low, middle)
+    last = 0
+    for _ in range(ROUNDS):  # false position; an end that stays twice counts half
+        if high - low <= NARROW * high:
+            break
+        middle = (low * above + high * below) / (above + below)
+        middle = min(max(middle, low + NARROW / 2 * high), high - NARROW / 2 * high)
+        found = middle - passed(middle)
+        if found > 0:
+            high, above, below, last = middle, found, below / (2 if last > 0 else 1), 1
+        else:
+            low, below, above, last = middle, -found, above / (2 if last < 0 else 1), -1
     return high

@@ -13,7 +13,7 @@ from attrs import field, frozen
 
 from sourdine.central.intervals import ASKED, ShareEvidence, lower_risks, normal, proved
 from sourdine.central.ratio import Ratio
-from sourdine.central.weights import Weighted
+from sourdine.central.weights import Stratified
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.frames.cells import Codes, Ticks
@@ -134,7 +134,7 @@ def read_category(x: object) -> Any:
 
 
 @frozen(kw_only=True, slots=False)
-class Proportion(Weighted):
+class Proportion(Stratified):
     r"""The share of ones in a column of zeros and ones, or of records in a category.
 
     Where the number of records is public, discrete Laplace noise of scale
@@ -229,7 +229,7 @@ class Proportion(Weighted):
         """The noisy sum over the noisy count."""
         return Ratio(
             last=1,
-            epsilon=self.epsilon,
+            epsilon=self.main,
             relation=self.relation,
             rows=self.copies,
         )
@@ -241,7 +241,16 @@ class Proportion(Weighted):
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        return (self.mechanism if self.known else self.ratio.mechanism).parts
+        drawn = self.mechanism if self.known else self.ratio.mechanism
+        return (*drawn.parts, *self.design_parts)
+
+    @property
+    def designed(self) -> bool:
+        return self.weights is not None
+
+    @property
+    def designed_cell(self) -> Ticks | None:
+        return Ticks(self.column, COIN) if self.category is None else None
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         if self.known or self.weights is not None:
@@ -254,8 +263,8 @@ class Proportion(Weighted):
         extra = ("population",) if self.known else ("normal", "population")
         return replace(
             super().display,
-            extra_intervals=extra if self.population else (),
-            populations=self.weights is None,
+            extra_intervals=extra if self.population else ("population",) * bool(self.strata),
+            populations=self.weights is None or self.strata is not None,
         )
 
     @property
@@ -292,7 +301,10 @@ class Proportion(Weighted):
             self.prefetch(data)
         moments = self._moments(frames)
         if not self.known:
-            return [*self.ratio.draw_all(moments, self.source)]
+            both = zip(
+                self.ratio.draw_all(moments, self.source), self.draw_design(frames), strict=True
+            )
+            return [{**own, **design} for own, design in both]
         stated = self.n if self.stated else None
         records = [len(data) if stated is None else stated for data in frames]
         ones = [min(own, n) for (_, own), n in zip(moments, records, strict=True)]
@@ -321,6 +333,8 @@ class Proportion(Weighted):
         """Return the ends of the sample's share, or of that of the law it was drawn from."""
         if of == "sample":
             return self._of_sample(release.drawn, beta)
+        if self.strata is not None:
+            return self.ends_of_ratio(self.ratio, release.drawn, beta)
         return self.of_population(release.drawn, beta, of)
 
     def _of_sample(self, drawn: Mapping[str, Any], beta: float) -> tuple[float, float]:

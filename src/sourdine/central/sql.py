@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import datetime as dt
 import operator
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -37,6 +38,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, did_yo
 from sourdine.exact import given
 from sourdine.frames.formulas.lookup import matched
 from sourdine.frames.formulas.parsing import AGGREGATES, WINDOWS, dialect
+from sourdine.frames.formulas.parsing import parsed as formula
 from sourdine.frames.reading import read_text
 from sourdine.parameters import converters, kinds
 from sourdine.parameters.kinds import DATA, WHAT, param
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sourdine.central.statistic import Statistic
+    from sourdine.results.charts import Chart
     from sourdine.results.release import Display
     from sourdine.results.tables import Columns
 
@@ -124,7 +127,10 @@ class Select:
 
 READ = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit")
 """The clauses of a statement that have a meaning."""
-CALLED = {"with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "operation_modifiers": "ALL"}
+CALLED = {
+    "with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "operation_modifiers": "ALL",
+    "locks": "FOR UPDATE", "sample": "USING SAMPLE", "groupingsets": "GROUPING SETS",
+}  # fmt: skip
 """Clauses whose SQL name differs from the parser's."""
 EXAMPLE = "SELECT sex, AVG(age) FROM people WHERE sex IN ('f', 'm') GROUP BY sex"
 
@@ -151,6 +157,9 @@ def parsed(statement: str) -> Select:
     import sqlglot
     from sqlglot.errors import SqlglotError
 
+    first = statement.split(None, 1)[0].upper()
+    if first.isalpha() and first not in BEGINNINGS:
+        _not_a_select(first)
     try:
         trees = sqlglot.parse(statement, dialect=dialect())
         return _read(trees)
@@ -164,10 +173,25 @@ def parsed(statement: str) -> Select:
     except SqlglotError as error:
         place = getattr(error, "errors", None) or [{}]
         line, column = place[0].get("line"), place[0].get("col")
-        where = f" The parser stopped at line {line}, column {column}." if line else ""
+        where = ""
+        if line:
+            *above, last = statement.split("\n")[:line]
+            begun = CLAUSES.findall("\n".join([*above, last[:column]]))
+            clause = f" in {' '.join(begun[-1].upper().split())}" if begun else ""
+            where = f" The parser stopped{clause}, at line {line}, column {column}."
         raise ParameterError(
             "statement", "be valid SQL", given(statement), f"Write it like {EXAMPLE!r}.{where}"
         ) from None
+
+
+CLAUSES = re.compile(r"(?i)\b(?:SELECT|FROM|JOIN|WHERE|GROUP\s+BY|HAVING|ORDER\s+BY|LIMIT)\b")
+"""Where a clause of a statement begins."""
+BEGINNINGS = ("SELECT", "FROM", "WITH", "VALUES")
+"""The words that a statement may begin with."""
+
+
+def _not_a_select(what: str) -> NoReturn:
+    raise ParameterError("statement", "be a SELECT", what, f"Write it like {EXAMPLE!r}.")
 
 
 def _read(trees: Sequence[Expression | None]) -> Select:
@@ -179,8 +203,8 @@ def _read(trees: Sequence[Expression | None]) -> Select:
         )
     tree = trees[0]
     if not isinstance(tree, exp.Select):
-        kind = "UNION" if isinstance(tree, exp.SetOperation) else tree.key.upper()
-        raise ParameterError("statement", "be a SELECT", kind, f"Write it like {EXAMPLE!r}.")
+        one = isinstance(tree, (exp.SetOperation, exp.Values))
+        _not_a_select(tree.key.upper() if one else "an expression")
     for name, clause in tree.args.items():
         if clause and name not in READ:
             _refuse(CALLED.get(name, name.strip("_").upper()), _INSTEAD.get(name, ""))
@@ -192,6 +216,10 @@ _INSTEAD = {
     "offset": "Use LIMIT, or take the rows you need from the result.",
     "with_": "Write the condition in WHERE, and derived columns where they are used.",
     "qualify": "Use HAVING.",
+    "windows": "Use GROUP BY.",
+    "sample": "Ask of all rows: what a statement costs does not fall with their number.",
+    "locks": "Omit it: nothing is written.",
+    "into": "Omit it: keep the result, or write it with to_frame().",
 }
 
 
@@ -208,7 +236,7 @@ class _Reader:
         self.aliases = {
             node.alias.lower(): node.this for node in tree.expressions if node.key == "alias"
         }
-        self.by = list(dict.fromkeys(self.text(node) for node in self._group()))
+        self.by = list(dict.fromkeys(self.text(node, "GROUP BY") for node in self._group()))
 
     def select(self) -> Select:
         tree = self.tree
@@ -233,7 +261,7 @@ class _Reader:
         return Select(
             data=self.data,
             outputs=outputs,
-            where=None if where is None else self.text(where.this),
+            where=None if where is None else self.text(where.this, "WHERE"),
             by=tuple(self.by),
             listed=None if where is None else self._listed(where.this),
             joins=self.joins,
@@ -244,7 +272,7 @@ class _Reader:
                 (shown.order(node.this), bool(node.args.get("desc")))
                 for node in reversed(ordered.expressions if ordered else [])
             ),
-            limit=None if limit is None else _whole(limit.expression),
+            limit=None if limit is None else _whole(limit.expression, "LIMIT"),
         )
 
     def _tables(self) -> tuple[str, dict[str, str]]:
@@ -277,7 +305,17 @@ class _Reader:
 
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             _refuse("a subquery or a function in FROM", "Name one table.")
-        if node.args.get("joins") or node.args.get("sample") or node.args.get("pivots"):
+        unusual = (
+            "joins",
+            "sample",
+            "pivots",
+            "version",
+            "when",
+            "partition",
+            "ordinality",
+            "only",
+        )
+        if any(node.args.get(name) for name in unusual):
             _refuse(f"{node.sql()} in FROM", "Name one table.")
         alias = node.args.get("alias")
         if alias is not None and alias.args.get("columns"):
@@ -315,17 +353,20 @@ class _Reader:
                 _refuse(f"GROUP BY {name.upper()}", "List the columns.")
         for node in clause.expressions:
             if node.key in ("rollup", "cube", "groupingsets"):
-                _refuse(node.key.upper(), "Ask for each grouping in a statement of its own.")
-        return [self.meant(node) for node in clause.expressions]
+                _refuse(
+                    CALLED.get(node.key, node.key.upper()),
+                    "Ask for each grouping in a statement of its own.",
+                )
+        return [self.meant(node, "GROUP BY") for node in clause.expressions]
 
-    def meant(self, node: Expression) -> Expression:
+    def meant(self, node: Expression, clause: str) -> Expression:
         """Return what a number or an alias stands for."""
         if node.key == "literal" and not node.is_string:
-            place = _whole(node)
+            place = _whole(node, clause)
             if not 1 <= place <= len(self.tree.expressions):
                 raise ParameterError(
                     "statement",
-                    f"use column numbers from 1 to {len(self.tree.expressions)}",
+                    f"use column numbers from 1 to {len(self.tree.expressions)} in {clause}",
                     str(place),
                     "Use the name of a column.",
                 )
@@ -338,19 +379,28 @@ class _Reader:
                 _refuse(f"the alias {node.name!r}, which is a column too", "Choose another.")
         return self.aliases.get(node.name.lower(), node) if node.key == "column" else node
 
-    def text(self, node: Expression) -> str:
+    def text(self, node: Expression, clause: str = "SELECT") -> str:
         """Return a row expression as text; a column by its bare name."""
         from sqlglot import exp
 
         if isinstance(node, exp.Column):
             return node.name
+        if isinstance(node, exp.Star):
+            _refuse("* where a column stands", "Name the column; COUNT(*) counts records.")
         for found in node.find_all(exp.Anonymous):
             if self.statistic(found):
+                what = "a condition" if clause == "WHERE" else "an expression"
                 _refuse(
-                    f"{found.sql()} in a condition or an expression of single rows",
+                    f"{found.sql()} in {what} of single rows ({clause})",
                     "Select statistics one by one, and compute from the released numbers.",
                 )
-        return str(node.sql(dialect=dialect(), comments=False))
+        text = str(node.sql(dialect=dialect(), comments=False, normalize_functions=False))
+        try:
+            formula(text)
+        except ParameterError as error:
+            must = f"{error.must} in {clause}"
+            raise ParameterError("statement", must, error.got, error.hint, **error.tries) from None
+        return text
 
     def _output(self, node: Expression) -> Output:
         name, inner = node.alias or "", node.this if node.key == "alias" else node
@@ -359,6 +409,8 @@ class _Reader:
         part = self.statistic(inner)
         if part is not None:
             return Output(name=name or _called(part), part=part)
+        if inner.key in ("literal", "null", "boolean"):
+            _refuse(f"{inner.sql()} in SELECT", "Omit it: a constant is no statistic.")
         text = self.text(inner)
         if text not in self.by:
             raise ParameterError(
@@ -369,14 +421,14 @@ class _Reader:
             )
         return Output(name=name or text, place=self.by.index(text))
 
-    def statistic(self, node: Expression) -> Part | None:  # noqa: C901, PLR0911 - a case each
+    def statistic(self, node: Expression) -> Part | None:  # noqa: C901, PLR0911, PLR0912 - a case each
         """Return the column and the word for an aggregate; None if it is none."""
         from sqlglot import exp
 
         if isinstance(node, exp.WithinGroup):
             (ordered,) = node.expression.expressions
             if node.this.name.lower() not in QUANTILES:
-                _refuse(node.sql(), "Use PERCENTILE_CONT.")
+                _refuse(_said(node), "Use PERCENTILE_CONT.")
             if ordered.args.get("desc"):
                 _refuse("DESC in WITHIN GROUP", "Use the complement of the order.")
             return self._quantile(node.this.expressions[0], ordered.this, node)
@@ -384,6 +436,8 @@ class _Reader:
             return None
         name, given_ = node.name.lower(), node.expressions
         if name in QUANTILES:
+            if len(given_) != 2:
+                _refuse(_said(node), "Write PERCENTILE_CONT(0.5) WITHIN GROUP (ORDER BY column).")
             return self._quantile(given_[-1], given_[0], node)
         if name in PAIRS and len(given_) == 2:
             one, other = map(self.text, given_)
@@ -393,7 +447,11 @@ class _Reader:
             return None
         if name == "count":
             return self._count(node)
-        if name not in WORDS or len(given_) != 1:
+        if name in WORDS and len(given_) != 1:
+            _refuse(_said(node), f"Write {name.upper()}(column).")
+        if name in PAIRS:
+            _refuse(_said(node), f"Write {name.upper()}(one, other).")
+        if name not in WORDS:
             names = {"COUNT", "PERCENTILE_CONT", *map(str.upper, (*WORDS, *PAIRS))}
             known = ", ".join(sorted(names))
             _refuse(node.sql(), _HINTS.get(name, f"Use one of {known}."))
@@ -420,7 +478,7 @@ class _Reader:
     def _quantile(self, order: Expression, column: Expression, node: Expression) -> Part:
         plain = order.key == "literal" and not order.is_string
         if not (plain and 0 < Decimal(order.name) < 1):
-            _refuse(node.sql(), "Use one order above 0 and below 1, such as PERCENTILE_CONT(0.9).")
+            _refuse(_said(node), "Use one order above 0 and below 1, such as PERCENTILE_CONT(0.9).")
         percent = (Decimal(order.name) * 100).normalize()
         return self.text(column), f"p{percent:f}"
 
@@ -464,7 +522,18 @@ _HINTS = {
     "min": "The least value is one person's: use PERCENTILE_CONT(0.01).",
     "max": "The largest value is one person's: use PERCENTILE_CONT(0.99).",
     "approx_count_distinct": "Group by the column and count the groups.",
+    "approx_quantile": "Use PERCENTILE_CONT(0.9) WITHIN GROUP (ORDER BY column).",
+    "count_if": "Use COUNT(*) with the condition in WHERE.",
+    "countif": "Use COUNT(*) with the condition in WHERE.",
+    "regr_slope": "Ask sourdine.regression for slopes and intercepts.",
+    "regr_intercept": "Ask sourdine.regression for slopes and intercepts.",
+    "entropy": "Group by the column and compute it from the counts.",
 }
+
+
+def _said(node: Expression) -> str:
+    """Return a function as it was written; the parser adds where missing values stand."""
+    return str(node.sql().replace(" NULLS LAST", ""))
 
 
 def _called(part: Part) -> str:
@@ -489,9 +558,9 @@ _CALLED = {
 }  # fmt: skip
 
 
-def _whole(node: Expression) -> int:
+def _whole(node: Expression, clause: str) -> int:
     if node.key != "literal" or node.is_string or not node.name.isdigit():
-        _refuse(f"{node.sql()} where a whole number stands", "Write the number.")
+        _refuse(f"{node.sql()} in {clause}", f"Write a whole number, such as {clause} 1.")
     return int(node.name)
 
 
@@ -563,7 +632,7 @@ class _Shown:
 
     def order(self, node: Expression) -> Callable[[Row], Any]:
         if node.key == "literal" and not node.is_string:
-            node = self.reader.meant(node)
+            node = self.reader.meant(node, "ORDER BY")
         value = self.value(node, "ORDER BY")
         return lambda row: _sortable(value(row))
 
@@ -681,6 +750,7 @@ class Sql(Table):
 
     excerpts: ClassVar[bool] = False
     naming: ClassVar[str] = "statement"
+    asking: ClassVar[str] = "Select a statistic of it"
 
     statement: str = field(
         default=None, converter=read_statement,
@@ -820,6 +890,19 @@ class Sql(Table):
 
     def columns(self, release: Release) -> Columns:
         return self.arranged(super().columns(release))
+
+    def charts(self, release: Release) -> Mapping[str, Chart]:
+        """Return a chart for each statistic, by its name in the result."""
+        return dict(zip(self._aliases, super().charts(release).values(), strict=False))
+
+    @property
+    def _aliases(self) -> list[str]:
+        """The names in the result, in the order of the statistics."""
+        names = {output.part: output.name for output in self.select.outputs if output.part}
+        return [names[column, word] for column, words in self.of for word in words]
+
+    def plot(self, release: Release, **options: Any) -> Any:
+        return super().plot(release, names=self._aliases, **options)
 
     def result(self, columns: Columns) -> list[dict[str, ResultCell]]:
         """Return the cells of each row, by the outputs' names."""

@@ -5,24 +5,29 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property
+from math import ceil
 from typing import TYPE_CHECKING, Any, ClassVar
 
+import numpy as np
 from attrs import frozen
 
+from sourdine.central.intervals import FINE
+from sourdine.central.moments import noise_quantile
 from sourdine.central.statistic import Numeric
-from sourdine.central.weights import Weighted
+from sourdine.central.weights import RISK, Stratified
 from sourdine.mechanisms import Laplace
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from sourdine.frames.cells import Ticks
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
     from sourdine.results.release import Display, Release
 
 
 @frozen(kw_only=True, slots=False)
-class Sum(Weighted, Numeric):
+class Sum(Stratified, Numeric):
     r"""Add up the values of a column; a missing one adds nothing.
 
     On the lattice a value is :math:`u(p + q t)`, with :math:`t` its tick and whole numbers
@@ -56,7 +61,17 @@ class Sum(Weighted, Numeric):
 
     @property
     def display(self) -> Display:
-        return replace(super().display, populations=False)
+        designed = self.strata is not None
+        extra = ("population",) * designed
+        return replace(super().display, populations=designed, extra_intervals=extra)
+
+    @property
+    def designed(self) -> bool:
+        return self.weights is not None
+
+    @property
+    def designed_cell(self) -> Ticks:
+        return self.cell
 
     @cached_property
     def tick(self) -> Fraction:
@@ -74,11 +89,11 @@ class Sum(Weighted, Numeric):
         p, q = self._whole()
         ends = [abs(p), abs(p + q * self.last)]
         span = max(*ends, q * self.last) if self.substitutes else max(ends)
-        return Laplace(epsilon=self.epsilon, sensitivity=span * self.copies, relation=self.relation)
+        return Laplace(epsilon=self.main, sensitivity=span * self.copies, relation=self.relation)
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
-        return self.mechanism.parts
+        return (*self.mechanism.parts, *self.design_parts)
 
     def _whole(self) -> tuple[int, int]:
         u = self._part
@@ -101,7 +116,9 @@ class Sum(Weighted, Numeric):
         p, q = self._whole()
         moments = [data.moments(self.cell, 1) for data in frames]
         sums = [p * n + q * total for n, total in moments]
-        return [{"units": x} for x in self.mechanism.release_all(sums, source=self.source)]
+        drawn = self.mechanism.release_all(sums, source=self.source)
+        both = zip(drawn, self.draw_design(frames), strict=True)
+        return [{"units": x, **design} for x, design in both]
 
     def value(self, drawn: Mapping[str, Any]) -> int | float:
         return self._sum(drawn["units"])
@@ -116,6 +133,16 @@ class Sum(Weighted, Numeric):
         return float(Fraction(self.mechanism.error(beta)) * self.tick)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[int | float, int | float]:
-        del of
         half, units = int(self.mechanism.error(beta)), release.drawn["units"]
+        if of == "population" and self.design is not None:
+            half = self._half_of_population(release.drawn["strata"], beta)
         return self._sum(units - half), self._sum(units + half)
+
+    def _half_of_population(self, drawn: Sequence[Sequence[int]], beta: float) -> int:
+        """Return how many units the sum is off, by noise and as the survey is drawn."""
+        weight: Any = self.weight
+        heaviest = float(weight.grid.upper / self.tick)
+        x, y = (float(end) * heaviest for end in (self.grid.upper, self.grid.lower))
+        variance = self.design.variance(drawn, x, y, RISK * beta)
+        noise = np.array([float(self.mechanism.scale) * (1 + 1 / FINE)])
+        return ceil(noise_quantile(noise, variance, (1 - RISK) * beta))

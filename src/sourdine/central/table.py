@@ -368,6 +368,7 @@ class Table(Statistic):
     unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
     required: ClassVar[tuple[str, ...]] = ("of",)
     text: ClassVar[str] = "Compute several statistics of several columns under one total epsilon."
+    asking: ClassVar[str] = "Name it in {of}"
     wide: ClassVar[bool] = True
     examples: ClassVar[tuple[str, str]] = (
         (
@@ -469,7 +470,7 @@ class Table(Statistic):
                     "hold only columns whose numbers are requested",
                     given(extra[0]),
                     f"Remove {extra[0]!r} from {{{name}}}." if extra[0] in named
-                    else f"Name it in {{of}}, or remove it from {{{name}}}.",
+                    else f"{self.asking}, or remove it from {{{name}}}.",
                 )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
@@ -567,8 +568,10 @@ class Table(Statistic):
             for part in self.statistics.values()
             if hasattr(part, "clipping") and part.column not in found
         }
-        missing = "Missing values are excluded. Intervals hold simultaneously for all statistics."
-        return (*clipped.values(), missing, *self.person)
+        together = "Intervals hold simultaneously for all statistics."
+        if any(column != RECORDS for column, _ in self.of):
+            together = f"Missing values are excluded. {together}"
+        return (*clipped.values(), together, *self.person)
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there, by the parameters that name them."""

@@ -20,30 +20,61 @@ record may have the largest weight, and less would not cover it. *Checked by*
 * the counts of two bins move by :math:`w + w' \le 2J` together;
 * for quantiles it is J records that are replaced, added or removed, some of each if w and w'
   differ: that is one person with J records (`rows`), for which all of their mechanisms are proved.
+
+**Strata.** With the strata of the design a quarter of epsilon pays for the variance that drawing
+the survey has (`StrataSums`). Let :math:`v = w/J` and u the value as a fraction of its range,
+:math:`a = vu`, :math:`b = v(1-u)` and :math:`c = 1-v`; of a missing value or weight c is 1. Then
+:math:`a, b, c \ge 0` add up to 1, so the six terms of :math:`(a+b+c)^2` are never negative and add
+up to 1 as well: released for each stratum, they move by 1 in all for a record that is added or
+removed and by 2 for one that is replaced, also into another stratum. From them follow, for any
+:math:`z = xa + yb`, the number of records :math:`n_h` of a stratum, :math:`\sum z` and
+:math:`\sum z^2`, and so the variance of a total under sampling with replacement inside strata,
+
+.. math:: \sum_h \frac{n_h}{n_h-1}\sum_{i\in h}(z_i - \bar z_h)^2.
+
+For a weighted sum x and y are its bounds; for a ratio, whose line at the truth p is
+:math:`\sum(1-p)a - pb`, they are :math:`1-p` and :math:`-p`. An upper bound of the variance, which
+fails with a tenth of the risk, goes into Fieller's interval, with weighted sums of many records
+taken for normal.
 """
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
+from math import sqrt
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
 from attrs import field, frozen
 
+from sourdine.central.intervals import FINE, KNOTS, accepted, lower_risks
+from sourdine.central.moments import noise_quantile
+from sourdine.central.ratio import Together
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given
 from sourdine.frames.cells import Ticks
+from sourdine.frames.grouped import Partition
 from sourdine.grid import Grid
 from sourdine.parameters import converters, kinds
 from sourdine.parameters.kinds import WHAT, param
+from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
+    from sourdine.central.ratio import Ratio
     from sourdine.exact import Number
+    from sourdine.frames.engine import Engine
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
+    from sourdine.privacy import Part
+
+    Floats = NDArray[np.float64]
 
 
 def read_weights(x: str | None) -> str | None:
@@ -69,6 +100,116 @@ def read_weight_bounds(x: Sequence[Number] | None) -> Bounds | None:
         return converters.bounds(pair)
     except ParameterError as error:
         raise error.renamed(bounds="weight_bounds") from None
+
+
+# ---- The variance that the design has, from six sums of each stratum -----------------------------
+
+
+SHARE = Fraction(1, 4)
+"""The part of epsilon that pays for the variance of the design."""
+FINEST = 1 << 12
+"""Steps of weights and values in these sums."""
+RISK = 0.1
+"""The part of the risk that the variance is larger than its bound."""
+POWERS = tuple(product(range(3), range(3)))
+
+
+@frozen(kw_only=True, slots=False)
+class StrataSums:
+    """The six sums of each stratum, with noise.
+
+    Parameters
+    ----------
+    heaviest, last
+        The highest ticks of weights and of values.
+    epsilon, relation, rows
+        The promise.
+
+    Notes
+    -----
+    *Claim*: the sums of all strata move by at most 1, or 2, in all. *Checked by*
+    ``test_no_record_moves_the_sums_of_strata_further``.
+    """
+
+    heaviest: int
+    last: int
+    epsilon: Fraction
+    relation: Relation
+    rows: int = 1
+
+    @cached_property
+    def boost(self) -> int:
+        return max(1, -(-FINE // (self.heaviest * self.last) ** 2))
+
+    @cached_property
+    def filled(self) -> int:
+        """What one record adds to all sums together."""
+        return (self.heaviest * self.last) ** 2 * self.boost
+
+    @cached_property
+    def mechanism(self) -> Together:
+        moves = (2 if self.relation is SUBSTITUTE else 1) * self.rows
+        return Together(
+            epsilon=self.epsilon, sensitivity=moves * self.filled, relation=self.relation
+        )
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the noise, in records, a step of its lattice included."""
+        return float(self.mechanism.scale / self.filled) * (1 + 1 / FINE)
+
+    def sums(self, records: int, found: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
+        """Return the six sums of a stratum.
+
+        Parameters
+        ----------
+        records
+            How many records it has.
+        found
+            The sums of products of powers of the ticks of weights and values, where both are there.
+        """
+        j, last = self.heaviest, self.last
+        s = {power: self.boost * found[power] for power in POWERS}
+        gone = self.boost * records - s[0, 0]
+        return (
+            last * last * (j * j * (s[0, 0] + gone) - 2 * j * s[1, 0] + s[2, 0]),
+            2 * last * (j * s[1, 1] - s[2, 1]),
+            2 * last * (j * last * s[1, 0] - j * s[1, 1] - last * s[2, 0] + s[2, 1]),
+            s[2, 2],
+            2 * (last * s[2, 1] - s[2, 2]),
+            last * last * s[2, 0] - 2 * last * s[2, 1] + s[2, 2],
+        )
+
+    def variance(self, drawn: Sequence[Sequence[int]], x: float, y: float, beta: float) -> float:
+        """Return a bound on the variance of the sum of xa + yb, which fails with ``beta``.
+
+        Where the noise hides the number of records of a stratum, its mean is not subtracted.
+        """
+        own = np.array(drawn, float) / self.filled
+        line = np.array([0, x / 2, y / 2, x, (x + y) / 2, y])
+        square = np.array([0, 0, 0, x * x, x * y, y * y])
+        n, z, q = own.sum(1), own @ line, own @ square
+        noisy = 2 * self.scale**2 * float(line @ line)
+        known = n > ENOUGH * self.scale
+        there = np.where(known, n, np.inf)
+        grown = (
+            there / (there - 1)
+            if known.all()
+            else np.where(known, n / np.where(known, n - 1, 1), 1.0)
+        )
+        mean = np.where(known, z / there, 0.0)
+        least = np.maximum(mean * z - noisy / there, 0.0)
+        found = float((grown * (q - least)).sum())
+        weights = grown[:, None] * (square - 2 * mean[:, None] * line + mean[:, None] ** 2)
+        off = noise_quantile(weights.ravel() * self.scale, 0.0, min(2 * beta, 1.0))
+        rest = SECOND * noisy * sqrt(float(((grown / there) ** 2).sum()))
+        return max(found + off + rest, 0.0)
+
+
+ENOUGH = 40.0
+"""Records of a stratum, in scales of the noise, from which its mean is known well enough."""
+SECOND = 5.0
+"""Standard deviations, and more, of what is of second order in the noise of a mean."""
 
 
 @frozen(kw_only=True, slots=False)
@@ -187,4 +328,184 @@ class Weighted(Statistic):
             return ()
         clamped = f"clamped to 0 to {float(self.weight.grid.upper):g}"
         counted = f"Records count with their {self.weights}, {clamped}; a missing one is 0."
-        return (f"{counted} Intervals cover the noise alone, not how the survey was drawn.",)
+        return (f"{counted} {self.covering}",)
+
+    @property
+    def covering(self) -> str:
+        """What intervals cover, in a sentence."""
+        return "Intervals cover the noise alone, not how the survey was drawn."
+
+
+@frozen(kw_only=True, slots=False)
+class Stratified(Weighted):
+    """A weighted statistic whose intervals may hold for the population of a survey with strata."""
+
+    strata: str | None = field(
+        default=None, converter=lambda x: converters.name(x, "strata", "region"),
+        metadata=param(
+            kinds.TEXT,
+            "The column that holds the stratum of each record in the survey's design, for "
+            "intervals about the population of weighted means, proportions and sums. Needs "
+            "strata_keys.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+    strata_keys: tuple[Any, ...] | None = field(
+        default=None, converter=lambda x: converters.listed(x, "strata_keys", ["north", "south"]),
+        metadata=param(
+            kinds.KEYS,
+            "The strata, from public knowledge; records of others form one more.",
+            group=WHAT,
+        ),
+    )  # fmt: skip
+
+    def __attrs_post_init__(self) -> None:
+        self._check_strata()
+        super().__attrs_post_init__()
+
+    def _check_strata(self) -> None:
+        if self.strata is None:
+            converters.unused(self.strata_keys, "strata_keys", "without strata")
+            return
+        if not self.designed:
+            what = "the weighted mean, proportion or sum by Laplace noise"
+            raise ParameterError(
+                "strata", f"be omitted unless {what} is asked for", given(self.strata),
+                "Omit {strata}.", strata=LEFT_OUT,
+            )  # fmt: skip
+        for name in ("by", "where"):
+            if getattr(self, name) is not None:
+                raise ParameterError(
+                    name,
+                    "be omitted with strata: how a part of the records varies depends on the "
+                    "others of its strata",
+                    "", f"Omit {{{name}}}, or omit {{strata}}.",
+                    **{name: LEFT_OUT, "strata": LEFT_OUT},
+                )  # fmt: skip
+        if self.strata_keys is None:
+            raise ParameterError(
+                "strata_keys", "list the strata", "",
+                "Use {strata_keys} from public knowledge.", strata_keys=["north", "south"],
+            )  # fmt: skip
+
+    @property
+    def designed(self) -> bool:
+        """Whether the variance of a survey's design can be released beside it."""
+        return False
+
+    def reads(self) -> dict[str, str | None]:
+        own = {} if self.strata is None else {"strata": self.strata}
+        return {**super().reads(), **own}
+
+    @property
+    def covering(self) -> str:
+        if self.strata is None:
+            return super().covering
+        spent = f"A quarter of epsilon pays for the variance inside the strata of {self.strata}"
+        drawn = "take records for drawn with replacement there, and weighted sums for normal"
+        return f"{spent}. Intervals of the population {drawn}."
+
+    @property
+    def main(self) -> Fraction:
+        """What the value spends of epsilon."""
+        return self.epsilon if self.strata is None else self.epsilon * (1 - SHARE)
+
+    @cached_property
+    def design(self) -> Any:
+        """The `StrataSums` that release the variance of the design; None without strata."""
+        if self.strata is None or self.weight is None:
+            return None
+        weight, value = self._coarse
+        return StrataSums(
+            heaviest=weight.grid.last,
+            last=1 if value is None else value.grid.last,
+            epsilon=self.epsilon * SHARE,
+            relation=self.relation,
+            rows=self.rows,
+        )
+
+    @property
+    def design_parts(self) -> tuple[Part, ...]:
+        return () if self.design is None else self.design.mechanism.parts
+
+    @cached_property
+    def _coarse(self) -> tuple[Ticks, Ticks | None]:
+        """The cells of weights and values in the sums; None for a category."""
+
+        def coarse(cell: Ticks) -> Ticks:
+            grid = cell.grid
+            if grid.last <= FINEST:
+                return cell
+            step = (grid.upper - grid.lower) / FINEST
+            return Ticks(cell.column, Grid(grid.lower, grid.upper, step=step))
+
+        weight: Any = self.weight
+        value = self.designed_cell
+        return coarse(weight), None if value is None else coarse(value)
+
+    @property
+    def designed_cell(self) -> Ticks | None:
+        """The cell of values, None for the one of a category."""
+        return None
+
+    def draw_design(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
+        """Return what is released of the design, of each frame; nothing without strata."""
+        if self.design is None:
+            return [{} for _ in frames]
+        inputs = [self._design_sums(data) for data in frames]
+        drawn = self.design.mechanism.release_all(inputs, source=self.source)
+        return [{"strata": [list(own[i : i + 6]) for i in range(0, len(own), 6)]} for own in drawn]
+
+    def _design_sums(self, data: Frame) -> tuple[int, ...]:
+        """Return the sums of all strata, one after the other."""
+        rows: Engine = data.engine._rows  # type: ignore[attr-defined]  # noqa: SLF001 - unweighted
+        weight, value = self._coarse
+        stratum = data.resolve(self.strata)
+        heavy = (data.resolve(weight.column), weight)
+        keys = [(key,) for key in self.strata_keys or ()]
+        parts = Partition(rows, [stratum], keys, other=True).parts
+        if value is not None:
+            cells = [heavy, (data.resolve(value.column), value)]
+            sums = [dict(zip(POWERS, part.products(cells, POWERS), strict=True)) for part in parts]
+        else:
+            powers = [(0,), (1,), (2,)]
+            column, category = data.resolve(self.column), vars(self)["category"]
+            listed = Partition(rows, [stratum, column], [(*k, category) for k in keys], other=True)
+            every = [part.products([heavy], powers) for part in parts]
+            yes = [part.products([heavy], powers) for part in listed.parts[:-1]]
+            whole = Partition(rows, [column], [(category,)], other=True).parts[0]
+            left = np.array(whole.products([heavy], powers), object)
+            rest = left - (np.array(yes, object).sum(0) if yes else 0)
+            both = zip(every, [*yes, rest.tolist()], strict=True)
+            sums = [
+                {(i, k): int(own[i] if k == 0 else said[i]) for i, k in POWERS}
+                for own, said in both
+            ]
+        found = zip(parts, sums, strict=True)
+        return tuple(x for part, own in found for x in self.design.sums(part.rows(), own))
+
+    def ends_of_ratio(
+        self, ratio: Ratio, drawn: Mapping[str, Any], beta: float
+    ) -> tuple[float, float]:
+        """Return the ends of a ratio in the population, as a fraction of the range."""
+        first, second = (drawn[name] for name in ratio.names)
+        weight: Any = self.weight
+        unit = ratio.last * ratio.boost * weight.grid.last
+        scale = ratio.scale / unit * (1 + 2 / FINE)
+        a, b = first / unit, second / unit
+        if ratio.replaced:
+            a, b = (a + b) / 2, (b - a) / 2
+        for risk in lower_risks(beta):
+            q = np.array([self._passed(ratio, drawn, p, scale, risk) for p in KNOTS.tolist()])
+            if inside := accepted(float(a), float(-b), q):
+                p = ratio.fraction((first, second))
+                return min(inside[0], p), max(inside[1], p)
+        return 0.0, 1.0
+
+    def _passed(
+        self, ratio: Ratio, drawn: Mapping[str, Any], p: float, scale: float, beta: float
+    ) -> float:
+        """Return what the line at p passes if p is the truth."""
+        own = (0.5, abs(0.5 - p)) if ratio.replaced else (1 - p, p)
+        variance = self.design.variance(drawn["strata"], 1 - p, -p, RISK * beta)
+        return noise_quantile(np.array(own) * scale, variance, (1 - RISK) * beta)

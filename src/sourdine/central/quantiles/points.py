@@ -217,18 +217,20 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         return self._all
 
     def __iter__(self) -> Iterator[int]:
-        """Go through all ticks in order (only where all were read)."""
-        return iter(np.repeat(self.windows[0].ticks, self.windows[0].counts).tolist())
+        """Go through all ticks in order; those outside of the windows are read for it."""
+        all_ = self.complete().windows
+        return (int(t) for w in all_ for t in np.repeat(w.ticks, w.counts).tolist())
 
     def __len__(self) -> int:
         return self.n
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both hold the same records in the same windows."""
+        """Return whether both hold the same records, those outside of the windows among them."""
         if not isinstance(other, Points):
             return NotImplemented
-        sizes = (self.n, self.cells, self._starts) == (other.n, other.cells, other._starts)
-        pairs = zip(self.windows, other.windows, strict=False)
+        one, two = self.complete(), other.complete()
+        sizes = (one.n, one.cells, one._starts) == (two.n, two.cells, two._starts)
+        pairs = zip(one.windows, two.windows, strict=False)
         return sizes and all(
             np.array_equal(a.ticks, b.ticks) and np.array_equal(a.counts, b.counts)
             for a, b in pairs
@@ -670,8 +672,10 @@ class Reader:
             i, j = ticks.searchsorted((a, b))
             if counts[i:j].sum() != below[-(-b // block)] - below[a // block]:
                 raise _moved()
-            if j > i:
-                parts.append(Window(ticks[i:j], counts[i:j], int(below[a // block])))
+            some = counts[i:j] > 0  # records of weight 0 are no atoms
+            if some.any():
+                own = ticks[i:j][some], counts[i:j][some]
+                parts.append(Window(*own, int(below[a // block])))
         outline = np.arange(len(below) - 1) * block, below[:-1]
         return Points(self.n, size, parts, outline=outline, reload=lambda: self._read(None))
 

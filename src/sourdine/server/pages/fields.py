@@ -28,7 +28,17 @@ FIXED = ("statistic", "read", "lookup", "tables", "relation", "unit", "rows", "e
 """What the session says, and what the planner has of its own."""
 LONG = ("statement",)
 """What is typed in several lines."""
-FURTHER = ("interval", "n", "step", "steps", "per_person", "weights", "weight_bounds")
+FURTHER = (
+    "interval",
+    "n",
+    "step",
+    "steps",
+    "per_person",
+    "weights",
+    "weight_bounds",
+    "strata",
+    "strata_keys",
+)
 """Rarely typed here: the server knows better than nothing."""
 PREFILLED = {"q": "0.1,0.2,0.3,0.4,0.5,0.6,0.7,0.8,0.9", "bins": "20"}
 """What a newcomer sees first: deciles, and as many bins as a picture shows well."""
