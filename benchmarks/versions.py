@@ -1,9 +1,9 @@
 """Two versions side by side: time and memory of the same calls, in turn on the same machine.
 
 ``python benchmarks/versions.py ../older/src`` compares another checkout with this one. Each call
-runs in processes of its own, which alternate between the versions; a time is the least CPU time of
-all rounds, a ratio is this version's time over the other's. The exit status is 1 if a ratio of times
-or of memory is above 1.05.
+runs in processes of its own, which alternate between the versions; a time is the least processor
+time of all rounds, a ratio is this version's time over the other's. The exit status is 1 if a ratio
+of times or of memory is above 1.05.
 """
 
 from __future__ import annotations
