@@ -119,6 +119,9 @@ def rows(*, quick: bool) -> Iterator[Row]:
     yield Row("mean of 1,000", {**calls, **opendp("mean", few), **dpl("mean", few)}, most=0.12)
     calls = {OURS: lambda: sd.count(few, epsilon=1)}
     yield Row("count of 1,000", {**calls, **opendp("count", few)}, most=0.06)
+    session = sd.Session(few, epsilon=10**6)
+    calls = {OURS: lambda: session.count(epsilon=1)}
+    yield Row("count of 1,000 in a session", {**calls, **opendp("count", few)})
     yield Row(
         "histogram of 1,000,000, 20 bins",
         {
