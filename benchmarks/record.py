@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
-from os import cpu_count
+from os import cpu_count, getloadavg
 from pathlib import Path
 from platform import machine, python_version, system
 
@@ -39,6 +40,8 @@ class Beside:
 def machine_facts() -> dict[str, str]:
     """Return what the figures were measured on and with."""
     facts = {"machine": f"{_processor()}, {cpu_count()} cores, {system()}"}
+    facts["date"] = f"{datetime.now(UTC):%Y-%m-%d}"
+    facts["load"] = f"{getloadavg()[0]:.0f} programs running, the benchmark among them"
     facts["Python"] = python_version()
     for package in PACKAGES:
         try:

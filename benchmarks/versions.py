@@ -1,9 +1,9 @@
 """Two versions side by side: time and memory of the same calls, in turn on the same machine.
 
 ``python benchmarks/versions.py ../older/src`` compares another checkout with this one. Each call
-runs in processes of its own, which alternate between the versions; a time is the least of all
-rounds, a ratio is this version's time over the other's. The exit status is 1 if a ratio of times
-or of memory is above 1.05.
+runs in processes of its own, which alternate between the versions; a time is the least processor
+time of all rounds, a ratio is this version's time over the other's. The exit status is 1 if a ratio
+of times or of memory is above 1.05.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ HERE = Path(__file__).parents[1] / "src"
 ROUNDS, MOST = 6, 1.05
 PREPARE = """
 import json, resource, sys
-from time import perf_counter
+from time import process_time
 import numpy as np
 import sourdine as sd
 from sourdine.local import Choice, Number, Schema
@@ -57,18 +57,18 @@ def measured(source: Path, call: str, times: int) -> tuple[float, float]:
 def call():
     {call}
 call()
-start = perf_counter()
+start = process_time()
 for _ in range({times}):
     call()
-took = (perf_counter() - start) / {times}
+took = (process_time() - start) / {times}
 print(json.dumps([took, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))
 """
     if call == "pass":
         code = (
-            "from time import perf_counter\nstart = perf_counter()\n"
+            "from time import process_time\nstart = process_time()\n"
             + PREPARE
             + (
-                "print(json.dumps([perf_counter() - start, "
+                "print(json.dumps([process_time() - start, "
                 "resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024]))"
             )
         )

@@ -394,7 +394,7 @@ class Statistic(CommonParameters):
         title = self.name[0].upper() + self.name[1:]
         return Display(head=self.kind, title=title, protected=protected(self.unit, self.rows))
 
-    @property
+    @cached_property
     def filtering(self) -> tuple[str, ...]:
         """The caveats that name the condition of rows, and public tables."""
         joined = [f"{path} by {column}" for path, column in self.lookup or ()]
@@ -456,14 +456,18 @@ class Statistic(CommonParameters):
         """Return the columns and formulas that it names, each after the parameter."""
         return self._columns
 
+    @cached_property
+    def _texts(self) -> tuple[tuple[str, str], ...]:
+        return tuple((parameter, text) for parameter, text in self.names() if text is not None)
+
     def selected(self, data: Frame) -> Frame:
         """Return the rows that ``where`` keeps, with the columns that formulas derive.
 
         The filter comes first, also before rows of a person are dropped: so every record adds or
         removes at most itself, and the rest is as for data that hold only these rows.
         """
-        named = ((parameter, text) for parameter, text in self.names() if text is not None)
-        return data.derived(self.where, *named, lookup=dict(self.lookup or ()))
+        lookup = dict(self.lookup) if self.lookup else None
+        return data.derived(self.where, *self._texts, lookup=lookup)
 
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: of rows that are kept by contents, these count."""

@@ -581,7 +581,8 @@ class Memory(Engine):
         self._rows = rows
         self._part = part
         self._types = dict(types or {})
-        self._threads = threads()  # refused here if wrong, however many rows there are
+        if "SOURDINE_THREADS" in os.environ:
+            threads()  # refused here if wrong, however many rows there are
 
     @property
     def columns(self) -> tuple[str, ...]:
@@ -639,7 +640,7 @@ class Memory(Engine):
 
     def _in_parts(self, count: Callable[[range], T]) -> list[T]:
         """Count parts of the rows, each in its own thread: NumPy runs outside of Python's lock."""
-        workers = min(self._threads, self._rows // BLOCK) if self._rows >= PARALLEL else 1
+        workers = min(threads(), self._rows // BLOCK) if self._rows >= PARALLEL else 1
         if workers <= 1:
             return [count(range(self._rows))]
         from concurrent.futures import ThreadPoolExecutor

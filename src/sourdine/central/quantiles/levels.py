@@ -463,6 +463,14 @@ class ThreeLevels(Hybrid):
             for ticks in product(*slices):
                 yield (*o, *chain.from_iterable(ticks))
 
+    def _second(
+        self, x: Points, o: tuple[int, ...], r: tuple[int, ...], goals: list[list[list[int]]]
+    ) -> NDArray[np.float64]:
+        def inside(part: Points, own: Targets) -> NDArray[np.float64]:
+            return _slice_logs(self, tuple(part), part.cells, tuple(map(tuple, own.T.tolist())))
+
+        return slices_logs(x, (o, r), goals, inside)
+
     def logs_inside(self, points: Points, targets: Targets) -> NDArray[np.float64]:
         if targets.m < self.inner:
             return super().logs_inside(points, targets)
@@ -499,6 +507,14 @@ class ThreeLevels(Hybrid):
         del n
         strides = (self.stride, self.inner)
         return many_level_error(self.orders, strides, read_beta(beta)) / self.first.c
+
+
+@lru_cache(512)
+def _slice_logs(
+    method: ThreeLevels, ticks: tuple[int, ...], cells: int, rows: tuple[tuple[int, ...], ...]
+) -> NDArray[np.float64]:
+    """Return what `logs_inside` does: neighbours differ in one slice and share the others."""
+    return method.logs_inside(Points.of(ticks, cells), Targets(len(ticks), np.array(rows)))
 
 
 @lru_cache(2048)
