@@ -278,7 +278,8 @@ def narrowed(app: typer.Typer, words: list[str]) -> typer.Typer:
     if not own.registered_commands and not own.registered_groups:
         return app
     for group in own.registered_groups:
-        group.typer_instance = narrowed(group.typer_instance, words[1:])
+        if group.typer_instance is not None:
+            group.typer_instance = narrowed(group.typer_instance, words[1:])
     return own
 
 
