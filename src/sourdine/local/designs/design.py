@@ -596,7 +596,7 @@ def design(
     >>> from sourdine.noise import SeededSource
     >>> ages = design("distribution", 1, categories=8)
     >>> print(ages)
-    Design(distribution, epsilon=1, categories=8, outputs=38)
+    Design(distribution, epsilon=1, categories=8, outputs=40)
     >>> reports = ages.randomise([5] * 20_000, source=SeededSource(1))
     >>> ages.estimate(ages.tally(reports)).value.round(1).tolist()
     [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
@@ -608,7 +608,7 @@ def design(
             raise ParameterError(
                 "categories",
                 "be given with the name of a question",
-                "none",
+                "",
                 "Use {categories}.",
                 categories=16,
             )
