@@ -13,7 +13,7 @@ from sourdine import local
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local.designs import design as designs
 from sourdine.local.designs.design import Design, DesignEstimate, monotone, workload
-from sourdine.local.designs.solver import Question, Solution, bound, every_subset, solve
+from sourdine.local.designs.solver import Solution, Workload, bound, every_subset, solve
 from sourdine.noise import SeededSource
 from sourdine.results.release import Release
 
@@ -164,7 +164,7 @@ def test_a_poor_channel_has_a_poor_certificate():
 
 
 def test_orbits_hold_all_subsets():
-    question = Question(workload("distribution", 5), 1.0)
+    question = Workload(workload("distribution", 5), 1.0)
     first = question.representatives(every_subset(5))
     images = {row.tobytes() for p in question.symmetries for row in first[:, p]}
     assert len(question.symmetries) == 2

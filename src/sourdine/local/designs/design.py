@@ -53,6 +53,7 @@ COARSE = 8
 """Lower weights are multiples of 2**8 units, so that the table holds them in 32 bits."""
 MOST_CATEGORIES = 256
 MOST_OUTPUTS = 1 << 12
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 20), 12
 
 
 def likelier(epsilon: Fraction) -> Fraction:
@@ -64,6 +65,20 @@ def likelier(epsilon: Fraction) -> Fraction:
     2.718281828459045
     """
     return 1 / exp_neg(epsilon).above(64)
+
+
+def read_epsilon(epsilon: object) -> Fraction:
+    """Return epsilon, within which probabilities in whole units lose next to nothing."""
+    spent = positive(epsilon, "epsilon")
+    if not LEAST_EPSILON <= spent <= MOST_EPSILON:
+        raise ParameterError(
+            "epsilon",
+            f"be from {float(LEAST_EPSILON)} to {MOST_EPSILON} for a design",
+            given(epsilon),
+            "Use {epsilon}.",
+            epsilon=1,
+        )
+    return spent
 
 
 def rounded(solution: Solution, epsilon: Fraction) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -123,7 +138,7 @@ class Design(Report):
     Parameters
     ----------
     epsilon
-        The privacy loss of one report, above 0.
+        The privacy loss of one report, from 0.05 to 12.
     categories
         :math:`k`, from 2 to 256.
     question
@@ -162,10 +177,15 @@ class Design(Report):
     guarantee: Guarantee = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
+        epsilon = read_epsilon(self.epsilon)
         k = integer(self.categories, "categories", least=2, most=MOST_CATEGORIES)
         whole = {"subsets": self.subsets, "lows": self.lows}
         tops = {"subsets": (1 << k) - 1, "lows": UNIT - 1}
+        for name, values in whole.items():
+            if not isinstance(values, (tuple, list)):
+                raise ParameterTypeError(
+                    name, "be a list of whole numbers", kind(values), "Use design(...) to make one."
+                )
         for name, values in whole.items():
             if not 1 <= len(values) < MOST_OUTPUTS or len(values) != len(self.lows):
                 outputs = f"{len(self.subsets)} subsets and {len(self.lows)} weights"
@@ -551,7 +571,7 @@ def design(
         ``"shares"`` of the categories; ``"mean"`` of their codes; or a matrix, with a row for each
         wanted mean and the value of each category in it.
     epsilon
-        The privacy loss of one report, above 0.
+        The privacy loss of one report, from 0.05 to 12.
     categories
         :math:`k`, from 2 to 256; of a matrix, the number of its columns.
     progress
@@ -576,19 +596,19 @@ def design(
     >>> from sourdine.noise import SeededSource
     >>> ages = design("distribution", 1, categories=8)
     >>> print(ages)
-    Design(distribution, epsilon=1, categories=8, outputs=38)
+    Design(distribution, epsilon=1, categories=8, outputs=40)
     >>> reports = ages.randomise([5] * 20_000, source=SeededSource(1))
     >>> ages.estimate(ages.tally(reports)).value.round(1).tolist()
     [0.0, 0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
     """
-    spent = positive(epsilon, "epsilon")
+    spent = read_epsilon(epsilon)
     if isinstance(question, str):
         one_of(question, "question", *QUESTIONS)
         if categories is None:
             raise ParameterError(
                 "categories",
                 "be given with the name of a question",
-                "none",
+                "",
                 "Use {categories}.",
                 categories=16,
             )

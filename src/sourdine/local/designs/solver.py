@@ -88,7 +88,7 @@ class Solution:
     every: bool
 
 
-class Question:
+class Workload:
     """A workload at an epsilon, with its symmetries."""
 
     def __init__(self, workload: Floats, epsilon: float) -> None:
@@ -165,7 +165,7 @@ class _Point:
         return np.asarray(np.einsum("oi,oi->o", a @ self.h, a) / a.mean(axis=1) / (a @ self.lam))
 
 
-def _centred(question: Question, a: Floats, theta: Floats, start: float, end: float) -> _Point:
+def _centred(question: Workload, a: Floats, theta: Floats, start: float, end: float) -> _Point:
     """Follow the central path until the barrier is worth ``end`` of the value."""
     from scipy.linalg import cho_factor, cho_solve
 
@@ -208,7 +208,7 @@ def _centred(question: Question, a: Floats, theta: Floats, start: float, end: fl
 
 
 def _shortened(
-    question: Question,
+    question: Workload,
     a: Floats,
     theta: Floats,
     step: Floats,
@@ -231,7 +231,7 @@ def _shortened(
 # ---- Further subsets: all that there are, or by flipping bits ------------------------------------
 
 
-def _climbed(question: Question, start: Subsets, point: _Point) -> Subsets:
+def _climbed(question: Workload, start: Subsets, point: _Point) -> Subsets:
     r"""Flip the bit that raises :math:`s(a) - \lambda^\top a` most, until none does."""
     e, k, h, lam = question.likelier, question.k, point.h, point.lam
     a = question.weights(start)
@@ -256,7 +256,7 @@ def _climbed(question: Question, start: Subsets, point: _Point) -> Subsets:
 
 
 def _candidates(
-    question: Question, subsets: Subsets, point: _Point, rng: np.random.Generator
+    question: Workload, subsets: Subsets, point: _Point, rng: np.random.Generator
 ) -> tuple[Subsets, float]:
     """Return subsets that improve the channel, and the largest score of any subset looked at."""
     if question.k <= ALL_SUBSETS:
@@ -279,7 +279,7 @@ def every_subset(k: int) -> Subsets:
     return (np.arange(1, 2**k - 1)[:, None] >> np.arange(k) & 1).astype(np.bool_)
 
 
-def _first(question: Question, near: Subsets | None) -> Subsets:
+def _first(question: Workload, near: Subsets | None) -> Subsets:
     """Return the subsets to begin with: single cells, runs of cells, and those of a like design."""
     k = question.k
     if k <= 8:
@@ -324,7 +324,7 @@ def solve(
     >>> round(two.value, 4), round(two.bound, 3)
     (0.9207, 0.919)
     """
-    question, rng = Question(workload, epsilon), np.random.default_rng(0)
+    question, rng = Workload(workload, epsilon), np.random.default_rng(0)
     subsets = _first(question, near)
     a = question.weights(subsets)
     theta = np.where(subsets.sum(axis=1) == 1, 1.0, 0.02)
@@ -363,7 +363,7 @@ def solve(
     return Solution(subsets=subsets, theta=theta, value=value, bound=least, every=every)
 
 
-def _few(question: Question, a: Floats, theta: Floats) -> Floats:
+def _few(question: Workload, a: Floats, theta: Floats) -> Floats:
     r"""Return weights of few subsets with the same :math:`M`.
 
     There are at most :math:`k(k+1)/2` equations, half as many with a symmetry, so no more subsets
@@ -396,7 +396,7 @@ def _few(question: Question, a: Floats, theta: Floats) -> Floats:
     return x
 
 
-def _spread(question: Question, subsets: Subsets, theta: Floats) -> tuple[Subsets, Floats]:
+def _spread(question: Workload, subsets: Subsets, theta: Floats) -> tuple[Subsets, Floats]:
     """Return all subsets of the orbits, each with its part of the weight."""
     images = np.array([subsets[:, p] for p in question.symmetries]).reshape(-1, question.k)
     parts = np.tile(theta / len(question.symmetries), len(question.symmetries))
@@ -415,7 +415,7 @@ def bound(workload: Floats, epsilon: float, solution: Solution) -> float:
     Up to 16 categories it holds for all :math:`\varepsilon`-LDP channels, up to the rounding of
     floats; for more, for those made of subsets that the search has looked at.
     """
-    question = Question(workload, epsilon)
+    question = Workload(workload, epsilon)
     a = question.weights(solution.subsets)
     theta = solution.theta / float((question.sums(a) @ solution.theta).mean())
     inverse = np.linalg.inv(question.information(a, theta))
@@ -424,7 +424,7 @@ def bound(workload: Floats, epsilon: float, solution: Solution) -> float:
     return _certified(question, question.representatives(solution.subsets), point)
 
 
-def _certified(question: Question, subsets: Subsets, point: _Point) -> float:
+def _certified(question: Workload, subsets: Subsets, point: _Point) -> float:
     r"""Return the value that goes with :math:`f^2` over the largest :math:`\sum_o s_o x_o`.
 
     The linear program has a variable for each orbit of cells; subsets that its multipliers violate
