@@ -367,7 +367,7 @@ class Mean(Stratified, GaussianReady):
 
     def _check_octaves(self) -> None:
         hint = "Omit {method} for the mean within bounds."
-        if self.bounds != converters.FIND:
+        if not converters.is_unknown(self.bounds) or converters.ends(self.bounds) != (None, None):
             must = "be 'find' for method 'octaves', which needs none"
             raise ParameterError("bounds", must, "", hint, method=LEFT_OUT)
         if self.weights is not None or self.missing == "middle":
