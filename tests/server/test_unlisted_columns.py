@@ -172,6 +172,14 @@ def test_the_column_that_names_a_person_is_not_asked_about(ask):
         {"statistic": "table", "of": {"who": ["count"]}},
         {"statistic": "count", "by": "who", "keys": [1, 2]},
         {"statistic": "mean", "column": "x", "weights": "who", "weight_bounds": [0, 9]},
+        {
+            "statistic": "mean",
+            "column": "x",
+            "weights": "x",
+            "weight_bounds": [0, 9],
+            "strata": "who",
+            "strata_keys": [1, 2],
+        },
         {"statistic": "mean", "column": "x", "per_person": "last by who"},
     ):
         for operation in (releases.release, releases.can_release):

@@ -444,7 +444,7 @@ class Mean(Stratified, GaussianReady):
 
     @property
     def display(self) -> Display:
-        extra = ("normal", "population") if self.population else ()
+        extra: tuple[str, ...] = ("normal", "population") if self.population else ()
         if self.strata is not None:
             extra = ("population",)
         populations = self.weights is None or self.strata is not None
@@ -548,8 +548,8 @@ class Mean(Stratified, GaussianReady):
             return [self._draw_known(len(data), n, total) for data, (n, total) in both]
         if self.method == "exponential":
             return [self._draw_chosen(n, total) for n, total in moments]
-        both = zip(self.ratio.draw_all(moments, self.source), self.draw_design(frames), strict=True)
-        return [{**own, **design} for own, design in both]
+        drawn, designs = self.ratio.draw_all(moments, self.source), self.draw_design(frames)
+        return [{**own, **design} for own, design in zip(drawn, designs, strict=True)]
 
     def _draw_known(self, records: int, n: int, total: int) -> dict[str, int]:
         last = self.last

@@ -301,10 +301,8 @@ class Proportion(Stratified):
             self.prefetch(data)
         moments = self._moments(frames)
         if not self.known:
-            both = zip(
-                self.ratio.draw_all(moments, self.source), self.draw_design(frames), strict=True
-            )
-            return [{**own, **design} for own, design in both]
+            drawn, designs = self.ratio.draw_all(moments, self.source), self.draw_design(frames)
+            return [{**own, **design} for own, design in zip(drawn, designs, strict=True)]
         stated = self.n if self.stated else None
         records = [len(data) if stated is None else stated for data in frames]
         ones = [min(own, n) for (_, own), n in zip(moments, records, strict=True)]

@@ -82,6 +82,16 @@ def read_weights(x: str | None) -> str | None:
     return converters.name(x, "weights", "weight")
 
 
+def read_strata(x: str | None) -> str | None:
+    """Return the name of the column of strata."""
+    return converters.name(x, "strata", "region")
+
+
+def read_strata_keys(x: Sequence[Any] | None) -> tuple[Any, ...] | None:
+    """Return the strata."""
+    return converters.listed(x, "strata_keys", ["north", "south"])
+
+
 def read_weight_bounds(x: Sequence[Number] | None) -> Bounds | None:
     """Return 0 and the largest weight."""
     if x is None:
@@ -341,7 +351,7 @@ class Stratified(Weighted):
     """A weighted statistic whose intervals may hold for the population of a survey with strata."""
 
     strata: str | None = field(
-        default=None, converter=lambda x: converters.name(x, "strata", "region"),
+        default=None, converter=read_strata,
         metadata=param(
             kinds.TEXT,
             "The column that holds the stratum of each record in the survey's design, for "
@@ -351,7 +361,7 @@ class Stratified(Weighted):
         ),
     )  # fmt: skip
     strata_keys: tuple[Any, ...] | None = field(
-        default=None, converter=lambda x: converters.listed(x, "strata_keys", ["north", "south"]),
+        default=None, converter=read_strata_keys,
         metadata=param(
             kinds.KEYS,
             "The strata, from public knowledge; records of others form one more.",

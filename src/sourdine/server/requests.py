@@ -324,6 +324,7 @@ SIZES: dict[str, Callable[[Any], int]] = {
     "bins": _bins,
     "categories": _many,
     "keys": _combinations,
+    "strata_keys": _many,
     "columns": _many,
     "kinds": _many,
     "of": _words,
