@@ -78,6 +78,7 @@ SPELLED = {
         [[x, "1"] for x in NAMES],
     ],
     "categories": [NAMES, ",".join(NAMES)],
+    "strata_keys": [NAMES, ",".join(NAMES)],
     "columns": [NAMES, ",".join(NAMES)],
     "kinds": [dict.fromkeys(NAMES, "number"), ",".join(f"{x}:number" for x in NAMES)],
     "statement": [
