@@ -19,9 +19,8 @@ from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import exp_neg, fraction, given, integer, kind, one_of, positive
 from sourdine.laws import Law
 from sourdine.local.designs.solver import solve
-from sourdine.local.estimators.means import TAUS, Channel, Score
 from sourdine.local.estimators.frequencies import norm_sub
-from sourdine.local.estimators.means import Estimate
+from sourdine.local.estimators.means import TAUS, Channel, Estimate, Score
 from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register, settle
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.results.release import Display, Release
