@@ -36,6 +36,12 @@ def estimates():
     return schema.estimate(clean, pairs=[("age", "vote")])
 
 
+def designed(answers, epsilon):
+    """Return a distribution estimated from answers, of five, under a design."""
+    design = sd.local.design("distribution", epsilon=epsilon, categories=5)
+    return design.estimate(design.tally(design.randomise(answers)))
+
+
 def within(release):
     """Return an estimate without the column it is of."""
     return Release.from_dict(
@@ -71,6 +77,7 @@ KINDS = {
     "shares within rows": lambda: estimates().within("age", "vote", bins=2),
     "column": lambda: estimates()["vote"],
     "shares of answers": lambda: within(estimates().shares("left", of="answered")),
+    "answers of a design": lambda: designed([age // 20 for age in AGES], epsilon=4),
     "table": lambda: sd.table(
         TABLE, of={"age": ["mean", "quartiles"], "*": ["count"]}, bounds={"age": (0, 100)},
         steps={"age": 1}, epsilon=4,

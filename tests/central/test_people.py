@@ -69,6 +69,7 @@ def inputs(question, data):
     return [(step.mechanism, step.x) for step in transcript.steps]
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
 @pytest.mark.parametrize("name", WORST)
 def test_the_exact_worst_case_of_a_person(name, relation):

@@ -112,6 +112,7 @@ FUNCTIONS = {
 }  # fmt: skip
 
 
+@pytest.mark.quick_cases(40)
 @pytest.mark.parametrize("seed", range(150))
 def test_a_statement_is_the_same_question_asked_by_functions(seed):
     """It draws the same from the same bytes, costs the same, and shows the same numbers."""

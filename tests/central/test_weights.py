@@ -102,6 +102,7 @@ def test_the_exact_worst_case_of_a_weighted_record(name, relation):
     assert worst.epsilon >= 0.99, "the noise is no larger than it must be"
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
 @pytest.mark.parametrize(("method", "q"), [("exponential", 0.5), ("jointexp", [0.3, 0.7])])
 def test_the_exact_worst_case_of_weighted_quantiles(method, q, relation):

@@ -169,7 +169,8 @@ def test_a_good_question_is_valid_and_read_back(questions):
         assert asked.estimator == type(asked).from_dict(facts)
 
 
-SHELL_ONLY = ("n", "rows", "bounds", "keys", "categories", "bins", "q", "population", "steps")
+SHELL_ONLY = ("n", "rows", "bounds", "keys", "strata_keys", "categories", "bins", "q", "population",
+              "steps")  # fmt: skip
 """Of these a text is for the shell: JSON has lists and whole numbers."""
 
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import sourdine as sd
-from every_kind import ALL, GROUPED, KINDS, OTHERS, within
+from every_kind import ALL, GROUPED, KINDS, OTHERS, designed, within
 from sourdine.adaptive import AdaptiveAnswer
 from sourdine.answers import Release
 from sourdine.errors import ParameterError, ParameterTypeError
@@ -309,6 +309,7 @@ FEW_REPORTS = {
     "shares within rows": lambda e: [e.within("age", "vote", bins=2)],
     "column": lambda e: [e["vote"], e["age"], e["income"], e["left"]],
     "shares of answers": lambda e: [within(e.shares("left", of="answered"))],
+    "answers of a design": lambda _: [designed([4, 0] * n, epsilon=1) for n in (1, 2, 6, 6, 6)],
 }
 
 

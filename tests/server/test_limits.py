@@ -82,7 +82,9 @@ SPELLED = {
     "columns": [NAMES, ",".join(NAMES)],
     "kinds": [dict.fromkeys(NAMES, "number"), ",".join(f"{x}:number" for x in NAMES)],
     "statement": [
-        f"SELECT g, COUNT(*), SUM(x) FROM t WHERE g IN ({','.join(NAMES[:6000])}) GROUP BY g",  # noqa: S608
+        "SELECT g, h, COUNT(*), SUM(x) FROM t WHERE g IN ({0}) AND h IN ({0}) GROUP BY g, h".format(  # noqa: S608
+            ",".join(NAMES[:80])
+        ),
     ],
     "of": [{name: ["mean"] for name in NAMES}, {"x": NAMES}, {"x": ",".join(NAMES)}],
 }

@@ -548,7 +548,10 @@ class Mean(Stratified, GaussianReady):
             return [self._draw_known(len(data), n, total) for data, (n, total) in both]
         if self.method == "exponential":
             return [self._draw_chosen(n, total) for n, total in moments]
-        drawn, designs = self.ratio.draw_all(moments, self.source), self.draw_design(frames)
+        drawn = self.ratio.draw_all(moments, self.source)
+        if self.strata is None:
+            return drawn
+        designs = self.draw_design(frames)
         return [{**own, **design} for own, design in zip(drawn, designs, strict=True)]
 
     def _draw_known(self, records: int, n: int, total: int) -> dict[str, int]:

@@ -398,7 +398,7 @@ class _Reader:
         try:
             formula(text)
         except ParameterError as error:
-            must = f"{error.must} in {clause}"
+            must = error.must + f" in {clause}"
             raise ParameterError("statement", must, error.got, error.hint, **error.tries) from None
         return text
 

@@ -44,7 +44,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product
 from math import sqrt
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from attrs import field, frozen
@@ -69,8 +69,8 @@ if TYPE_CHECKING:
 
     from sourdine.central.ratio import Ratio
     from sourdine.exact import Number
-    from sourdine.frames.engine import Engine
     from sourdine.frames.frame import Frame
+    from sourdine.frames.grouped import WeightedRows
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
 
@@ -468,7 +468,7 @@ class Stratified(Weighted):
 
     def _design_sums(self, data: Frame) -> tuple[int, ...]:
         """Return the sums of all strata, one after the other."""
-        rows: Engine = data.engine._rows  # type: ignore[attr-defined]  # noqa: SLF001 - unweighted
+        rows = cast("WeightedRows", data.engine).unweighted
         weight, value = self._coarse
         stratum = data.resolve(self.strata)
         heavy = (data.resolve(weight.column), weight)

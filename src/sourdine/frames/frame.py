@@ -242,7 +242,7 @@ class Frame:
     __slots__ = ("_engine",)
 
     def __init__(self, data: object, *, read: Reading | Mapping[str, Any] | None = None) -> None:
-        reading = STANDARD if read is None else Reading.of(read)
+        reading = read if isinstance(read, Reading) else Reading.of(read)
         self._engine = data.engine if isinstance(data, Frame) else open_data(data, reading)
         if read is not None and reading not in {STANDARD, self._engine.reading}:
             raise ParameterError(

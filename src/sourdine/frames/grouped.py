@@ -524,33 +524,33 @@ class WeightedRows(Engine):
     """
 
     def __init__(self, rows: Engine, weight: tuple[str, Ticks]) -> None:
-        self._rows, self._weight = rows, weight
+        self.unweighted, self._weight = rows, weight
         self.parsed, self.reading = rows.parsed, rows.reading
 
     @property
     def columns(self) -> tuple[str, ...]:
-        return self._rows.columns
+        return self.unweighted.columns
 
     def kind(self, name: str) -> str | None:
-        return self._rows.kind(name)
+        return self.unweighted.kind(name)
 
     def declared(self, name: str) -> Declared | None:
-        return self._rows.declared(name)
+        return self.unweighted.declared(name)
 
     def afresh(self) -> Engine:
-        return WeightedRows(self._rows.afresh(), self._weight)
+        return WeightedRows(self.unweighted.afresh(), self._weight)
 
     def rows(self) -> int:
         """Return the sum of all weights."""
-        return sum(int(sums.sum()) for _, sums in self._rows.weighted([], self._weight))
+        return sum(int(sums.sum()) for _, sums in self.unweighted.weighted([], self._weight))
 
     def groups(self, cells: Sequence[Named]) -> Iterable[tuple[list[Whole], Whole]]:
-        return self._rows.weighted(cells, self._weight)
+        return self.unweighted.weighted(cells, self._weight)
 
     def within(
         self, cells: Sequence[Named], ranges: Sequence[tuple[int, int]]
     ) -> Iterator[tuple[list[Whole], Whole]]:
-        for (w, *slots), counts in self._rows.within([self._weight, *cells], ranges):
+        for (w, *slots), counts in self.unweighted.within([self._weight, *cells], ranges):
             ticks = np.maximum(w, 0)
             yield slots, ticks if counts is None else ticks * counts
 
