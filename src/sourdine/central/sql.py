@@ -398,7 +398,7 @@ class _Reader:
         try:
             formula(text)
         except ParameterError as error:
-            must = error.must + f" in {clause}"
+            must = f"a formula in {clause} must {error.must}"
             raise ParameterError("statement", must, error.got, error.hint, **error.tries) from None
         return text
 
