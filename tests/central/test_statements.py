@@ -629,19 +629,19 @@ BAD = {
         "Rename one with AS",
     ),
     "SELECT NOW() FROM p": (
-        "give the same value each time in SELECT, got 'now', which does not",
+        "in SELECT must give the same value each time, got 'now', which does not",
         "Write the value, such as date '2024-12-31'.",
     ),
     "SELECT RANDOM() FROM p": (
-        "give the same value each time in SELECT, got 'random', which does not",
+        "in SELECT must give the same value each time, got 'random', which does not",
         "Write the value, such as date '2024-12-31'.",
     ),
     "SELECT AVG(RANDOM()) FROM p": (
-        "give the same value each time in SELECT, got 'random', which does not",
+        "in SELECT must give the same value each time, got 'random', which does not",
         "Write the value, such as date '2024-12-31'.",
     ),
     "SELECT AVG(age + RANDOM()) FROM p": (
-        "give the same value each time in SELECT, got 'random', which does not",
+        "in SELECT must give the same value each time, got 'random', which does not",
         "Write the value, such as date '2024-12-31'.",
     ),
     "SELECT AVG(SUM(age)) FROM p": (
