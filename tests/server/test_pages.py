@@ -143,6 +143,28 @@ def test_what_is_typed_stays_for_the_next_statistic(tab, site):
     assert page.locator("[name=bounds]:visible").input_value() == "0, 90"
 
 
+def test_a_statement_takes_bounds_and_keys_that_the_owner_did_not_give(tab, site):
+    page = tab()
+    desk(page, site, "free")
+    with planning(page):
+        page.get_by_label("statistic").select_option("sql")
+    page.locator("[name=statement]").fill("SELECT sex, AVG(age) FROM people GROUP BY sex")
+    page.locator("[name=bounds]:visible").fill("age: 0, 90")
+    with planning(page):
+        page.locator("[name=keys]:visible").fill("f,m")
+    page.get_by_role("button", name="Release", exact=True).click()
+    answered(page)
+    assert page.locator("#released tbody td:first-child").all_inner_texts() == ["f", "m"]
+    desk(page, site, "people")  # of the column that is chosen for other statistics all is known
+    with planning(page):
+        page.get_by_label("statistic").select_option("sql")
+    page.locator("[name=statement]").fill("SELECT AVG(age / 2) FROM people")
+    with planning(page):
+        page.locator("[name=bounds]:visible").fill("age / 2: 0, 60")
+    assert page.locator("#trouble").inner_text() == ""
+    assert page.locator("#release").is_enabled()
+
+
 def test_plans_of_quantiles_speak_of_percentiles(tab, site):
     page = tab()
     desk(page, site, "people")

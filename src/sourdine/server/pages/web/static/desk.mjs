@@ -6,8 +6,14 @@ import { pending, release } from "./releasing.mjs";
 const name = $("desk").dataset.name;
 const base = `/data/${encodeURIComponent(name)}`;
 const kind = () => $("statistic").selectedOptions[0];
-const column = () => $("question").querySelector("select[name=column]")?.selectedOptions[0];
-const groups = () => [...document.querySelectorAll("input[name=by]:checked")];
+/** The controls of a field, if the statistic has it: what was chosen for another one says nothing. */
+const controls = (field, which) => {
+  const nodes = [...document.querySelectorAll(`[data-field=${field}]`)];
+  const node = nodes.find((one) => one.dataset.kinds.split(" ").includes(kind().value));
+  return [...(node?.querySelectorAll(which) ?? [])];
+};
+const column = () => controls("column", "select")[0]?.selectedOptions[0];
+const groups = () => controls("by", "input:checked");
 const wide = (node) => `wide=${room(node)}`;
 
 /** Whether the owner said what a field asks for. */
@@ -21,7 +27,7 @@ function said(field) {
 function wanted(node) {
   const field = node.dataset.field;
   if (!node.dataset.kinds.split(" ").includes(kind().value) || said(field)) return false;
-  const grouped = document.querySelector("input[name=by]:not([type=checkbox])")?.value || groups().length;
+  const grouped = controls("by", "input:not([type=checkbox])")[0]?.value || groups().length;
   if (["keys", "other"].includes(field)) return Boolean(grouped) || kind().value === "sql";
   const own = column()?.dataset.kind;
   if (own === "choice" && ("numbers" in node.dataset || ["bounds", "step"].includes(field))) return false;
