@@ -196,6 +196,20 @@ def test_a_limited_ledger_keeps_its_limit():
     assert 0 < len(server.facts) < 10
 
 
+@pytest.mark.parametrize("error", [0.02, 0.03, 0.035, 0.04, 0.045])
+def test_that_there_are_no_more_facts_is_always_paid(error):
+    ledger = TranscriptLedger(20_000, error=error)
+    server = QueryServer(drawn(joined(), 20_000), universe=UNIVERSE, ledger=ledger, volunteer=900)
+    told = Told(Universe.read(UNIVERSE), np.full(CELLS, 1 / CELLS), server.error)
+    for fact in server.facts:
+        told.tell(fact)
+    stop = log2(told.levels(None))
+    paid = sum(fact.bits for fact in server.facts) + stop
+    fits = bool(server.facts) or ledger.halfwidth() > 0
+    assert server.volunteered == pytest.approx(paid if fits else 0)
+    assert ledger.halfwidth() <= error
+
+
 # --- what it is good for
 
 

@@ -12,7 +12,14 @@ import pytest
 from sourdine import local
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.local.designs import design as designs
-from sourdine.local.designs.design import Design, DesignEstimate, monotone, workload
+from sourdine.local.designs.design import (
+    UNIT,
+    Design,
+    DesignEstimate,
+    likelier,
+    monotone,
+    workload,
+)
 from sourdine.local.designs.solver import Solution, Workload, bound, every_subset, solve
 from sourdine.noise import SeededSource
 from sourdine.results.release import Release
@@ -45,6 +52,25 @@ def test_channels_are_certified(epsilon):
         ratios = [Decimal(max(row)) / Decimal(min(row)) for row in d.weights.tolist()]
     assert max(ratios) <= e
     assert max(ratios) > e * (1 - Decimal("1e-10"))  # and none of epsilon is wasted
+
+
+def test_sums_that_pass_64_bits_are_refused():
+    """The columns add up to 2**64 units too many, which is 0 for whole numbers of 64 bits."""
+    ratio, lows, left = likelier(Fraction(12)), [], 2**64 + UNIT - 2**30
+
+    def both(low):
+        return low * ratio.numerator // ratio.denominator + low
+
+    while left - both(UNIT - 1) > UNIT:
+        lows.append(UNIT - 1)
+        left -= both(UNIT - 1)
+    while left > 4 * ratio:
+        lows.append(min(int(left / (float(ratio) + 1.0001)), UNIT - 1))
+        left -= both(lows[-1])
+    assert 0 < left <= 4 * ratio
+    twice = tuple(low for low in lows for _ in range(2))
+    with pytest.raises(ParameterError, match="weights of at most"):
+        Design(epsilon=12, categories=2, question="shares", subsets=(1, 2) * len(lows), lows=twice)
 
 
 def test_a_rest_that_tells_too_much_is_refused():

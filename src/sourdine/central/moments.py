@@ -423,6 +423,8 @@ def _crossing(passed: Callable[[float], float]) -> float:
     What is passed grows no faster than a line, and a distance is kept while it is below.
     """
     low, below = 0.0, passed(0.0)
+    if below <= 0:
+        return 0.0
     high = 2 * below
     while (above := high - passed(high)) <= 0:
         low, below, high = high, -above, 2 * high

@@ -200,7 +200,7 @@ class StrataSums:
         square = np.array([0, 0, 0, x * x, x * y, y * y])
         n, z, q = own.sum(1), own @ line, own @ square
         noisy = 2 * self.scale**2 * float(line @ line)
-        known = n > ENOUGH * self.scale
+        known = n > np.maximum(ENOUGH * self.scale, 1.5)
         there = np.where(known, n, np.inf)
         grown = (
             there / (there - 1)

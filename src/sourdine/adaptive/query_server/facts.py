@@ -304,7 +304,7 @@ def volunteer(
     hypothesis: Weights,
     threshold: float,
     most: float,
-    charge: Callable[[Fraction], bool],
+    charge: Callable[[Fraction, Fraction | None], bool],
 ) -> list[Fact]:
     """Tell facts, charge them and return them; the hypothesis is moved to agree with them.
 
@@ -319,11 +319,15 @@ def volunteer(
     most
         The most bits that all facts may cost, and the word that there are no more of them.
     charge
-        Charges one over a chance, and returns whether there was room for it.
+        Charges one over a chance, if there is room for it and for its second argument, and returns
+        whether there was; None charges in any case. So the word that there are no more facts is
+        always paid: room for it is kept.
     """
     there, facts, spent = evidence.counts > 0, list[Fact](), 0.0
     seen = evidence.law[there]
     told = Told(evidence.universe, hypothesis.law, threshold)
+    if _bits(told.levels(None)) > most or not charge(Fraction(1), told.levels(None)):
+        return []  # as anybody can compute: nothing is told
     while len(facts) < MOST_FACTS and (fact := _best(told, evidence)) is not None:
         levels = told.levels(fact)
         after = told.copy()
@@ -331,11 +335,11 @@ def volunteer(
         fits = spent + fact.bits + _bits(after.levels(None)) <= most
         if not fits or seen @ (np.log(seen) - np.log(after.law[there])) > hypothesis.stock:
             break
-        if not charge(levels):
+        if not charge(levels, after.levels(None)):
             break
         told, spent = after, spent + fact.bits
         facts.append(fact)
-    charge(told.levels(None))
+    charge(told.levels(None), None)
     hypothesis.take(told.law)
     return facts
 

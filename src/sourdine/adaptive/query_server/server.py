@@ -605,14 +605,16 @@ class QueryServer:
             f"surprises={self.hard}, bits={self.bits:.4g})"
         )
 
-    def _told(self, levels: Fraction) -> bool:
-        """Charge a fact by its chance, unless no answer would fit after it."""
+    def _told(self, levels: Fraction, kept: Fraction | None) -> bool:
+        """Charge a fact by its chance, if it fits with what is kept for later."""
 
         def tell(turn: Turn) -> bool:
-            after = turn.spent.value(levels)
-            if self.ledger.halfwidth_after(after) > self.ledger.limit:
-                return False
-            self._volunteered += turn.unlikely(1 / levels, "fact")
+            if kept is not None:
+                after = turn.spent.value(levels).value(kept)
+                if self.ledger.halfwidth_after(after) > self.ledger.limit:
+                    return False
+            if levels > 1:
+                self._volunteered += turn.unlikely(1 / levels, "fact")
             return True
 
         return self.ledger.turn(tell)

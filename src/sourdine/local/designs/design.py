@@ -112,6 +112,8 @@ def _fault(weights: Ints, epsilon: Fraction) -> str | None:
     """Return what keeps the weights from being a channel at this epsilon, in whole numbers."""
     if int(weights.min()) < 1:
         return "weights of at least one unit"
+    if int(weights.max()) > UNIT:  # so that no sum passes 64 bits
+        return "weights of at most 2**40 units"
     ratio = likelier(epsilon)
     for most, least in zip(weights.max(axis=1).tolist(), weights.min(axis=1).tolist(), strict=True):
         if most * ratio.denominator > least * ratio.numerator:
