@@ -504,7 +504,8 @@ def _methods(name: str) -> list[dict[str, Any]]:
     names = method.kind.schema["enum"]
     of_one = name in ("quantile", "median")
     kept = [m for m in names if not (of_one and m in ("hybrid", "levels", "anchors"))]
-    return [GAUSSIAN if m == "gaussian" else {"method": m} for m in kept]
+    needed = {"gaussian": GAUSSIAN, "octaves": {"method": "octaves", "bounds": "find"}}
+    return [needed.get(m, {"method": m}) for m in kept]
 
 
 def _bad() -> list[Asked]:

@@ -13,7 +13,7 @@ from sourdine import plan
 from sourdine.adaptive.ledger.dependence import Iid
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.query_server.evidence import Universe
-from sourdine.adaptive.query_server.facts import KINDS, LEAST, RATIO, Fact, Told
+from sourdine.adaptive.query_server.facts import KINDS, LEAST, RATIO, Fact, Disclosed
 from sourdine.adaptive.query_server.server import QueryServer
 from sourdine.errors import ParameterError
 from sourdine.privacy import SUBSTITUTE, Guarantee
@@ -86,7 +86,7 @@ def possible(told, units):
 
 def test_facts_are_a_code():
     universe = Universe.read({"a": [1, 2, 3], "b": ["x", "y"], "c": range(40)})
-    told = Told(universe, np.full(3 * 3 * 40, 1 / 360), 0.5)
+    told = Disclosed(universe, np.full(3 * 3 * 40, 1 / 360), 0.5)
     rng = np.random.default_rng(0)
     for _ in range(2):
         facts = list(possible(told, told.units))
@@ -100,7 +100,7 @@ def test_facts_are_a_code():
 
 
 def test_cells_are_a_code():
-    told = Told(Universe.read(40), np.full(40, 1 / 40), 0.1)
+    told = Disclosed(Universe.read(40), np.full(40, 1 / 40), 0.1)
     masses = 37
     assert LEAST * RATIO >= RATIO ** -(masses - 1) >= LEAST / RATIO
     kraft = sum(
@@ -116,7 +116,7 @@ def test_cells_are_a_code():
 def test_the_hypothesis_is_a_function_of_the_facts():
     law = joined()
     server = QueryServer(drawn(law, 20_000), universe=UNIVERSE, volunteer=400)
-    again = Told(Universe.read(UNIVERSE), np.full(CELLS, 1 / CELLS), server.error)
+    again = Disclosed(Universe.read(UNIVERSE), np.full(CELLS, 1 / CELLS), server.error)
     for fact in server.facts:
         again.tell(Fact(fact.kind, fact.columns, fact.places, fact.value, 0.0, ""))
     assert {fact.kind for fact in server.facts} == {"shares", "two sets"}
@@ -144,7 +144,7 @@ def test_facts_are_near_the_sample():
     """No set of the dictionary is further from the hypothesis than the threshold."""
     rows = drawn(joined(), 20_000)
     server = QueryServer(rows, universe=UNIVERSE, volunteer=1000)
-    told = Told(Universe.read(UNIVERSE), server.hypothesis, server.error)
+    told = Disclosed(Universe.read(UNIVERSE), server.hypothesis, server.error)
     share = np.bincount(Universe.read(UNIVERSE).codes(rows), minlength=CELLS) / 20_000
     for columns in told.dictionary():
         for places in product(*(range(len(told.sets(c))) for c in columns)):
@@ -158,7 +158,7 @@ def test_facts_are_near_the_sample():
 def test_volunteered_bits_are_charged_before_the_first_question():
     rows = drawn(joined(), 20_000)
     server = QueryServer(rows, universe=UNIVERSE, volunteer=400)
-    told = Told(Universe.read(UNIVERSE), np.full(CELLS, 1 / CELLS), server.error)
+    told = Disclosed(Universe.read(UNIVERSE), np.full(CELLS, 1 / CELLS), server.error)
     bits = 0.0
     for fact in server.facts:
         bits += log2(told.levels(fact))
@@ -200,7 +200,7 @@ def test_a_limited_ledger_keeps_its_limit():
 def test_that_there_are_no_more_facts_is_always_paid(error):
     ledger = TranscriptLedger(20_000, error=error)
     server = QueryServer(drawn(joined(), 20_000), universe=UNIVERSE, ledger=ledger, volunteer=900)
-    told = Told(Universe.read(UNIVERSE), np.full(CELLS, 1 / CELLS), server.error)
+    told = Disclosed(Universe.read(UNIVERSE), np.full(CELLS, 1 / CELLS), server.error)
     for fact in server.facts:
         told.tell(fact)
     stop = log2(told.levels(None))

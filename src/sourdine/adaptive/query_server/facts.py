@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # :math:`j + 1` digits, :math:`2^{-(2j + 2)}`. Products of chances that each sum to at most one
 # given what precedes do so too: Kraft's inequality. *Checked by* ``test_facts_are_a_code``.
 #
-# The hypothesis after the facts is computed from what was told alone (`Told`), and so is everything
+# The hypothesis after the facts is computed from what was told alone (`Disclosed`), and so is everything
 # that follows. *Checked by* ``test_the_hypothesis_is_a_function_of_the_facts``.
 #
 # *Surprises.* The facts are kept only if the sample's divergence from the new hypothesis is at most
@@ -132,7 +132,7 @@ def steps_levels(steps: int) -> int:
 # ---- What the facts make of the hypothesis, from the facts alone ---------------------------------
 
 
-class Told:
+class Disclosed:
     """A hypothesis, and the facts that it agrees with.
 
     Parameters
@@ -225,7 +225,7 @@ class Told:
         masses = ceil(-log(LEAST) / log(RATIO)) + 1
         return Fraction(digits * comb(len(self.law), many) * masses**many)
 
-    def copy(self) -> Told:
+    def copy(self) -> Disclosed:
         """Return what is believed, to be taken further."""
         told = copy(self)
         told.counts, told.shares, told.shown = dict(self.counts), dict(self.shares), [*self.shown]
@@ -325,7 +325,7 @@ def volunteer(
     """
     there, facts, spent = evidence.counts > 0, list[Fact](), 0.0
     seen = evidence.law[there]
-    told = Told(evidence.universe, hypothesis.law, threshold)
+    told = Disclosed(evidence.universe, hypothesis.law, threshold)
     if _bits(told.levels(None)) > most or not charge(Fraction(1), told.levels(None)):
         return []  # as anybody can compute: nothing is told
     while len(facts) < MOST_FACTS and (fact := _best(told, evidence)) is not None:
@@ -344,7 +344,7 @@ def volunteer(
     return facts
 
 
-def _best(told: Told, evidence: Cells) -> Fact | None:
+def _best(told: Disclosed, evidence: Cells) -> Fact | None:
     """Return the fact to tell next; None for no more."""
     if (column := told.next_shares) is not None:
         counts = told.table(evidence.counts.astype(np.float64), (column,)).astype(np.int64)
@@ -369,7 +369,7 @@ def _best(told: Told, evidence: Cells) -> Fact | None:
     return told.fact(kind, columns, tuple(map(int, places)), [steps])
 
 
-def _cells(told: Told, evidence: Cells) -> NDArray[np.int64]:
+def _cells(told: Disclosed, evidence: Cells) -> NDArray[np.int64]:
     """Return the cells that are worth their bits, in increasing order."""
     off = evidence.law - told.law
     order = np.argsort(-np.abs(off), kind="stable")
