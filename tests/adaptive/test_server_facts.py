@@ -13,7 +13,7 @@ from sourdine import plan
 from sourdine.adaptive.ledger.dependence import Iid
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.query_server.evidence import Universe
-from sourdine.adaptive.query_server.facts import KINDS, LEAST, RATIO, Fact, Disclosed
+from sourdine.adaptive.query_server.facts import KINDS, LEAST, RATIO, Disclosed, Fact
 from sourdine.adaptive.query_server.server import QueryServer
 from sourdine.errors import ParameterError
 from sourdine.privacy import SUBSTITUTE, Guarantee
