@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 import sourdine as sd
+from every_kind import designed
 from sourdine.answers import Release
 from sourdine.errors import ParameterTypeError
 from sourdine.local import Choice, Number, Schema
@@ -79,6 +80,7 @@ ANSWERS = {
     "shares within rows": lambda: estimates().within("age" + OTHER, EVIL, bins=2),
     "column": lambda: estimates()[EVIL],
     "shares of answers": lambda: within(estimates().shares("left" + OTHER, of="answered")),
+    "answers of a design": lambda: designed([0, 1, 2] * 9, epsilon=1),  # it has no names
     "table": lambda: sd.table(
         TABLE, of={OF["column"]: ["mean", "median"]}, bounds={OF["column"]: GRID["bounds"]},
         epsilon=4, **BY,

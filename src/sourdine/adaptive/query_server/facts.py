@@ -43,8 +43,8 @@ if TYPE_CHECKING:
 # :math:`j + 1` digits, :math:`2^{-(2j + 2)}`. Products of chances that each sum to at most one
 # given what precedes do so too: Kraft's inequality. *Checked by* ``test_facts_are_a_code``.
 #
-# The hypothesis after the facts is computed from what was told alone (`Disclosed`), and so is everything
-# that follows. *Checked by* ``test_the_hypothesis_is_a_function_of_the_facts``.
+# The hypothesis after the facts is computed from what was told alone (`Disclosed`), and so is
+# everything that follows. *Checked by* ``test_the_hypothesis_is_a_function_of_the_facts``.
 #
 # *Surprises.* The facts are kept only if the sample's divergence from the new hypothesis is at most
 # what it could have been from the first; so the bound on surprises stands as it was.
