@@ -28,7 +28,7 @@ test-lab: $(VENV)/.ready ## tests of the lab: all claims and experiments
 	$(PYTEST) -n $(WORKERS) lab/tests
 
 test-docs: $(VENV)/.ready ## tests of the manual: build, links, and every code block of README and docs
-	$(PYTEST) -n $(WORKERS) --dist loadgroup docs/tests
+	$(PYTEST) -n $(WORKERS) --dist loadfile docs/tests
 
 # Java is looked for, never downloaded. SOURDINE_SPARK=required makes a failure of a skip.
 test-spark: ## tests with Spark, classic and Connect; needs Java 17 on the path or in JAVA_HOME

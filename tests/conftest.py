@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -15,6 +16,8 @@ from tiers import assign
 settings.register_profile("sourdine", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("sourdine")
 
+gc.disable()  # until all tests are collected: what is made before stays until the end
+
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items):
@@ -23,6 +26,13 @@ def pytest_collection_modifyitems(items):
         if not {"chromium", "postgres_cluster"}.isdisjoint(item.fixturenames):
             item.add_marker("slow")
     assign(items)
+
+
+def pytest_collection_finish():
+    """Spare the garbage collector thousands of tests and modules, each time it runs."""
+    gc.collect()
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_terminal_summary(terminalreporter):

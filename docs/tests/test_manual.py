@@ -22,8 +22,6 @@ import sourdine_lab
 from sourdine.cli.app import app
 from sourdine_lab.registry import all_experiments
 
-pytestmark = pytest.mark.xdist_group("manual")  # one worker builds it, others run the commands
-
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 LOADED = re.compile(
@@ -36,7 +34,10 @@ LOADED = re.compile(
 
 @pytest.fixture(scope="module")
 def manual(tmp_path_factory):
-    """The built pages; built once, by the command of ``make docs``."""
+    """The built pages, built by the command of ``make docs``.
+
+    Built once: ``make test-docs`` gives all tests of a file to one worker.
+    """
     out = tmp_path_factory.mktemp("manual")
     build = [sys.executable, "-m", "sphinx", "-W", "--keep-going", "-q", "-b", "html"]
     done = subprocess.run(  # noqa: S603 - Sphinx on our own pages

@@ -61,9 +61,10 @@ def tier(check, specimen, first):
     """Return the marks of a check of a specimen.
 
     Where specimens differ in their relation only, one by one the same code makes their releases:
-    those of the first are slow, and of the other simulations. Many draws are checked for both.
+    those of the first are slow, and of the other and of large ones simulations. Many draws are
+    checked for all.
     """
-    if check == "test_releases_follow_the_law" and not first:
+    if check == "test_releases_follow_the_law" and (not first or specimen.name in LARGE):
         return [pytest.mark.simulation]
     return [pytest.mark.slow] if is_slow(check, specimen) else []
 
@@ -82,7 +83,8 @@ def pytest_generate_tests(metafunc):
             name = one.name.removesuffix(".add_remove").removesuffix(".substitute")
             marks = tier(check, one, name not in seen)
             params.append(pytest.param(one, marks=marks, id=one.name))
-            seen.add(name)
+            if one.name not in LARGE:
+                seen.add(name)
         metafunc.parametrize("specimen", params, indirect=True, scope="module")
 
 

@@ -18,7 +18,7 @@ from sourdine.frames.frame import Frame
 from sourdine.frames.memory import Declared, Memory
 from sourdine.grid import Grid
 
-OF_EACH_KIND = {"list", "polars", "polars lazy", "duckdb file", "duckdb relation", "arrow dataset"}
+OF_EACH_KIND = {"list", "polars", "polars lazy", "duckdb file", "arrow dataset"}
 """Engines of which each has code of its own; the others bring rows to one of these."""
 ALL_CHECKS = [*CHECKS, *TYPED]
 

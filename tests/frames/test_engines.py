@@ -103,7 +103,7 @@ def counted(slots):
     return {s: present.count(s) for s in sorted(set(present))}, len(slots) - len(present)
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(2, slow=43)
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 def test_engines_agree_on_hostile_values(frames, grid):
     frame, rows = frames

@@ -56,7 +56,7 @@ def test_hints_work_in_json(mistakes):
     assert obeyed > len(mistakes) / 3
 
 
-@pytest.mark.slow_cases(len(STATISTICS))
+@pytest.mark.slow_cases(len(STATISTICS) // 2)
 def test_hints_work_in_the_shell(mistakes, shell, wording):
     obeyed = 0
     for mistake in mistakes:
