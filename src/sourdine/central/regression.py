@@ -647,7 +647,7 @@ class Regression(OfColumns):
     text: ClassVar[str] = "Fit a linear regression of one column on others."
     examples: ClassVar[tuple[str, str]] = (
         (
-            "people.csv --y salary --x age --x hours --bounds age:0,120 --bounds hours:0,100 "
+            "people.csv --y salary --x age,hours --bounds age:0,120 --bounds hours:0,100 "
             "--bounds salary:0,500000 --epsilon 1"
         ),
         "--y salary --x age --bounds age:0,120 --bounds salary:0,500000 --n 1000 --epsilon 1",

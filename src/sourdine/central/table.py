@@ -445,10 +445,13 @@ class Table(Statistic):
 
     def searching(self, column: str) -> Mean | Sum:
         """Return the question whose bounds are found: that of the statistic which needs most."""
-        asked = dict(self.of)
-        kind = Sum if "sum" in asked[column] else Mean
-        share = Fraction(len(asked[column]), sum(map(len, asked.values())))
-        return searching(self, column, share, kind)
+        kind = Sum if "sum" in dict(self.of)[column] else Mean
+        every = sum(self.used(own) for own, _ in self.of)
+        return searching(self, column, Fraction(self.used(column), every), kind)
+
+    def used(self, column: str) -> int:
+        """Return how many statistics a column is needed for."""
+        return len(dict(self.of)[column])
 
     def check(self) -> None:
         self.check_columns()
@@ -573,7 +576,10 @@ class Table(Statistic):
             if hasattr(part, "clipping") and part.column not in found
         }
         together = "Intervals hold simultaneously for all statistics."
-        if any(column != RECORDS for column, _ in self.of):
+        columns = [column for column, _ in self.of]
+        if set(columns) > {RECORDS}:
+            together = f"Missing values are excluded, but all records are counted. {together}"
+        elif columns != [RECORDS]:
             together = f"Missing values are excluded. {together}"
         return (*clipped.values(), together, *self.person)
 
