@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 MANY = 200
 """Larger tables are looked up by NumPy."""
-LARGEST = 400
+LARGEST = 100
 """Expressions of more steps are left to NumPy: Spark would plan for longer than it saves."""
 _INT64, _EXACT = 2.0**63, 2.0**53
 _LENGTHS = 1 << 31
@@ -189,7 +189,7 @@ def _abs(to: SparkOf, node: Formula, own: list[Any]) -> Any:
     return to.f.when(x < to.e.whole(0), to.negative(x)).otherwise(x)
 
 
-def _float(to: SparkOf, node: Formula, own: list[Any]) -> Any:
+def _float(_: SparkOf, node: Formula, own: list[Any]) -> Any:
     x = own[0].cast("int") if node.arguments[0].type is Type.BOOLEAN else own[0]
     return x.cast("double")
 
