@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.frames.spark.cells import SparkKey
+    from sourdine.frames.spark.formulas import SparkOf
 
     Whole = NDArray[np.int64]
     Ranges = tuple[tuple[int, int], ...]
@@ -826,9 +827,9 @@ class Spark(Engine):
         Spark computes what it computes exactly as NumPy; executors compute the rest by NumPy, of
         the rows that its filter keeps.
         """
-        from sourdine.frames.spark.formulas import NotInSparkError, SparkOf
+        from sourdine.frames.spark.formulas import NotInSparkError
 
-        to, own, rest = SparkOf(self._e, self._place, self._kinds), {}, {}
+        to, own, rest = self.expressions, {}, {}
         for name, node in formulas.columns.items():
             try:
                 own[name] = to.column(node)
@@ -846,6 +847,13 @@ class Spark(Engine):
         if not rest and where is None:
             return engine
         return engine._by_numpy(evolve(formulas, where=where, columns=rest), places)  # noqa: SLF001
+
+    @property
+    def expressions(self) -> SparkOf:
+        """What writes formulas as expressions of Spark."""
+        from sourdine.frames.spark.formulas import SparkOf
+
+        return SparkOf(self._e, self._place, self._kinds)
 
     def _with_types(self, names: Iterable[str]) -> None:
         """Note the types of columns that were added to the frame."""

@@ -56,7 +56,6 @@ class SparkOf:
 
     def __init__(self, e: Expressions, places: Mapping[str, str], kinds: Mapping[str, str]) -> None:
         self.e, self.f, self._places, self._kinds = e, e.functions, places, kinds
-        self._sizes: dict[Formula, int] = {}
 
     def column(self, node: Formula) -> Any:
         """Return the expression of a derived column."""
@@ -67,22 +66,18 @@ class SparkOf:
 
     def write(self, node: Formula) -> Any:
         """Return an expression; raise `NotInSparkError` if it would not be exact."""
-        if self._size(node) > LARGEST:
+        if node.size(_REPEATED) > LARGEST:
             raise NotInSparkError
+        return self._written(node)
+
+    def _written(self, node: Formula) -> Any:
         if node.operation == "column":
             return self._column(node.value, node.type)
         if node.operation == "constant":
             return self.constant(node.value, node.type)
         if node.operation not in _STEPS:
             raise NotInSparkError
-        return _STEPS[node.operation](self, node, [self.write(one) for one in node.arguments])
-
-    def _size(self, node: Formula) -> int:
-        """Return how many steps an expression has, those that are written again counted again."""
-        if node not in self._sizes:
-            below = sum(map(self._size, node.arguments))
-            self._sizes[node] = 1 + _REPEATED.get(node.operation, 1) * below
-        return self._sizes[node]
+        return _STEPS[node.operation](self, node, [self._written(one) for one in node.arguments])
 
     def _column(self, name: str, need: Type | None) -> Any:
         f, kind = self.f, self._kinds[name]
