@@ -16,6 +16,7 @@ from sourdine.central.finding.two_stage import TwoStage
 from sourdine.central.groups import ByGroup
 from sourdine.central.parameters import EXAMPLES, rounded
 from sourdine.central.quantiles.points import Reader
+from sourdine.errors import ParameterError
 from sourdine.exact import rational
 from sourdine.frames.cells import HIGHEST, Edges, Octaves, Ticks
 from sourdine.frames.memory import DATES
@@ -558,7 +559,10 @@ class ColumnsFirst(TwoStage):
     def check(self) -> None:
         self.question.check_columns()
         for first in self.searches.values():
-            first.check()
+            try:
+                first.check()
+            except ParameterError as error:
+                raise error.renamed(step="steps") from None
         _ = self.like
         for extremes in zip(*(first.extremes for first in self.searches.values()), strict=True):
             self._settled(dict(zip(self.searches, extremes, strict=True)), LEAST)
