@@ -524,8 +524,10 @@ class ColumnsFirst(TwoStage):
     Notes
     -----
     *Claim*: all parts together cost what the question says. *Checked by*
-    ``test_whole_tables_hold_on_neighbours``. *Claim*: no data make it fail. *Checked by*
-    ``test_nothing_in_the_data_makes_a_table_raise``.
+    ``test_whole_tables_hold_on_neighbours`` and
+    ``test_whole_calls_with_found_bounds_hold_on_neighbours``. *Claim*: no data make it fail.
+    *Checked by* ``test_nothing_in_the_data_makes_a_table_raise`` and
+    ``test_nothing_in_the_data_raises_where_bounds_are_found``.
 
     Examples
     --------
