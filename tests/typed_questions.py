@@ -147,14 +147,18 @@ NOT_OF_A_TABLE: dict[str, list[Any]] = {
     "steps": [3, {"age": "x"}, {"age": 0}, {"age": 0.7}],
 }
 OF_TWO: dict[str, list[Any]] = {
-    "bounds": [{"age": (0, 240), "patient": (0, 20)}, {"age": ["0", 120.5], "patient": (-1, 30)}],
+    "bounds": [
+        {"age": (0, 240), "patient": (0, 20)},
+        {"age": ["0", 120.5], "patient": (-1, 30)},
+        "find",
+        {"age": (0, 120), "patient": "find"},
+    ],
     "steps": [{"age": 1}, {"age": "0.5", "patient": Fraction(1, 4)}],
     "x": ["age"],
     "y": ["patient"],
 }
 NOT_OF_TWO: dict[str, list[Any]] = {
-    "bounds": [3, [0, 120], {}, {"age": (0, 120)}, {"age": 3}, {"region": (0, 1)}, "find",
-               {"age": (0, 120), "patient": "find"}],
+    "bounds": [3, [0, 120], {}, {"age": (0, 120)}, {"age": 3}, {"region": (0, 1)}],
     "steps": NOT_OF_A_TABLE["steps"],
     "x": [3, True, "", {"a": 1}, "patient"],
     "y": [3, True, "", ["age"], "age"],

@@ -260,3 +260,52 @@ def test_predictions_of_a_text_file_are_read_as_the_labels_are(tmp_path):
     assert texts.score(tmp_path / "words.txt").value == 0.5
     with pytest.raises(ParameterError, match="got another value in row 2"):
         numbers.score(tmp_path / "words.txt")
+
+
+@pytest.mark.parametrize(
+    ("labels", "classes", "good", "bad"),
+    [
+        ([0, 1, 1, 0], [0, 1, 2], [2, 1, True, 0.0], [0, 1, 3, 0]),
+        ([0, 1, 1, 0], ["0", "1"], [1, 1, 1, 1], [0, 1, 1, 0.5]),
+        (["a", "b", None, "c"], ("a", "b"), ["a", "a", "b", "b"], ["a", "c", "a", "a"]),
+    ],
+)
+def test_predictions_of_no_class_are_refused_at_no_charge(labels, classes, good, bad, tmp_path):
+    """Also by a guard in a file; whether the labels are among the classes is told to nobody."""
+    path = tmp_path / "eval.guard"
+    guards = [
+        GuardedHoldout(labels, classes=classes, baseline=good),
+        GuardedHoldout.create(path, labels, classes=classes, baseline=good),
+    ]
+    guards.append(GuardedHoldout.open(path))
+    for guard in guards:
+        before = guard.bits
+        for ask in (guard.confirm, guard.score, guard.final, guard.read):
+            with pytest.raises(
+                ParameterError, match="hold only the classes of the guard, got"
+            ) as e:
+                ask(bad)
+            assert "row" in str(e.value)
+        assert guard.bits == before
+        guard.confirm(good)
+        assert guard.bits > before
+    without = GuardedHoldout(labels, baseline=good)
+    if not isinstance(bad[3], float):
+        without.confirm(bad)
+        assert without.bits > 0
+
+
+@pytest.mark.parametrize(
+    ("typed", "told"),
+    [
+        ({"classes": [0]}, "list at least two classes"),
+        ({"classes": "ab"}, "list at least two classes"),
+        ({"classes": ["a", "b"]}, "be numbers, like the labels"),
+        ({"classes": [0, 0]}, "be distinct numbers, like the labels"),
+        ({"classes": [0, None]}, "be distinct numbers, like the labels"),
+        ({"classes": [0, 1], "loss": "absolute", "scale": 1}, "be omitted unless the loss is"),
+    ],
+)
+def test_classes_that_say_nothing_are_refused(typed, told):
+    with pytest.raises(SourdineError, match=told):
+        GuardedHoldout([0, 1], **typed)

@@ -17,6 +17,7 @@ import sourdine as sd
 from every_engine import ENGINES, OPTIONAL, UNTYPED
 from sourdine.errors import ParameterError
 from sourdine.frames.databases import open_table
+from sourdine.noise import SeededSource
 from sourdine.questions import STATISTICS
 
 N = 12
@@ -214,3 +215,25 @@ def test_what_declares_no_type_is_never_refused(value, tmp_path):
             getattr(sd.Session(data, epsilon=99, delta=0.5).can_release, name)(
                 **typed(name, own, "x")
             )
+
+
+@pytest.mark.parametrize("name", ["mean", "proportion", "regression"])
+def test_whether_a_list_holds_texts_is_told_by_nothing(name):
+    """A list states no type: texts, numbers and nothing at all have the same cost and caveats."""
+    said = {
+        "mean": {"column": "x", "bounds": (0, 9)},
+        "proportion": {"column": "x"},
+        "regression": {"y": "y", "x": "x", "bounds": {"x": (0, 9), "y": (0, 9)}},
+    }[name]
+    told = set()
+    for x in (["Ann", "Bob"] * 50, [1, 0] * 50, [None] * 100, ["1", 0] * 50):
+        release = getattr(sd, name)({"x": x, "y": [1, 2] * 50}, epsilon=1, **said)
+        told.add((release.caveats, str(release.cost)))
+    assert len(told) == 1
+    if name == "mean":
+        names = {"x": ["Ann", "Bob"] * 500}
+        release = sd.mean(names, epsilon=1, source=SeededSource(2), **said)
+        assert "The interval is the whole range" in str(release)
+    frame = pd.DataFrame({"x": ["Ann", "Bob"], "y": [1, 2]})
+    with pytest.raises(ParameterError, match="must hold numbers"):
+        getattr(sd, name)(frame, epsilon=1, **said)

@@ -3,22 +3,27 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import exp, log
 
+import attrs
 import numpy as np
 import pytest
 from scipy.stats import binom
 
 import sourdine as sd
+from sourdine.audit import replay
 from sourdine.central import Correlation, Covariance, Regression, Std, Variance
 from sourdine.central.intervals import laplace_quantile
 from sourdine.central.moments import NoisyMoments, noise_quantile
 from sourdine.central.products import ProductSums
 from sourdine.central.regression import Prediction, RegressionRelease
 from sourdine.errors import ParameterError
+from sourdine.noise import SeededSource
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE
+from sourdine.questions import read
 
 ALPHA = 1e-9
 RNG = np.random.default_rng(5)
@@ -305,6 +310,104 @@ def test_regression_goes_through_json_and_predicts():
         assert back.residual_spread == release.residual_spread
 
 
+# ---- Bounds that are found -----------------------------------------------------------------------
+
+
+FOUND = {
+    "regression": {"x": ["a", "b"], "bounds": "find"},
+    "correlation": {"x": "a", "bounds": {"a": "find", "c": (0, 50)}},
+    "covariance": {"x": "a", "bounds": {"a": (0, None), "c": (None, 50)}},
+    "gaussian": {"x": "a", "bounds": "find", "method": "gaussian", "delta": 1e-6},
+    "groups": {"x": "a", "bounds": "find", "by": "g", "keys": "unknown", "delta": 1e-6},
+}
+"""Each statistic, one side sought alone, Gaussian noise, and groups that are found."""
+
+
+def found_question(name, **more):
+    kind = name if name in {"correlation", "covariance"} else "regression"
+    said = {"statistic": kind, "y": "c", "epsilon": 1, **FOUND[name], **more}
+    return read(said)
+
+
+@pytest.mark.quick_cases(4)
+@pytest.mark.parametrize("name", FOUND)
+@pytest.mark.parametrize("relation", ["add_remove", "substitute"])
+def test_whole_calls_with_found_bounds_hold_on_neighbours(name, relation):
+    """Replay of the whole call: the steps that moved add up to no more than the call's cost."""
+    question = found_question(name, relation=relation)
+
+    def call(rows):
+        seeded = attrs.evolve(question, source=SeededSource(1), error=None)
+        columns = dict(zip("abcg", map(list, zip(*rows, strict=True)), strict=True))
+        return replace(seeded.release(columns), cost=question.cost)
+
+    rng = np.random.default_rng(2)
+    rows = [(*map(float, own), "fm"[i % 2]) for i, own in enumerate(rng.normal(9, 3, (60, 3)))]
+    for one in ((1e9, -1e9, 1e9, "f"), (0.0, None, float("nan"), "m")):
+        other = [*rows, one] if relation == "add_remove" else [one, *rows[1:]]
+        result = replay(call, rows, other)
+        assert result.holds, result.faults
+
+
+@pytest.mark.quick_cases(2)
+@pytest.mark.parametrize("name", ["regression", "correlation", "covariance", "gaussian"])
+def test_nothing_in_the_data_raises_where_bounds_are_found(name):
+    hostile = [
+        [], [None, None], [1.0], [1e300, -1e300, float("inf"), float("nan")] * 100, [5e-324] * 99,
+        [7.0] * 300, ["x", "1", None, 3, True] * 30, [-1e-300, 1e-300] * 99,
+    ]  # fmt: skip
+    question, usual = found_question(name), None
+    for x in hostile:
+        release = question.release({"a": x, "b": x[::-1], "c": x})
+        numbers = release.value.values() if isinstance(release.value, dict) else [release.value]
+        assert np.isfinite(list(numbers)).all()
+        usual = usual or (release.caveats, release.cost)
+        assert (release.caveats, release.cost) == usual
+        assert str(release)
+        assert json.dumps(release.derived(), allow_nan=False)
+        release.interval(of="population")
+
+
+def test_what_finding_bounds_of_a_regression_costs():
+    """The parts add up to epsilon, the sums keep a third at least, and the plan says the same."""
+    data = pair(4000)
+    for n in (None, 4000):
+        question = found_question("regression", epsilon=0.7, n=n)
+        release = question.release(data)
+        spent = {part: Fraction(str(x)) for part, x in release.drawn["spent"].items()}
+        assert list(spent) == [*(f"bounds of {name}" for name in "abc"), "regression"]
+        assert sum(spent.values()) == Fraction("0.7")
+        assert spent["regression"] >= Fraction("0.7") / 3
+        assert release.cost.epsilon == Fraction("0.7")
+    plan = sd.plan.regression(y="c", x=["a", "b"], bounds="find", n=4000, epsilon=1)
+    assert "bounds of a 0.1" in str(plan)
+    assert "found widths" in str(plan)
+    assert "product" in sd.plan.covariance(y="c", x="a", bounds="find", n=99, epsilon=1).units
+    assert sd.plan.correlation(y="c", x="a", bounds="find", n=10**6, error=0.1).epsilon < 0.1
+    with pytest.raises(ParameterError, match="be omitted, as its unit is not known"):
+        sd.plan.regression(y="c", x="a", bounds="find", n=4000, error=0.1)
+
+
+def test_a_regression_with_found_bounds_is_near_the_one_with_known_bounds():
+    rng = np.random.default_rng(3)
+    a = rng.uniform(18, 70, 40_000)
+    data = {"a": a, "c": 500 * a + rng.normal(0, 5000, len(a)), "g": ["f", "m"] * 20_000}
+    for more in ({}, {"by": "g", "keys": ["f", "m"]}):
+        release = sd.regression(data, y="c", x="a", bounds="find", epsilon=2, **more)
+        parts = release.value.values() if more else [release.value]
+        assert all(part["a"] == pytest.approx(500, abs=25) for part in parts)
+        back = sd.Release.from_json(release.to_json())
+        assert str(back) == str(release)
+        assert isinstance(back, RegressionRelease)
+        at = release.predict({"a": 40})
+        for value in at.value.values() if more else [at.value]:
+            assert value == pytest.approx(20_000, abs=500)
+        spread = release.residual_spread
+        assert max(spread.values() if more else [spread]) == pytest.approx(5000, rel=0.2)
+        release.plot()
+        assert "found outward" in str(release)
+
+
 @pytest.mark.parametrize("x", ["a", ["a", "b"]])
 @pytest.mark.parametrize(
     "rows", [[], [(0.3, 0.3, 0.1)], [(0.3, 0.3, 0.1)] * 900, [(v, v, v) for v in (-1, 0, 1)] * 200]
@@ -333,7 +436,6 @@ def test_what_is_refused_says_what_to_type():
     for wrong, said in (
         ({"x": ["a", "c"]}, "name other columns than"),
         ({"bounds": {"a": (0, 1)}}, "be given for 'c'"),
-        ({"bounds": "find"}, "be given for 'a', 'c'"),
         ({"bounds": {**good["bounds"], "z": (0, 1)}}, "hold only the columns of"),
         ({"bounds": {"a": ("2020-01-01", "2021-01-01"), "c": (0, 1)}}, "two numbers"),
         ({"x": "intercept", "bounds": {"intercept": (0, 1), "c": (0, 1)}}, "a coefficient"),

@@ -31,6 +31,44 @@ def test_three_sums_move_together(neighbours, furthest):
     assert furthest(sums, neighbours) == variance.three.mechanism.sensitivity
 
 
+@pytest.mark.parametrize("neighbours", [ADD_REMOVE, SUBSTITUTE])
+@pytest.mark.parametrize("heaviest", [1, 5])
+def test_divided_sums_move_together(neighbours, heaviest, monkeypatch):
+    """Sums whose noise would be too wide, of records of every value and weight: rounding included.
+
+    Without the room for rounding they would move too far.
+    """
+    monkeypatch.setattr("sourdine.central.variance.WIDE", 5)
+    asked = {"bounds": (0, LAST), "step": 1, "relation": neighbours, "rows": heaviest}
+    three = Variance(epsilon=1, **asked).three
+    assert three.divisor > 1
+    records = [(w, w * t, w * t * t) for w in range(heaviest + 1) for t in range(LAST + 1)]
+    moved = []
+    for rest in ((0, 0, 0), *records, (7, 11, 25), (8, 9, 13)):
+        totals = [tuple(np.add(rest, own).tolist()) for own in [(0, 0, 0), *records]]
+        sums = [np.array(three.sums(*own)) for own in totals]
+        first = sums if neighbours is SUBSTITUTE else sums[:1]
+        moved += [int(abs(x - y).sum()) for x in first for y in sums]
+    assert max(moved) <= three.mechanism.sensitivity
+    assert max(moved) > three.moves / three.divisor
+
+
+def test_weights_of_a_million_steps_leave_the_noise_as_it_must_be():
+    """Divided or not, a record has the same noise beside it, whatever the lattice of values."""
+    said = {"bounds": (0, 1), "weights": "w", "weight_bounds": (0, 1)}
+    for epsilon in (1, 0.001):
+        fine = Variance(epsilon=epsilon, **said)
+        rough = Variance(epsilon=epsilon, step=1, **said)
+        assert fine.three.divisor > 1 == rough.three.divisor
+        least = fine.three.rows / epsilon
+        assert least <= fine.three.scale <= (1 + 1e-9) * least
+        assert rough.three.scale == pytest.approx(least)
+    data = {"value": [0.25, 0.75] * 50, "w": [0.5] * 100}
+    found = Variance(epsilon=10**6, column="value", **said).release(data)
+    assert found.value == pytest.approx(1 / 16, abs=1e-6)
+    assert found.interval()[0] <= 1 / 16 <= found.interval()[1]
+
+
 @pytest.mark.slow_cases(3)
 def test_variance_intervals_cover(relation, sample, simulated):
     truth = np.floor(np.clip(sample, 0, 1000) + 0.5).var()

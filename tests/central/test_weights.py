@@ -17,7 +17,6 @@ import pytest
 import sourdine as sd
 from sourdine.audit import replay
 from sourdine.audit.exhaustive import p_value, worst_of
-from sourdine.central import Quantiles
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.mechanisms.mechanism import recording
 from sourdine.noise import SYSTEM, SeededSource
@@ -29,6 +28,8 @@ ASKED = {
     "count": {},
     "sum": {"bounds": (-1, 2), "step": 1},
     "mean": B,
+    "variance": B,
+    "std": B,
     "proportion": {"category": 1},
     "histogram": {"bins": [0, 1, 2]},
 }
@@ -40,7 +41,7 @@ RECORDS = list(itertools.product((None, -1, 0, 1, 2), (None, -5, 0, 1, HEAVIEST,
 
 def asked(name, **more):
     said = {"statistic": name, "column": "x", "epsilon": 1, "weights": "w"}
-    return read({**said, "weight_bounds": (0, HEAVIEST), **ASKED[name], **more})
+    return read({**said, "weight_bounds": (0, HEAVIEST), **ASKED.get(name, {}), **more})
 
 
 @pytest.fixture(autouse=True)
@@ -51,7 +52,7 @@ def whole_weights(monkeypatch):
 
     monkeypatch.setattr(weights, "Grid", lambda low, high: Grid(low, high, step=1))
     lattice = staticmethod(lambda low, high: Grid(low, high, step=1))
-    monkeypatch.setattr(Quantiles, "weight_grid", lattice)
+    monkeypatch.setattr(weights.WeightedRanks, "weight_grid", lattice)
 
 
 def table(records):
@@ -100,6 +101,64 @@ def test_the_exact_worst_case_of_a_weighted_record(name, relation):
     worst = worst_of(pairs.values(), question.cost)
     assert worst.within(question.cost), worst.pair()
     assert worst.epsilon >= 0.99, "the noise is no larger than it must be"
+
+
+@pytest.mark.quick_cases(1)
+@pytest.mark.parametrize("relation", [ADD_REMOVE, SUBSTITUTE])
+def test_the_exact_worst_case_of_a_weighted_distribution(relation):
+    """The counts of a tree; as if the largest weight were one step less, they are rejected."""
+    question = asked("cdf", relation=relation, n=9, **B)
+    laws, pairs = {}, {}
+
+    def of(records):
+        mechanism, x = drawn_from(question, records)
+        key = tuple(mechanism.counts(x).tolist())
+        if key not in laws:
+            less = attrs.evolve(mechanism, rows=HEAVIEST - 1)
+            laws[key] = mechanism.law(x), less.law(x)
+        return key
+
+    for one, two in neighbours(relation, ([], [(1, 2)])):
+        a, b = sorted((of(one), of(two)))
+        if a != b:
+            pairs[a, b] = (a, b, laws[a][0], laws[b][0])
+    worst = worst_of(pairs.values(), question.cost)
+    assert worst.within(question.cost), worst.pair()
+    assert worst.epsilon >= 0.99
+    a, b = max(pairs, key=lambda pair: np.abs(np.subtract(*pair)).sum())
+    weaker = [(a, b, laws[a][1], laws[b][1])]
+    assert not worst_of(weaker, question.cost).within(question.cost)
+
+
+def test_a_weighted_distribution_and_its_count_cost_what_they_say(monkeypatch):
+    """Both ways of it, and the count that chooses."""
+    monkeypatch.undo()
+    rng = np.random.default_rng(2)
+    x, w = rng.integers(0, 501, 300), rng.choice([0, 0.5, 1, 3], 300)
+    said = {"column": "x", "epsilon": 1, "weights": "w", "weight_bounds": (0, 3), "step": 1}
+    for top, n in ((500, None), (100, 10**6)):
+        question = read({"statistic": "cdf", "bounds": (0, top), "n": n, **said})
+
+        def call(rows, question=question):
+            seeded = attrs.evolve(question, source=SeededSource(1), error=None)
+            more = np.array(rows).reshape(-1, 2)
+            release = seeded.release({"x": np.append(x, more[:, 0]), "w": np.append(w, more[:, 1])})
+            return replace(release, cost=attrs.evolve(seeded, source=SYSTEM, error=None).cost)
+
+        assert replay(call, [], [(500, 3)]).holds
+        assert not replay(call, [], [(500, 3), (500, 3)]).holds
+
+
+def test_a_record_of_twice_the_weight_breaks_the_promise_of_a_variance():
+    """The same noise, as if the largest weight were one step less."""
+    question = asked("variance")
+    rest = [(1, 2), (0, 3)]
+    mechanism, x = drawn_from(question, rest)
+    _, y = drawn_from(question, [*rest, (2, HEAVIEST)])
+    weaker = attrs.evolve(mechanism, sensitivity=mechanism.sensitivity * (HEAVIEST - 1) / HEAVIEST)
+    for drawn, holds in ((mechanism, True), (weaker, False)):
+        worst = worst_of([(x, y, drawn.law(x), drawn.law(y))], question.cost)
+        assert worst.within(question.cost) is holds
 
 
 @pytest.mark.quick_cases(1)
@@ -385,6 +444,11 @@ def test_weighted_statistics_are_those_of_the_weights(open_, monkeypatch):
     said = {"column": "x", "bounds": (0, 100), "step": 1, **SURE}
     assert sd.sum(data, **said).value == pytest.approx(60, **near)
     assert sd.mean(data, **said).value == pytest.approx(16, **near)
+    spread = (1.5 * 6**2 + 2.25 * 4**2) / 3.75
+    assert sd.variance(data, **said).value == pytest.approx(spread, **near)
+    assert sd.std(data, **said).value == pytest.approx(spread**0.5, **near)
+    below = sd.cdf(data, **said).probability(None, 15).value
+    assert below == pytest.approx(1.5 / 3.75, abs=0.01)
     share = sd.proportion(data, column="g", category="u", **SURE).value
     assert share == pytest.approx(3.75 / 7.75, **near)
     bins = sd.histogram(data, column="x", bins=[0, 15, 100], missing="count", **SURE)
@@ -406,22 +470,40 @@ def test_intervals_cover_the_noise_and_no_more(monkeypatch):
     monkeypatch.undo()
     rng = np.random.default_rng(2)
     data = {"x": rng.integers(0, 100, 500), "w": rng.gamma(2, 2, 500)}
-    true = {
-        "count": data["w"].clip(0, 10).sum(),
-        "mean": np.average(data["x"], weights=data["w"].clip(0, 10)),
-    }
+    w = data["w"].clip(0, 10)
+    mean = np.average(data["x"], weights=w)
+    true = {"count": w.sum(), "mean": mean}
+    true["variance"] = np.average((data["x"] - mean) ** 2, weights=w)
     said = {"column": "x", "weights": "w", "weight_bounds": (0, 10), "epsilon": 1}
-    for name, own in (("count", {}), ("mean", {"bounds": (0, 100), "step": 1})):
+    within = {"bounds": (0, 100), "step": 1}
+    for name, own in (("count", {}), ("mean", within), ("variance", within)):
         question = read({"statistic": name, **said, **own})
         ends = [question.release(data).interval() for _ in range(400)]
         inside = sum(low <= true[name] <= high for low, high in ends)
         assert inside >= 380 - 26, name  # six standard deviations below 95%
         error = question.error(n=round(true["count"]))
         half = np.median([(high - low) / 2 for low, high in ends])
-        assert 0.5 <= error / half <= 2
+        assert 0.5 <= error / half <= 2, name
         assert any("not how the survey was drawn" in c for c in question.caveats)
     with pytest.raises(ParameterError):
         question.release(data).interval(of="population")
+
+
+def test_the_band_of_a_weighted_distribution_covers(monkeypatch):
+    monkeypatch.undo()
+    rng = np.random.default_rng(4)
+    x, w = rng.integers(0, 101, 3000), rng.choice([0.0, 1, 2, 10], 3000)
+    truth = np.array([w[x <= v].sum() for v in range(101)]) / w.sum()
+    said = {"column": "x", "bounds": (0, 100), "step": 1, "weights": "w", "weight_bounds": (0, 10)}
+    missed = 0
+    for seed in range(120):
+        release = sd.cdf({"x": x, "w": w}, epsilon=1, source=SeededSource(seed), **said)
+        low, high = release.interval()
+        at = np.array(release.columns().labels["at or below"])
+        missed += not bool(np.all((low <= truth[at]) & (truth[at] <= high)))
+    assert missed <= 20  # 6 are expected at most; more than 20 have probability 1e-6
+    with pytest.raises(ParameterError, match="of must be 'sample'"):
+        release.interval(of="population")
 
 
 REFUSED = [
@@ -452,10 +534,11 @@ def test_what_does_not_go_with_weights_is_refused(typed, told):
     assert told in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["variance", "cdf", "mode", "table", "describe"])
+@pytest.mark.parametrize("name", ["regression", "correlation", "mode", "table", "describe"])
 def test_other_statistics_take_no_weights(name):
     with pytest.raises(
-        ParameterTypeError, match="Only count, sum, mean, proportion, histogram, median, quantile"
+        ParameterTypeError,
+        match="Only count, sum, mean, variance, std, proportion, histogram, median",
     ):
         getattr(sd, name)({"x": [1]}, epsilon=1, weights="x", weight_bounds=(0, 1))
 

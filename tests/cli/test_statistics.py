@@ -473,3 +473,27 @@ def test_folders_of_files(csv, run):
     status, _, err = run("count", ".", "--epsilon", "1")
     assert status == 2
     assert "the folder must hold files of one kind only" in " ".join(err.split())
+
+
+def test_several_columns_are_named_between_commas(run, tmp_path):
+    """Of groups and of predictors; formulas keep their commas, and names in quotes theirs."""
+    path = tmp_path / "several.csv"
+    rows = [f"{20 + i % 50},{30 + i % 11},{i % 50 + i % 11},{'fm'[i % 2]},u" for i in range(900)]
+    path.write_text("\n".join(['age,hours,pay,sex,"town, street"', *rows]))
+    asked = ("regression", path, "--y", "pay", "-e", "9", "--json")
+    for x in (["--x", "age,hours"], ["--x", "age", "--x", "hours"], ["--x", '"age" ,hours']):
+        status, out, _ = run(*asked, *x, "--bounds", "find")
+        assert status == 0
+        assert list(json.loads(out)["value"]) == ["intercept", "age", "hours"]
+    capped = ("--x", "least(age, 60),hours", "--bounds", "find")
+    assert run(*asked, *capped)[0] == 0
+    grouped = ("count", path, "-e", "9", "--keys", "f,m", "--keys", "u", "--json")
+    for by in (["sex", '"town, street"'], ['sex,"town, street"']):
+        status, out, _ = run(*grouped, *(word for name in by for word in ("--by", name)))
+        assert status == 0
+        assert "town, street" in out
+    status, _, err = run(
+        "count", path, "-e", "9", "--by", "sex,twon", "--keys", "f,m", "--keys", "u"
+    )
+    assert status == 2
+    assert "'twon'" in err

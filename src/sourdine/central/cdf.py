@@ -21,6 +21,7 @@ from sourdine.central.quantiles.intervals import INDEPENDENT
 from sourdine.central.quantiles.points import Reader
 from sourdine.central.quantiles.tree import Curve
 from sourdine.central.statistic import Numeric, finished
+from sourdine.central.weights import WeightedRanks
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
 from sourdine.mechanisms import Laplace
@@ -59,8 +60,10 @@ PRINTED = (0.01, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.99)
 
 
 @frozen(kw_only=True, slots=False)
-class Cdf(Numeric):
+class Cdf(WeightedRanks, Numeric):
     r"""The share of a column's present values at or below every point of the grid, with a band.
+
+    With weights, shares are of the weight.
 
     The band holds for all points at once, so any number of quantiles and shares can be read off it
     at no further cost: `Distribution.quantile`, `Distribution.probability`.
@@ -105,7 +108,7 @@ class Cdf(Numeric):
 
     def check(self) -> None:
         _ = self.grid, self.counting
-        for records in (0.0, 1e4, 1e18) if self.counts else (self.n,):
+        for records in (0.0, 1e4, 1e18) if self.counts else (self._about,):
             curve = self.curve(records)
             _ = curve.tree(curve.cells, curve.epsilon) if curve.by_ticks else curve.edges
 
@@ -118,7 +121,12 @@ class Cdf(Numeric):
     def counting(self) -> Laplace:
         """What draws the count."""
         epsilon = self.epsilon * COUNTING
-        return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
+        return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
+
+    @property
+    def _about(self) -> int | None:
+        """About how many records there are, or steps of their weights together."""
+        return None if self.n is None else self.in_units(self.n)
 
     def curve(self, records: float | None) -> Curve:
         """Return what draws the function, for about so many records."""
@@ -126,14 +134,14 @@ class Cdf(Numeric):
             epsilon=self.epsilon * (1 - COUNTING if self.counts else 1),
             cells=self.grid.size,
             relation=self.relation,
-            rows=self.rows,
+            rows=self.copies,
             records=records or 0.0,
         )
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
         counted = self.counting.parts if self.counts else ()
-        records = (FEWEST, MOST) if self.counts else (self.n,)
+        records = (FEWEST, MOST) if self.counts else (self._about,)
         left = Guarantee(self.curve(0).epsilon, 0, self.relation)
         return (*counted, *widest(left, *(self.curve(n).parts for n in records)))
 
@@ -146,7 +154,7 @@ class Cdf(Numeric):
         band = "The band holds simultaneously for all values; only a few points are printed."
         more = "quantile(0.5) and probability(a, b) compute other values at no further cost."
         asked = [INDEPENDENT] if self.population else []
-        return (self.clipping, band, more, *asked, *self.person)
+        return (self.clipping, band, more, *asked, *self.weighing, *self.person)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         return self.draw_all([data])[0]
@@ -164,7 +172,7 @@ class Cdf(Numeric):
         if self.counts:
             found = [self.counting.release(r.n, source=self.source).value for r in readers]
             counts = [{"count": int(count)} for count in found]
-        curves = [self.curve(own.get("count", self.n)) for own in counts]
+        curves = [self.curve(own.get("count", self._about)) for own in counts]
         prefetch(readers, [curve.reads for curve in curves])
         yield
         read_windows(readers, [curve.reads for curve in curves])
@@ -173,7 +181,7 @@ class Cdf(Numeric):
 
     def knots(self, drawn: Mapping[str, Any]) -> Knots:
         """Return the counts below knots."""
-        return self.curve(drawn.get("count", self.n)).knots(drawn)
+        return self.curve(drawn.get("count", self._about)).knots(drawn)
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the share at or below each value of `labels`."""
@@ -201,7 +209,7 @@ class Cdf(Numeric):
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return the half height of the band to expect, as a share of the records."""
-        n = self.public_n(n)
+        n = self.in_units(self.public_n(n))
         of = "population" if self.population else "sample"
         return min(self.curve(n).expected(beta, of) / n, 1.0)
 
@@ -212,6 +220,7 @@ class Cdf(Numeric):
             head="share",
             title=self.name.replace("cdf", "Distribution function", 1),
             extra_intervals=("population",) if self.population else (),
+            populations=self.weights is None,
         )
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:

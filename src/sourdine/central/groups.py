@@ -92,16 +92,26 @@ def _head(column: str, word: str, q: float | None, *, again: bool) -> str:
     return called if again else f"{column} {called}".strip()
 
 
-def charts_of_table(columns: Columns) -> dict[str, Chart]:
-    """Return a chart for each statistic of a table, with a dot for each group and order."""
+def charts_of_table(columns: Columns, names: Sequence[str] = ()) -> dict[str, Chart]:
+    """Return a chart for each statistic of a table, with a dot for each group and order.
+
+    Parameters
+    ----------
+    columns
+        The released numbers.
+    names
+        What the statistics are called; by default by their columns.
+    """
     own = list(zip(columns.labels["column"], columns.labels["statistic"], strict=True))
     keys, orders, found = _keys(columns), _orders(columns), {}
-    for column, word in dict.fromkeys(own):
+    for k, (column, word) in enumerate(dict.fromkeys(own)):
         rows = [i for i, pair in enumerate(own) if pair == (column, word)]
-        names = [_dot_name(keys[i], word, orders[i]) for i in rows]
+        called = names[k] if names else word
+        dotted = [_dot_name(keys[i], word, orders[i]) for i in rows]
+        dotted = [called if name == word else name for name in dotted]
         part = replace(columns.picked(rows), by=())
-        title = f"{word} of {column}" if column else word
-        found[title] = dots(part, names=names, from_zero=word == "count")
+        title = f"{word} of {column}" if column and not names else called
+        found[title] = dots(part, names=dotted, from_zero=word == "count")
     return found
 
 

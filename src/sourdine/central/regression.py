@@ -21,10 +21,11 @@ from sourdine.central.statistic import Statistic, lattice, require_delta
 from sourdine.central.table import (
     BOUNDS,
     STEPS,
-    for_each_column,
+    for_the_rest,
     of_steps,
     read_bounds,
     read_steps,
+    searching,
 )
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
@@ -44,6 +45,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.central.finding.two_stage import TwoStage
+    from sourdine.central.mean import Mean
+    from sourdine.central.sum import Sum
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
@@ -64,7 +68,6 @@ FEWER = 10
 WIDEST = 1e100
 """How far bounds may be apart, and how close: products of widths are floats."""
 METHODS = ("laplace", "gaussian")
-COLUMN_BOUNDS = for_each_column(BOUNDS)
 INSIDE = 0.7
 """Errors are planned for means this far from the middle, where the bounds are at -1 and 1."""
 ASSUMED = (
@@ -115,6 +118,8 @@ class OfColumns(Statistic):
     unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
     squares: ClassVar[bool] = True
     """Whether sums of squares are released too."""
+    found_units: ClassVar[str] = "found widths"
+    """What an error is counted in where bounds are found."""
 
     column: str | None = field(init=False, default=None)
     y: str | None = field(
@@ -132,9 +137,9 @@ class OfColumns(Statistic):
     bounds: tuple[tuple[str, Bounds], ...] = field(
         default=None, converter=read_bounds,
         metadata=param(
-            COLUMN_BOUNDS,
-            "Public bounds of each column, chosen without looking at the data. Values outside are "
-            "clamped.",
+            BOUNDS,
+            "Public bounds of each column, chosen without looking at the data; find if they are "
+            "unknown. Values outside are clamped.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -155,6 +160,11 @@ class OfColumns(Statistic):
         ),
     )  # fmt: skip
 
+    def __attrs_post_init__(self) -> None:
+        if self.x is not None and self.y is not None:
+            object.__setattr__(self, "bounds", for_the_rest(self.bounds, self.variables))
+        super().__attrs_post_init__()
+
     @property
     def predictors(self) -> tuple[str, ...]:
         """The columns before the last one."""
@@ -164,6 +174,34 @@ class OfColumns(Statistic):
     def variables(self) -> tuple[str, ...]:
         """All columns, the response last."""
         return (*self.predictors, str(self.y))
+
+    @cached_property
+    def searched(self) -> tuple[str, ...]:
+        """The columns whose bounds are searched for."""
+        return tuple(column for column, pair in self.bounds if is_unknown(pair))
+
+    def first(self) -> TwoStage | None:
+        first = super().first()
+        if first is not None or not self.searched:
+            return first
+        from sourdine.central.finding.bounds import ColumnsFirst
+
+        return ColumnsFirst(question=self)
+
+    def searching(self, column: str) -> Mean | Sum:
+        """Return the question whose bounds are found."""
+        return searching(self, column, Fraction(1, len(self.variables)))
+
+    @property
+    def units(self) -> str:
+        """What an error is counted in where bounds are found."""
+        own = self.found_units if any(c in self.searched for c in self.measured) else ""
+        return " times ".join(filter(None, (own, super().units)))
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """The columns in whose units errors are."""
+        return self.variables
 
     def check(self) -> None:
         if self.method not in METHODS:
@@ -185,7 +223,7 @@ class OfColumns(Statistic):
         _ = self.widths
         _ = self.mechanism.noise
 
-    def _check_columns(self) -> None:
+    def check_columns(self) -> None:
         """Refuse columns that are not named, or without bounds, before an error is planned."""
         for name, example in (("y", "income"), ("x", "age")):
             if getattr(self, name) is None:
@@ -198,12 +236,13 @@ class OfColumns(Statistic):
             name: (0, 120) if is_unknown(pair) else tuple(map(plain_parameter, pair))
             for name, pair in whole.items()
         }
-        if missing := [name for name in self.variables if name not in own or is_unknown(own[name])]:
+        if missing := [name for name in self.variables if name not in own]:
             raise ParameterError(
                 "bounds",
                 f"be given for {', '.join(map(repr, missing))}",
-                "find" if any(name in own for name in missing) else "",
-                "Choose them from public knowledge, before looking at the data. Use {bounds}.",
+                "",
+                "Choose them from public knowledge, before looking at the data. Use {bounds}; or "
+                "find, for a column without known bounds.",
                 bounds=whole,
             )
         for name, said in (("bounds", own), ("steps", dict(self.steps))):
@@ -222,7 +261,7 @@ class OfColumns(Statistic):
     @cached_property
     def grids(self) -> tuple[Grid, ...]:
         """The grid of each column."""
-        self._check_columns()
+        self.check_columns()
         ends: dict[str, Any] = dict(self.bounds)
         steps = dict(self.steps)
         bits = FEWER if len(self.variables) == MOST_CELLS and self.method == "laplace" else POINTS
@@ -295,13 +334,19 @@ class OfColumns(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
+        return self.explained(set())
+
+    def explained(self, found: set[str]) -> tuple[str, ...]:
+        """Return the caveats, but not on bounds that were found."""
         clipped = "; ".join(
             f"{name} to {float(grid.lower):g} to {float(grid.lower + grid.last * grid.step):g} in "
             f"steps of {float(grid.step):.2g}"
             for name, grid in zip(self.variables, self.grids, strict=True)
+            if name not in found
         )
+        told = f"Clamped and rounded: {clipped}; intervals do not cover the resulting error."
         return (
-            f"Clamped and rounded: {clipped}; intervals do not cover the resulting error.",
+            *([told] if clipped else ()),
             "Records in which one of the columns is missing are excluded.",
             ASSUMED,
             *self.person,
@@ -396,6 +441,7 @@ class Covariance(OfColumns):
     """
 
     kind: ClassVar[str] = "covariance"
+    found_units: ClassVar[str] = "products of widths, those found being 1"
     required: ClassVar[tuple[str, ...]] = ("x", "y", "bounds")
     text: ClassVar[str] = "Compute the covariance of two columns."
     squares: ClassVar[bool] = False
@@ -467,6 +513,11 @@ class Correlation(OfColumns):
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
         return self.moments(release.drawn).correlation(beta, population=of == "population")
+
+    @property
+    def measured(self) -> tuple[str, ...]:
+        """None: a correlation has no unit."""
+        return ()
 
     @property
     def span(self) -> tuple[float, float]:
@@ -596,7 +647,7 @@ class Regression(OfColumns):
     text: ClassVar[str] = "Fit a linear regression of one column on others."
     examples: ClassVar[tuple[str, str]] = (
         (
-            "people.csv --y salary --x age --x hours --bounds age:0,120 --bounds hours:0,100 "
+            "people.csv --y salary --x age,hours --bounds age:0,120 --bounds hours:0,100 "
             "--bounds salary:0,500000 --epsilon 1"
         ),
         "--y salary --x age --bounds age:0,120 --bounds salary:0,500000 --n 1000 --epsilon 1",
@@ -630,12 +681,17 @@ class Regression(OfColumns):
         return RegressionRelease
 
     @property
+    def measured(self) -> tuple[str, ...]:
+        """The response: errors are those of fitted values."""
+        return (str(self.y),)
+
+    @property
     def terms(self) -> tuple[str, ...]:
         return (INTERCEPT, *self.predictors)
 
-    @cached_property
-    def caveats(self) -> tuple[str, ...]:
-        return (*super().caveats, EACH)
+    def explained(self, found: set[str]) -> tuple[str, ...]:
+        """Return the caveats, but not on bounds that were found."""
+        return (*super().explained(found), EACH)
 
     # ---------------------------------------------------------------- fitted values
 

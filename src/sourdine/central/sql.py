@@ -839,8 +839,24 @@ class Sql(Table):
     @property
     def _numeric(self) -> list[str]:
         """The columns that need bounds: also both of a correlation."""
-        pairs = [(c, _second(word)) for c, words in self.of for word in words if _second(word)]
-        return list(dict.fromkeys([*super()._numeric, *(c for pair in pairs for c in pair)]))
+        return list(dict.fromkeys([*super()._numeric, *self._paired]))
+
+    @cached_property
+    def _paired(self) -> list[str]:
+        """The columns of covariances and correlations, each as often as it is needed."""
+        pairs = [(c, _second(word)) for c, words in self.of for word in words]
+        return [str(c) for pair in pairs if pair[1] for c in pair]
+
+    @cached_property
+    def searched(self) -> tuple[str, ...]:
+        """The columns whose bounds are searched for."""
+        needed = {*super().searched, *self._paired}
+        return tuple(c for c, pair in self.bounds if c in needed and converters.is_unknown(pair))
+
+    def used(self, column: str) -> int:
+        """Return how many statistics a column is needed for, as the second of two columns too."""
+        others = [other for _, words in self.of for word in words if (other := _second(word))]
+        return super().used(column) + others.count(column)
 
     def _pair(self, column: str, word: str) -> Statistic:
         other = _second(word)
@@ -893,7 +909,9 @@ class Sql(Table):
 
     def charts(self, release: Release) -> Mapping[str, Chart]:
         """Return a chart for each statistic, by its name in the result."""
-        return dict(zip(self._aliases, super().charts(release).values(), strict=False))
+        from sourdine.central.groups import charts_of_table
+
+        return charts_of_table(release.columns(), self._aliases)
 
     @property
     def _aliases(self) -> list[str]:

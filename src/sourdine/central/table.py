@@ -235,6 +235,18 @@ def for_the_rest(
     return (*own.items(), *((column, rest) for column in columns if column not in own))
 
 
+def searching(
+    question: Any, column: str, share: Fraction, kind: type[Mean | Sum] = Mean
+) -> Mean | Sum:
+    """Return the question whose bounds are found, for one column of several."""
+    names = ("n", "relation", "unit", "rows", "by", "keys", "other", "where", "source")
+    own: dict[str, Any] = {name: getattr(question, name) for name in names}
+    own |= {"bounds": dict(question.bounds)[column], "step": dict(question.steps).get(column)}
+    if question.finds:
+        own["delta"] = question.delta
+    return kind(column=column, epsilon=question.epsilon * share, **own).of_private_number()
+
+
 def read_steps(x: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
     """Return the steps of columns' lattices."""
     own = _by_column(x, "steps", {"age": 1})
@@ -292,11 +304,6 @@ OF = Kind(
     parse=_parsed(kinds.KEYS.parse),
     shape=list[str],
 )
-
-
-def for_each_column(found: Kind) -> Kind:
-    """Return the kind of a dict by column without the words that stand for all columns."""
-    return replace(found, schema=found.schema["anyOf"][-1])
 
 
 BOUNDS = Kind(
@@ -436,15 +443,15 @@ class Table(Statistic):
 
         return ColumnsFirst(question=self)
 
-    def searching(self, column: str, share: Fraction) -> Mean | Sum:
+    def searching(self, column: str) -> Mean | Sum:
         """Return the question whose bounds are found: that of the statistic which needs most."""
         kind = Sum if "sum" in dict(self.of)[column] else Mean
-        names = ("n", "relation", "unit", "rows", "by", "keys", "other", "where", "source")
-        own: dict[str, Any] = {name: getattr(self, name) for name in names}
-        own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}
-        if self.finds:
-            own["delta"] = self.delta
-        return kind(column=column, epsilon=self.epsilon * share, **own).of_private_number()
+        every = sum(self.used(own) for own, _ in self.of)
+        return searching(self, column, Fraction(self.used(column), every), kind)
+
+    def used(self, column: str) -> int:
+        """Return how many statistics a column is needed for."""
+        return len(dict(self.of)[column])
 
     def check(self) -> None:
         self.check_columns()
@@ -569,7 +576,10 @@ class Table(Statistic):
             if hasattr(part, "clipping") and part.column not in found
         }
         together = "Intervals hold simultaneously for all statistics."
-        if any(column != RECORDS for column, _ in self.of):
+        columns = [column for column, _ in self.of]
+        if set(columns) > {RECORDS}:
+            together = f"Missing values are excluded, but all records are counted. {together}"
+        elif columns != [RECORDS]:
             together = f"Missing values are excluded. {together}"
         return (*clipped.values(), together, *self.person)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, sqrt
+from math import ceil, floor, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,19 +22,19 @@ from sourdine.central.intervals import (
 )
 from sourdine.central.ratio import PLANNED, Together
 from sourdine.central.statistic import Numeric
+from sourdine.central.weights import Weighted
 from sourdine.errors import ParameterError
 from sourdine.privacy import SUBSTITUTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from fractions import Fraction
 
     from numpy.typing import NDArray
 
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
     from sourdine.privacy import Part, Relation
-    from sourdine.results.release import Release
+    from sourdine.results.release import Display, Release
 
     Floats = NDArray[np.float64]
     Fractions = tuple[float, float]
@@ -48,10 +50,15 @@ if TYPE_CHECKING:
 # .. math:: \text{mean} = \frac{B/2 + C}{N}, \qquad \text{variance} = \frac{AC - B^2/4}{N^2}.
 #
 # All numbers are multiplied by a public whole number, so that the lattice is fine beside the noise.
+# Where noise would be too wide for 64 bits, as that of weights (`sourdine.central.weights`), each
+# sum is divided by a public whole number d and rounded down: rounding moves each of the three by
+# less than 1 more, so sums that move by m together then move by less than m/d + 3.
 
 
 NAMES = ("low", "middle", "high")
 """What A, B and C are called."""
+WIDE = 1 << 54
+"""From twice this scale on, sums are divided."""
 
 
 @frozen(kw_only=True, slots=False)
@@ -68,7 +75,7 @@ class ThreeSums:
     Notes
     -----
     *Claim*: the three sums move by at most 1, or 2, in all. *Checked by*
-    ``test_three_sums_move_together``.
+    ``test_three_sums_move_together``, and divided by ``test_divided_sums_move_together``.
     """
 
     last: int
@@ -86,22 +93,31 @@ class ThreeSums:
         return self.last**2 * self.boost
 
     @cached_property
+    def moves(self) -> int:
+        """How far one person moves the three together."""
+        return (2 if self.relation is SUBSTITUTE else 1) * self.rows * self.filled
+
+    @cached_property
+    def divisor(self) -> int:
+        """What the sums are divided by."""
+        return max(1, floor(self.moves / self.epsilon / WIDE))
+
+    @cached_property
     def mechanism(self) -> Together:
-        moves = (2 if self.relation is SUBSTITUTE else 1) * self.rows
-        return Together(
-            epsilon=self.epsilon, sensitivity=moves * self.filled, relation=self.relation
-        )
+        moves = self.moves if self.divisor == 1 else self.moves // self.divisor + 3
+        return Together(epsilon=self.epsilon, sensitivity=moves, relation=self.relation)
 
     @cached_property
     def scale(self) -> float:
         """The scale of the noise, in records."""
-        return float(self.mechanism.scale / self.filled)
+        return float(self.mechanism.scale * self.divisor / self.filled)
 
     def sums(self, n: int, total: int, squares: int) -> tuple[int, int, int]:
         """Return the three sums beneath the noise, in squared ticks."""
-        k, last = self.boost, self.last
+        k, last, d = self.boost, self.last, self.divisor
         crossed = last * total - squares
-        return k * (last * last * n - last * total - crossed), k * 2 * crossed, k * squares
+        low = last * last * n - last * total - crossed
+        return k * low // d, k * 2 * crossed // d, k * squares // d
 
     def draw_all(self, moments: Sequence[Sequence[int]], source: Source) -> list[dict[str, Any]]:
         """Return the three sums of each group with noise, by name."""
@@ -111,7 +127,8 @@ class ThreeSums:
 
     def in_records(self, drawn: Mapping[str, int]) -> NDArray[np.float64]:
         """Return what was drawn, a record being 1."""
-        return np.array([drawn[name] / self.filled for name in NAMES])
+        unit = Fraction(self.divisor, self.filled)
+        return np.array([float(drawn[name] * unit) for name in NAMES])
 
 
 # ---- The variance of a column --------------------------------------------------------------------
@@ -134,8 +151,10 @@ HIGHEST = 0.25
 
 
 @frozen(kw_only=True, slots=False)
-class Variance(Numeric):
+class Variance(Weighted, Numeric):
     r"""The variance of the values that are not missing, with n (not n - 1) below the line.
+
+    With weights it is :math:`\sum w(x - m)^2 / \sum w`, with the weighted mean m.
 
     Notes
     -----
@@ -162,7 +181,7 @@ class Variance(Numeric):
     def three(self) -> ThreeSums:
         """The three sums."""
         return ThreeSums(
-            last=self.last, epsilon=self.epsilon, relation=self.relation, rows=self.rows
+            last=self.last, epsilon=self.epsilon, relation=self.relation, rows=self.copies
         )
 
     @property
@@ -179,7 +198,11 @@ class Variance(Numeric):
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         left = "Missing values are excluded from the variance."
-        return (self.clipping, left, *self.person)
+        return (self.clipping, left, *self.weighing, *self.person)
+
+    @property
+    def display(self) -> Display:
+        return replace(super().display, populations=self.weights is None)
 
     def prefetch(self, data: Frame) -> None:
         data.prefetch(self.cell, most=2)
@@ -263,7 +286,7 @@ class Variance(Numeric):
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return the error for values that all lie 15% of the range inside the bounds."""
-        n = self.public_n(n)
+        n = self.in_units(self.public_n(n))
 
         def noisy(e: float) -> float:
             weights = np.abs(_weights(PLANNED, e))
@@ -295,7 +318,7 @@ class Std(Variance):
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         left = "Missing values are excluded from the standard deviation."
-        return (self.clipping, left, *self.person)
+        return (self.clipping, left, *self.weighing, *self.person)
 
     def value(self, drawn: Mapping[str, Any]) -> float:
         return sqrt(super().value(drawn))

@@ -17,7 +17,10 @@ record may have the largest weight, and less would not cover it. *Checked by*
 * the two numbers of a ratio of ticks from 0 to L (`sourdine.central.ratio`),
   :math:`S = \sum w(2t - L)` and :math:`C = L\sum w`, move together by
   :math:`|w'(2t' - L) - w(2t - L)| + L|w' - w| \le L(w + w') + L|w' - w| = 2L\max(w, w') \le 2LJ`;
-* the counts of two bins move by :math:`w + w' \le 2J` together;
+* the three sums of a variance (`sourdine.central.variance`), of which a record has parts that add
+  up to its weight, move by :math:`w + w' \le 2J` together;
+* the counts of two bins, and of the nodes on one level of a tree (`sourdine.central.cdf`), move by
+  :math:`w + w' \le 2J` together;
 * for quantiles it is J records that are replaced, added or removed, some of each if w and w'
   differ: that is one person with J records (`rows`), for which all of their mechanisms are proved.
 
@@ -344,6 +347,20 @@ class Weighted(Statistic):
     def covering(self) -> str:
         """What intervals cover, in a sentence."""
         return "Intervals cover the noise alone, not how the survey was drawn."
+
+
+WEIGHT_STEPS = 100
+"""Where ranks are counted in steps of weights, these are a hundredth of the largest."""
+
+
+@frozen(kw_only=True, slots=False)
+class WeightedRanks(Weighted):
+    """A statistic of ranks, whose records may count with a weight."""
+
+    @staticmethod
+    def weight_grid(lower: Any, upper: Any) -> Grid:
+        """Return a coarse lattice: a record is as many equal ones as its weight has steps."""
+        return Grid(lower, upper, Fraction(upper) / WEIGHT_STEPS)
 
 
 @frozen(kw_only=True, slots=False)

@@ -17,6 +17,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.frames.engine import listed_columns
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import NAMELESS
+from sourdine.parameters import kinds
 
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import AdaptiveAnswer
@@ -182,6 +183,15 @@ LossScale = Annotated[
         "--scale",
         metavar="NUMBER",
         text="The distance that counts as a loss of 1, with --loss absolute.",
+    ),
+]
+Classes = Annotated[
+    str | None,
+    term(
+        "--classes",
+        metavar="A,B,...",
+        text="What labels can be, from public knowledge. Other predictions are refused, at no "
+        "charge, with --loss zero-one.",
     ),
 ]
 DataName = Annotated[str | None, term("--name", metavar="TEXT", text="The name of the data.")]
@@ -626,6 +636,7 @@ def init(
     markov: Chained = None,
     loss: LossName = "zero-one",
     scale: LossScale = None,
+    classes: Classes = None,
     name: DataName = None,
     json: Json = False,
     read: Declared,
@@ -644,6 +655,7 @@ def init(
             one_column(labels, column, read=read),
             loss=loss,
             scale=read_number(scale, "scale"),
+            classes=None if classes is None else kinds.KEYS.parse(classes),
             baseline=old,
             confidence=read_number(confidence, "confidence"),
             dependence=read_dependence(blocks, markov),

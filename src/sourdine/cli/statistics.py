@@ -19,7 +19,7 @@ from sourdine.errors import LEFT_OUT, MissingFileError, ParameterError, Sourdine
 from sourdine.exact import given
 from sourdine.frames.frame import Frame
 from sourdine.parameters import converters
-from sourdine.parameters.kinds import spelled
+from sourdine.parameters.kinds import names, spelled
 from sourdine.parameters.question import read
 from sourdine.plan import Plan, Planner
 from sourdine.plan.explanation import explain
@@ -54,6 +54,8 @@ SHARED = ("relation", "unit", "rows")
 """What a session fixes for all that is asked of it."""
 BY_COLUMN = ("of", "bounds", "steps")
 """What a table is told of each column."""
+SEVERAL = ("by", "x")
+"""What may name several columns: between commas, or again and again."""
 OF_A_LEDGER = ("total_epsilon", "total_delta", "total_rho", "reserve", "name", "no_keep")
 """What is said of a ledger alone."""
 
@@ -124,10 +126,13 @@ def typed(options: dict[str, Any]) -> dict[str, Any]:
 
 
 def grouped(said: dict[str, Any]) -> dict[str, Any]:
-    """Return what was typed, with the columns of groups and the keys of each put together."""
+    """Return what was typed, with columns, and the keys of each, put together."""
     for name in BY_COLUMN:
         if isinstance(said.get(name), list):
             said[name] = _by_column(said[name])
+    for name in SEVERAL:
+        if isinstance(said.get(name), list):
+            said[name] = [column for text in said[name] for column in names(text)]
     by, keys = said.get("by"), said.get("keys")
     if isinstance(by, list) and len(by) == 1:
         said["by"] = by[0]

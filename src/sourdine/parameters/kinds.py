@@ -97,6 +97,38 @@ def _listed(x: object) -> Any:
     return tuple(part.strip() for part in x.split(",")) if isinstance(x, str) else x
 
 
+_PART = re.compile(r""""(?:[^"]|"")*"|'(?:[^']|'')*'|[(]|[)]|,|[^"'(),]+|.""", re.DOTALL)
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Return the columns, or formulas, between the commas of a text.
+
+    Commas inside brackets and quotes belong to a formula; a name that holds one is written in
+    double quotes.
+
+    Examples
+    --------
+    >>> names("age, least(hours, 80)"), names('"name, first",sex')
+    (('age', 'least(hours, 80)'), ('name, first', 'sex'))
+    """
+    found, depth = [""], 0
+    for part in _PART.findall(text):
+        depth += (part == "(") - (part == ")")
+        if part == "," and depth <= 0:
+            found.append("")
+        else:
+            found[-1] += part
+    quoted = re.compile('"(?:[^"]|"")*"')
+    return tuple(
+        one[1:-1].replace('""', '"') if quoted.fullmatch(one) else one
+        for one in map(str.strip, found)
+    )
+
+
+def _named(x: object) -> Any:
+    return names(x) if isinstance(x, str) else x
+
+
 def _numbers(x: object) -> Any:
     """Return a number, or those between commas or in a list."""
     if isinstance(x, str) and "," not in x:
@@ -303,12 +335,12 @@ CATEGORIES = Kind(
 )
 _NAMES = {"type": "array", "items": TEXT.schema, "minItems": 1, "uniqueItems": True}
 BY = Kind(
-    metavar="NAME",
+    metavar="NAME,...",
     schema={"anyOf": [TEXT.schema, _NAMES]},
     parse=lambda x: x,
     shape=list[str],
 )
-NAMES = Kind(metavar="NAME", schema=BY.schema, parse=_listed, shape=list[str])
+NAMES = Kind(metavar="NAME,...", schema=BY.schema, parse=_named, shape=list[str])
 GROUP_KEYS = Kind(
     metavar="A,B,...",
     schema={

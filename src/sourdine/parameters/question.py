@@ -331,8 +331,8 @@ def _require_known(cls: type[Question], said: Mapping[str, Any]) -> None:
             meant = f"Did you mean {SYNONYMS[name]!r}?"
         if name in WEIGHTS:
             meant = (
-                "Only count, sum, mean, proportion, histogram, median, quantile and quantiles take "
-                "weights."
+                "Only count, sum, mean, variance, std, proportion, histogram, median, quantile, "
+                "quantiles and cdf take weights."
             )
         raise ParameterTypeError(
             name,

@@ -73,6 +73,7 @@ class RegisteringGuard(msgspec.Struct, forbid_unknown_fields=True, kw_only=True)
     column: Named | None = None
     loss: Literal["zero-one", "absolute"] = "zero-one"
     scale: Spelled | None = None
+    classes: Annotated[list[int | float | str], msgspec.Meta(min_length=2)] | None = None
     confidence: Spelled = 0.95
     step: Spelled | None = None
     blocks: Annotated[int, msgspec.Meta(ge=1, le=10**6)] | None = None
@@ -99,6 +100,7 @@ def registered_guard(said: RegisteringGuard) -> tuple[Guard, list[tuple[str, Row
         labels_at(said.source, said.column),
         loss=said.loss,
         scale=spelled(said.scale),
+        classes=said.classes,
         confidence=spelled(said.confidence),
         dependence=_dependence(said),
         error=spelled(said.error),

@@ -30,7 +30,7 @@ from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
     import os
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from numpy.typing import NDArray
@@ -395,6 +395,10 @@ class GuardedHoldout(GuardFacts):
         of the arrays of predictions and labels to a loss in [0, 1] for each row.
     scale
         The distance that counts as wholly wrong, for ``"absolute"``.
+    classes
+        What labels can be, from public knowledge, for ``"zero-one"``. Predictions of anything else
+        are refused, at no charge; without it they are mistakes, and charged, since which values
+        occur among the labels is private.
     baseline
         Predictions that the first new ones must beat; else the first ``confirm`` names them.
     ledger
@@ -434,6 +438,7 @@ class GuardedHoldout(GuardFacts):
         *,
         loss: object = "zero-one",
         scale: Number | None = None,
+        classes: Sequence[Any] | None = None,
         baseline: object = None,
         ledger: TranscriptLedger | None = None,
         confidence: Number | None = None,
@@ -448,7 +453,7 @@ class GuardedHoldout(GuardFacts):
                 "",
                 "Use GuardedHoldout([0, 1, 1]).",
             )
-        self._loss: Loss = read_loss(loss, scale, self._labels)
+        self._loss: Loss = read_loss(loss, scale, self._labels, classes)
         terms = {"confidence": confidence, "dependence": dependence, "error": error}
         self.ledger = read_ledger(len(self._labels), ledger, terms)
         self._store: Store = MemoryStore(self._baseline(baseline))
@@ -461,6 +466,7 @@ class GuardedHoldout(GuardFacts):
         *,
         loss: object = "zero-one",
         scale: Number | None = None,
+        classes: Sequence[Any] | None = None,
         baseline: object = None,
         confidence: Number = 0.95,
         dependence: Dependence | None = None,
@@ -477,6 +483,7 @@ class GuardedHoldout(GuardFacts):
             labels,
             loss=loss,
             scale=scale,
+            classes=classes,
             confidence=confidence,
             dependence=dependence,
             error=error,

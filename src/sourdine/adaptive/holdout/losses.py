@@ -62,16 +62,38 @@ class Loss(ABC):
 
 @dataclass(frozen=True, slots=True)
 class ZeroOne(Loss):
-    """1 where the prediction is not the label, else 0: the average is one minus the accuracy."""
+    """1 where the prediction is not the label, else 0: the average is one minus the accuracy.
 
+    Parameters
+    ----------
+    classes
+        What predictions may be, from public knowledge; None if that is not known.
+    """
+
+    classes: tuple[Any, ...] | None = None
     name: ClassVar[str] = "zero-one"
 
     def of(self, predictions: Labels, labels: Labels) -> Losses:
         return 1.0 - same(labels, predictions).astype(np.float64)
 
     def read(self, given: object, name: str, labels: Labels) -> Labels:
-        """Refuse fractions where all labels are whole: they are probabilities, right nowhere."""
+        """Refuse what is no class; without classes, fractions where all labels are whole.
+
+        Such fractions are probabilities, right nowhere. Which values occur among the labels is
+        private: without classes any other value is a mistake, and charged.
+        """
         column = Loss.read(self, given, name, labels)
+        if self.classes is not None:
+            known = set(self.classes)
+            row = next((i for i, v in enumerate(column.values.tolist()) if v not in known), None)
+            if row is not None:
+                raise ParameterError(
+                    name,
+                    "hold only the classes of the guard",
+                    f"another value in row {row + 1}",
+                    f"The classes are {', '.join(map(repr, self.classes[:SHOWN]))}"
+                    f"{', ...' if len(self.classes) > SHOWN else ''}. Nothing was charged.",
+                )
         if column.fractional and not labels.fractional:
             raise ParameterError(
                 name,
@@ -84,6 +106,10 @@ class ZeroOne(Loss):
     def levels(self, n: int) -> int:
         """Return n + 1: no mistake up to n of them."""
         return n + 1
+
+    def facts(self) -> dict[str, Any]:
+        listed = {} if self.classes is None else {"classes": list(self.classes)}
+        return {**Loss.facts(self), **listed}
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,8 +176,44 @@ class Own(Loss):
         )
 
 
-def read_loss(loss: object, scale: Number | None, labels: Labels) -> Loss:
+SHOWN = 5
+"""How many classes an error names."""
+
+
+def read_classes(classes: object, labels: Labels) -> tuple[Any, ...]:
+    """Return the classes, of the kind of the labels; whether all labels are among them is private.
+
+    Examples
+    --------
+    >>> read_classes(["0", "1"], Labels.read([1, 1, 0], "labels"))
+    (0, 1)
+    """
+    example = [0, 1] if labels.kind == NUMBER else ["yes", "no"]
+    hint = "Use {classes} from public knowledge."
+    if not isinstance(classes, (list, tuple)) or len(classes) < 2:
+        raise ParameterError(
+            "classes", "list at least two classes", given(classes), hint, classes=example
+        )
+    if labels.kind == NUMBER and all(isinstance(one, str) for one in classes):
+        found = Labels.written(classes, "classes", NUMBER)
+    else:
+        found = Labels.read(list(classes), "classes")
+    values = tuple(found.values.tolist())
+    if found.kind != labels.kind or not found.complete or len(set(values)) < len(values):
+        raise ParameterError(
+            "classes", f"be distinct {labels.kind}s, like the labels", given(classes), hint,
+            classes=example,
+        )  # fmt: skip
+    return values
+
+
+def read_loss(loss: object, scale: Number | None, labels: Labels, classes: object = None) -> Loss:
     """Return the loss that was asked for."""
+    if classes is not None and loss != ZeroOne.name:
+        raise ParameterError(
+            "classes", "be omitted unless the loss is 'zero-one'", "", "Omit {classes}.",
+            classes=LEFT_OUT,
+        )  # fmt: skip
     if isinstance(loss, Loss):
         return loss
     if isinstance(loss, str) and loss == "absolute":
@@ -181,7 +243,7 @@ def read_loss(loss: object, scale: Number | None, labels: Labels) -> Loss:
             scale=LEFT_OUT,
         )
     if isinstance(loss, str) and loss == "zero-one":
-        return ZeroOne()
+        return ZeroOne(None if classes is None else read_classes(classes, labels))
     if callable(loss):
         return _tried(Own(loss), labels)
     raise ParameterError(
@@ -195,7 +257,10 @@ def read_loss(loss: object, scale: Number | None, labels: Labels) -> Loss:
 
 def loss_of(facts: dict[str, Any]) -> Loss:
     """Return the loss that a file names."""
-    return Absolute(fraction(facts["scale"])) if facts["name"] == Absolute.name else ZeroOne()
+    if facts["name"] == Absolute.name:
+        return Absolute(fraction(facts["scale"]))
+    classes = facts.get("classes")
+    return ZeroOne(None if classes is None else tuple(classes))
 
 
 def _tried(loss: Own, labels: Labels) -> Own:

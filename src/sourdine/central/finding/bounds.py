@@ -16,6 +16,7 @@ from sourdine.central.finding.two_stage import TwoStage
 from sourdine.central.groups import ByGroup
 from sourdine.central.parameters import EXAMPLES, rounded
 from sourdine.central.quantiles.points import Reader
+from sourdine.errors import ParameterError
 from sourdine.exact import rational
 from sourdine.frames.cells import HIGHEST, Edges, Octaves, Ticks
 from sourdine.frames.memory import DATES
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.central.regression import OfColumns
     from sourdine.central.statistic import Statistic
     from sourdine.central.table import Table
     from sourdine.errors import PythonWording
@@ -503,11 +505,13 @@ def _exact(x: Fraction) -> int | float | str:
     return float(x) if Fraction(float(x)) == x else str(x)
 
 
-# ---- Bounds of several columns of a table, each found once and used by all that is asked of it ---
+# ---- Bounds of several columns, each found once and used by all that is asked of it --------------
 #
-# A column of which k of m statistics are asked is searched as a mean with epsilon :math:`k/m` of
-# the whole would be (`BoundsFirst`), or as a sum if one is asked. Its search spends at most two
-# thirds of that; all that is left is shared by the statistics of the table.
+# A column of a table of which k of m statistics are asked is searched as a mean with epsilon
+# :math:`k/m` of the whole would be (`BoundsFirst`), or as a sum if one is asked; a column of a
+# regression on d - 1 others as a mean with epsilon :math:`1/d` of the whole. Its search spends at
+# most two thirds of that; all that is left is shared by the statistics of the table, or pays for
+# the sums of products.
 
 
 SHARED = "What is left of epsilon is shared so that the largest relative error is smallest."
@@ -515,13 +519,15 @@ SHARED = "What is left of epsilon is shared so that the largest relative error i
 
 @dataclass(frozen=True, kw_only=True)
 class ColumnsFirst(TwoStage):
-    """A table, the bounds of some of whose columns are sought.
+    """A table, or a statistic of several columns, the bounds of some of which are sought.
 
     Notes
     -----
     *Claim*: all parts together cost what the question says. *Checked by*
-    ``test_whole_tables_hold_on_neighbours``. *Claim*: no data make it fail. *Checked by*
-    ``test_nothing_in_the_data_makes_a_table_raise``.
+    ``test_whole_tables_hold_on_neighbours`` and
+    ``test_whole_calls_with_found_bounds_hold_on_neighbours``. *Claim*: no data make it fail.
+    *Checked by* ``test_nothing_in_the_data_makes_a_table_raise`` and
+    ``test_nothing_in_the_data_raises_where_bounds_are_found``.
 
     Examples
     --------
@@ -534,7 +540,7 @@ class ColumnsFirst(TwoStage):
     True
     """
 
-    question: Table
+    question: Table | OfColumns
 
     @property
     def what(self) -> str:
@@ -542,31 +548,30 @@ class ColumnsFirst(TwoStage):
 
     @cached_property
     def searches(self) -> dict[str, BoundsFirst]:
-        table, asked = self.question, dict(self.question.of)
-        all_of = sum(map(len, asked.values()))
+        question = self.question
         return {
-            column: BoundsFirst(
-                question=table.searching(column, Fraction(len(asked[column]), all_of))
-            )
-            for column in table.searched
+            column: BoundsFirst(question=question.searching(column)) for column in question.searched
         }
 
     @cached_property
-    def like(self) -> Table:
-        """The table on bounds of width 1, with what is left at least."""
+    def like(self) -> Table | OfColumns:
+        """The question on bounds of width 1, with what is left at least."""
         return self._settled({c: first.like for c, first in self.searches.items()}, LEAST)
 
     def check(self) -> None:
         self.question.check_columns()
         for first in self.searches.values():
-            first.check()
+            try:
+                first.check()
+            except ParameterError as error:
+                raise error.renamed(step="steps") from None
         _ = self.like
         for extremes in zip(*(first.extremes for first in self.searches.values()), strict=True):
             self._settled(dict(zip(self.searches, extremes, strict=True)), LEAST)
 
     @property
     def parts(self) -> tuple[Part, ...]:
-        """One promise: what the table may spend follows from what was found."""
+        """One promise: what the answer may spend follows from what was found."""
         return of_promise(self.question.cost)
 
     def find(self, data: Frame) -> dict[str, Any]:
@@ -577,17 +582,17 @@ class ColumnsFirst(TwoStage):
     def left(self, drawn: Mapping[str, Any]) -> Fraction:
         return self.question.epsilon - sum(map(_spent, drawn["found"].values()))
 
-    def settled(self, drawn: Mapping[str, Any]) -> Table:
-        """Return the table with the bounds found and the epsilon left."""
+    def settled(self, drawn: Mapping[str, Any]) -> Table | OfColumns:
+        """Return the question with the bounds found and the epsilon left."""
         own = {c: first.settled(drawn["found"][c]) for c, first in self.searches.items()}
         return self._settled(own, self.left(drawn) / self.question.epsilon)
 
-    def _settled(self, own: Mapping[str, Any], share: Fraction) -> Table:
-        table = self.question
-        bounds = dict(table.bounds) | {column: one.bounds for column, one in own.items()}
-        stepped = {c: one.step for c, one in own.items() if c in dict(table.steps)}
-        steps = dict(table.steps) | stepped
-        return table.changed(bounds=bounds, steps=steps, epsilon=table.epsilon * share)
+    def _settled(self, own: Mapping[str, Any], share: Fraction) -> Table | OfColumns:
+        asked = self.question
+        bounds = dict(asked.bounds) | {column: one.bounds for column, one in own.items()}
+        stepped = {c: one.step for c, one in own.items() if c in dict(asked.steps)}
+        steps = dict(asked.steps) | stepped
+        return asked.changed(bounds=bounds, steps=steps, epsilon=asked.epsilon * share)
 
     def found(self, drawn: Mapping[str, Any]) -> tuple[str, str]:
         firsts = self.searches.items()
@@ -597,12 +602,19 @@ class ColumnsFirst(TwoStage):
     def findings(self, release: Release) -> list[tuple[str, str]]:
         """Return what was found and spent, by column and by statistic."""
         estimator: Any = self.part(release).mechanism
-        table: Any = estimator.part if isinstance(estimator, ByGroup) else estimator
-        return [*super().findings(release), ("shares", f"epsilon: {table.spending}")]
+        part: Any = estimator.part if isinstance(estimator, ByGroup) else estimator
+        own = [("shares", f"epsilon: {part.spending}")] if self._shared else []
+        return [*super().findings(release), *own]
+
+    @property
+    def _shared(self) -> bool:
+        """Whether several statistics share what is left."""
+        return hasattr(type(self.question), "statistics")
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        return (*moved(self.like), SHARED, *self.like.explained(set(self.searches)))
+        shared = (SHARED,) if self._shared else ()
+        return (*moved(self.like), *shared, *self.like.explained(set(self.searches)))
 
     def _parts(self, n: int | None) -> dict[str, Fraction]:
         firsts = self.searches.items()

@@ -45,10 +45,9 @@ from sourdine.central.quantiles.methods import (
 from sourdine.central.quantiles.points import Reader
 from sourdine.central.quantiles.tree import Curve
 from sourdine.central.statistic import CHECK, GaussianReady, finished
-from sourdine.central.weights import Weighted
+from sourdine.central.weights import WeightedRanks
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import at_least, given, integer, one_of, positive
-from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters as read
 from sourdine.parameters import kinds
@@ -148,8 +147,6 @@ MOST_BRACKETED = 13
 """More quantiles than this have intervals from a whole distribution function."""
 BEYOND = (14, 30)
 """Brackets for a population aim so many times 1/epsilon further out, at least and at most."""
-WEIGHT_STEPS = 100
-"""Weights are rounded to a hundredth of the largest: ranks are counted in these steps."""
 KEPT = 8
 """So many brackets, for different numbers of records, are kept for the next draw."""
 MICROSECOND = dt.timedelta(microseconds=1)
@@ -164,7 +161,7 @@ OWN_METHOD = {"steps": "histogram", "rho": "inverse_sensitivity"}
 
 
 @frozen(slots=False)
-class Quantiles(Weighted, GaussianReady):
+class Quantiles(WeightedRanks, GaussianReady):
     r"""Quantiles of a column's present values, by one of many algorithms.
 
     The ``q``-quantile of ``n`` records is the record of number :math:`\lceil qn \rceil` in order.
@@ -346,11 +343,6 @@ class Quantiles(Weighted, GaussianReady):
         """Return the lattice points of ticks: an array, or a number where one order was given."""
         values = self.grid.values(ticks)
         return values[0].item() if isinstance(self.q, Fraction) else values
-
-    @staticmethod
-    def weight_grid(lower: Any, upper: Any) -> Grid:
-        """Return a coarse lattice: a record is as many equal ones as its weight has steps."""
-        return Grid(lower, upper, Fraction(upper) / WEIGHT_STEPS)
 
     @property
     def _about(self) -> int | None:

@@ -19,6 +19,13 @@ if TYPE_CHECKING:
 
 
 _INT64 = 2.0**63
+LARGEST = 500
+"""Expressions of more steps are left to NumPy: Polars copies what is written twice."""
+_REPEATED = {
+    "divide": 3, "quotient": 3, "remainder": 10, "round": 9, "whole": 9, "sqrt": 2, "instant": 2,
+    "among": 3,
+}  # fmt: skip
+"""How often a step writes its arguments at most, where that is more than once."""
 
 
 class NotInPolarsError(Exception):
@@ -52,14 +59,19 @@ class PolarsOf:
         return x.cast(self.pl.Datetime("us")) if node.type is Type.TIME else x
 
     def write(self, node: Formula) -> Any:
-        """Return an expression; raise `NotInPolarsError` if it would not be exact."""
+        """Return an expression; raise `NotInPolarsError` if it would not be exact, or too long."""
+        if node.size(_REPEATED) > LARGEST:
+            raise NotInPolarsError
+        return self._written(node)
+
+    def _written(self, node: Formula) -> Any:
         if node.operation == "column":
             return self._column(node.value, node.type)
         if node.operation == "constant":
             return self.pl.lit(node.value, self._of[node.type or Type.TEXT])
         if node.operation not in _STEPS:
             raise NotInPolarsError
-        own = [self.write(one) for one in node.arguments]
+        own = [self._written(one) for one in node.arguments]
         return _STEPS[node.operation](self, node, own)
 
     def _column(self, name: str, need: Type | None) -> Any:

@@ -50,7 +50,7 @@ from typing import TYPE_CHECKING, Any
 from attrs import field, frozen
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 
 class Type(Enum):
@@ -106,6 +106,23 @@ class Formula:
         yield self
         for one in self.arguments:
             yield from one
+
+    def size(self, repeated: Mapping[str, int]) -> int:
+        """Return how many steps it is written with.
+
+        Parameters
+        ----------
+        repeated
+            How often a step writes its arguments, where that is more than once.
+
+        Examples
+        --------
+        >>> x = Formula("column", value="x")
+        >>> Formula("abs", (Formula("negate", (x,)),)).size({"abs": 3})
+        7
+        """
+        below = sum(one.size(repeated) for one in self.arguments)
+        return 1 + repeated.get(self.operation, 1) * below
 
     @property
     def columns(self) -> tuple[str, ...]:

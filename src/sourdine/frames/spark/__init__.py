@@ -17,6 +17,7 @@ ANSI mode or on how often a task runs. PySpark is imported where it is needed.
 ``dataframe``  Spark data frames: the types of their columns, and whether reading them is repeatable
 ``engine``     the Spark engine: counts, exact sums and unit bounding inside Spark
 ``executors``  Python functions on Spark executors, and the interpreter that runs them
+``formulas``   formulas as Spark expressions, where these are exact
 ``opening``    opening a Spark session, and a folder or table in it, where there is no data frame
                yet
 =============  =====================================================================================

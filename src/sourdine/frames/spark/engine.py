@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
+from attrs import evolve
 
 from sourdine.calendar import DAY, NOWHERE
 from sourdine.errors import ParameterError
@@ -32,7 +34,7 @@ from sourdine.frames.spark.executors import Chosen, Texts, Work, decoded, mapped
 from sourdine.frames.units import MOST, NARROW, chosen, sort_key, start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -42,6 +44,7 @@ if TYPE_CHECKING:
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.frames.spark.cells import SparkKey
+    from sourdine.frames.spark.formulas import SparkOf
 
     Whole = NDArray[np.int64]
     Ranges = tuple[tuple[int, int], ...]
@@ -819,22 +822,58 @@ class Spark(Engine):
         return self._read(bounded(self._frame, self._e, self._placed_kinds, place, rows, key))
 
     def derived(self, formulas: Formulas) -> Spark:
+        """Return filtered rows with derived columns.
+
+        Spark computes what it computes exactly as NumPy; executors compute the rest by NumPy, of
+        the rows that its filter keeps.
+        """
+        from sourdine.frames.spark.formulas import NotInSparkError
+
+        to, own, rest = self.expressions, {}, {}
+        for name, node in formulas.columns.items():
+            try:
+                own[name] = to.column(node)
+            except NotInSparkError:
+                rest[name] = node
+        where, rows = formulas.where, self._frame
+        if where is not None:
+            with suppress(NotInSparkError):
+                rows, where = rows.filter(to.write(where)), None
+        places = {name: f"d{len(self._place)}x{i}" for i, name in enumerate(formulas.columns)}
+        added = [x.alias(places[name]) for name, x in own.items()]
+        engine = self._other(rows.select("*", *added) if added else rows)
+        engine._place = {**self._place, **{name: places[name] for name in own}}  # noqa: SLF001
+        engine._with_types(own)  # noqa: SLF001
+        if not rest and where is None:
+            return engine
+        return engine._by_numpy(evolve(formulas, where=where, columns=rest), places)  # noqa: SLF001
+
+    @property
+    def expressions(self) -> SparkOf:
+        """What writes formulas as expressions of Spark."""
+        from sourdine.frames.spark.formulas import SparkOf
+
+        return SparkOf(self._e, self._place, self._kinds)
+
+    def _with_types(self, names: Iterable[str]) -> None:
+        """Note the types of columns that were added to the frame."""
+        types = {name: self._frame.schema[self._place[name]].dataType for name in names}
+        self._kinds = {**self._kinds, **{name: kind_of(own) for name, own in types.items()}}
+        self._types = {**self._types, **{name: declared(own) for name, own in types.items()}}
+
+    def _by_numpy(self, formulas: Formulas, all_places: Mapping[str, str]) -> Spark:
         """Return filtered rows with derived columns, which executors compute by NumPy."""
         rows = plain(self._frame, self._e, self._placed_kinds)
-        places = {name: f"d{len(self._place)}x{i}" for i, name in enumerate(formulas.columns)}
-        types, kinds = type(rows.schema)(list(rows.schema.fields)), {}
+        places = {name: all_places[name] for name in formulas.columns}
+        types = type(rows.schema)(list(rows.schema.fields))
         for name, place in places.items():
             node = formulas.columns[name]
-            written = _SPARK_TYPES[node.type.name] if node.type else ""
-            types = types.add(place, written)
-            kinds[name] = kind_of(types[place].dataType)
+            types = types.add(place, _SPARK_TYPES[node.type.name] if node.type else "")
         names = {place: name for name, place in self._place.items() if name in self._kinds}
         work = Formulated(names, formulas, places, self.reading)
         engine = self._read(mapped(rows, work, types))
         engine._place = {**self._place, **places}  # noqa: SLF001
-        engine._kinds = {**engine._kinds, **kinds}  # noqa: SLF001
-        added = {name: declared(types[place].dataType) for name, place in places.items()}
-        engine._types = {**self._types, **added}  # noqa: SLF001
+        engine._with_types(places)  # noqa: SLF001
         return engine
 
     def reduced(self, how: Reduction) -> Engine:

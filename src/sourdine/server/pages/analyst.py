@@ -391,10 +391,14 @@ def _promise(planned: Mapping[str, Any]) -> tuple[str, str]:
     ('within 0.304', 'percentage points of the 25th percentile')
     >>> _promise({"question": {"statistic": "count"}, "error": 20.5, "ranks": False})
     ('± 20.5', 'records')
+    >>> asked = {"statistic": "histogram", "weights": "w"}
+    >>> _promise({"question": asked, "error": 20.5, "ranks": False})
+    ('± 20.5', 'of weight')
     """
     asked, error = planned["question"], planned["error"]
     if not planned["ranks"] or not isinstance(error, (int, float)):
-        return f"± {upward(error)}", "records" if asked["statistic"] in RECORDS else ""
+        unit = "of weight" if asked.get("weights") else "records"
+        return f"± {upward(error)}", unit if asked["statistic"] in RECORDS else ""
     orders = asked.get("q", 0.5)
     orders = orders if isinstance(orders, list) else [orders]
     whose = f"the {_ordinal(orders[0])} percentile" if len(orders) == 1 else "each percentile"
