@@ -444,7 +444,7 @@ class Table(Statistic):
         own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}
         if self.finds:
             own["delta"] = self.delta
-        return kind(column=column, epsilon=self.epsilon * share, **own).of_private_number()
+        return kind(column=column, epsilon=self.epsilon * share, **own).of_private_number
 
     def check(self) -> None:
         self.check_columns()
@@ -508,7 +508,7 @@ class Table(Statistic):
             asked = Quantiles(orders, column=column, **own)
             return asked.one_of(sum(len(words) for _, words in self.of))
         try:
-            return NUMERIC[word](column=column, **own).of_private_number()
+            return NUMERIC[word](column=column, **own).of_private_number
         except ParameterError as error:
             if error.name != "step":
                 raise
