@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import sourdine as sd
 from sourdine.cli.app import app
-from sourdine.cli.command import complain
+from sourdine.cli.output import complain
 
 SOURDINE = (sys.executable, "-c", "from sourdine.cli import main; main()")
 

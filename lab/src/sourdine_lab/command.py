@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.cli.command import complain
+from sourdine.cli.output import complain
 from sourdine.errors import ParameterError, SourdineError
 
 if TYPE_CHECKING:

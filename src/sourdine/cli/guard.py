@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.cli.command import Terminal, complain, written
 from sourdine.cli.options import reads_text
+from sourdine.cli.output import Terminal, complain, written
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.frames.engine import listed_columns
 from sourdine.frames.frame import Frame
-from sourdine.frames.reading import NAMELESS
+from sourdine.frames.paths import NAMELESS
 
 if TYPE_CHECKING:
     from sourdine.adaptive.answers import AdaptiveAnswer

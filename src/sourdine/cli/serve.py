@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sourdine.cli.command import ShellWording, Terminal
 from sourdine.cli.guard import Blocked, Chained, Confidence, Declared, read_number, term
-from sourdine.cli.options import reads_text
-from sourdine.cli.output import print_table
+from sourdine.cli.options import ShellWording, reads_text
+from sourdine.cli.output import Terminal, print_table
 from sourdine.cli.survey import LOOPBACK, Port, read_port, say, whole
 from sourdine.errors import ExistingFileError, MissingExtraError, ParameterError, SourdineError
 from sourdine.exact import one_of

@@ -9,9 +9,8 @@ from urllib.parse import urlsplit
 
 import typer
 
-from sourdine.cli.command import Terminal
 from sourdine.cli.guard import read_number
-from sourdine.cli.output import print_sheet
+from sourdine.cli.output import Terminal, print_sheet
 from sourdine.errors import ExistingFileError, ParameterError, SourdineError
 from sourdine.exact import integer
 
