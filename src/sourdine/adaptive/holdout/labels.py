@@ -15,7 +15,8 @@ import numpy as np
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.frames.frame import Frame
 from sourdine.frames.memory import DATES, NUMBERS
-from sourdine.frames.reading import Reading, is_path
+from sourdine.frames.paths import is_path
+from sourdine.frames.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
