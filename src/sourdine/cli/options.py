@@ -16,12 +16,20 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from sourdine.cli.output import complain
-from sourdine.errors import LEFT_OUT, ParameterError, PythonWording, SourdineError, literal
+from sourdine.errors import (
+    LEFT_OUT,
+    ParameterError,
+    PythonWording,
+    SourdineError,
+    close_matches,
+    literal,
+)
 from sourdine.exact import given
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import Reading
 from sourdine.parameters import kinds
 from sourdine.parameters.kinds import DATA, PRIVACY, WHAT, apart
+from sourdine.parameters.question import SYNONYMS
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -573,7 +581,7 @@ class ShellCommand(TyperCommand):
 
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """Return the words of the usage line, without braces around arguments."""
-        return [piece.strip("{}") for piece in super().collect_usage_pieces(ctx)]
+        return [re.sub(r"^\{(.*)\}", r"\1", piece) for piece in super().collect_usage_pieces(ctx)]
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words; two numbers may be joined by a comma."""
@@ -584,6 +592,11 @@ class ShellCommand(TyperCommand):
             return super().parse_args(ctx, words)
         except SourdineError as error:
             raise self._worded(error) from None
+        except Exception as error:
+            unknown: Any = error
+            if hasattr(unknown, "possibilities"):  # of an option that there is not
+                unknown.possibilities = self._resembling(unknown.option_name)
+            raise
 
     def invoke(self, ctx: Any) -> Any:
         """Run; an error is worded for the shell, and Ctrl-C is not one."""
@@ -597,6 +610,15 @@ class ShellCommand(TyperCommand):
             raise typer.Exit(INTERRUPTED) from None
         finally:
             SPOKEN.reset(spoken)
+
+    def _resembling(self, typed: str) -> list[str]:
+        """Return the options that begin like an unknown one, or else resemble it."""
+        known = {flag.lstrip("-"): flag for p in self.params for flag in p.opts if flag[:2] == "--"}
+        bare = typed.lstrip("-")
+        near = [name for name in known if name.startswith(bare)]
+        synonym = SYNONYMS.get(bare.replace("-", "_"), "")
+        near = near or [synonym] * (synonym in known) or close_matches(bare, known)
+        return [known[name] for name in near]
 
     def _require_once(self, words: list[str]) -> None:
         """Refuse an option that is given again and would replace the first."""

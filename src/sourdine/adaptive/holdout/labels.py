@@ -240,7 +240,10 @@ def _one_column(labels: object, name: str) -> Frame:
         raise ParameterError(
             name, "hold one value for each row", f"an array of shape {labels.shape}", _HINT
         )
-    frame = Frame(labels)
+    try:
+        frame = Frame(labels)
+    except ParameterTypeError as error:
+        raise error.renamed(data=name) from None
     if len(frame.columns) != 1:
         raise ParameterError(
             name,
