@@ -53,8 +53,11 @@ from sourdine.cli.options import (
     UNMARKED,
     WHERE,
     Option,
+    argument,
     command,
     declared,
+    flag,
+    option,
     speaks_shell,
 )
 from sourdine.cli.output import complain, give_up
@@ -294,9 +297,10 @@ def _lazily(name: str, cls: type[Statistic]) -> Callable[..., None]:
 UNFORESEEN = 70
 """The exit status of an error that nobody foresaw: 1 would be a verdict."""
 
-ABOUT = typer.Option(
-    metavar="PATH",
-    help="A TOML file with further facts for the report: purpose, contact, legal basis and so on.",
+Releases = Annotated[list[int], option("NUMBER", "The number of releases. May be repeated.")]
+ABOUT = option(
+    "PATH",
+    "A TOML file with further facts for the report: purpose, contact, legal basis and so on.",
 )
 
 app = typer.Typer(
@@ -339,12 +343,11 @@ def _root(
 
 @app.command()
 def ledger(
-    path: Annotated[Path, typer.Argument(help="The ledger file.", metavar="LEDGER")],
+    path: Annotated[Path, argument("LEDGER", "The ledger file.")],
     *,
-    json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
     report: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Write a report to this .html, .md or .json file."),
+        Path | None, option("PATH", "Write a report to this .html, .md or .json file.")
     ] = None,
     about: Annotated[Path | None, ABOUT] = None,
 ) -> None:
@@ -360,21 +363,14 @@ def ledger(
 
 @app.command()
 def disclose(
-    path: Annotated[Path | None, typer.Argument(help="The ledger file.", metavar="LEDGER")] = None,
+    path: Annotated[Path | None, argument("LEDGER", "The ledger file.")] = None,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", metavar="PATH", help="The entry, a YAML file. Printed by default."
-        ),
+        Path | None, option("PATH", "The entry, a YAML file. Printed by default.", "--out", "-o")
     ] = None,
     about: Annotated[Path | None, ABOUT] = None,
-    check: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Check an entry instead of writing one.")
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Overwrite an existing file.")
-    ] = False,
+    check: Annotated[Path | None, option("PATH", "Check an entry instead of writing one.")] = None,
+    overwrite: Annotated[bool, flag("--overwrite", "Overwrite an existing file.")] = False,
 ) -> None:
     """Write or check an entry for the registry of deployments of differential privacy.
 
@@ -387,18 +383,14 @@ def disclose(
 
 @app.command()
 def explain(
-    epsilon: Annotated[str, typer.Argument(help="The epsilon of one release.", metavar="EPSILON")],
+    epsilon: Annotated[str, argument("EPSILON", "The epsilon of one release.")],
     *,
-    delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta of one release.")] = "0",
-    releases: Annotated[
-        list[int],
-        typer.Option(metavar="NUMBER", help="The number of releases. May be repeated."),
-    ] = [1, 10, 100],  # noqa: B006 - typer copies it
+    delta: Annotated[str, option("NUMBER", "The delta of one release.")] = "0",
+    releases: Releases = [1, 10, 100],  # noqa: B006 - typer copies it
     plot: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="Save a plot to this .png, .svg or .html file."),
+        str | None, option("PATH", "Save a plot to this .png, .svg or .html file.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
 ) -> None:
     """Explain what an epsilon means for one person, in odds and probabilities. Reads no data."""
     from sourdine.cli.statistics import run_explain as run
@@ -410,15 +402,11 @@ def explain(
 def plot(
     file: Annotated[
         Path,
-        typer.Argument(
-            help="A file saved with --json: a release, a plan, estimates or a density.",
-            metavar="FILE",
-        ),
+        argument("FILE", "A file saved with --json: a release, a plan, estimates or a density."),
     ],
     *,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The plot, a .png, .svg or .html file.", metavar="PATH"),
+        Path | None, option("PATH", "The plot, a .png, .svg or .html file.", "--out", "-o")
     ] = None,
 ) -> None:
     """Plot a saved result. This costs no further epsilon."""
@@ -430,15 +418,14 @@ def plot(
 @app.command()
 def audit(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(help="The mechanisms to audit. Defaults to all.", metavar="NAMES"),
+        list[str] | None, argument("NAMES", "The mechanisms to audit. Defaults to all.")
     ] = None,
     *,
     thorough: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--thorough",
-            help="Run the whole conformance suite as well: draws for all inputs, releases one by "
+            "Run the whole conformance suite as well: draws for all inputs, releases one by "
             "one, error bounds. Takes several times as long.",
         ),
     ] = False,
@@ -455,9 +442,7 @@ def audit(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder for the plot.", metavar="FOLDER")] = Path(
-        "demo"
-    ),
+    out: Annotated[Path, option("FOLDER", "The folder for the plot.")] = Path("demo"),
 ) -> None:
     """Release the mean, deciles and a histogram of 247,696 wages under one epsilon, with a plot."""
     from sourdine.cli.demo import run

@@ -107,6 +107,21 @@ OUTPUT, READ = "Output", "Text format"
 SHORT = {"column": "-c", "epsilon": "-e", "q": "-q"}
 
 
+def argument(metavar: str, text: str) -> Any:
+    """Return an argument of a command, for an annotation."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
+def option(metavar: str, text: str, *flags: str, panel: str | None = None) -> Any:
+    """Return an option of a command, for an annotation; its flag defaults to its name."""
+    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=panel)
+
+
+def flag(name: str, text: str, *, panel: str | None = None) -> Any:
+    """Return an option without a value, for an annotation."""
+    return typer.Option(name, help=text, rich_help_panel=panel)
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """A parameter of a command: its name in Python, its kind and how a person types it."""
@@ -146,7 +161,7 @@ def declared(parameter: Parameter) -> Option:
         info = typer.Option(*flags, help=parameter.help, rich_help_panel=parameter.group)
         return Option(parameter.name, bool | None, info)
     if parameter.kind is kinds.STATEMENT:
-        said = typer.Argument(help=parameter.help, metavar=parameter.kind.metavar)
+        said = argument(parameter.kind.metavar, parameter.help)
         return Option(parameter.name, str, said, inspect.Parameter.empty)
     kind = tuple[str, str] if parameter.kind.words == 2 else parameter.kind.shape
     info = typer.Option(
@@ -187,18 +202,18 @@ def _text(name: str, *flags: str, panel: str, metavar: str, text: str) -> Option
 
 
 def _flag(name: str, *, panel: str, text: str) -> Option:
-    info = typer.Option(f"--{name}", help=text, rich_help_panel=panel)
+    info = flag(f"--{name}", text, panel=panel)
     return Option(name, bool, info, default=False)
 
 
 FILE = Option(
     "file",
     str,
-    typer.Argument(
-        help="A CSV, Parquet, Excel, SPSS, SAS, Stata, JSON Lines or Arrow file, - for CSV from "
+    argument(
+        "FILE",
+        "A CSV, Parquet, Excel, SPSS, SAS, Stata, JSON Lines or Arrow file, - for CSV from "
         "standard input, or duckdb:///FILE#TABLE or postgresql://HOST/DATABASE#TABLE. Quote a "
         "pattern, such as 'year-*.parquet'.",
-        metavar="FILE",
     ),
     inspect.Parameter.empty,
 )
@@ -262,10 +277,10 @@ NAME = _text(
 NO_KEEP = Option(
     "no_keep",
     bool,
-    typer.Option(
+    flag(
         "--no-keep",
-        help="Do not store the released value in the ledger. Reports will not contain it.",
-        rich_help_panel=PRIVACY,
+        "Do not store the released value in the ledger. Reports will not contain it.",
+        panel=PRIVACY,
     ),
     default=False,
 )
@@ -282,11 +297,8 @@ UNIT = _text(
 BOUNDS = Option(
     "bounds",
     tuple[str, str] | None,
-    typer.Option(
-        "--bounds",
-        help="Public bounds, chosen without looking at the data.",
-        metavar="LOWER UPPER",
-        rich_help_panel=WHAT,
+    option(
+        "LOWER UPPER", "Public bounds, chosen without looking at the data.", "--bounds", panel=WHAT
     ),
 )
 EPSILON = _text(
@@ -299,12 +311,12 @@ METHOD = _text(
 SCHEMA = Option(
     "schema",
     str,
-    typer.Option(
+    option(
+        "PATH",
+        "A TOML or JSON file with columns and epsilon; 'sourdine schema' writes a template.",
         "--schema",
         "-s",
-        help="A TOML or JSON file with columns and epsilon; 'sourdine schema' writes a template.",
-        metavar="PATH",
-        rich_help_panel=PRIVACY,
+        panel=PRIVACY,
     ),
     inspect.Parameter.empty,
 )
@@ -324,13 +336,7 @@ UNMARKED = _flag(
 OUT = Option(
     "out",
     str,
-    typer.Option(
-        "--out",
-        "-o",
-        help="The file to write, CSV or Parquet.",
-        metavar="PATH",
-        rich_help_panel=OUTPUT,
-    ),
+    option("PATH", "The file to write, CSV or Parquet.", "--out", "-o", panel=OUTPUT),
     inspect.Parameter.empty,
 )
 NEW_SCHEMA = _text(
@@ -356,30 +362,25 @@ WHERE = _text(
 PAIR = Option(
     "pair",
     list[str] | None,
-    typer.Option(
-        "--pair",
-        help="Two columns to cross-tabulate. May be repeated.",
-        metavar="NAME,NAME",
-        rich_help_panel=WHAT,
-    ),
+    option("NAME,NAME", "Two columns to cross-tabulate. May be repeated.", "--pair", panel=WHAT),
 )
 ANSWER = Option(
     "answer",
     list[str] | None,
-    typer.Option(
+    option(
+        "NAME=VALUE",
+        "An answer. May be repeated. Without any, standard input is read.",
         "--answer",
         "-a",
-        help="An answer. May be repeated. Without any, standard input is read.",
-        metavar="NAME=VALUE",
-        rich_help_panel=DATA,
+        panel=DATA,
     ),
 )
 REPORTS = Option(
     "files",
     list[str] | None,
-    typer.Argument(
-        help="Files of reports (JSON lines, Arrow or Parquet) or aggregates; - for standard input.",
-        metavar="FILES",
+    argument(
+        "FILES",
+        "Files of reports (JSON lines, Arrow or Parquet) or aggregates; - for standard input.",
     ),
 )
 AGGREGATE = _text(
@@ -398,11 +399,8 @@ MEMORY = _text(
 ROUND = Option(
     "round",
     int | None,
-    typer.Option(
-        "--round",
-        help="The round of a survey with several rounds, starting at 1.",
-        metavar="NUMBER",
-        rich_help_panel=WHAT,
+    option(
+        "NUMBER", "The round of a survey with several rounds, starting at 1.", "--round", panel=WHAT
     ),
 )
 LOSS = _text(
@@ -429,10 +427,9 @@ READING = (
     Option(
         "quotes",
         bool | None,
-        typer.Option(
+        flag(
             "--quotes/--no-quotes",
-            help="Whether cells may be quoted. Without quotes, every line is a record.",
-            rich_help_panel=READ,
+            "Whether cells may be quoted. Without quotes, every line is a record.", panel=READ,
         ),
     ),
     _text(
@@ -460,10 +457,7 @@ OVERWRITE = _flag(
 )
 JSON = _flag("json", panel=OUTPUT, text="Print only JSON on standard output.")
 PLOT = _text(
-    "plot",
-    panel=OUTPUT,
-    metavar="PATH",
-    text="Save a plot to this .png, .svg or .html file.",
+    "plot", panel=OUTPUT, metavar="PATH", text="Save a plot to this .png, .svg or .html file."
 )
 
 
