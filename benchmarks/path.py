@@ -128,10 +128,10 @@ def calls() -> Iterator[dict[str, tuple[Callable[[], object], int | None]]]:
         np.savetxt(folder / "f.csv", X, header="x", comments="")
         words = ("--column", "x", "--bounds", "0,100", "--epsilon", "1")
         found: dict[str, tuple[Callable[[], object], int | None]] = {
-            "count": (lambda: sd.count(X, epsilon=1), 10),
+            "count": (lambda: sd.count(X, epsilon=1), 11),
             "mean": (lambda: sd.mean(X, bounds=(0, 100), epsilon=1), 12),
             "median": (lambda: sd.median(X, bounds=(0, 100), epsilon=1), None),
-            "deciles": (lambda: sd.quantiles(X, DECILES, bounds=(0, 100), epsilon=1), 20),
+            "deciles": (lambda: sd.quantiles(X, DECILES, bounds=(0, 100), epsilon=1), 18),
             "sanitize": (sanitize, 18),
             "sourdine mean": (typed("mean", str(folder / "f.csv"), *words), 28),
         }

@@ -185,15 +185,17 @@ def test_a_run_writes_page_figures_numbers_and_seed(lab, room, tmp_path):
     assert told.returncode == 0, told.stderr
     assert room
     assert "1 figure: open" in told.stdout
-    assert (tmp_path / "figures" / "today-mean.png").read_bytes().startswith(b"\x89PNG")
-    assert "<svg" in (tmp_path / "figures" / "today-mean.svg").read_text()
-    table = Table.read(tmp_path / "numbers" / "today-mean.csv")
+    assert not (tmp_path / "figures").exists(), "that is for the usual seed"
+    (folder,) = tmp_path.glob("with-*seed-3*")
+    assert (folder / "figures" / "today-mean.png").read_bytes().startswith(b"\x89PNG")
+    assert "<svg" in (folder / "figures" / "today-mean.svg").read_text()
+    table = Table.read(folder / "numbers" / "today-mean.csv")
     assert set(table["method"]) == {"Laplace", "staircase", "Gaussian, classic", "Gaussian, tight"}
-    page = (tmp_path / "run.html").read_text()
+    page = (folder / "run.html").read_text()
     assert "quick run, seed 3" in page
     seeds = {json.loads(p.read_text())["seed"] for p in tmp_path.glob("parts/*/*.json")}
     assert seeds == {3}
-    assert not (tmp_path / "claims.json").exists(), "that is for a run of everything"
+    assert not (folder / "claims.json").exists(), "that is for a run of everything"
 
 
 def test_the_real_command_lists_and_refuses(tmp_path):

@@ -174,6 +174,13 @@ __all__ = [
 ]
 
 
+_ELSEWHERE = {
+    "average": "mean", "avg": "mean", "var": "variance", "stdev": "std", "hist": "histogram",
+    "percentile": "quantile", "percentiles": "quantiles", "corr": "correlation",
+}  # fmt: skip
+"""What statistics are called in other libraries."""
+
+
 def __getattr__(name: str) -> Any:
     """Load a package when it is first asked for, so that ``import sourdine`` stays quick."""
     if name in _PACKAGES:
@@ -187,6 +194,8 @@ def __getattr__(name: str) -> Any:
             globals()[name] = functions[name]
             return functions[name]
     text = f"module 'sourdine' has no attribute {name!r}"
+    if name in _ELSEWHERE:
+        text = f"{text}. Did you mean {_ELSEWHERE[name]!r}?"
     raise AttributeError(text, name=name, obj=sys.modules[__name__])  # Python adds "Did you mean"
 
 

@@ -17,19 +17,20 @@ from typing import TYPE_CHECKING, Any
 from sourdine.calendar import ISO, DateFormat
 from sourdine.errors import ParameterError
 from sourdine.exact import given
-from sourdine.frames.databases import is_address, shown_source
 from sourdine.frames.files import TextFile
 from sourdine.frames.formats import ReadstatFile, json_records, worksheets
 from sourdine.frames.frame import Frame
-from sourdine.frames.reading import (
+from sourdine.frames.paths import (
     CSV,
     EXCEL,
     JSON_LINES,
     LINES,
     READSTAT,
-    Reading,
+    is_address,
+    shown_source,
     split_sheet,
 )
+from sourdine.frames.reading import Reading
 from sourdine.frames.text_files import header, open_bytes, records
 from sourdine.results.tables import Displayable, Sheet
 

@@ -18,7 +18,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from inspect import getattr_static
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from sourdine.central import (
@@ -79,20 +78,6 @@ class Statistics(ABC, Generic[R]):
     regression = QuestionMethod(Regression)
     table = QuestionMethod(Table)
     sql = QuestionMethod(Sql)
-
-    def of(self, asked: Mapping[str, Any]) -> R:
-        """Ask a question given as JSON.
-
-        Parameters
-        ----------
-        asked
-            The name as ``"statistic"``, one of the methods of this class, and the parameters.
-        """
-        name, typed = apart(asked)
-        method = getattr_static(type(self), name, None) if isinstance(name, str) else None
-        return self._ask(
-            method.statistic if isinstance(method, QuestionMethod) else named(name), typed
-        )
 
     @abstractmethod
     def _ask(self, cls: type[Question], typed: dict[str, Any]) -> R:
@@ -177,14 +162,19 @@ def named(name: object) -> type[Statistic]:
     'mean'
     """
     if not isinstance(name, str) or name not in STATISTICS:
-        raise ParameterError(
-            "statistic",
-            f"be one of {', '.join(STATISTICS)}",
-            given(name),
-            "Use {statistic}.",
-            statistic="count",
-        )
+        raise unknown_statistic(name)
     return STATISTICS[name]
+
+
+def unknown_statistic(name: object) -> ParameterError:
+    """Return the error for a name that no statistic has."""
+    return ParameterError(
+        "statistic",
+        f"be one of {', '.join(STATISTICS)}",
+        given(name),
+        "Use {statistic}.",
+        statistic="count",
+    )
 
 
 def schema() -> dict[str, Any]:

@@ -260,3 +260,8 @@ def test_a_notebook_shows_a_guard_as_a_table():
     assert "<th>rows</th><td>1000</td>" in shown
     assert f"{guard.bits:.4g} bits in {len(guard.history)} answers" in shown
     assert f"{guard.remaining.bits:.4g} bits, or {guard.remaining.answers} answers" in shown
+
+
+def test_what_are_no_predictions_is_named():
+    with pytest.raises(ParameterTypeError, match="new must be a list, an array, a frame or a path"):
+        GuardedHoldout(LABELS).confirm(None)

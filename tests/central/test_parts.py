@@ -163,7 +163,7 @@ def test_found_rows_are_covered(rows):
 def test_a_file_of_texts_is_covered():
     """A number of records that is public in a frame may be private in a file: both are covered."""
     mean = question("mean", relation="substitute")
-    public, private = mean.own_parts, mean.of_private_number().own_parts
+    public, private = mean.own_parts, mean.of_private_number.own_parts
     assert public != private
     assert mean.parts == public  # its shift divides the other
     grid = question("mean-grid", relation="substitute")

@@ -17,7 +17,7 @@ from typer.main import get_command
 
 import sourdine as sd
 from sourdine.cli.app import app
-from sourdine.cli.command import complain
+from sourdine.cli.output import complain
 
 SOURDINE = (sys.executable, "-c", "from sourdine.cli import main; main()")
 
@@ -270,3 +270,18 @@ def test_help_shows_no_types_of_python(name, command, capsys):
     with pytest.raises(SystemExit):
         command.main(["--help"], name)
     assert not re.findall(r"<(str|path|int|float|text|bool)>", capsys.readouterr().out)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("--eps", "--epsilon"), ("--filter", "--where"), ("--boundss", "--bounds")]
+)
+def test_an_unknown_option_resembles_a_known_one(typed, meant, capsys):
+    with pytest.raises(SystemExit):
+        get_command(app).main(["mean", "people.csv", typed, "1"], "sourdine")
+    assert f"{typed} (Possible options: {meant}" in " ".join(capsys.readouterr().err.split())
+
+
+def test_an_argument_is_shown_without_braces(capsys):
+    with pytest.raises(SystemExit):
+        get_command(app).main(["lab", "run", "--help"], "sourdine")
+    assert "}" not in capsys.readouterr().out.split("Usage:")[1].split("\n")[0]

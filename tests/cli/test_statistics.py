@@ -16,7 +16,7 @@ from typer.main import get_command
 import sourdine as sd
 from sourdine.cli import output
 from sourdine.cli.app import app
-from sourdine.cli.command import ShellWording
+from sourdine.cli.options import ShellWording
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 
 AGE = ("-c", "age", "--bounds", "0", "120", "--step", "1")

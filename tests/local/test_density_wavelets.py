@@ -345,3 +345,15 @@ def test_printed_estimator_needs_very_many_people():
         errors.append(((found - f) ** 2).mean())
     assert np.mean(errors) == pytest.approx(10, abs=1)
     assert (f**2).mean() == pytest.approx(1.7, abs=0.05)
+
+
+@pytest.mark.parametrize("nu", [1, 101, 1e9])
+def test_a_nu_beyond_floats_is_refused(nu):
+    with pytest.raises(ParameterError, match="nu must be above 1 and at most 100"):
+        NoisyCoefficients(epsilon=1, constants="paper", nu=nu)
+    assert NoisyCoefficients(epsilon=1e4, constants="paper", nu=2, first=0, last=1).guarantee
+
+
+def test_the_largest_nu_is_a_number_or_too_much_noise():
+    with pytest.raises(ParameterError, match="the noise's scale must be below"):
+        _ = NoisyCoefficients(epsilon=1, constants="paper", nu=100, last=10).scales

@@ -127,3 +127,10 @@ def test_rare_pairs_of_few_people_are_covered():
         low, high = pair(*axes, tally, schema.guarantee).interval()
         hits += (low <= truth) & (truth <= high)
     assert (hits / SURVEYS).min() >= 0.95 - 5 * sqrt(0.95 * 0.05 / SURVEYS)
+
+
+def test_a_pair_is_no_column():
+    schema = Schema(age=Number(0, 9, missing=True), vote=Choice("a", "b", missing=True), epsilon=1)
+    estimates = schema.estimate({"age": [], "vote": []}, pairs=[("age", "vote")])
+    with pytest.raises(ParameterError, match=r"Use pair\(one, other\) for two columns together"):
+        _ = estimates["age", "vote"]

@@ -15,7 +15,7 @@ from typer.main import get_command
 
 import sourdine as sd
 from sourdine.cli.app import app
-from sourdine.cli.command import ShellWording
+from sourdine.cli.options import ShellWording
 from sourdine.errors import SourdineError
 from sourdine.questions import STATISTICS
 from typed_questions import DATA, MISTAKES, QUESTIONS, SHARED, Asked

@@ -83,11 +83,60 @@ def test_orders_have_names():
 
 @pytest.mark.parametrize(
     ("bounds", "shown"),
-    [((0, 120, 5), "(0, 120, 5)"), ("0-120", "'0-120'"), ([0], "0"), ("low", "'low'")],
+    [((0, 120, 5), "(0, 120, 5)"), ("0-120", "'0-120'"), ([0], "0")],
 )
 def test_bounds_that_are_none_are_shown(bounds, shown):
     error = ask(sd.mean, column="age", bounds=bounds, epsilon=1)
     assert str(error) == f"bounds must be two numbers, got {shown}. Use bounds=(0, 120)."
+
+
+def test_a_word_for_bounds_is_find():
+    error = ask(sd.mean, column="age", bounds="auto", epsilon=1)
+    assert "bounds must be two numbers, got 'auto'." in str(error)
+    assert "bounds='find' spends part of epsilon on finding them." in str(error)
+
+
+@pytest.mark.parametrize(
+    ("placed", "tries"),
+    [
+        ((0, 120, 1), {"bounds": (0, 120), "epsilon": 1}),
+        (("age", 0, 120), {"column": "age", "bounds": (0, 120)}),
+        ((1,), {"epsilon": 1}),
+    ],
+)
+def test_two_numbers_in_a_row_are_bounds(placed, tries):
+    assert ask(sd.mean, *placed).tries == tries
+
+
+@pytest.mark.parametrize("data", [[31, 47, 55], PEOPLE, PEOPLE["age"].to_numpy(), {"age": [1]}])
+def test_data_are_not_given_twice(data):
+    session = sd.Session(PEOPLE, epsilon=1)
+    for call in (session.mean, sd.plan.mean):
+        with pytest.raises(ParameterTypeError, match="a session holds its data, and plans take no"):
+            call(data, column="age", bounds=(0, 120), epsilon=1)
+
+
+def test_a_category_without_its_name():
+    assert ask(sd.proportion, "f", column="sex", epsilon=1).tries == {"category": "f"}
+
+
+def test_no_order_and_no_bins_are_told():
+    error = ask(sd.quantiles, [], column="age", bounds=(0, 120), epsilon=1)
+    assert str(error).startswith("q must hold at least one order. Use q=")
+    error = ask(sd.histogram, column="age", epsilon=1)
+    assert "got neither" not in str(error)
+
+
+@pytest.mark.parametrize(("name", "meant"), [("average", "mean"), ("hist", "histogram")])
+def test_statistics_of_other_libraries(name, meant):
+    with pytest.raises(AttributeError, match=f"'{name}'. Did you mean '{meant}'"):
+        getattr(sd, name)
+
+
+def test_a_chart_is_saved_where_the_first_argument_says():
+    release = sd.mean(PEOPLE, column="age", bounds=(0, 120), epsilon=1)
+    with pytest.raises(ParameterError, match=r"path must end in \.png, \.svg, \.pdf or \.html"):
+        release.plot("mean.doc")
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from serving import COLUMNS, Api, data_file, filled_store, problem, served
 from session_calls import AGES
 from sourdine.cli.app import app, narrowed
 from sourdine.errors import ParameterError
-from sourdine.frames.databases import source_name
+from sourdine.frames.paths import source_name
 from sourdine.privacy import Guarantee
 from sourdine.server.datasets import Registering, registered
 from sourdine.server.releases import lines_text

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.cli.command import complain
+from sourdine.cli.output import complain
 from sourdine.errors import ParameterError, SourdineError
 
 if TYPE_CHECKING:
@@ -118,8 +118,8 @@ def run(
 ) -> None:
     """Run experiments by name, claim (C11) or word ('figure 12'), and write run.html.
 
-    Claims given by number are checked too. Earlier results are reused. A run with --set writes to a
-    folder of its own inside the output folder.
+    Claims given by number are checked too. Earlier results are reused. A run with --set or
+    --seed writes to a folder of its own inside the output folder.
     """
     from sourdine_lab.claims import verdicts
     from sourdine_lab.registry import chosen
@@ -297,7 +297,7 @@ def _written(
 
     whole = out or Path("lab-report-quick" if quick else "lab-report")
     marks = ({"quick": "yes"} if quick else {}) | ({"seed": seed} if seed != 1 else {})
-    own = whole / folder_of({**given, **marks}) if given else whole
+    own = whole / folder_of({**(given or {}), **marks}) if given or seed != 1 else whole
     folder = _folder(own, "figures", "numbers")
     runner = Runner(whole / "parts", quick=quick, seed=seed, workers=workers, given=given or {})
     try:

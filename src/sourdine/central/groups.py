@@ -313,17 +313,13 @@ class ByGroup(Estimator):
         share = Fraction(1, 2) if whole.substitutes else Fraction(1)
         epsilon = whole.epsilon * share * (1 - FINDING if whole.finds else 1)
         delta = whole.delta * share * (Fraction(1, 2) if whole.finds else 1)
-        return (
-            whole.changed(
-                by=None,
-                keys=None,
-                other=False,
-                epsilon=epsilon,
-                delta=delta if whole.needs_delta else 0,
-            )
-            .of_private_number()
-            .one_of(self.planned_for)
-        )
+        return whole.changed(
+            by=None,
+            keys=None,
+            other=False,
+            epsilon=epsilon,
+            delta=delta if whole.needs_delta else 0,
+        ).of_private_number.one_of(self.planned_for)
 
     @cached_property
     def finder(self) -> NamedCounts:

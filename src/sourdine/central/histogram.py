@@ -235,7 +235,7 @@ class Histogram(Weighted):
             raise ParameterError(
                 "bins",
                 "be given, or {categories} instead, as neither is taken from the data",
-                "neither" if self.bins is None else "both",
+                "" if self.bins is None else "both",
                 "Use {bins} with {bounds}, a list of edges, or the categories alone.",
                 bins=10, bounds=(0, 100), **({} if self.bins is None else {"categories": LEFT_OUT}),
             )  # fmt: skip

@@ -409,6 +409,7 @@ class Mean(Stratified, GaussianReady):
         fixed = self.substitutes and self.alone and self.weights is None
         return fixed and self.missing != "exclude"
 
+    @cached_property
     def of_private_number(self) -> Self:
         if self.method == "octaves":
             return self

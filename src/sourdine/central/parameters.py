@@ -13,7 +13,6 @@ from sourdine.frames.memory import DATES, NESTED, NUMBERS, WORDS
 from sourdine.frames.reading import STANDARD
 from sourdine.noise import SYSTEM
 from sourdine.parameters import converters, kinds
-from sourdine.parameters import converters as grouping
 from sourdine.parameters.kinds import DATA, GROUPS, PRIVACY, param
 from sourdine.parameters.question import Question
 from sourdine.privacy import ADD_REMOVE, Relation
@@ -27,7 +26,7 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 
-# ---- The parameters that every statistic has, each declared once, and how groups go with keys ----
+# ---- The parameters that every statistic has, each declared once ---------------------------------
 
 
 @frozen(kw_only=True, slots=False)
@@ -153,13 +152,13 @@ class CommonParameters(Question):
         ),
     )  # fmt: skip
     by: str | tuple[str, ...] | None = field(
-        default=None, converter=grouping.by,
+        default=None, converter=converters.by,
         metadata=param(
             kinds.BY, "Compute the statistic for each group of these columns.", group=GROUPS
         ),
     )  # fmt: skip
     keys: Any = field(
-        default=None, converter=grouping.keys,
+        default=None, converter=converters.keys,
         metadata=param(
             kinds.GROUP_KEYS,
             "The groups of by. List them yourself, because which groups occur is private; or "
@@ -168,58 +167,10 @@ class CommonParameters(Question):
         ),
     )  # fmt: skip
     other: bool = field(
-        default=False, converter=grouping.other,
+        default=False, converter=converters.other,
         metadata=param(kinds.FLAG, "Add a group for rows with none of the keys.", group=GROUPS),
     )  # fmt: skip
     source: Source = field(default=SYSTEM, eq=False, repr=False)
-
-    def check_groups(self) -> None:
-        """Refuse keys without groups, groups without keys, and found keys without a delta."""
-        if self.by is None:
-            for name in ("keys", "other"):
-                if getattr(self, name):
-                    raise ParameterError(
-                        "by",
-                        "name the column that holds the keys",
-                        "",
-                        "Use {by}, for example.",
-                        by="region",
-                    )
-            return
-        if self.keys is None:
-            names = grouping.columns(self.by)
-            listed = ["a", "b"]
-            raise ParameterError(
-                "keys",
-                "list the groups",
-                "",
-                "Which groups occur is private, so list the possible ones from public "
-                "knowledge. Use {keys}; or {keys:unknown} with {delta}.",
-                delta=1e-6,
-                keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
-            )
-        object.__setattr__(self, "keys", grouping.matched(self.by, self.keys))
-        if self.other:
-            grouping.require_apart(self.keys)
-        if self.finds and not self.delta:
-            raise ParameterError(
-                "delta",
-                "be above 0 if keys are unknown: naming a key that only one person has would "
-                "reveal that person",
-                "0",
-                "List the keys, or use {delta}.",
-                delta=1e-6,
-            )
-
-    @property
-    def finds(self) -> bool:
-        """Whether the keys of groups are found by a private threshold."""
-        return isinstance(self.keys, str)
-
-    @property
-    def needs_delta(self) -> bool:
-        """Whether what draws one answer has a delta of its own."""
-        return False
 
 
 # ---- An epsilon that is found, not typed ---------------------------------------------------------

@@ -218,8 +218,9 @@ class Proportion(Stratified):
         """Whether the share is among n records, because the question says so."""
         return self.missing == "no" and self.n is not None
 
+    @cached_property
     def of_private_number(self) -> Self:
-        """Return the share among the values that are there, unless n is typed and public."""
+        """The share among the values that are there, unless n is typed and public."""
         if self.stated and self.alone:
             return self
         return attrs.evolve(self, missing="exclude", error=None)

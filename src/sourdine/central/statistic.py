@@ -21,6 +21,7 @@ from sourdine.central.parameters import CommonParameters, rounded, wrong_type
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given
 from sourdine.frames.cells import Octaves, Ticks
+from sourdine.frames.engine import Engine
 from sourdine.frames.frame import Frame
 from sourdine.frames.memory import ANYTHING, DATES, NUMBERS, TEXTS
 from sourdine.frames.people import PLAIN, Reduction, exponent
@@ -234,7 +235,7 @@ class Statistic(CommonParameters):
     """Whether the first of many groups can be printed without the others."""
 
     def __attrs_post_init__(self) -> None:
-        self.check_groups()
+        self._check_groups()
         if self.per_person is not None:
             self._check_persons()
         if not self.epsilon and self.target is not None:
@@ -252,6 +253,44 @@ class Statistic(CommonParameters):
         _ = self.reduction
         if not (self.finds or self.needs_delta):
             converters.unused(self.delta, "delta", "where nothing needs it")
+
+    def _check_groups(self) -> None:
+        """Refuse keys without groups, groups without keys, and found keys without a delta."""
+        if self.by is None:
+            for name in ("keys", "other"):
+                if getattr(self, name):
+                    raise ParameterError(
+                        "by",
+                        "name the column that holds the keys",
+                        "",
+                        "Use {by}, for example.",
+                        by="region",
+                    )
+            return
+        if self.keys is None:
+            names = grouping.columns(self.by)
+            listed = ["a", "b"]
+            raise ParameterError(
+                "keys",
+                "list the groups",
+                "",
+                "Which groups occur is private, so list the possible ones from public "
+                "knowledge. Use {keys}; or {keys:unknown} with {delta}.",
+                delta=1e-6,
+                keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
+            )
+        object.__setattr__(self, "keys", grouping.matched(self.by, self.keys))
+        if self.other:
+            grouping.require_apart(self.keys)
+        if self.finds and not self.delta:
+            raise ParameterError(
+                "delta",
+                "be above 0 if keys are unknown: naming a key that only one person has would "
+                "reveal that person",
+                "0",
+                "List the keys, or use {delta}.",
+                delta=1e-6,
+            )
 
     def _check_persons(self) -> None:
         """Refuse what does not go together with one value for each person."""
@@ -343,7 +382,7 @@ class Statistic(CommonParameters):
         estimator = self.estimator
         if estimator is not self:
             return estimator.parts
-        return widest(self.cost, self.own_parts, self.of_private_number().own_parts)
+        return widest(self.cost, self.own_parts, self.of_private_number.own_parts)
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -361,6 +400,16 @@ class Statistic(CommonParameters):
         return self.relation is SUBSTITUTE
 
     @property
+    def finds(self) -> bool:
+        """Whether the keys of groups are found by a private threshold."""
+        return isinstance(self.keys, str)
+
+    @property
+    def needs_delta(self) -> bool:
+        """Whether what draws one answer has a delta of its own."""
+        return False
+
+    @property
     def known(self) -> bool:
         """Whether the statistic takes the number of records for public."""
         return False
@@ -376,8 +425,9 @@ class Statistic(CommonParameters):
         """
         return self.by is None and self.unit is None and self.where is None
 
+    @cached_property
     def of_private_number(self) -> Self:
-        """Return the statistic for rows whose number is private."""
+        """The statistic for rows whose number is private."""
         return self
 
     def one_of(self, m: int) -> Self:
@@ -540,11 +590,14 @@ class Statistic(CommonParameters):
 
     def release(self, data: object) -> Release:
         """Draw and publish; what is spent is `cost`."""
-        frame, asked = self.selected(Frame(data, read=self.read).afresh()), self
+        frame = Frame(data, read=self.read)
+        if isinstance(data, (Frame, Engine)):  # it may hold answers to an earlier question
+            frame = frame.afresh()
+        frame, asked = self.selected(frame), self
         self.require_columns(frame)
         frame = frame.computed()
         if frame.parsed:
-            asked = self.of_private_number()
+            asked = self.of_private_number
         if self.reduction is not None:
             frame = frame.reduced(self.reduction)
         elif self.unit is not None and not converters.is_unknown(self.rows):

@@ -244,7 +244,7 @@ def searching(
     own |= {"bounds": dict(question.bounds)[column], "step": dict(question.steps).get(column)}
     if question.finds:
         own["delta"] = question.delta
-    return kind(column=column, epsilon=question.epsilon * share, **own).of_private_number()
+    return kind(column=column, epsilon=question.epsilon * share, **own).of_private_number
 
 
 def read_steps(x: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
@@ -515,7 +515,7 @@ class Table(Statistic):
             asked = Quantiles(orders, column=column, **own)
             return asked.one_of(sum(len(words) for _, words in self.of))
         try:
-            return NUMERIC[word](column=column, **own).of_private_number()
+            return NUMERIC[word](column=column, **own).of_private_number
         except ParameterError as error:
             if error.name != "step":
                 raise

@@ -3,12 +3,11 @@
 ==============  ====================================================================================
 ``app``         ``sourdine``: the commands of the shell, and those that plugins add
 ``audit``       ``sourdine audit``: one row a mechanism
-``command``     running a command: streams, the wording of errors, exit status
 ``demo``        ``sourdine demo``: mean, deciles and histogram of real wages under one total epsilon
 ``guard``       ``sourdine guard``: evaluation data that scripts and agents may ask
 ``ledger``      ``sourdine ledger`` and ``sourdine disclose``
-``options``     every option of the command line, and the commands of the statistics
-``output``      progress, tables and charts in a terminal, and ``sourdine plot``
+``options``     every option: how it is typed, parsed and named in errors
+``output``      standard streams, progress, tables and charts in a terminal, and ``sourdine plot``
 ``serve``       ``sourdine serve`` and the commands that fill a store
 ``statistics``  ``sourdine mean`` and the other statistics, ``plan`` and ``explain``
 ``survey``      ``sourdine survey``: write, check, open, serve and close a survey

@@ -4,26 +4,76 @@ from __future__ import annotations
 
 import sys
 from copy import copy
+from dataclasses import dataclass
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from traceback import extract_tb
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.main import get_command_name
 
-from sourdine.cli.command import complain, give_up, speaks_shell
 from sourdine.cli.guard import guard
-from sourdine.cli.options import add_local, add_plans, add_statistics
+from sourdine.cli.options import (
+    AGGREGATE,
+    ANSWER,
+    BOUNDS,
+    COLUMN,
+    DECILES,
+    DROP,
+    ENGINE,
+    EPSILON,
+    FILE,
+    JSON,
+    LEDGER,
+    LOSS,
+    MASTER,
+    MEMORY,
+    METHOD,
+    NAME,
+    NEW_SCHEMA,
+    NO_KEEP,
+    OUT,
+    OVERWRITE,
+    PAIR,
+    PLANNED_LEDGER,
+    PLOT,
+    QUARTILES,
+    READING,
+    REPORTS,
+    RESERVE,
+    ROUND,
+    SCHEMA,
+    SCHEMA_CARRIED,
+    TOTAL,
+    TOTAL_DELTA,
+    TOTAL_RHO,
+    UNIT,
+    UNMARKED,
+    WHERE,
+    Option,
+    argument,
+    command,
+    declared,
+    flag,
+    option,
+    speaks_shell,
+)
+from sourdine.cli.output import complain, give_up
 from sourdine.cli.serve import serve
 from sourdine.cli.survey import survey
 from sourdine.errors import BudgetExceededError, SourdineError
+from sourdine.parameters.question import parameters
+from sourdine.questions import QUESTIONS, STATISTICS
 from sourdine.version import __version__
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from typer.models import CommandInfo
+
+    from sourdine.central import Statistic
 
 
 # ---- Commands that other distributions add: entry points of the group ``sourdine.commands`` ------
@@ -85,15 +135,172 @@ def _saying(text: str) -> Callable[[], None]:
     return say
 
 
+# ---- The commands that publish or plan a statistic: their words, options and examples ------------
+
+
+RELEASED = (
+    "The file is read on this machine. The output may be published: the data of one person "
+    "change the odds of any output by a factor of at most e^epsilon."
+)
+PLANNED = (
+    "Computes the error for --epsilon, or the epsilon for --error. With --ledger and neither of "
+    "them, the plan is for the whole remaining budget. Spends nothing and reads no data."
+)
+
+
+RELEASING = (
+    *(LEDGER, TOTAL, TOTAL_DELTA, TOTAL_RHO, RESERVE, NAME, NO_KEEP),
+    *(JSON, PLOT),
+)
+PLANNING = (JSON, PLOT)
+SHORTCUTS = {"quantiles": (DECILES, QUARTILES)}
+"""Flags that stand for the values of a parameter."""
+
+
+def add_statistics(app: typer.Typer) -> None:
+    """Add a command for each statistic."""
+    for name, cls in QUESTIONS.items():
+        options = (FILE, ENGINE, MASTER, *_declared(cls), *READING, *RELEASING)
+        release, plan = cls.examples
+        planned = (f"sourdine plan {name} {plan}",) if plan else ()
+        examples = (f"sourdine {name} {release}", *planned)
+        _add(app, cls, RELEASED, options, examples, _lazily("run", cls))
+
+
+def add_plans(app: typer.Typer) -> None:
+    """Add a command that plans each statistic."""
+    for name, cls in STATISTICS.items():
+        example = f"sourdine plan {name} {cls.examples[1]}"
+        examples = (example, f"{example} --ledger people.ledger")
+        options = (*_declared(cls), PLANNED_LEDGER, *PLANNING)
+        _add(app, cls, PLANNED, options, examples, _lazily("run_plan", cls))
+
+
+def _declared(cls: type[Statistic]) -> tuple[Option, ...]:
+    return (*SHORTCUTS.get(cls.kind, ()), *(declared(p) for p in parameters(cls) if p.kind.words))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalCommand:
+    """A command that reads a table: what it does, what to know, its options and an example."""
+
+    name: str
+    text: str
+    more: str
+    options: tuple[Option, ...]
+    example: str
+
+
+LOCAL = (
+    LocalCommand(
+        name="inspect",
+        text="Inspect a file for unreadable cells and formats to declare (for the curator only).",
+        more="The output is not private and must not be published. It costs no privacy budget "
+        "and is not recorded in any ledger.",
+        options=(FILE, UNIT, *READING),
+        example="people.csv --unit patient",
+    ),
+    LocalCommand(
+        name="schema",
+        text="Write a schema template with the names of a table's columns.",
+        more="The types of a Parquet file are used. The types of a CSV file would have to be "
+        "guessed from its values, so they are left for you to fill in.",
+        options=(FILE, NEW_SCHEMA, *READING),
+        example="survey.csv -o schema.toml",
+    ),
+    LocalCommand(
+        name="sanitize",
+        text="Randomise every record of a table independently, according to a schema.",
+        more="The output has the same columns and may be shared. Sanitising the same records "
+        "again costs epsilon again.",
+        options=(FILE, SCHEMA, OUT, OVERWRITE, DROP, WHERE, ENGINE, MASTER, *READING),
+        example="survey.csv --schema schema.toml -o clean.csv",
+    ),
+    LocalCommand(
+        name="estimate",
+        text="Estimate shares, means and quartiles from a sanitised table, with intervals.",
+        more="This costs no further epsilon. The schema is read from the file itself or from a "
+        "file next to it; a file that was not sanitised is refused.",
+        options=(FILE, SCHEMA_CARRIED, PAIR, UNMARKED, JSON, PLOT),
+        example="clean.csv --pair age,vote --plot survey.png",
+    ),
+    LocalCommand(
+        name="report",
+        text="Randomise one person's answers and print the report to send.",
+        more="Run this on the person's own device. Answers are given as options, or as JSON "
+        "objects on standard input, one per line and person. An omitted question counts as "
+        "unanswered.",
+        options=(ANSWER, SCHEMA, MEMORY, ROUND),
+        example="--schema schema.toml --answer age=31 --answer vote=yes",
+    ),
+    LocalCommand(
+        name="collect",
+        text="Aggregate reports, and estimate from all of them.",
+        more="Malformed, foreign and duplicate reports are dropped and counted. With --aggregate "
+        "the counts are kept in a file, to which later reports are added.",
+        options=(REPORTS, SCHEMA, ROUND, AGGREGATE, PAIR, JSON, PLOT),
+        example="monday.jsonl --schema schema.toml --aggregate total.aggregate",
+    ),
+    LocalCommand(
+        name="density",
+        text="Estimate the density of a column under local privacy.",
+        more="Every value is randomised independently before it is used; epsilon is the cost per "
+        "person.",
+        options=(FILE, COLUMN, BOUNDS, EPSILON, METHOD, LOSS, *READING, *PLANNING),
+        example="people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
+    ),
+)
+
+
+def add_local(app: typer.Typer) -> None:
+    """Add the commands of local privacy."""
+    for each in LOCAL:
+        epilog = f"Example:\n\n$ sourdine {each.name} {each.example}"
+        app.command(
+            each.name, help=f"{each.text}\n\n{each.more}", short_help=each.text, epilog=epilog
+        )(command(_local(each), each.options))
+
+
+def _local(each: LocalCommand) -> Callable[..., None]:
+    def run(**given: Any) -> None:
+        getattr(import_module("sourdine.cli.tables"), each.name)(given)
+
+    return run
+
+
+def _add(
+    app: typer.Typer,
+    cls: type[Statistic],
+    promise: str,
+    options: tuple[Option, ...],
+    examples: tuple[str, ...],
+    run: Callable[..., None],
+) -> None:
+    epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples)
+    app.command(
+        cls.kind, help=f"{cls.text}\n\n{promise}", short_help=cls.text, epilog=epilog
+    )(command(run, options))  # fmt: skip
+
+
+def _lazily(name: str, cls: type[Statistic]) -> Callable[..., None]:
+    """Return what runs a command; its module is loaded when it is."""
+
+    def run(**given: Any) -> None:
+        getattr(import_module("sourdine.cli.statistics"), name)(cls, given)
+
+    return run
+
+
 # ---- ``sourdine``: what a person types in a terminal ---------------------------------------------
 
 
 UNFORESEEN = 70
 """The exit status of an error that nobody foresaw: 1 would be a verdict."""
 
-ABOUT = typer.Option(
-    metavar="PATH",
-    help="A TOML file with further facts for the report: purpose, contact, legal basis and so on.",
+Releases = Annotated[list[int], option("NUMBER", "The number of releases. May be repeated.")]
+ABOUT = option(
+    "PATH",
+    "A TOML file with further facts for the report: purpose, contact, legal basis and so on.",
 )
 
 app = typer.Typer(
@@ -136,12 +343,11 @@ def _root(
 
 @app.command()
 def ledger(
-    path: Annotated[Path, typer.Argument(help="The ledger file.", metavar="LEDGER")],
+    path: Annotated[Path, argument("LEDGER", "The ledger file.")],
     *,
-    json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
     report: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Write a report to this .html, .md or .json file."),
+        Path | None, option("PATH", "Write a report to this .html, .md or .json file.")
     ] = None,
     about: Annotated[Path | None, ABOUT] = None,
 ) -> None:
@@ -157,21 +363,14 @@ def ledger(
 
 @app.command()
 def disclose(
-    path: Annotated[Path | None, typer.Argument(help="The ledger file.", metavar="LEDGER")] = None,
+    path: Annotated[Path | None, argument("LEDGER", "The ledger file.")] = None,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", metavar="PATH", help="The entry, a YAML file. Printed by default."
-        ),
+        Path | None, option("PATH", "The entry, a YAML file. Printed by default.", "--out", "-o")
     ] = None,
     about: Annotated[Path | None, ABOUT] = None,
-    check: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="Check an entry instead of writing one.")
-    ] = None,
-    overwrite: Annotated[
-        bool, typer.Option("--overwrite", help="Overwrite an existing file.")
-    ] = False,
+    check: Annotated[Path | None, option("PATH", "Check an entry instead of writing one.")] = None,
+    overwrite: Annotated[bool, flag("--overwrite", "Overwrite an existing file.")] = False,
 ) -> None:
     """Write or check an entry for the registry of deployments of differential privacy.
 
@@ -184,18 +383,14 @@ def disclose(
 
 @app.command()
 def explain(
-    epsilon: Annotated[str, typer.Argument(help="The epsilon of one release.", metavar="EPSILON")],
+    epsilon: Annotated[str, argument("EPSILON", "The epsilon of one release.")],
     *,
-    delta: Annotated[str, typer.Option(metavar="NUMBER", help="The delta of one release.")] = "0",
-    releases: Annotated[
-        list[int],
-        typer.Option(metavar="NUMBER", help="The number of releases. May be repeated."),
-    ] = [1, 10, 100],  # noqa: B006 - typer copies it
+    delta: Annotated[str, option("NUMBER", "The delta of one release.")] = "0",
+    releases: Releases = [1, 10, 100],  # noqa: B006 - typer copies it
     plot: Annotated[
-        str | None,
-        typer.Option(metavar="PATH", help="Save a plot to this .png, .svg or .html file."),
+        str | None, option("PATH", "Save a plot to this .png, .svg or .html file.")
     ] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
 ) -> None:
     """Explain what an epsilon means for one person, in odds and probabilities. Reads no data."""
     from sourdine.cli.statistics import run_explain as run
@@ -207,15 +402,11 @@ def explain(
 def plot(
     file: Annotated[
         Path,
-        typer.Argument(
-            help="A file saved with --json: a release, a plan, estimates or a density.",
-            metavar="FILE",
-        ),
+        argument("FILE", "A file saved with --json: a release, a plan, estimates or a density."),
     ],
     *,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", help="The plot, a .png, .svg or .html file.", metavar="PATH"),
+        Path | None, option("PATH", "The plot, a .png, .svg or .html file.", "--out", "-o")
     ] = None,
 ) -> None:
     """Plot a saved result. This costs no further epsilon."""
@@ -227,15 +418,14 @@ def plot(
 @app.command()
 def audit(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(help="The mechanisms to audit. Defaults to all.", metavar="NAMES"),
+        list[str] | None, argument("NAMES", "The mechanisms to audit. Defaults to all.")
     ] = None,
     *,
     thorough: Annotated[
         bool,
-        typer.Option(
+        flag(
             "--thorough",
-            help="Run the whole conformance suite as well: draws for all inputs, releases one by "
+            "Run the whole conformance suite as well: draws for all inputs, releases one by "
             "one, error bounds. Takes several times as long.",
         ),
     ] = False,
@@ -252,9 +442,7 @@ def audit(
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="The folder for the plot.", metavar="FOLDER")] = Path(
-        "demo"
-    ),
+    out: Annotated[Path, option("FOLDER", "The folder for the plot.")] = Path("demo"),
 ) -> None:
     """Release the mean, deciles and a histogram of 247,696 wages under one epsilon, with a plot."""
     from sourdine.cli.demo import run

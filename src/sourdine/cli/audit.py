@@ -11,7 +11,7 @@ from rich.text import Text
 from sourdine.audit import Row, chosen
 from sourdine.audit.checks import audit_rows
 from sourdine.audit.exhaustive import ALPHA
-from sourdine.cli.command import Terminal
+from sourdine.cli.output import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

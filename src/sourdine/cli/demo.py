@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from rich.table import Table
 
-from sourdine.cli.command import Terminal
+from sourdine.cli.output import Terminal
 from sourdine.data import wages
 from sourdine.errors import SourdineError
 from sourdine.results import figures

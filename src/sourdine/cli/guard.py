@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from sourdine.cli.command import Terminal, complain, written
-from sourdine.cli.options import reads_text
+from sourdine.cli.options import argument, flag, option, reads_text
+from sourdine.cli.output import Terminal, complain, written
 from sourdine.errors import LEFT_OUT, ParameterError, SourdineError
 from sourdine.frames.engine import listed_columns
 from sourdine.frames.frame import Frame
-from sourdine.frames.reading import NAMELESS
+from sourdine.frames.paths import NAMELESS
 from sourdine.parameters import kinds
 
 if TYPE_CHECKING:
@@ -109,92 +109,74 @@ def _require_header(names: list[str], file: str) -> None:
 DATA, TERMS, OUTPUT = "Data", "Terms (cannot be changed later)", "Output"
 
 
-def term(*flags: str, metavar: str, text: str) -> Any:
+def term(metavar: str, text: str, name: str) -> Any:
     """Return an option that is a term of a guard."""
-    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=TERMS)
+    return option(metavar, text, name, panel=TERMS)
 
 
-GuardFile = Annotated[
-    Path, typer.Argument(metavar="GUARD", help="The file that 'sourdine guard init' made.")
-]
+GuardFile = Annotated[Path, argument("GUARD", "The file that 'sourdine guard init' made.")]
 Predictions = Annotated[
     Path,
-    typer.Argument(
-        metavar="PREDICTIONS",
-        help="One prediction per label, in the same order: a .csv file with a header, .parquet, "
+    argument(
+        "PREDICTIONS",
+        "One prediction per label, in the same order: a .csv file with a header, .parquet, "
         ".npy, or .txt with one per line.",
     ),
 ]
 ColumnName = Annotated[
     str | None,
-    typer.Option(
+    option(
+        "NAME",
+        "The column of a .csv or .parquet file; not needed if there is only one.",
         "--column",
         "-c",
-        metavar="NAME",
-        help="The column of a .csv or .parquet file; not needed if there is only one.",
-        rich_help_panel=DATA,
+        panel=DATA,
     ),
 ]
 Declared = Any
 """A `Reading` or None, as `reads_text` passes it on; its module is loaded when needed."""
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="Print only JSON on standard output.", rich_help_panel=OUTPUT),
-]
+Json = Annotated[bool, flag("--json", "Print only JSON on standard output.", panel=OUTPUT)]
 Confidence = Annotated[
     str,
-    term(
-        "--confidence",
-        metavar="NUMBER",
-        text="The probability with which all intervals hold simultaneously.",
-    ),
+    term("NUMBER", "The probability with which all intervals hold simultaneously.", "--confidence"),
 ]
 Blocked = Annotated[
     str | None,
     term(
+        "ROWS",
+        "Rows come in independent blocks of at most this many, such as households or copies.",
         "--blocks",
-        metavar="ROWS",
-        text="Rows come in independent blocks of at most this many, such as households or copies.",
     ),
 ]
 Chained = Annotated[
     str | None,
     term(
+        "NUMBER",
+        "Rows are a stationary Markov chain with this second eigenvalue, such as 0.5.",
         "--markov",
-        metavar="NUMBER",
-        text="Rows are a stationary Markov chain with this second eigenvalue, such as 0.5.",
     ),
 ]
 MostError = Annotated[
     str | None,
-    term(
-        "--error",
-        metavar="NUMBER",
-        text="Refuse answers whose half-width would exceed this, such as 0.05.",
-    ),
+    term("NUMBER", "Refuse answers whose half-width would exceed this, such as 0.05.", "--error"),
 ]
 LossName = Annotated[
-    str,
-    term("--loss", metavar="NAME", text="zero-one (misclassifications) or absolute (distances)."),
+    str, term("NAME", "zero-one (misclassifications) or absolute (distances).", "--loss")
 ]
 LossScale = Annotated[
     str | None,
-    term(
-        "--scale",
-        metavar="NUMBER",
-        text="The distance that counts as a loss of 1, with --loss absolute.",
-    ),
+    term("NUMBER", "The distance that counts as a loss of 1, with --loss absolute.", "--scale"),
 ]
 Classes = Annotated[
     str | None,
     term(
+        "A,B,...",
+        "What labels can be, from public knowledge. Other predictions are refused, at no charge, "
+        "with --loss zero-one.",
         "--classes",
-        metavar="A,B,...",
-        text="What labels can be, from public knowledge. Other predictions are refused, at no "
-        "charge, with --loss zero-one.",
     ),
 ]
-DataName = Annotated[str | None, term("--name", metavar="TEXT", text="The name of the data.")]
+DataName = Annotated[str | None, term("TEXT", "The name of the data.", "--name")]
 
 
 def open_guard(path: Path) -> GuardedHoldout:
@@ -396,10 +378,8 @@ leaderboard = typer.Typer(
 
 Step = Annotated[
     str | None,
-    typer.Option(
-        metavar="NUMBER",
-        help="The step of the scores, such as 0.01; fixed by the first submission.",
-        rich_help_panel=DATA,
+    option(
+        "NUMBER", "The step of the scores, such as 0.01; fixed by the first submission.", panel=DATA
     ),
 ]
 
@@ -408,7 +388,7 @@ Step = Annotated[
 @reads_text
 def submit(
     path: GuardFile,
-    name: Annotated[str, typer.Argument(metavar="TEAM", help="The name of the team.")],
+    name: Annotated[str, argument("TEAM", "The name of the team.")],
     predictions: Predictions,
     *,
     column: ColumnName = None,
@@ -434,12 +414,7 @@ def show(
     path: GuardFile,
     *,
     plot: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="Save a plot to this .png, .svg or .html file.",
-            rich_help_panel=OUTPUT,
-        ),
+        str | None, option("PATH", "Save a plot to this .png, .svg or .html file.", panel=OUTPUT)
     ] = None,
     json: Json = False,
 ) -> None:
@@ -456,78 +431,48 @@ def show(
 
 def plan(
     *,
-    n: Annotated[
-        int,
-        typer.Option("--n", metavar="NUMBER", help="The number of labels.", rich_help_panel=DATA),
-    ],
+    n: Annotated[int, option("NUMBER", "The number of labels.", "--n", panel=DATA)],
     answers: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER", help="The number of calls of 'confirm'.", rich_help_panel=DATA
-        ),
+        int | None, option("NUMBER", "The number of calls of 'confirm'.", panel=DATA)
     ] = None,
     yes: Annotated[
-        int | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="How many of these calls confirm the predictions.",
-            rich_help_panel=DATA,
-        ),
+        int | None, option("NUMBER", "How many of these calls confirm the predictions.", panel=DATA)
     ] = None,
-    scores: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER", help="The number of additional scores.", rich_help_panel=DATA
-        ),
-    ] = 0,
+    scores: Annotated[int, option("NUMBER", "The number of additional scores.", panel=DATA)] = 0,
     submissions: Annotated[
         int | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Plan a leaderboard with this many submissions instead.",
-            rich_help_panel=DATA,
-        ),
+        option("NUMBER", "Plan a leaderboard with this many submissions instead.", panel=DATA),
     ] = None,
     leads: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER",
-            help="The number of submissions that take the lead.",
-            rich_help_panel=DATA,
-        ),
+        int, option("NUMBER", "The number of submissions that take the lead.", panel=DATA)
     ] = 10,
     queries: Annotated[
         int | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Plan a QueryServer with this many queries instead; --error is then the "
+        option(
+            "NUMBER",
+            "Plan a QueryServer with this many queries instead; --error is then the "
             "server's own, 0.05 if left out.",
-            rich_help_panel=DATA,
+            panel=DATA,
         ),
     ] = None,
     surprises: Annotated[
-        int,
-        typer.Option(
-            metavar="NUMBER",
-            help="How many answers to queries come from the data.",
-            rich_help_panel=DATA,
-        ),
+        int, option("NUMBER", "How many answers to queries come from the data.", panel=DATA)
     ] = 0,
     volunteer: Annotated[
         str,
-        typer.Option(
-            metavar="BITS",
-            help="The bits that the server may spend on facts before the first query.",
-            rich_help_panel=DATA,
+        option(
+            "BITS",
+            "The bits that the server may spend on facts before the first query.",
+            panel=DATA,
         ),
     ] = "0",
     step: Step = None,
     error: Annotated[
         str | None,
-        typer.Option(
-            metavar="NUMBER",
-            help="Plan how many rows to add to keep the error of the last answer below this.",
-            rich_help_panel=DATA,
+        option(
+            "NUMBER",
+            "Plan how many rows to add to keep the error of the last answer below this.",
+            panel=DATA,
         ),
     ] = None,
     confidence: Confidence = "0.95",
@@ -605,30 +550,13 @@ guard.command()(plan)
 @reads_text
 def init(
     labels: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELS", help="The true labels, a .csv, .parquet, .txt or .npy file."
-        ),
+        Path, argument("LABELS", "The true labels, a .csv, .parquet, .txt or .npy file.")
     ],
     *,
-    out: Annotated[
-        Path,
-        typer.Option(
-            "--out",
-            "-o",
-            metavar="PATH",
-            help="The new file of the guard.",
-            rich_help_panel=OUTPUT,
-        ),
-    ],
+    out: Annotated[Path, option("PATH", "The new file of the guard.", "--out", "-o", panel=OUTPUT)],
     column: ColumnName = None,
     baseline: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="The predictions to beat first.",
-            rich_help_panel=DATA,
-        ),
+        Path | None, option("PATH", "The predictions to beat first.", panel=DATA)
     ] = None,
     error: MostError = None,
     confidence: Confidence = "0.95",
@@ -675,28 +603,17 @@ def confirm(
     *,
     old: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="The predictions to beat. Defaults to those confirmed last.",
-            rich_help_panel=DATA,
-        ),
+        option("PATH", "The predictions to beat. Defaults to those confirmed last.", panel=DATA),
     ] = None,
     column: ColumnName = None,
     margin: Annotated[
         str,
-        typer.Option(
-            metavar="NUMBER",
-            help="The required number of standard errors of the paired difference.",
-            rich_help_panel=DATA,
+        option(
+            "NUMBER", "The required number of standard errors of the paired difference.", panel=DATA
         ),
     ] = "1",
     certified: Annotated[
-        bool,
-        typer.Option(
-            "--certified",
-            help="Confirm only if the improvement is certified.",
-            rich_help_panel=DATA,
-        ),
+        bool, flag("--certified", "Confirm only if the improvement is certified.", panel=DATA)
     ] = False,
     json: Json = False,
     read: Declared,
@@ -728,11 +645,7 @@ def score(
     column: ColumnName = None,
     step: Annotated[
         str,
-        typer.Option(
-            metavar="NUMBER",
-            help="The step of the score's grid. A coarser grid costs less.",
-            rich_help_panel=DATA,
-        ),
+        option("NUMBER", "The step of the score's grid. A coarser grid costs less.", panel=DATA),
     ] = "0.01",
     json: Json = False,
     read: Declared,
@@ -751,9 +664,7 @@ def final(
     path: GuardFile,
     predictions: Annotated[
         Path | None,
-        typer.Argument(
-            metavar="PREDICTIONS", help="The predictions to score. Defaults to the confirmed ones."
-        ),
+        argument("PREDICTIONS", "The predictions to score. Defaults to the confirmed ones."),
     ] = None,
     *,
     column: ColumnName = None,
@@ -773,20 +684,12 @@ def final(
 def extend(
     path: GuardFile,
     labels: Annotated[
-        Path,
-        typer.Argument(
-            metavar="LABELS", help="The true labels of the new rows, a file in the same format."
-        ),
+        Path, argument("LABELS", "The true labels of the new rows, a file in the same format.")
     ],
     *,
     column: ColumnName = None,
     confirmed: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="The confirmed predictions for the new rows.",
-            rich_help_panel=DATA,
-        ),
+        Path | None, option("PATH", "The confirmed predictions for the new rows.", panel=DATA)
     ] = None,
     json: Json = False,
     read: Declared,

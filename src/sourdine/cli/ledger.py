@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from sourdine.cli.command import Terminal, complain
-from sourdine.cli.output import notes, print_table
+from sourdine.cli.output import Terminal, complain, notes, print_table
 from sourdine.errors import ExistingFileError, MissingFileError, ParameterError, SourdineError
 from sourdine.privacy import Concentrated
 from sourdine.privacy.guarantee import percent, shown

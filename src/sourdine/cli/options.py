@@ -1,29 +1,39 @@
-"""Every option of the command line, and the commands of the statistics."""
+"""Every option of the command line: how it is typed, parsed and named in errors."""
 
 from __future__ import annotations
 
+import datetime as dt
 import inspect
+import re
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from functools import wraps
-from importlib import import_module
 from pathlib import PurePath
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
-from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.cli.output import complain
+from sourdine.errors import (
+    LEFT_OUT,
+    ParameterError,
+    PythonWording,
+    SourdineError,
+    close_matches,
+    literal,
+)
 from sourdine.exact import given
 from sourdine.frames.frame import Frame
 from sourdine.frames.reading import Reading
 from sourdine.parameters import kinds
-from sourdine.parameters.kinds import DATA, PRIVACY, WHAT
-from sourdine.parameters.question import parameters
-from sourdine.questions import QUESTIONS, STATISTICS
+from sourdine.parameters.kinds import DATA, PRIVACY, WHAT, apart
+from sourdine.parameters.question import SYNONYMS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from sourdine.central import Statistic
     from sourdine.parameters.question import Parameter
 
 
@@ -97,6 +107,21 @@ OUTPUT, READ = "Output", "Text format"
 SHORT = {"column": "-c", "epsilon": "-e", "q": "-q"}
 
 
+def argument(metavar: str, text: str) -> Any:
+    """Return an argument of a command, for an annotation."""
+    return typer.Argument(metavar=metavar, help=text)
+
+
+def option(metavar: str, text: str, *flags: str, panel: str | None = None) -> Any:
+    """Return an option of a command, for an annotation; its flag defaults to its name."""
+    return typer.Option(*flags, metavar=metavar, help=text, rich_help_panel=panel)
+
+
+def flag(name: str, text: str, *, panel: str | None = None) -> Any:
+    """Return an option without a value, for an annotation."""
+    return typer.Option(name, help=text, rich_help_panel=panel)
+
+
 @dataclass(frozen=True, slots=True)
 class Option:
     """A parameter of a command: its name in Python, its kind and how a person types it."""
@@ -136,7 +161,7 @@ def declared(parameter: Parameter) -> Option:
         info = typer.Option(*flags, help=parameter.help, rich_help_panel=parameter.group)
         return Option(parameter.name, bool | None, info)
     if parameter.kind is kinds.STATEMENT:
-        said = typer.Argument(help=parameter.help, metavar=parameter.kind.metavar)
+        said = argument(parameter.kind.metavar, parameter.help)
         return Option(parameter.name, str, said, inspect.Parameter.empty)
     kind = tuple[str, str] if parameter.kind.words == 2 else parameter.kind.shape
     info = typer.Option(
@@ -177,18 +202,18 @@ def _text(name: str, *flags: str, panel: str, metavar: str, text: str) -> Option
 
 
 def _flag(name: str, *, panel: str, text: str) -> Option:
-    info = typer.Option(f"--{name}", help=text, rich_help_panel=panel)
+    info = flag(f"--{name}", text, panel=panel)
     return Option(name, bool, info, default=False)
 
 
 FILE = Option(
     "file",
     str,
-    typer.Argument(
-        help="A CSV, Parquet, Excel, SPSS, SAS, Stata, JSON Lines or Arrow file, - for CSV from "
+    argument(
+        "FILE",
+        "A CSV, Parquet, Excel, SPSS, SAS, Stata, JSON Lines or Arrow file, - for CSV from "
         "standard input, or duckdb:///FILE#TABLE or postgresql://HOST/DATABASE#TABLE. Quote a "
         "pattern, such as 'year-*.parquet'.",
-        metavar="FILE",
     ),
     inspect.Parameter.empty,
 )
@@ -252,10 +277,10 @@ NAME = _text(
 NO_KEEP = Option(
     "no_keep",
     bool,
-    typer.Option(
+    flag(
         "--no-keep",
-        help="Do not store the released value in the ledger. Reports will not contain it.",
-        rich_help_panel=PRIVACY,
+        "Do not store the released value in the ledger. Reports will not contain it.",
+        panel=PRIVACY,
     ),
     default=False,
 )
@@ -272,11 +297,8 @@ UNIT = _text(
 BOUNDS = Option(
     "bounds",
     tuple[str, str] | None,
-    typer.Option(
-        "--bounds",
-        help="Public bounds, chosen without looking at the data.",
-        metavar="LOWER UPPER",
-        rich_help_panel=WHAT,
+    option(
+        "LOWER UPPER", "Public bounds, chosen without looking at the data.", "--bounds", panel=WHAT
     ),
 )
 EPSILON = _text(
@@ -289,12 +311,12 @@ METHOD = _text(
 SCHEMA = Option(
     "schema",
     str,
-    typer.Option(
+    option(
+        "PATH",
+        "A TOML or JSON file with columns and epsilon; 'sourdine schema' writes a template.",
         "--schema",
         "-s",
-        help="A TOML or JSON file with columns and epsilon; 'sourdine schema' writes a template.",
-        metavar="PATH",
-        rich_help_panel=PRIVACY,
+        panel=PRIVACY,
     ),
     inspect.Parameter.empty,
 )
@@ -314,13 +336,7 @@ UNMARKED = _flag(
 OUT = Option(
     "out",
     str,
-    typer.Option(
-        "--out",
-        "-o",
-        help="The file to write, CSV or Parquet.",
-        metavar="PATH",
-        rich_help_panel=OUTPUT,
-    ),
+    option("PATH", "The file to write, CSV or Parquet.", "--out", "-o", panel=OUTPUT),
     inspect.Parameter.empty,
 )
 NEW_SCHEMA = _text(
@@ -346,30 +362,25 @@ WHERE = _text(
 PAIR = Option(
     "pair",
     list[str] | None,
-    typer.Option(
-        "--pair",
-        help="Two columns to cross-tabulate. May be repeated.",
-        metavar="NAME,NAME",
-        rich_help_panel=WHAT,
-    ),
+    option("NAME,NAME", "Two columns to cross-tabulate. May be repeated.", "--pair", panel=WHAT),
 )
 ANSWER = Option(
     "answer",
     list[str] | None,
-    typer.Option(
+    option(
+        "NAME=VALUE",
+        "An answer. May be repeated. Without any, standard input is read.",
         "--answer",
         "-a",
-        help="An answer. May be repeated. Without any, standard input is read.",
-        metavar="NAME=VALUE",
-        rich_help_panel=DATA,
+        panel=DATA,
     ),
 )
 REPORTS = Option(
     "files",
     list[str] | None,
-    typer.Argument(
-        help="Files of reports (JSON lines, Arrow or Parquet) or aggregates; - for standard input.",
-        metavar="FILES",
+    argument(
+        "FILES",
+        "Files of reports (JSON lines, Arrow or Parquet) or aggregates; - for standard input.",
     ),
 )
 AGGREGATE = _text(
@@ -388,11 +399,8 @@ MEMORY = _text(
 ROUND = Option(
     "round",
     int | None,
-    typer.Option(
-        "--round",
-        help="The round of a survey with several rounds, starting at 1.",
-        metavar="NUMBER",
-        rich_help_panel=WHAT,
+    option(
+        "NUMBER", "The round of a survey with several rounds, starting at 1.", "--round", panel=WHAT
     ),
 )
 LOSS = _text(
@@ -419,10 +427,9 @@ READING = (
     Option(
         "quotes",
         bool | None,
-        typer.Option(
+        flag(
             "--quotes/--no-quotes",
-            help="Whether cells may be quoted. Without quotes, every line is a record.",
-            rich_help_panel=READ,
+            "Whether cells may be quoted. Without quotes, every line is a record.", panel=READ,
         ),
     ),
     _text(
@@ -450,164 +457,274 @@ OVERWRITE = _flag(
 )
 JSON = _flag("json", panel=OUTPUT, text="Print only JSON on standard output.")
 PLOT = _text(
-    "plot",
-    panel=OUTPUT,
-    metavar="PATH",
-    text="Save a plot to this .png, .svg or .html file.",
+    "plot", panel=OUTPUT, metavar="PATH", text="Save a plot to this .png, .svg or .html file."
 )
 
 
-# ---- The commands that publish or plan a statistic: their words, options and examples ------------
+# ---- Errors in the words of the command line: what Python calls bounds= is --bounds here ---------
 
 
-RELEASED = (
-    "The file is read on this machine. The output may be published: the data of one person "
-    "change the odds of any output by a factor of at most e^epsilon."
-)
-PLANNED = (
-    "Computes the error for --epsilon, or the epsilon for --error. With --ledger and neither of "
-    "them, the plan is for the whole remaining budget. Spends nothing and reads no data."
-)
+class ShellWording(PythonWording):
+    """How the parameters of a command are spelled; what is no option of it is left in Python.
+
+    Parameters
+    ----------
+    options
+        The parameters of the command.
+    """
+
+    def __init__(self, options: Sequence[Any]) -> None:
+        self._options = {o.name: o for o in options if o.param_type_name == "option"}
+        words = {o.name: str(o.metavar) for o in options if o.name not in self._options}
+        self._arguments = {**{word.lower(): word for word in words.values()}, **words}
+
+    @property
+    def names(self) -> set[str]:
+        """The parameters that have an option."""
+        return set(self._options)
+
+    def subject(self, name: str) -> str:
+        """Return the option or argument as what a sentence is about."""
+        return self._flag(name) if name in self._options else self._arguments.get(name, name)
+
+    def mention(self, name: str) -> str:
+        """Return the option or argument without a value."""
+        known = name in self._options or name in self._arguments
+        return self.subject(name) if known else super().mention(name)
+
+    def typed(self, name: str, value: object) -> str:
+        """Return what to type; an argument has no name."""
+        if name in self._arguments:
+            return _quoted(_word(value))
+        if name == "read" and isinstance(value, dict):  # an option for each part
+            return " ".join(self.typed(part, own) for part, own in value.items())
+        if name not in self._options:
+            return super().typed(name, value)
+        if value is True:
+            return self._flag(name)
+        return " ".join(f"{self._flag(name)} {words}" for words in self._each(name, value))
+
+    def _flag(self, name: str) -> str:
+        return str(next(flag for flag in self._options[name].opts if flag.startswith("--")))
+
+    def _each(self, name: str, value: Any) -> list[str]:
+        """Return what follows an option, each time that it is typed."""
+        if isinstance(value, dict) and name == "keys":  # a list for each column, in their order
+            return [self._words(name, part) for part in value.values()]
+        if isinstance(value, dict):
+            return [self._of(column, part) for column, part in value.items()]
+        several = self._options[name].multiple and name != "keys"
+        listed = value if several and isinstance(value, (list, tuple)) else [value]
+        return [self._words(name, part) for part in listed]
+
+    @staticmethod
+    def _of(column: str, value: Any) -> str:
+        """Return what is said of one column."""
+        parts = value if isinstance(value, (list, tuple)) else (value,)
+        return quote(f"{column}:{','.join(map(_word, parts))}")
+
+    def _words(self, name: str, value: Any) -> str:
+        if not isinstance(value, (list, tuple)):
+            return _quoted(_word(value))
+        if self._options[name].nargs > 1:
+            return " ".join(quote(_word(part)) for part in value)
+        return quote(",".join(map(_word, value)))
 
 
-RELEASING = (
-    *(LEDGER, TOTAL, TOTAL_DELTA, TOTAL_RHO, RESERVE, NAME, NO_KEEP),
-    *(JSON, PLOT),
-)
-PLANNING = (JSON, PLOT)
-SHORTCUTS = {"quantiles": (DECILES, QUARTILES)}
-"""Flags that stand for the values of a parameter."""
+def _word(value: object) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    return value if isinstance(value, str) else literal(value).strip("'")
 
 
-def add_statistics(app: typer.Typer) -> None:
-    """Add a command for each statistic."""
-    for name, cls in QUESTIONS.items():
-        options = (FILE, ENGINE, MASTER, *_declared(cls), *READING, *RELEASING)
-        release, plan = cls.examples
-        planned = (f"sourdine plan {name} {plan}",) if plan else ()
-        examples = (f"sourdine {name} {release}", *planned)
-        _add(app, cls, RELEASED, options, examples, _lazily("run", cls))
+def _quoted(word: str) -> str:
+    """Return a word as the shell reads it; a sign alone is set apart from the sentence's end."""
+    return quote(word) if any(map(str.isalnum, word)) else f"'{word}'"
 
 
-def add_plans(app: typer.Typer) -> None:
-    """Add a command that plans each statistic."""
-    for name, cls in STATISTICS.items():
-        example = f"sourdine plan {name} {cls.examples[1]}"
-        examples = (example, f"{example} --ledger people.ledger")
-        options = (*_declared(cls), PLANNED_LEDGER, *PLANNING)
-        _add(app, cls, PLANNED, options, examples, _lazily("run_plan", cls))
+SPOKEN: ContextVar[ShellWording | None] = ContextVar("SPOKEN", default=None)
+"""How the command that runs words what it prints."""
 
 
-def _declared(cls: type[Statistic]) -> tuple[Option, ...]:
-    return (*SHORTCUTS.get(cls.kind, ()), *(declared(p) for p in parameters(cls) if p.kind.words))
+# ---- A command of the shell: how its words are read, its errors worded and its help printed ------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class LocalCommand:
-    """A command that reads a table: what it does, what to know, its options and an example."""
-
-    name: str
-    text: str
-    more: str
-    options: tuple[Option, ...]
-    example: str
+FLAG = re.compile("--?[A-Za-z]")
+FIND = "find"
+"""The word for bounds that nobody knows, in place of two numbers or behind them."""
+INTERRUPTED = 130
+"""The exit status after Ctrl-C."""
 
 
-LOCAL = (
-    LocalCommand(
-        name="inspect",
-        text="Inspect a file for unreadable cells and formats to declare (for the curator only).",
-        more="The output is not private and must not be published. It costs no privacy budget "
-        "and is not recorded in any ledger.",
-        options=(FILE, UNIT, *READING),
-        example="people.csv --unit patient",
-    ),
-    LocalCommand(
-        name="schema",
-        text="Write a schema template with the names of a table's columns.",
-        more="The types of a Parquet file are used. The types of a CSV file would have to be "
-        "guessed from its values, so they are left for you to fill in.",
-        options=(FILE, NEW_SCHEMA, *READING),
-        example="survey.csv -o schema.toml",
-    ),
-    LocalCommand(
-        name="sanitize",
-        text="Randomise every record of a table independently, according to a schema.",
-        more="The output has the same columns and may be shared. Sanitising the same records "
-        "again costs epsilon again.",
-        options=(FILE, SCHEMA, OUT, OVERWRITE, DROP, WHERE, ENGINE, MASTER, *READING),
-        example="survey.csv --schema schema.toml -o clean.csv",
-    ),
-    LocalCommand(
-        name="estimate",
-        text="Estimate shares, means and quartiles from a sanitised table, with intervals.",
-        more="This costs no further epsilon. The schema is read from the file itself or from a "
-        "file next to it; a file that was not sanitised is refused.",
-        options=(FILE, SCHEMA_CARRIED, PAIR, UNMARKED, JSON, PLOT),
-        example="clean.csv --pair age,vote --plot survey.png",
-    ),
-    LocalCommand(
-        name="report",
-        text="Randomise one person's answers and print the report to send.",
-        more="Run this on the person's own device. Answers are given as options, or as JSON "
-        "objects on standard input, one per line and person. An omitted question counts as "
-        "unanswered.",
-        options=(ANSWER, SCHEMA, MEMORY, ROUND),
-        example="--schema schema.toml --answer age=31 --answer vote=yes",
-    ),
-    LocalCommand(
-        name="collect",
-        text="Aggregate reports, and estimate from all of them.",
-        more="Malformed, foreign and duplicate reports are dropped and counted. With --aggregate "
-        "the counts are kept in a file, to which later reports are added.",
-        options=(REPORTS, SCHEMA, ROUND, AGGREGATE, PAIR, JSON, PLOT),
-        example="monday.jsonl --schema schema.toml --aggregate total.aggregate",
-    ),
-    LocalCommand(
-        name="density",
-        text="Estimate the density of a column under local privacy.",
-        more="Every value is randomised independently before it is used; epsilon is the cost per "
-        "person.",
-        options=(FILE, COLUMN, BOUNDS, EPSILON, METHOD, LOSS, *READING, *PLANNING),
-        example="people.csv -c salary --bounds 0 200000 --epsilon 1 --plot density.png",
-    ),
-)
+class ShellGroup(TyperGroup):
+    """A group of commands."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters; a flag stands alone."""
+        return _bare(super().get_params(ctx))
 
 
-def add_local(app: typer.Typer) -> None:
-    """Add the commands of local privacy."""
-    for each in LOCAL:
-        epilog = f"Example:\n\n$ sourdine {each.name} {each.example}"
-        app.command(
-            each.name, help=f"{each.text}\n\n{each.more}", short_help=each.text, epilog=epilog
-        )(command(_local(each), each.options))
+class ShellCommand(TyperCommand):
+    """A command whose errors know how its parameters are spelled."""
+
+    def get_params(self, ctx: Any) -> Any:
+        """Return the parameters; a flag stands alone."""
+        return _bare(super().get_params(ctx))
+
+    def collect_usage_pieces(self, ctx: Any) -> list[str]:
+        """Return the words of the usage line, without braces around arguments."""
+        return [re.sub(r"^\{(.*)\}", r"\1", piece) for piece in super().collect_usage_pieces(ctx)]
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words; two numbers may be joined by a comma."""
+        pairs = {flag: p.name for p in self.params if p.nargs == 2 for flag in p.opts}
+        try:
+            words = spread(args, pairs)
+            self._require_once(words)
+            return super().parse_args(ctx, words)
+        except SourdineError as error:
+            raise self._worded(error) from None
+        except Exception as error:
+            unknown: Any = error
+            if hasattr(unknown, "possibilities"):  # of an option that there is not
+                unknown.possibilities = self._resembling(unknown.option_name)
+            raise
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run; an error is worded for the shell, and Ctrl-C is not one."""
+        spoken = SPOKEN.set(ShellWording(self.params))
+        try:
+            return super().invoke(ctx)
+        except SourdineError as error:
+            raise self._worded(error) from None
+        except KeyboardInterrupt:
+            complain("stopped.")
+            raise typer.Exit(INTERRUPTED) from None
+        finally:
+            SPOKEN.reset(spoken)
+
+    def _resembling(self, typed: str) -> list[str]:
+        """Return the options that begin like an unknown one, or else resemble it."""
+        known = {flag.lstrip("-"): flag for p in self.params for flag in p.opts if flag[:2] == "--"}
+        bare = typed.lstrip("-")
+        near = [name for name in known if name.startswith(bare)]
+        synonym = SYNONYMS.get(bare.replace("-", "_"), "")
+        near = near or [synonym] * (synonym in known) or close_matches(bare, known)
+        return [known[name] for name in near]
+
+    def _require_once(self, words: list[str]) -> None:
+        """Refuse an option that is given again and would replace the first."""
+        single = {
+            flag: p.name
+            for p in self.params
+            if p.param_type_name == "option" and not p.multiple and not getattr(p, "is_flag", False)
+            for flag in p.opts
+        }
+        typed = [
+            single[word.partition("=")[0]] for word in words if word.partition("=")[0] in single
+        ]
+        for name in typed:
+            if typed.count(name) > 1:
+                raise ParameterError(
+                    str(name),
+                    "be given once",
+                    f"{typed.count(name)} times",
+                    f"Use {{{name}}} once.",
+                )
+
+    def _worded(self, error: SourdineError) -> SourdineError:
+        error.wording = ShellWording(self.params)
+        return error
 
 
-def _local(each: LocalCommand) -> Callable[..., None]:
-    def run(**given: Any) -> None:
-        getattr(import_module("sourdine.cli.tables"), each.name)(given)
-
-    return run
-
-
-def _add(
-    app: typer.Typer,
-    cls: type[Statistic],
-    promise: str,
-    options: tuple[Option, ...],
-    examples: tuple[str, ...],
-    run: Callable[..., None],
-) -> None:
-    epilog = "Examples:\n\n" + "\n\n".join(f"$ {line}" for line in examples)
-    app.command(
-        cls.kind, help=f"{cls.text}\n\n{promise}", short_help=cls.text, epilog=epilog
-    )(command(run, options))  # fmt: skip
+def _bare(parameters: list[Any]) -> list[Any]:
+    """Return parameters whose flags and arguments are printed without a type: FILE says enough."""
+    for each in parameters:
+        if getattr(each, "is_flag", False) and each.metavar is None:
+            each.metavar = ""
+        if each.param_type_name == "argument":
+            each.display_type_rich = _no_type
+    return parameters
 
 
-def _lazily(name: str, cls: type[Statistic]) -> Callable[..., None]:
-    """Return what runs a command; its module is loaded when it is."""
+def _no_type(ctx: object) -> None:
+    """Return nothing to print for the type of an argument."""
 
-    def run(**given: Any) -> None:
-        getattr(import_module("sourdine.cli.statistics"), name)(cls, given)
 
-    return run
+def spread(words: Sequence[str], pairs: dict[str, str]) -> list[str]:
+    """Return the words of a command with the two numbers or dates after each of these flags apart.
+
+    Parameters
+    ----------
+    words
+        As they were typed.
+    pairs
+        The parameters that take two numbers, by their flags.
+
+    Examples
+    --------
+    >>> spread(["--bounds=0,120", "-e", "1"], {"--bounds": "bounds"})
+    ['--bounds', '0', '120', '-e', '1']
+    >>> spread(["--bounds", "-5", "5"], {"--bounds": "bounds"})
+    ['--bounds', '-5', '5']
+    >>> spread(["--bounds", "2020-01-01 00:00", "2020-02-01 00:00"], {"--bounds": "bounds"})
+    ['--bounds', '2020-01-01 00:00', '2020-02-01 00:00']
+    >>> spread(["--bounds", "find"], {"--bounds": "bounds"})
+    ['--bounds', 'find', 'find']
+    >>> spread(["--bounds", "0", "1e9", "find"], {"--bounds": "bounds"})
+    ['--bounds', '0', '1e9 find']
+    """
+    left, found = list(words), list[str]()
+    while left:
+        word = left.pop(0)
+        flag, joined, value = word.partition("=")
+        if flag not in pairs:
+            found.append(word)
+            continue
+        numbers = (apart(value) or [value]) if joined else []
+        while len(numbers) < 2 and FIND not in numbers and left and not _is_flag(left[0]):
+            numbers += apart(left[0]) or [left[0]]
+            left.pop(0)
+        numbers = _with_find(numbers, left)
+        if len(numbers) != 2:
+            raise _not_two(pairs[flag], numbers)
+        found += [flag, *numbers]
+    return found
+
+
+def _with_find(numbers: list[str], left: list[str]) -> list[str]:
+    """Return two words: that bounds are to be found is written in both, or behind the second."""
+    if numbers == [FIND]:
+        return [FIND, FIND]
+    if len(numbers) == 2 and left and left[0] == FIND:
+        numbers.append(left.pop(0))
+    if len(numbers) == 3 and numbers[2] == FIND:
+        return [numbers[0], f"{numbers[1]} {FIND}"]
+    return numbers
+
+
+def _is_flag(word: str) -> bool:
+    return FLAG.match(word) is not None
+
+
+def _not_two(name: str, numbers: Collection[str]) -> ParameterError:
+    got = given(" ".join(numbers)) if numbers else ""
+    return ParameterError(
+        name,
+        "be two numbers, the lower first, or find",
+        got,
+        f"Use {{{name}}}.",
+        **{name: (0, 120)},
+    )
+
+
+def speaks_shell(app: typer.Typer) -> None:
+    """Let all commands have the manners of the shell."""
+    app.info.cls = ShellGroup
+    for command in app.registered_commands:
+        command.cls = ShellCommand
+    for group in app.registered_groups:
+        if group.typer_instance is not None:
+            speaks_shell(group.typer_instance)

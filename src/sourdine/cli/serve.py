@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 
-from sourdine.cli.command import ShellWording, Terminal
 from sourdine.cli.guard import Blocked, Chained, Confidence, Declared, read_number, term
-from sourdine.cli.options import reads_text
-from sourdine.cli.output import print_table
+from sourdine.cli.options import ShellWording, argument, flag, option, reads_text
+from sourdine.cli.output import Terminal, print_table
 from sourdine.cli.survey import LOOPBACK, Port, read_port, say, whole
 from sourdine.errors import ExistingFileError, MissingExtraError, ParameterError, SourdineError
 from sourdine.exact import one_of
@@ -31,14 +30,12 @@ if TYPE_CHECKING:
 
 Where = Annotated[
     str,
-    typer.Option(
-        "--store",
-        metavar="ADDRESS",
-        help="The store: sqlite:///file.db, or postgresql://user@host/database.",
+    option(
+        "ADDRESS", "The store: sqlite:///file.db, or postgresql://user@host/database.", "--store"
     ),
 ]
-Dataset = Annotated[str, typer.Argument(metavar="DATASET", help="The data set's name.")]
-Somebody = Annotated[str, typer.Argument(metavar="NAME", help="The user name.")]
+Dataset = Annotated[str, argument("DATASET", "The data set's name.")]
+Somebody = Annotated[str, argument("NAME", "The user name.")]
 HERE = "sqlite:///sourdine.db"
 MOST_DAYS = 366
 
@@ -69,9 +66,9 @@ def _init(
     store: Where = HERE,
     witness: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Also create its witness: a new file on another disk that detects a rollback of "
+        option(
+            "PATH",
+            "Also create its witness: a new file on another disk that detects a rollback of "
             "the store.",
         ),
     ] = None,
@@ -93,49 +90,35 @@ def _add_data(
     name: Dataset,
     source: Annotated[
         str,
-        typer.Argument(
-            metavar="SOURCE",
-            help="A file, a folder of Parquet files, duckdb:///file.db#table, "
+        argument(
+            "SOURCE",
+            "A file, a folder of Parquet files, duckdb:///file.db#table, "
             "postgresql://user@host/database#table, or spark:table.",
         ),
     ],
     *,
     store: Where = HERE,
-    epsilon: Annotated[
-        str | None, typer.Option(metavar="NUMBER", help="The total epsilon of all releases.")
-    ] = None,
-    delta: Annotated[str | None, typer.Option(metavar="NUMBER", help="The total delta.")] = None,
+    epsilon: Annotated[str | None, option("NUMBER", "The total epsilon of all releases.")] = None,
+    delta: Annotated[str | None, option("NUMBER", "The total delta.")] = None,
     rho: Annotated[
-        str | None,
-        typer.Option(metavar="NUMBER", help="The total rho, instead of epsilon and delta."),
+        str | None, option("NUMBER", "The total rho, instead of epsilon and delta.")
     ] = None,
-    relation: Annotated[
-        str, typer.Option(metavar="WORD", help="add_remove or substitute.")
-    ] = "add_remove",
-    unit: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="The column that identifies a person.")
-    ] = None,
-    rows: Annotated[
-        str, typer.Option(metavar="NUMBER", help="The maximum number of rows per person.")
-    ] = "1",
+    relation: Annotated[str, option("WORD", "add_remove or substitute.")] = "add_remove",
+    unit: Annotated[str | None, option("COLUMN", "The column that identifies a person.")] = None,
+    rows: Annotated[str, option("NUMBER", "The maximum number of rows per person.")] = "1",
     n: Annotated[
-        str | None,
-        typer.Option("--n", metavar="NUMBER", help="The approximate number of records, if public."),
+        str | None, option("NUMBER", "The approximate number of records, if public.", "--n")
     ] = None,
     columns: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="A TOML file with bounds and step, or keys, of each column. They must not "
+        option(
+            "PATH",
+            "A TOML file with bounds and step, or keys, of each column. They must not "
             "depend on the data.",
         ),
     ] = None,
-    title: Annotated[
-        str, typer.Option(metavar="TEXT", help="A short title for the web pages.")
-    ] = "",
-    description: Annotated[
-        str, typer.Option(metavar="TEXT", help="A description for analysts.")
-    ] = "",
+    title: Annotated[str, option("TEXT", "A short title for the web pages.")] = "",
+    description: Annotated[str, option("TEXT", "A description for analysts.")] = "",
     read: Declared,
 ) -> None:
     """Register a data set on this machine. Its total budget cannot be changed later.
@@ -184,15 +167,10 @@ def _add_person(
     name: Somebody,
     *,
     store: Where = HERE,
-    role: Annotated[
-        str, typer.Option(metavar="WORD", help="owner, analyst or auditor.")
-    ] = "analyst",
+    role: Annotated[str, option("WORD", "owner, analyst or auditor.")] = "analyst",
     password_file: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="A file with the password. By default a new one is generated and printed.",
-        ),
+        option("PATH", "A file with the password. By default a new one is generated and printed."),
     ] = None,
 ) -> None:
     """Add a user. Prints a new password once, unless one is given."""
@@ -215,12 +193,10 @@ def _add_person(
 
 def _grant(
     dataset: Dataset,
-    analyst: Annotated[str, typer.Argument(metavar="ANALYST", help="The analyst.")],
+    analyst: Annotated[str, argument("ANALYST", "The analyst.")],
     *,
     store: Where = HERE,
-    epsilon: Annotated[
-        str, typer.Option(metavar="NUMBER", help="The maximum epsilon the analyst may spend.")
-    ],
+    epsilon: Annotated[str, option("NUMBER", "The maximum epsilon the analyst may spend.")],
 ) -> None:
     """Set how much of a data set's total an analyst may spend."""
     with _opened(store) as kept:
@@ -232,10 +208,8 @@ def _token(
     name: Somebody,
     *,
     store: Where = HERE,
-    days: Annotated[
-        str, typer.Option(metavar="NUMBER", help="The number of days until it expires.")
-    ] = "90",
-    label: Annotated[str, typer.Option(metavar="TEXT", help="A label for the token.")] = "",
+    days: Annotated[str, option("NUMBER", "The number of days until it expires.")] = "90",
+    label: Annotated[str, option("TEXT", "A label for the token.")] = "",
 ) -> None:
     """Create an access token for scripts and print it once. Only its SHA-256 is stored."""
     from sourdine.server.auth import new_token
@@ -252,9 +226,7 @@ def _token(
 def _check(
     *,
     store: Where = HERE,
-    witness: Annotated[
-        Path | None, typer.Option(metavar="PATH", help="The witness of this store.")
-    ] = None,
+    witness: Annotated[Path | None, option("PATH", "The witness of this store.")] = None,
 ) -> None:
     """Verify all sums, hashes and answers of a store. Exits with status 1 on failure."""
     with _opened(store, witness) as kept:
@@ -275,7 +247,7 @@ def _check(
 
 
 def _backup(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The new file.")],
+    path: Annotated[Path, argument("PATH", "The new file.")],
     *,
     store: Where = HERE,
 ) -> None:
@@ -292,7 +264,7 @@ def _backup(
 
 
 def _add_witness(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The new file, on another disk.")],
+    path: Annotated[Path, argument("PATH", "The new file, on another disk.")],
     *,
     store: Where = HERE,
 ) -> None:
@@ -311,8 +283,7 @@ def _export(
     *,
     store: Where = HERE,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="PATH", help="The new file. Printed by default."),
+        Path | None, option("PATH", "The new file. Printed by default.", "--out", "-o")
     ] = None,
 ) -> None:
     """Export every line of a ledger with its hash as JSON. The ledger of a guard is guard:NAME."""
@@ -346,7 +317,7 @@ def _migrate(*, store: Where = HERE) -> None:
 # ---- ``sourdine serve add-guard`` and ``grant-team``: labels under guard on a server -------------
 
 
-GuardName = Annotated[str, typer.Argument(metavar="GUARD", help="The guard's name.")]
+GuardName = Annotated[str, argument("GUARD", "The guard's name.")]
 
 
 def add_guard_commands(serve: typer.Typer) -> None:
@@ -356,30 +327,24 @@ def add_guard_commands(serve: typer.Typer) -> None:
 
 
 ScoreError = Annotated[
-    str,
-    term("--error", metavar="NUMBER", text="The maximum error of a score that is shown."),
+    str, term("NUMBER", "The maximum error of a score that is shown.", "--error")
 ]
 LossName = Annotated[
-    str,
-    term("--loss", metavar="NAME", text="zero-one (misclassifications) or absolute (distances)."),
+    str, term("NAME", "zero-one (misclassifications) or absolute (distances).", "--loss")
 ]
 LossScale = Annotated[
-    str | None,
-    term("--scale", metavar="NUMBER", text="The distance that counts as a loss of 1."),
+    str | None, term("NUMBER", "The distance that counts as a loss of 1.", "--scale")
 ]
-ScoreStep = Annotated[str | None, term("--step", metavar="NUMBER", text="The step of the scores.")]
+ScoreStep = Annotated[str | None, term("NUMBER", "The step of the scores.", "--step")]
 
 
 def _add_guard(
     name: GuardName,
-    source: Annotated[
-        str, typer.Argument(metavar="SOURCE", help="The path of the labels on the server.")
-    ],
+    source: Annotated[str, argument("SOURCE", "The path of the labels on the server.")],
     *,
     store: Where = HERE,
     column: Annotated[
-        str | None,
-        typer.Option("--column", "-c", metavar="NAME", help="The column of the labels."),
+        str | None, option("NAME", "The column of the labels.", "--column", "-c")
     ] = None,
     error: ScoreError,
     loss: LossName = "zero-one",
@@ -388,9 +353,7 @@ def _add_guard(
     step: ScoreStep = None,
     blocks: Blocked = None,
     markov: Chained = None,
-    text: Annotated[
-        str, typer.Option(metavar="TEXT", help="A description of the task for the teams.")
-    ] = "",
+    text: Annotated[str, option("TEXT", "A description of the task for the teams.")] = "",
 ) -> None:
     """Create a guard for labels on this machine. Its terms cannot be changed later."""
     from sourdine.exact import one_of
@@ -420,12 +383,10 @@ def _add_guard(
 
 def _grant_team(
     guard: GuardName,
-    team: Annotated[str, typer.Argument(metavar="ANALYST", help="The team that may submit.")],
+    team: Annotated[str, argument("ANALYST", "The team that may submit.")],
     *,
     store: Where = HERE,
-    submissions: Annotated[
-        str, typer.Option(metavar="NUMBER", help="The total number of submissions.")
-    ],
+    submissions: Annotated[str, option("NUMBER", "The total number of submissions.")],
 ) -> None:
     """Set how often a team may submit predictions to a guard."""
     from sourdine.server.store.store import ServerStore
@@ -459,40 +420,31 @@ def _serve(
     *,
     store: Annotated[
         str | None,
-        typer.Option(
-            metavar="ADDRESS",
-            help="The store that 'serve init' created. Without it, a demo is started.",
-        ),
+        option("ADDRESS", "The store that 'serve init' created. Without it, a demo is started."),
     ] = None,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="The address to listen on.")
-    ] = "127.0.0.1",
+    host: Annotated[str, option("ADDRESS", "The address to listen on.")] = "127.0.0.1",
     port: Port = "8000",
-    workers: Annotated[
-        str, typer.Option(metavar="NUMBER", help="The number of worker processes.")
-    ] = "1",
+    workers: Annotated[str, option("NUMBER", "The number of worker processes.")] = "1",
     tick: Annotated[
         str,
-        typer.Option(
-            metavar="SECONDS",
-            help="Send responses at multiples of this interval, so that their timing reveals "
-            "nothing.",
+        option(
+            "SECONDS",
+            "Send responses at multiples of this interval, so that their timing reveals nothing.",
         ),
     ] = "0.25",
     witness: Annotated[
         Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="A file on another disk that detects a rollback of the store; 'serve "
+        option(
+            "PATH",
+            "A file on another disk that detects a rollback of the store; 'serve "
             "add-witness' creates one.",
         ),
     ] = None,
     folder: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="Owners may register data below this folder over HTTP."),
+        Path | None, option("PATH", "Owners may register data below this folder over HTTP.")
     ] = None,
     behind_proxy: Annotated[
-        bool, typer.Option("--behind-proxy", help="The server runs behind a TLS proxy.")
+        bool, flag("--behind-proxy", "The server runs behind a TLS proxy.")
     ] = False,
 ) -> None:
     if ctx.invoked_subcommand is not None:

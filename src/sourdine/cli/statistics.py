@@ -11,10 +11,16 @@ from typing import TYPE_CHECKING, Any
 from attrs import evolve
 
 from sourdine.cli import output
-from sourdine.cli.command import SPOKEN, Terminal, UnprintedError, complain, printing
 from sourdine.cli.guard import read_number
-from sourdine.cli.options import TABLE, name_of, opened, read_options
-from sourdine.cli.output import print_sheet, progress_bar
+from sourdine.cli.options import SPOKEN, TABLE, name_of, opened, read_options
+from sourdine.cli.output import (
+    Terminal,
+    UnprintedError,
+    complain,
+    print_sheet,
+    printing,
+    progress_bar,
+)
 from sourdine.errors import LEFT_OUT, MissingFileError, ParameterError, SourdineError
 from sourdine.exact import given
 from sourdine.frames.frame import Frame

@@ -9,9 +9,9 @@ from urllib.parse import urlsplit
 
 import typer
 
-from sourdine.cli.command import Terminal
 from sourdine.cli.guard import read_number
-from sourdine.cli.output import print_sheet
+from sourdine.cli.options import argument, flag, option
+from sourdine.cli.output import Terminal, print_sheet
 from sourdine.errors import ExistingFileError, ParameterError, SourdineError
 from sourdine.exact import integer
 
@@ -26,17 +26,12 @@ if TYPE_CHECKING:
 
 
 Kept = Annotated[
-    str,
-    typer.Argument(
-        metavar="STORE",
-        help="The file or postgresql:// address that 'sourdine survey open' created.",
-    ),
+    str, argument("STORE", "The file or postgresql:// address that 'sourdine survey open' created.")
 ]
-Json = Annotated[bool, typer.Option("--json", help="Print only JSON.")]
-Port = Annotated[str, typer.Option(metavar="NUMBER", help="The port; 0 for any free port.")]
+Json = Annotated[bool, flag("--json", "Print only JSON.")]
+Port = Annotated[str, option("NUMBER", "The port; 0 for any free port.")]
 Round = Annotated[
-    str | None,
-    typer.Option("--round", metavar="NUMBER", help="The round of a survey with several rounds."),
+    str | None, option("NUMBER", "The round of a survey with several rounds.", "--round")
 ]
 LAST_PORT = 65_535
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
@@ -49,21 +44,18 @@ def add_collector(survey: typer.Typer) -> None:
 
 
 def _open(
-    path: Annotated[Path, typer.Argument(metavar="SURVEY", help="The survey, a .toml file.")],
+    path: Annotated[Path, argument("SURVEY", "The survey, a .toml file.")],
     *,
     store: Annotated[
         str | None,
-        typer.Option(
-            metavar="PLACE",
-            help="A new file, or a postgresql:// address. Defaults to commute.db for a survey "
+        option(
+            "PLACE",
+            "A new file, or a postgresql:// address. Defaults to commute.db for a survey "
             "named commute.",
         ),
     ] = None,
     tickets: Annotated[
-        str,
-        typer.Option(
-            metavar="NUMBER", help="The number of tickets; each allows one person to answer."
-        ),
+        str, option("NUMBER", "The number of tickets; each allows one person to answer.")
     ] = "0",
     round: Round = None,  # noqa: A002 - as it is typed
 ) -> None:
@@ -103,11 +95,9 @@ def _place(survey: Survey) -> str:
 def _serve(
     store: Kept,
     *,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="The address to listen on.")
-    ] = "127.0.0.1",
+    host: Annotated[str, option("ADDRESS", "The address to listen on.")] = "127.0.0.1",
     port: Port = "8000",
-    hide: Annotated[bool, typer.Option("--hide", help="Do not show the results page.")] = False,
+    hide: Annotated[bool, flag("--hide", "Do not show the results page.")] = False,
 ) -> None:
     """Serve the page, collect records and show results until interrupted.
 
@@ -179,8 +169,7 @@ def _results(
     *,
     json: Json = False,
     out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="PATH", help="Write the results page to this file."),
+        Path | None, option("PATH", "Write the results page to this file.", "--out", "-o")
     ] = None,
 ) -> None:
     """Print the results page: consistent shares and means, for at least 50 answers."""
@@ -202,7 +191,7 @@ def _results(
 def _export(
     store: Kept,
     *,
-    out: Annotated[Path, typer.Option("--out", "-o", metavar="PATH", help="The new file.")],
+    out: Annotated[Path, option("PATH", "The new file.", "--out", "-o")],
 ) -> None:
     """Export all counts as an aggregate for 'sourdine collect'."""
     if out.exists():
@@ -217,12 +206,8 @@ def _export(
 
 def _demo(
     *,
-    n: Annotated[
-        str, typer.Option("--n", metavar="NUMBER", help="The number of simulated browsers.")
-    ] = "500",
-    seconds: Annotated[
-        str, typer.Option(metavar="NUMBER", help="Stop after this many seconds.")
-    ] = "120",
+    n: Annotated[str, option("NUMBER", "The number of simulated browsers.", "--n")] = "500",
+    seconds: Annotated[str, option("NUMBER", "Stop after this many seconds.")] = "120",
     port: Port = "0",
 ) -> None:
     """Run a demo survey on this machine, answered by simulated browsers."""
@@ -279,15 +264,13 @@ survey = typer.Typer(
     "$ sourdine survey demo",
 )
 
-Document = Annotated[Path, typer.Argument(metavar="SURVEY", help="The survey, a .toml file.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Overwrite an existing file.")]
+Document = Annotated[Path, argument("SURVEY", "The survey, a .toml file.")]
+Overwrite = Annotated[bool, flag("--overwrite", "Overwrite an existing file.")]
 
 
 @survey.command()
 def new(
-    path: Annotated[Path, typer.Argument(metavar="PATH", help="The new file.")] = Path(
-        "survey.toml"
-    ),
+    path: Annotated[Path, argument("PATH", "The new file.")] = Path("survey.toml"),
     *,
     overwrite: Overwrite = False,
 ) -> None:
@@ -310,11 +293,9 @@ def check(path: Document) -> None:
 def plan(
     path: Document,
     *,
-    n: Annotated[str, typer.Option("--n", metavar="NUMBER", help="The number of respondents.")],
-    confidence: Annotated[
-        str, typer.Option(metavar="NUMBER", help="The confidence level of the intervals.")
-    ] = "0.95",
-    json: Annotated[bool, typer.Option("--json", help="Print only JSON.")] = False,
+    n: Annotated[str, option("NUMBER", "The number of respondents.", "--n")],
+    confidence: Annotated[str, option("NUMBER", "The confidence level of the intervals.")] = "0.95",
+    json: Annotated[bool, flag("--json", "Print only JSON.")] = False,
 ) -> None:
     """Compute the accuracy for a number of respondents, and the effect of 1% invented records."""
     from sourdine.survey.precision import precision
@@ -336,10 +317,7 @@ def page(
     path: Document,
     *,
     out: Annotated[
-        Path | None,
-        typer.Option(
-            "--out", "-o", metavar="PATH", help="The page. Defaults to the survey's name."
-        ),
+        Path | None, option("PATH", "The page. Defaults to the survey's name.", "--out", "-o")
     ] = None,
     round: Round = None,  # noqa: A002 - as it is typed
     overwrite: Overwrite = False,

@@ -12,9 +12,8 @@ from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 from sourdine.cli import output
-from sourdine.cli.command import Terminal, printing
 from sourdine.cli.options import STDIN, by_spark, read_options, records, standard_input
-from sourdine.cli.output import print_sheet, progress_bar
+from sourdine.cli.output import Terminal, print_sheet, printing, progress_bar
 from sourdine.cli.statistics import typed as said
 from sourdine.errors import (
     LEFT_OUT,
@@ -23,8 +22,8 @@ from sourdine.errors import (
     ParameterError,
     SourdineError,
 )
-from sourdine.frames.databases import shown_source
-from sourdine.frames.reading import CSV, PARQUET, read_number
+from sourdine.frames.paths import CSV, PARQUET, shown_source
+from sourdine.frames.reading import read_number
 from sourdine.parameters import kinds
 
 if TYPE_CHECKING:

@@ -19,6 +19,7 @@ count; noise is never added inside them.
 ``grouped``      counts by group, in one pass for any number of groups; and counts with weights
 ``lazy``         lazy frames that narwhals supports: they stay lazy
 ``memory``       data in memory: NumPy columns, their declared types, and frames of any library
+``paths``        paths of files and addresses of tables, as texts
 ``people``       one value for each person: their rows are reduced to one, exactly and in any order
 ``reading``      how text is read as numbers, categories and dates
 ``spark``        data in Spark: only integers come to the driver, never rows

@@ -19,7 +19,6 @@ falls into the same cell as from any other engine (``test_postgres_is_an_engine`
 from __future__ import annotations
 
 import datetime as dt
-import re
 from copy import copy
 from decimal import Decimal
 from pathlib import Path
@@ -44,6 +43,7 @@ from sourdine.frames.memory import (
     Declared,
     memory_of_columns,
 )
+from sourdine.frames.paths import DATABASE, TABLE
 from sourdine.frames.reading import STANDARD
 
 if TYPE_CHECKING:
@@ -57,25 +57,6 @@ if TYPE_CHECKING:
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.storage.postgres import ColumnType, Snapshot
-
-DATABASE = re.compile(
-    r"(?P<kind>duckdb|postgres|postgresql|spark|sc)://(?P<where>[^#]*)#(?P<table>[^#\"]+)"
-)
-TABLE = re.compile(r"spark:(?P<table>[^/#\"]+)")
-_SCHEME = re.compile(r"(?:duckdb|postgres|postgresql|spark|sc):/|spark:[^/]", re.IGNORECASE)
-"""One slash is enough: a path that was made of an address has no more."""
-_SECRET = re.compile(r"(:/{1,2})[^/]*@")
-
-
-def is_address(source: str) -> bool:
-    """Return whether a text is meant to be the address of a table, and not a path.
-
-    Examples
-    --------
-    >>> is_address("duckdb:///w.db#wages"), is_address("postgresql://host/db"), is_address("w.csv")
-    (True, True, False)
-    """
-    return _SCHEME.match(source) is not None
 
 
 def open_address(source: str, reading: Reading) -> Engine:
@@ -154,40 +135,6 @@ def not_readable() -> ParameterError:
         "",
         "Use another path; the address of a database ends in # and the name of a table.",
     )
-
-
-def source_name(source: str) -> str:
-    """Return what a ledger calls the data at a path or an address; no password is in it.
-
-    Examples
-    --------
-    >>> source_name("/srv/wages.parquet"), source_name("duckdb:////srv/w.db#people")
-    ('wages.parquet', 'people')
-    >>> source_name("postgresql://anna:secret@host/db#public.people"), source_name("spark:people")
-    ('public.people', 'people')
-    """
-    found = DATABASE.fullmatch(source) or TABLE.fullmatch(source)
-    if found is not None:
-        return unquote(found["table"])
-    if "://" in source:
-        return "data"
-    return re.split(r"[/:]", source.rstrip("/"))[-1] or "data"
-
-
-def shown_source(source: str) -> str:
-    """Return a path or an address as it may be printed, without what a password may be in.
-
-    Examples
-    --------
-    >>> shown_source("postgresql://anna:secret@host/db#people"), shown_source("w.csv")
-    ('postgresql://...#people', 'w.csv')
-    >>> shown_source("mysql://anna:secret@host/db")
-    'mysql://...@host/db'
-    """
-    found = DATABASE.fullmatch(source)
-    if found is not None and found["kind"] != "duckdb":
-        return f"{found['kind']}://...#{found['table']}"
-    return "data" if found is None and is_address(source) else _SECRET.sub(r"\1...@", source)
 
 
 # ---- The engine over tables of PostgreSQL --------------------------------------------------------

@@ -14,11 +14,10 @@ import numpy as np
 
 from sourdine.errors import MissingFileError, ParameterError
 from sourdine.frames import sql
-from sourdine.frames.databases import is_address, open_address, shown_source
 from sourdine.frames.duck import Duck, guarded, private_connection
 from sourdine.frames.engine import require_different
 from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
-from sourdine.frames.reading import (
+from sourdine.frames.paths import (
     ARROW,
     CSV,
     EXCEL,
@@ -27,10 +26,12 @@ from sourdine.frames.reading import (
     NAMELESS,
     PARQUET,
     READSTAT,
-    STANDARD,
+    is_address,
     is_path,
+    shown_source,
     split_sheet,
 )
+from sourdine.frames.reading import STANDARD
 from sourdine.frames.text_files import (
     BOM,
     LONGEST,
@@ -165,6 +166,8 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
     `sourdine.frames.databases`.
     """
     if is_address(path):
+        from sourdine.frames.databases import open_address
+
         return open_address(path, reading)
     if Path(path).is_dir():
         files = files_below(path, _KINDS)

@@ -28,15 +28,8 @@ from sourdine.errors import (
 from sourdine.frames.batches import Batches, BatchSource, declared_types
 from sourdine.frames.engine import require_different
 from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory, Moments
-from sourdine.frames.reading import (
-    ARROW,
-    EXCEL,
-    JSON_LINES,
-    READSTAT,
-    STANDARD,
-    Reading,
-    read_text,
-)
+from sourdine.frames.paths import ARROW, EXCEL, JSON_LINES, READSTAT
+from sourdine.frames.reading import STANDARD, Reading, read_text
 from sourdine.frames.text_files import BOM, LONGEST, distinct_names, open_bytes
 
 if TYPE_CHECKING:

@@ -19,40 +19,6 @@ from sourdine.calendar import ISO, DateFormat, read_instant
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, kind
 
-# ---- Files that are read, by the ends of their names ---------------------------------------------
-
-
-CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-PARQUET = (".parquet", ".pq")
-LINES = ".txt"
-NAMELESS = (LINES, ".npy")
-"""Files without column names: their one column is called ``value``."""
-EXCEL = (".xlsx", ".xlsm")
-READSTAT = (".sav", ".zsav", ".sas7bdat", ".xpt", ".dta")
-"""Files of SPSS, SAS and Stata."""
-JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
-ARROW = (".arrow", ".arrows", ".feather", ".ipc")
-_SHEET = re.compile(r"(?P<path>.+\.xls[xm])#(?P<sheet>.+)", re.IGNORECASE | re.DOTALL)
-
-
-def is_path(text: str) -> bool:
-    """Return whether a text ends like the path of a file that can be read."""
-    endings = (*CSV, *PARQUET, *NAMELESS, *EXCEL, *READSTAT, *JSON_LINES, *ARROW)
-    return split_sheet(text)[0].lower().endswith(endings)
-
-
-def split_sheet(path: str) -> tuple[str, str | None]:
-    """Return the path of an Excel file and the name of its sheet; None if no sheet is named.
-
-    Examples
-    --------
-    >>> split_sheet("people.xlsx#Sheet2"), split_sheet("people.xlsx"), split_sheet("a#b.csv")
-    (('people.xlsx', 'Sheet2'), ('people.xlsx', None), ('a#b.csv', None))
-    """
-    found = _SHEET.fullmatch(path)
-    return (path, None) if found is None else (found["path"], found["sheet"])
-
-
 # ---- How one value is read, as a number or as a text ---------------------------------------------
 #
 # As a number

@@ -519,7 +519,17 @@ def bounds_or_find(x: Sequence[Number | str | None] | Literal["find"] | None) ->
     >>> bounds_or_find((0, 120)), bounds_or_find("find"), bounds_or_find((None, 5))
     ((Fraction(0, 1), Fraction(120, 1)), 'find', (None, Fraction(5, 1)))
     """
-    return cast("Bounds", _found(x)) if _asks(x) else bounds(cast("Any", x))
+    if _asks(x):
+        return cast("Bounds", _found(x))
+    word = x[0] if isinstance(x, (list, tuple)) and len(x) == 1 else x
+    if isinstance(word, str) and not any(map(str.isdigit, word)):
+        raise ParameterTypeError(
+            "bounds", "be two numbers", given(word),
+            "Use {bounds}; if they are not known, {bounds:find} spends part of epsilon on finding "
+            "them.",
+            bounds=(0, 120),
+        )  # fmt: skip
+    return bounds(cast("Any", x))
 
 
 def rows_or_find(x: int | Literal["find"]) -> int:

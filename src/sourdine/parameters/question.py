@@ -452,12 +452,12 @@ def _named_instead(
     """Return the error for positional values; it says which name each was probably for."""
     known = {p.name: p for p in parameters(cls)}
     meant: dict[str, Any] = {}
-    for x in given_:
+    for x in () if _is_data(given_[0]) else _paired(given_):
         guesses: tuple[str, ...] = ("q", "columns")
         if isinstance(x, str):
-            guesses = ("column", "columns", "y", "x")
+            guesses = ("column", "columns", "y", "x", "category")
         elif isinstance(x, (int, float)):
-            guesses = ("q", "epsilon")
+            guesses = ("q", "epsilon") if x > 0 else ()
         elif isinstance(x, (list, tuple)) and len(x) == 2:
             guesses = ("bounds", "q")
         free = [name for name in guesses if name in known and name not in {**meant, **typed}]
@@ -465,12 +465,31 @@ def _named_instead(
             meant[free[0]] = [x] if free[0] == "columns" and isinstance(x, str) else x
     first = next(iter(meant), "parameters")
     hint = f"Known names: {', '.join(sorted(known))}."
-    if isinstance(given_[0], dict) or hasattr(given_[0], "columns"):
-        hint = "Functions take the data once, first; plans take none, only n."
+    if _is_data(given_[0]):
+        hint = "Functions take the data once, first; a session holds its data, and plans take none."
     if meant:
         hint = f"Use {', '.join(f'{{{name}}}' for name in meant)}."
     must = f"{cls.kind}() got an unexpected positional argument: {given(given_[0])}."
     return ParameterTypeError(first, must, given(given_[0]), hint, **meant)
+
+
+def _is_data(x: Any) -> bool:
+    """Return whether a value looks like data: a table, an array or a list of more than orders."""
+    if isinstance(x, (list, tuple)):
+        numbers = all(isinstance(part, (int, float)) for part in x)
+        return len(x) > 2 and numbers and not all(0 < part < 1 for part in x)
+    return isinstance(x, (dict, range, np.ndarray)) or hasattr(x, "columns")
+
+
+def _paired(values: tuple[Any, ...]) -> list[Any]:
+    """Return positional values; two numbers in a row, the lower first, are meant as bounds."""
+    found = list(values)
+    for i in range(len(found) - 1):
+        low, high = found[i : i + 2]
+        if isinstance(low, (int, float)) and isinstance(high, (int, float)) and low < high:
+            found[i : i + 2] = [(low, high)]
+            break
+    return found
 
 
 def documented(call: Callable[..., Any], cls: type[Question], first: str) -> Callable[..., Any]:

@@ -126,7 +126,7 @@ class Explanation(Displayable):
         """Return everything as JSON."""
         return json_text(self.to_dict())
 
-    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
+    def plot(self, path: str | None = None, *, title: str | None = None) -> Any:
         """Draw how many are found against false alarms; ``path=`` saves the picture."""
         return drawn(self, path=path, title=title)
 

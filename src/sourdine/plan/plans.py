@@ -248,7 +248,7 @@ class Plan(Displayable):
         heads, rows = table((self,), ())
         return Sheet(heads=heads, lines=rows, notes=notes)
 
-    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
+    def plot(self, path: str | None = None, *, title: str | None = None) -> Any:
         """Draw the error against epsilon, and this plan as a dot; ``path=`` saves the picture."""
         from sourdine.results import figures
 
@@ -491,7 +491,7 @@ class Plans(Displayable):
             notes.append(("remaining", left_after(self.room, self.parts)))
         return Sheet(heads=heads, lines=rows, notes=notes)
 
-    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
+    def plot(self, path: str | None = None, *, title: str | None = None) -> Any:
         """Draw delta against epsilon, of all together; ``path=`` saves the picture."""
         return drawn(self, path=path, title=title)
 

@@ -125,7 +125,7 @@ def _of_text(asked: dict[str, Any]) -> dict[str, Any] | None:
         question: Any = questions.read(asked)
     except SourdineError:
         return None
-    found: dict[str, Any] = question.of_private_number().to_dict()
+    found: dict[str, Any] = question.of_private_number.to_dict()
     return found
 
 

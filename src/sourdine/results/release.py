@@ -426,10 +426,10 @@ class Release(Answer):
         answer = self.answer
         return answer.mechanism.charts(answer)
 
-    def plot(self, **options: Any) -> Any:
-        """Draw the release; ``path=`` saves the chart."""
+    def plot(self, path: str | None = None, **options: Any) -> Any:
+        """Draw the release; ``path`` saves the chart."""
         answer = self.answer
-        return answer.mechanism.plot(answer, **options)
+        return answer.mechanism.plot(answer, path=path, **options)
 
     def to_dict(self) -> dict[str, Any]:
         return {

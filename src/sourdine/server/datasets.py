@@ -13,8 +13,8 @@ from sourdine.central.sql import parsed
 from sourdine.curator import column_types
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, SourdineError
 from sourdine.exact import given, positive
-from sourdine.frames.databases import source_name
 from sourdine.frames.formulas.engine import columns_of
+from sourdine.frames.paths import source_name
 from sourdine.frames.reading import Reading
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import question as parameters

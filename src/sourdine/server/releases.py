@@ -16,7 +16,7 @@ from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, Sourdi
 from sourdine.parameters.question import parameters, plain_parameter, typed_values
 from sourdine.plan.plans import as_error
 from sourdine.privacy import Guarantee
-from sourdine.questions import QUESTIONS
+from sourdine.questions import QUESTIONS, unknown_statistic
 from sourdine.reports.about import About
 from sourdine.reports.report import FiledReport
 from sourdine.results.tables import json_text
@@ -105,14 +105,18 @@ def asked_of(interface: Statistics[R], asked: Mapping[str, Any], dataset: Datase
     dataset
         What it is about.
     """
-    cls = QUESTIONS.get(str(asked.get("statistic")))
+    name = asked.get("statistic")
+    cls = QUESTIONS.get(str(name))
+    ask: Callable[..., R] | None = None if cls is None else getattr(interface, cls.kind, None)
+    if cls is None or ask is None:
+        raise unknown_statistic(name)
     columns = stored_columns(dataset.columns)
-    takes = {p.name for p in parameters(cls)} if cls is not None else set()
-    said = completed(dict(asked) if cls is None else typed_values(cls, asked), takes, columns)
-    if cls is not None:
-        _require_from_outside(cls, said)
-        require_small_answer(cls, said)
-    found = _read(interface, said, takes, dataset)
+    takes = {p.name for p in parameters(cls)}
+    said = completed(typed_values(cls, asked), takes, columns)
+    _require_from_outside(cls, said)
+    require_small_answer(cls, said)
+    del said["statistic"]
+    found = _asked(ask, said, takes, dataset)
     require_listed(found.question, columns)
     return found
 
@@ -142,17 +146,15 @@ def _require_from_outside(cls: type[Statistic], said: Mapping[str, Any]) -> None
             )
 
 
-def _read(
-    interface: Statistics[R], said: Mapping[str, Any], takes: set[str], dataset: Dataset
-) -> R:
+def _asked(ask: Callable[..., R], said: Mapping[str, Any], takes: set[str], dataset: Dataset) -> R:
     about = dataset.n_about
     try:
-        return interface.of(said)
+        return ask(**said)
     except SourdineError as error:
         counted = {"n", "per_person", "weights"} & said.keys()  # of people, or the sum of weights
         if error.name != "n" or about is None or counted or "n" not in takes:
             raise
-    return interface.of({**said, "n": about})
+    return ask(**{**said, "n": about})
 
 
 # ---- Plans: what an error costs, what an epsilon buys, and the curve of one against the other ----

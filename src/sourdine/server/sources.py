@@ -20,9 +20,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, unquote
 
 from sourdine.errors import ParameterError
-from sourdine.frames.databases import DATABASE, is_address
 from sourdine.frames.frame import Frame
-from sourdine.frames.reading import Reading, split_sheet
+from sourdine.frames.paths import DATABASE, is_address, split_sheet
+from sourdine.frames.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

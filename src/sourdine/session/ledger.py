@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from abc import abstractmethod
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Protocol, TypeVar
@@ -69,47 +69,6 @@ class Call:
         return of_promise(self.cost) if self.cost.is_finite else ()
 
 
-class Ledger(Protocol):
-    """A list of charges under fixed terms."""
-
-    @property
-    def terms(self) -> Terms:
-        """What it is for."""
-
-    @property
-    def identity(self) -> str | None:
-        """What tells its file from all others; None if there is no file."""
-
-    @property
-    def history(self) -> list[Charge]:
-        """All charges, the first one first."""
-
-    @property
-    def account(self) -> Account:
-        """What was spent until now."""
-
-    @property
-    def spent(self) -> Guarantee:
-        """The sum of all charges."""
-
-    def charge(
-        self,
-        cost: Guarantee,
-        *,
-        what: str,
-        mechanism: str,
-        parameters: str,
-        parts: tuple[Part, ...] | None = None,
-    ) -> Charge:
-        """Write a charge down for good, or raise `BudgetExceededError` and write nothing."""
-
-    def charge_all(self, calls: Sequence[Call]) -> list[Charge]:
-        """Write several charges down for good, or raise and write none."""
-
-    def keep(self, charge: Charge, answer: str) -> None:
-        """Write down what was released for a charge."""
-
-
 class Charger(Protocol):
     """One writer's time alone with a ledger."""
 
@@ -120,11 +79,26 @@ class Charger(Protocol):
         """Write a charge down for good."""
 
 
-class Charging:
-    """What all ledgers do: they differ in where lines are kept."""
+class Ledger(ABC):
+    """A list of charges under fixed terms; ledgers differ in where the lines are kept."""
 
     __slots__ = ()
     terms: Terms
+    """What it is for."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> str | None:
+        """What tells its file from all others; None if there is no file."""
+
+    @property
+    @abstractmethod
+    def history(self) -> list[Charge]:
+        """All charges, the first one first."""
+
+    @abstractmethod
+    def keep(self, charge: Charge, answer: str) -> None:
+        """Write down what was released for a charge."""
 
     @abstractmethod
     def _turn(self, work: Callable[[Charger], T]) -> T:
@@ -138,6 +112,7 @@ class Charging:
 
     @property
     def spent(self) -> Guarantee:
+        """The sum of all charges."""
         return self.account.spent
 
     def charge(
@@ -205,18 +180,20 @@ class Charging:
         return start.is_whole(tuple(part for call in calls for part in call.loss(start.relation)))
 
 
-class MemoryLedger(Charging):
+class MemoryLedger(Ledger):
     """Charges that end with the process; safe under threads, refused in a forked process."""
 
     __slots__ = ("_charges", "_lock", "_process", "terms")
-
-    identity = None
 
     def __init__(self, terms: Terms) -> None:
         self.terms = terms
         self._charges: list[Charge] = []
         self._lock = Lock()
         self._process = os.getpid()
+
+    @property
+    def identity(self) -> None:
+        return None
 
     @property
     def history(self) -> list[Charge]:
@@ -268,7 +245,7 @@ LEDGER = FileKind(noun="ledger", mark="ledger", version=3, older=(2,))
 TERMS, CHARGES, ANSWERS = "terms", "charges", "answers"
 
 
-class StoredLedger(Charging):
+class StoredLedger(Ledger):
     """Charges in a journal, in a file or a database.
 
     Parameters

@@ -21,8 +21,8 @@ from sourdine.errors import (
     SourdineError,
 )
 from sourdine.exact import flag, given
-from sourdine.frames.databases import is_address, source_name
 from sourdine.frames.frame import Frame
+from sourdine.frames.paths import is_address, source_name
 from sourdine.frames.reading import STANDARD
 from sourdine.parameters import converters
 from sourdine.parameters.kinds import spelled

@@ -453,18 +453,20 @@ class SharedDatabase:
             self._waiting[0].woken.set()
 
     def _together(self, batch: list[_Job[Any]]) -> None:
-        failure: BaseException | None = SourdineError(
-            f"a write to {self.address} was interrupted. Nothing was released."
-        )
+        failure: BaseException | None = None
+        committed = False
         try:
             self._commit(batch)
-            failure = None
+            committed = True
         except self._failures as error:
             failure = self._trouble(error)
         except SourdineError as error:
             failure = error
         finally:
-            if failure is not None:  # what broke the connection may have broken all of them
+            if not committed:  # what broke the connection may have broken all of them
+                failure = failure or SourdineError(
+                    f"a write to {self.address} was interrupted. Nothing was released."
+                )
                 self.close()
             self.dialect.end()
             for job in batch:

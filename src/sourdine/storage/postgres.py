@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 try:
     import psycopg
+    from psycopg.adapt import Loader
 except ImportError:
     raise MissingExtraError(
         "postgres",
@@ -105,18 +106,6 @@ class PostgresDialect:
 
 
 # ---- Read-only snapshots of tables ---------------------------------------------------------------
-
-
-try:
-    import psycopg
-    from psycopg.adapt import Loader
-except ImportError:
-    raise MissingExtraError(
-        "postgres",
-        "be installed",
-        "",
-        "In the checkout, run pip install '.[postgres]'.",
-    ) from None
 
 
 SETTINGS = (

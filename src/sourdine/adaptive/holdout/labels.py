@@ -15,7 +15,8 @@ import numpy as np
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.frames.frame import Frame
 from sourdine.frames.memory import DATES, NUMBERS
-from sourdine.frames.reading import Reading, is_path
+from sourdine.frames.paths import is_path
+from sourdine.frames.reading import Reading
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -239,7 +240,10 @@ def _one_column(labels: object, name: str) -> Frame:
         raise ParameterError(
             name, "hold one value for each row", f"an array of shape {labels.shape}", _HINT
         )
-    frame = Frame(labels)
+    try:
+        frame = Frame(labels)
+    except ParameterTypeError as error:
+        raise error.renamed(data=name) from None
     if len(frame.columns) != 1:
         raise ParameterError(
             name,

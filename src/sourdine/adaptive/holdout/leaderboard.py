@@ -381,7 +381,7 @@ class Leaderboard(Displayable):
             ],
         }
 
-    def plot(self, *, path: str | None = None, title: str | None = None) -> Any:
+    def plot(self, path: str | None = None, *, title: str | None = None) -> Any:
         """Draw each team's best score with its interval; ``path=`` saves the picture."""
         return drawn(self, path=path, title=title)
 

@@ -283,7 +283,9 @@ def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
         meant = [float(order / 100) for order in orders] if percent else [0.25, 0.5, 0.75]
         raise ParameterError(
             "q",
-            "be above 0 and below 1, and increasing if there are several",
+            "be above 0 and below 1, and increasing if there are several"
+            if orders
+            else "hold at least one order",
             ", ".join(map(got, given[:5])),
             "Use {q}; 50% is 0.5.",
             q=meant[0] if len(orders) == 1 and percent else meant,

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any
 
 from sourdine.errors import MissingExtraError, MissingFileError, ParameterError, SourdineError
 from sourdine.frames.engine import require_different
-from sourdine.frames.reading import CSV, STANDARD
+from sourdine.frames.paths import CSV
+from sourdine.frames.reading import STANDARD
 from sourdine.frames.spark.dataframe import condition_of, functions, guarded
 from sourdine.frames.spark.engine import Spark
 

@@ -204,8 +204,8 @@ class Density(Answer):
 
     def plot(
         self,
-        *,
         path: str | None = None,
+        *,
         truth: Callable[[NDArray[np.float64]], ArrayLike] | None = None,
         title: str | None = None,
     ) -> Any:

@@ -20,6 +20,9 @@ from sourdine.mechanisms.laplace import laplace_error, laplace_law
 from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, read_scale, register, settle
 from sourdine.privacy import LOCAL, Guarantee
 
+MOST_NU = 100
+"""The paper's noise grows as ``j**nu`` with the level j; beyond, it passes every float."""
+
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -84,8 +87,9 @@ class NoisyCoefficients(Report):
         integer(self.bits_of_input, "bits_of_input", least=1, most=DEEPEST, example=DEEPEST)
         one_of(self.constants, "constants", "exact", "paper")
         nu = rational(self.nu, "nu", example=1.5)
-        if nu <= 1:
-            raise ParameterError("nu", "be above 1", given(self.nu), "Use {nu}.", nu=1.5)
+        if not 1 < nu <= MOST_NU:
+            must = f"be above 1 and at most {MOST_NU}"
+            raise ParameterError("nu", must, given(self.nu), "Use {nu}.", nu=1.5)
         settle(self, epsilon=epsilon, nu=nu, guarantee=Guarantee(epsilon, 0, LOCAL))
         _ = self.scales  # refuses early
 

@@ -330,6 +330,14 @@ class Choice(Attribute):
                 "categories", "be separate arguments", "a list", "Use Choice(*categories)."
             )
         plain = tuple(_category(c) for c in categories)
+        if missing is not None and missing in map(str, plain):
+            raise ParameterError(
+                "missing",
+                "differ from the categories",
+                given(missing),
+                "Use {missing}.",
+                missing=NO_ANSWER,
+            )
         settle(self, categories=plain, method=_named(method, CATEGORICAL), missing=missing)
         Codes(None, self.listed)
         if any(set("\r\0") & set(str(category)) for category in self.listed):

@@ -253,10 +253,10 @@ class Estimates(Displayable, Mapping[str, "Release"]):
     def _part(self, name: str) -> ColumnPart:
         parts = self.schema.parts(self.use)
         if name not in parts:
-            listed = ", ".join(map(repr, parts))
-            raise ParameterError(
-                "column", "be a column of the schema", repr(name), f"The columns are: {listed}."
-            )
+            hint = f"The columns are: {', '.join(map(repr, parts))}."
+            if isinstance(name, tuple) and len(name) == 2:
+                hint = "Use pair(one, other) for two columns together."
+            raise ParameterError("column", "be a column of the schema", repr(name), hint)
         return parts[name]
 
     def _number(self, name: str, what: str) -> tuple[ColumnPart, Any, NDArray[np.int64]]:

@@ -60,9 +60,21 @@ def read_columns(columns: object) -> dict[str, Attribute]:
                 f"column {name!r}",
                 "be a Number, Choice, Choices or Flag",
                 kind(column),
-                "Use Number(0, 120, step=1).",
+                f"Use {_declaration(column)}.",
             )
     return dict(columns)
+
+
+def _declaration(typed: object) -> str:
+    """Return the declaration that was probably meant: two numbers are bounds, texts categories."""
+    if isinstance(typed, (list, tuple, set)) and typed:
+        if all(isinstance(part, str) for part in typed) and len(typed) > 1:
+            return f"Choice({', '.join(map(given, typed))})"
+        if len(typed) == 2 and all(isinstance(part, (int, float)) for part in typed):
+            return f"Number({', '.join(map(given, typed))}, step=1)"
+    if typed is bool:
+        return "Flag()"
+    return "Choice('yes', 'no')" if typed is str else "Number(0, 120, step=1)"
 
 
 def read_rounds(rounds: object, once: object, turn: int | None) -> dict[str, Any]:

@@ -528,10 +528,6 @@ class Tokens:
         end = "UPDATE tokens SET revoked = 1 WHERE who = ? AND sha256 = ? AND revoked = 0"
         return self._database.write(lambda t: t.run(end, who, sha256)) == 1
 
-    def sweep(self, before: float) -> int:
-        """Forget tokens that ended before a time; return how many."""
-        return self._database.write(lambda t: t.run("DELETE FROM tokens WHERE until < ?", before))
-
 
 class Grants:
     """What analysts may spend."""
