@@ -152,6 +152,7 @@ _BIGINT, _HUGEINT = 1 << 62, 1 << 80
 _HALF, _PRODUCT = 62, 1 << 126
 _SHORT = 1 << 22
 """Up to this many ticks are added up as floats, exactly for two billion rows."""
+_SAMPLE = 1 << 12
 _EXACT = 1 << 53
 """Up to here all integers are floats."""
 
@@ -475,7 +476,9 @@ class Duck(Engine):
         if raw or most > 8 or last**most >= _HUGEINT or not all(k.direct for k in keys):
             return None
         floats = last < _SHORT
-        found = self._summed(axes, keys, most, last, floats=floats)
+        found = self._folded(axes, keys, of) if floats and most == 1 else None
+        if found is None:
+            found = self._summed(axes, keys, most, last, floats=floats)
         if floats and last * sum(int(row[len(axes)]) for row in found) > _EXACT:
             found = self._summed(axes, keys, most, last, floats=False)
         at = np.array([row[: len(axes)] for row in found], np.int64).reshape(len(found), len(axes))
@@ -485,6 +488,29 @@ class Duck(Engine):
         ]
         return slots, [[int(x or 0) for x in row[len(axes) :]] for row in found]
 
+    def _folded(
+        self,
+        axes: Sequence[tuple[str, Codes]],
+        keys: Sequence[sql.Key],
+        of: tuple[str, Ticks] | None,
+    ) -> list[tuple[Any, ...]] | None:
+        """Return what `_summed` returns, by `sql.FOLD`; None if a value is NaN or far too large.
+
+        Whether some of the first rows are so is looked at before all rows are read.
+        """
+        plain = self.is_file and not self._part and not self.parsed
+        if of is None or not plain or not keys[0].raised:
+            return None
+        last = of[1].grid.last
+        for rows in (self._rows().limit(_SAMPLE), self._rows()):
+            found, at = [], len(axes) + 2
+            for row in self._summed(axes, keys, 1, last, folded=rows):
+                total = sql.unfolded(row[at] or 0.0, row[at - 1], last)
+                if total is None:
+                    return None
+                found.append((*row[:at], total))
+        return found
+
     def _summed(
         self,
         axes: Sequence[tuple[str, Codes]],
@@ -492,25 +518,32 @@ class Duck(Engine):
         most: int,
         last: int,
         *,
-        floats: bool,
+        floats: bool = True,
+        folded: Any = None,
     ) -> list[tuple[Any, ...]]:
         """Return indices of codes, the number of rows and the sums of powers of ticks.
 
         DuckDB adds up floats faster than integers. Sums of ticks as floats are exact if none of
-        them can pass `_EXACT`, in whichever order they are added.
+        them can pass `_EXACT`, in whichever order they are added; so are sums of folded ones.
         """
         prepared = {n: e for k in keys for n, e in k.prepared.items()}
         prepared |= {f"a{i}": self._group(c) for i, (c, _) in enumerate(axes)}
         places = [f"a{i}" for i in range(len(axes))]
         wide = "BIGINT" if last**most < _BIGINT else "HUGEINT"
         tick = f"CAST(t AS {wide})"
-        powers = ["t" if floats and p == 1 else " * ".join([tick] * p) for p in range(1, most + 1)]
+        powers = (
+            [sql.fold(last)]
+            if folded is not None
+            else ["t" if floats and p == 1 else " * ".join([tick] * p) for p in range(1, most + 1)]
+        )
         added = ["count(*) AS n"]
         if keys:
             added += ["count(t) AS s0", *(f"sum({x}) AS s{p}" for p, x in enumerate(powers, 1))]
         totals = [part.split(" AS ")[-1] for part in added]
-        names, ticks = ", ".join(places), [f"{k.summed} AS t" for k in keys]
-        inner = self._rows().project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
+        rows = self._rows() if folded is None else folded
+        ticks = [f"{k.summed if folded is None else k.raised} AS t" for k in keys]
+        names = ", ".join(places)
+        inner = rows.project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
         inner = inner.project(", ".join([*places, *ticks]) or "1")
         inner = inner.aggregate(", ".join([*places, *added]), names)
         codes = [f"{sql.numbered(cell, f'a{i}')} AS a{i}" for i, (_, cell) in enumerate(axes)]
