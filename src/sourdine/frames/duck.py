@@ -15,7 +15,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import kind
 from sourdine.frames import sql
 from sourdine.frames.cells import inside
-from sourdine.frames.engine import DENSE, Engine, largest, require_different
+from sourdine.frames.engine import Engine, largest, require_different
 from sourdine.frames.memory import (
     WORDS,
     Column,
@@ -148,6 +148,10 @@ OPEN: WeakSet[Any] = WeakSet()
 """The private connections, which can report progress."""
 _FETCHED = 1 << 16
 _STREAMED = 1 << 15
+_TABLE = 1 << 21
+"""Up to this many slots are counted in a table: there are fewer on a lattice by default."""
+_RARE = 8
+"""Fewer values than one for this many slots are sorted instead."""
 _BIGINT, _HUGEINT = 1 << 62, 1 << 80
 _HALF, _PRODUCT = 62, 1 << 126
 _SHORT = 1 << 22
@@ -314,7 +318,7 @@ class Duck(Engine):
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         streamed = self._streamed(cells)
-        if streamed is not None and (size := cells[0][1].size) <= DENSE:
+        if streamed is not None and (size := cells[0][1].size) <= _TABLE:
             yield _tallied(streamed, size)
             return
         keys, relation = self._keys(cells)
@@ -339,12 +343,18 @@ class Duck(Engine):
 
         NumPy counts numbers in a table faster than DuckDB counts groups.
         """
-        name, cell = cells[0]
-        reading = self._reading_of(name)
-        found = sql.streamed(cell, name, self._kinds[name], reading) if len(cells) == 1 else None
-        if found is None or find_spec("pyarrow") is None:
+        found = self._stream_of(*cells[0]) if len(cells) == 1 else None
+        if found is None:
             return None
         return _floats(self._rows().project(found[0]).project(f"{found[1]} AS z"))
+
+    def _stream_of(self, name: str, cell: Cell) -> tuple[str, str] | None:
+        if find_spec("pyarrow") is None:
+            return None
+        return sql.streamed(cell, name, self._kinds[name], self._reading_of(name))
+
+    def in_one_pass(self, name: str, cell: Ticks) -> bool:
+        return cell.size <= _TABLE and self._stream_of(name, cell) is not None
 
     def _counted(
         self,
@@ -696,7 +706,7 @@ def _tallied(
     unrounded: Iterator[NDArray[np.float64]], size: int
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
     """Return the slots that occur and their counts; a slot is clamped before it is rounded."""
-    table, missing = np.zeros(size, np.int64), 0
+    table, missing = None, 0
     near = np.empty(_STREAMED)
     slots = np.empty(max(2 * size, 4 * _STREAMED), np.intp)  # counted together: tables are long
     end = 0
@@ -706,13 +716,21 @@ def _tallied(
             t = t[~np.isnan(t)]
             missing += len(z) - len(t)
         if end + len(t) > len(slots):
-            table += np.bincount(slots[:end], minlength=size)
+            table = _added(table, slots[:end], size)
             end = 0
         slots[end : end + len(t)] = t
         end += len(t)
-    table += np.bincount(slots[:end], minlength=size)
+    if table is None and end < size // _RARE:
+        held, counts = np.unique(slots[:end], return_counts=True)
+        return [np.append(held, -1)], np.append(counts, missing)
+    table = _added(table, slots[:end], size)
     held = np.flatnonzero(table)
     return [np.append(held, -1)], np.append(table[held], missing)
+
+
+def _added(table: NDArray[np.int64] | None, slots: Any, size: int) -> NDArray[np.int64]:
+    counts = np.bincount(slots, minlength=size)
+    return counts if table is None else np.add(table, counts, out=table)
 
 
 def _selected(
