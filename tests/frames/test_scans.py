@@ -95,7 +95,79 @@ def test_scans_add_up_exactly(grid, written):
     x = values(grid)
     engine, cell = open_file(written(x)), Ticks("x", grid)
     ticks = [t for t in cell.slots(Column(x)).tolist() if t >= 0]
-    assert engine.moments("x", cell, 2) == [sum(t**p for t in ticks) for p in range(3)]
+    for most in (1, 2):
+        assert engine.moments("x", cell, most) == [
+            sum(t**p for t in ticks) for p in range(most + 1)
+        ]
+
+
+SHORT = ["from 0", "tenths", "whole", "two points"]
+"""Lattices of few enough ticks for sums of floats."""
+
+
+@pytest.fixture
+def clamped(monkeypatch):
+    """Tell how often ticks were clamped by comparisons."""
+    summed, times = Duck._summed, []
+
+    def noted(self, *given, folded=None, **options):
+        if folded is None:
+            times.append(given)
+        return summed(self, *given, folded=folded, **options)
+
+    monkeypatch.setattr(Duck, "_summed", noted)
+    return times
+
+
+@pytest.mark.parametrize("axes", [[], [("g", Codes("g", [0, 1, 2]))]])
+@pytest.mark.parametrize("name", SHORT)
+def test_folded_sums_are_exact_or_not_finite(name, axes, written, clamped):
+    grid = GRIDS[name]
+    cell, near = Ticks("x", grid), float(grid.step) * 2.0**52
+    x = values(grid)
+    x = np.append(x[np.abs(x) < near], [near, -near])
+    codes = np.append(np.arange(1, len(x) + 1), 0) % 3
+    ticks = np.append(cell.slots(Column(x)), MISSING)
+
+    def added(far):
+        every = np.append(ticks, cell.slots(Column(np.array(far))))
+        group = np.append(codes, (len(x) + 1 + np.arange(len(far))) % 3) * bool(axes)
+        held = [every[(group == g) & (every >= 0)].tolist() for g in range(3 if axes else 1)]
+        return sorted([len(own), sum(own)] for own in held)
+
+    def found(far):
+        sums = open_file(written(np.append(x, far))).sums(axes, ("x", cell), 1)
+        return sorted(own[1:] for own in sums[1])
+
+    assert found([]) == added([])
+    assert not clamped
+    too_far = [np.nan, np.inf, -np.inf, 1e308, -1e308, 4 * near, -4 * near]
+    for i, far in enumerate(too_far, 1):
+        assert found([far]) == added([far])
+        assert len(clamped) == i, far
+
+
+def test_a_value_too_far_away_is_found_after_the_first_rows(written, clamped, monkeypatch):
+    monkeypatch.setattr(duck, "_SAMPLE", 2)
+    x, cell = np.append(np.ones(5), 1e300), Ticks("x", GRIDS["two points"])
+    assert open_file(written(x)).moments("x", cell, 1) == [6, 6]
+    assert len(clamped) == 1
+
+
+@pytest.mark.parametrize("rare", [duck._RARE, 10**9])
+def test_a_table_holds_what_sorted_ticks_hold(rare, written, monkeypatch):
+    monkeypatch.setattr(duck, "_RARE", rare)
+    grid = GRIDS["from 0"]
+    x = values(grid)
+    engine, cell = open_file(written(x)), Ticks("x", grid)
+    assert engine.in_one_pass("x", cell)
+    assert not engine.in_one_pass("x", Ticks("x", GRIDS["fine"]))
+    tally = engine.tally([("x", cell)])
+    expected = np.unique(cell.slots(Column(x)), return_counts=True)
+    assert tally.ticks.tolist() == expected[0][1:].tolist()
+    assert tally.tallied.tolist() == expected[1][1:].tolist()
+    assert tally.missing == expected[1][0] + 2
+    assert tally.present == len(x) + 2 - tally.missing
 
 
 @pytest.mark.parametrize("axes", [[], [("g", Codes("g", [0, 1, 2]))]])
@@ -106,9 +178,11 @@ def test_sums_that_floats_cannot_hold_are_added_as_integers(axes, written, monke
     expected = engine.sums(axes, of, 1)
     summed, asked = Duck._summed, []
 
-    def noted(self, *given, floats):
+    def noted(self, *given, floats=True, folded=None):
+        found = summed(self, *given, floats=floats, folded=folded)
+        if folded is not None:
+            return found
         asked.append(floats)
-        found = summed(self, *given, floats=floats)
         # what floats cannot hold is lost
         return [(*row[:-1], row[-1] + 1) for row in found] if floats else found
 

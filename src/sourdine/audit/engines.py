@@ -197,7 +197,7 @@ def types(open_: Open) -> None:
         _same(frame.only(name).declared(name), declared, name)
 
 
-@_covers("groups", "tally", "prefetch")
+@_covers("groups", "tally", "prefetch", "in_one_pass")
 def groups(open_: Open) -> None:
     """Check that every value falls into the slot that it falls into alone, for every cell."""
     frame, rows = _opened(open_)
@@ -207,6 +207,8 @@ def groups(open_: Open) -> None:
         for cell in _cells(name):
             want = Counter((_slot(cell, v),) for v in values)
             _same(_pairs(frame.engine.groups([(name, cell)])), want, name, cell)
+            if isinstance(cell, Ticks) and frame.engine.in_one_pass(name, cell):
+                _same(frame.engine.tally([(name, cell)]).sizes, (cell.size,))
             tally = frame.engine.tally([(name, cell)])
             slots = np.append(np.asarray(tally.ticks), MISSING)
             counts = np.append(np.asarray(tally.tallied), tally.missing)
@@ -247,7 +249,8 @@ def sums(open_: Open) -> None:
         ticks = [t for t in (_slot(cell, v) for v in rows[name]) if t >= 0]
         want = [sum(t**power for t in ticks) for power in range(4)]
         _same(frame.engine.moments(name, cell, 3), want, name, grid)
-        _same(frame.engine.total(name, cell, 2), want[2], name, grid)
+        for power in (1, 2):
+            _same(frame.engine.total(name, cell, power), want[power], name, grid)
     axes = [("who", Codes("who", ["ann", "bob"]))]
     found = frame.engine.sums(axes, ("small", Ticks("small", GRIDS[0])), 1)
     if found is not None:

@@ -15,7 +15,7 @@ from sourdine.errors import ParameterError
 from sourdine.exact import kind
 from sourdine.frames import sql
 from sourdine.frames.cells import inside
-from sourdine.frames.engine import DENSE, Engine, largest, require_different
+from sourdine.frames.engine import Engine, largest, require_different
 from sourdine.frames.memory import (
     WORDS,
     Column,
@@ -148,10 +148,15 @@ OPEN: WeakSet[Any] = WeakSet()
 """The private connections, which can report progress."""
 _FETCHED = 1 << 16
 _STREAMED = 1 << 15
+_TABLE = 1 << 21
+"""Up to this many slots are counted in a table: there are fewer on a lattice by default."""
+_RARE = 8
+"""Fewer values than one for this many slots are sorted instead."""
 _BIGINT, _HUGEINT = 1 << 62, 1 << 80
 _HALF, _PRODUCT = 62, 1 << 126
 _SHORT = 1 << 22
 """Up to this many ticks are added up as floats, exactly for two billion rows."""
+_SAMPLE = 1 << 12
 _EXACT = 1 << 53
 """Up to here all integers are floats."""
 
@@ -313,7 +318,7 @@ class Duck(Engine):
         self, cells: Sequence[tuple[str, Cell]]
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         streamed = self._streamed(cells)
-        if streamed is not None and (size := cells[0][1].size) <= DENSE:
+        if streamed is not None and (size := cells[0][1].size) <= _TABLE:
             yield _tallied(streamed, size)
             return
         keys, relation = self._keys(cells)
@@ -338,12 +343,18 @@ class Duck(Engine):
 
         NumPy counts numbers in a table faster than DuckDB counts groups.
         """
-        name, cell = cells[0]
-        reading = self._reading_of(name)
-        found = sql.streamed(cell, name, self._kinds[name], reading) if len(cells) == 1 else None
-        if found is None or find_spec("pyarrow") is None:
+        found = self._stream_of(*cells[0]) if len(cells) == 1 else None
+        if found is None:
             return None
         return _floats(self._rows().project(found[0]).project(f"{found[1]} AS z"))
+
+    def _stream_of(self, name: str, cell: Cell) -> tuple[str, str] | None:
+        if find_spec("pyarrow") is None:
+            return None
+        return sql.streamed(cell, name, self._kinds[name], self._reading_of(name))
+
+    def in_one_pass(self, name: str, cell: Ticks) -> bool:
+        return cell.size <= _TABLE and self._stream_of(name, cell) is not None
 
     def _counted(
         self,
@@ -475,7 +486,9 @@ class Duck(Engine):
         if raw or most > 8 or last**most >= _HUGEINT or not all(k.direct for k in keys):
             return None
         floats = last < _SHORT
-        found = self._summed(axes, keys, most, last, floats=floats)
+        found = self._folded(axes, keys, of) if floats and most == 1 else None
+        if found is None:
+            found = self._summed(axes, keys, most, last, floats=floats)
         if floats and last * sum(int(row[len(axes)]) for row in found) > _EXACT:
             found = self._summed(axes, keys, most, last, floats=False)
         at = np.array([row[: len(axes)] for row in found], np.int64).reshape(len(found), len(axes))
@@ -485,6 +498,29 @@ class Duck(Engine):
         ]
         return slots, [[int(x or 0) for x in row[len(axes) :]] for row in found]
 
+    def _folded(
+        self,
+        axes: Sequence[tuple[str, Codes]],
+        keys: Sequence[sql.Key],
+        of: tuple[str, Ticks] | None,
+    ) -> list[tuple[Any, ...]] | None:
+        """Return what `_summed` returns, by `sql.FOLD`; None if a value is NaN or far too large.
+
+        Whether some of the first rows are so is looked at before all rows are read.
+        """
+        plain = self.is_file and not self._part and not self.parsed
+        if of is None or not plain or not keys[0].raised:
+            return None
+        last = of[1].grid.last
+        for rows in (self._rows().limit(_SAMPLE), self._rows()):
+            found, at = [], len(axes) + 2
+            for row in self._summed(axes, keys, 1, last, folded=rows):
+                total = sql.unfolded(row[at] or 0.0, row[at - 1], last)
+                if total is None:
+                    return None
+                found.append((*row[:at], total))
+        return found
+
     def _summed(
         self,
         axes: Sequence[tuple[str, Codes]],
@@ -492,25 +528,32 @@ class Duck(Engine):
         most: int,
         last: int,
         *,
-        floats: bool,
+        floats: bool = True,
+        folded: Any = None,
     ) -> list[tuple[Any, ...]]:
         """Return indices of codes, the number of rows and the sums of powers of ticks.
 
         DuckDB adds up floats faster than integers. Sums of ticks as floats are exact if none of
-        them can pass `_EXACT`, in whichever order they are added.
+        them can pass `_EXACT`, in whichever order they are added; so are sums of folded ones.
         """
         prepared = {n: e for k in keys for n, e in k.prepared.items()}
         prepared |= {f"a{i}": self._group(c) for i, (c, _) in enumerate(axes)}
         places = [f"a{i}" for i in range(len(axes))]
         wide = "BIGINT" if last**most < _BIGINT else "HUGEINT"
         tick = f"CAST(t AS {wide})"
-        powers = ["t" if floats and p == 1 else " * ".join([tick] * p) for p in range(1, most + 1)]
+        powers = (
+            [sql.fold(last)]
+            if folded is not None
+            else ["t" if floats and p == 1 else " * ".join([tick] * p) for p in range(1, most + 1)]
+        )
         added = ["count(*) AS n"]
         if keys:
             added += ["count(t) AS s0", *(f"sum({x}) AS s{p}" for p, x in enumerate(powers, 1))]
         totals = [part.split(" AS ")[-1] for part in added]
-        names, ticks = ", ".join(places), [f"{k.summed} AS t" for k in keys]
-        inner = self._rows().project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
+        rows = self._rows() if folded is None else folded
+        ticks = [f"{k.summed if folded is None else k.raised} AS t" for k in keys]
+        names = ", ".join(places)
+        inner = rows.project(", ".join(f"{e} AS {n}" for n, e in prepared.items()))
         inner = inner.project(", ".join([*places, *ticks]) or "1")
         inner = inner.aggregate(", ".join([*places, *added]), names)
         codes = [f"{sql.numbered(cell, f'a{i}')} AS a{i}" for i, (_, cell) in enumerate(axes)]
@@ -663,7 +706,7 @@ def _tallied(
     unrounded: Iterator[NDArray[np.float64]], size: int
 ) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
     """Return the slots that occur and their counts; a slot is clamped before it is rounded."""
-    table, missing = np.zeros(size, np.int64), 0
+    table, missing = None, 0
     near = np.empty(_STREAMED)
     slots = np.empty(max(2 * size, 4 * _STREAMED), np.intp)  # counted together: tables are long
     end = 0
@@ -673,13 +716,21 @@ def _tallied(
             t = t[~np.isnan(t)]
             missing += len(z) - len(t)
         if end + len(t) > len(slots):
-            table += np.bincount(slots[:end], minlength=size)
+            table = _added(table, slots[:end], size)
             end = 0
         slots[end : end + len(t)] = t
         end += len(t)
-    table += np.bincount(slots[:end], minlength=size)
+    if table is None and end < size // _RARE:
+        held, counts = np.unique(slots[:end], return_counts=True)
+        return [np.append(held, -1)], np.append(counts, missing)
+    table = _added(table, slots[:end], size)
     held = np.flatnonzero(table)
     return [np.append(held, -1)], np.append(table[held], missing)
+
+
+def _added(table: NDArray[np.int64] | None, slots: Any, size: int) -> NDArray[np.int64]:
+    counts = np.bincount(slots, minlength=size)
+    return counts if table is None else np.add(table, counts, out=table)
 
 
 def _selected(

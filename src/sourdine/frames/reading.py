@@ -11,7 +11,7 @@ from decimal import Decimal
 from functools import cached_property
 from math import isnan
 from numbers import Integral, Real
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -269,7 +269,7 @@ class Reading:
                 )
 
     @classmethod
-    def of(cls, read: object) -> Self:
+    def of(cls, read: object) -> Reading:
         """Return the declared format: a reading, a dict of its parameters, or the default for None.
 
         Examples
@@ -278,7 +278,7 @@ class Reading:
         ','
         """
         if read is None:
-            return cls()
+            return STANDARD
         if isinstance(read, cls):
             return read
         if not isinstance(read, Mapping):

@@ -602,10 +602,13 @@ class Reader:
 
     @property
     def n(self) -> int:
-        return int(self._below[-1]) if self._values is None else len(self._values)
+        return len(self._values) if self._values is not None else self._outline.present
 
     @cached_property
     def _block(self) -> int:
+        name = self._frame.resolve(self._cell.column)
+        if self._frame.engine.in_one_pass(name, self._cell):
+            return 1
         return -(-self._cell.grid.size // OUTLINE)
 
     @cached_property
