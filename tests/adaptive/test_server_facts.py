@@ -259,6 +259,22 @@ def test_cells_are_told_of_codes():
     assert np.allclose(server.hypothesis[:3], law[:3], rtol=0.2)
 
 
+@pytest.mark.parametrize("size", [33, 40])
+def test_one_cell_is_left_where_all_are_worth_telling(size):
+    """Found by division by zero: whether all cells are worth their bits depends on the rows."""
+    law = 1 / np.arange(1, size + 1) ** 0.3
+    rows = np.repeat(
+        np.arange(size), np.random.default_rng(0).multinomial(100_000, law / law.sum())
+    )
+    server = QueryServer(rows, universe=size, error=0.0005, volunteer=5000)
+    (fact,) = server.facts
+    assert len(fact.places) == size - 1
+    assert server.hypothesis.sum() == pytest.approx(1)
+    assert server.ask([1.0] + [0.0] * (size - 1)).value == pytest.approx(
+        np.mean(rows == 0), abs=0.0005
+    )
+
+
 def test_surprises_stay_within_the_bound_after_facts():
     rows = drawn(joined(), 5000)
     codes = Universe.read(UNIVERSE).codes(rows)
@@ -306,3 +322,5 @@ def test_only_a_hypothesis_volunteers():
         )
     with pytest.raises(ParameterError, match="volunteer must be above 0"):
         QueryServer([0, 1], universe=2, volunteer=0)
+    with pytest.raises(ParameterError, match="error must be at least 1e-06"):
+        QueryServer([0, 1], universe=2, error=1e-9)

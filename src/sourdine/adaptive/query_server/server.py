@@ -125,6 +125,16 @@ def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> F
     return ledger.beta
 
 
+def read_error(error: Number) -> float:
+    """Return how near is near; the cells around a guess are listed, so there cannot be too many."""
+    near = float(number(error, "error", above=0, most=1))
+    if near < LEAST_ERROR:
+        raise ParameterError(
+            "error", f"be at least {LEAST_ERROR:g}", given(error), "Use {error}.", error=0.05
+        )
+    return near
+
+
 def some_rows(n: int) -> int:
     if n < 1:
         raise ParameterError("rows", "hold at least one row", "", "Pass the rows to ask about.")
@@ -340,6 +350,8 @@ def _errors(attacks: object) -> bool:
 # ``test_all_answers_hold_their_ends``.
 
 
+LEAST_ERROR = 1e-6
+"""The smallest error of a server."""
 MIDDLE = 0.25
 """From here to one minus this the half-width will do; beyond it the intervals are shorter."""
 
@@ -427,7 +439,7 @@ class QueryServer:
         source: Source = SYSTEM,
     ) -> None:
         _gives_bytes(source)
-        self.error = float(number(error, "error", above=0, most=1))
+        self.error = read_error(error)
         kind = with_groups(dependence_of(dependence, ledger), groups, declared=dependence or ledger)
         splits_once(guess, training, ledger)
         parts = Parts.read(
