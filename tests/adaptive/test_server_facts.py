@@ -179,6 +179,29 @@ def test_volunteered_bits_are_charged_before_the_first_question():
     assert f"{server.volunteered:.3g} of them unasked" in server.certificate().grounds
 
 
+@pytest.mark.parametrize(
+    ("most", "limit", "told_to"), [(10.3, None, 10), (1000, None, 75), (1000, 1.3, 10)]
+)
+def test_what_is_charged_is_a_code_of_all_samples(most, limit, told_to):
+    """Of all samples of four rows, also where the bits or the ledger's room are used up.
+
+    The chances charged for all that can be told sum to 1 at most. In the first and the last case
+    some samples have no fact that fits: were it free to say so, that alone would have chance 1.
+    """
+    told = {}
+    for rows in combinations(range(6 + 3), 4):
+        places = np.array(rows) - np.arange(4)  # every multiset of the six cells
+        data = {"a": places // 2, "b": places % 2}
+        ledger = None if limit is None else TranscriptLedger(4, error=limit)
+        server = QueryServer(
+            data, universe={"a": range(3), "b": range(2)}, error=0.5, volunteer=most, ledger=ledger
+        )
+        assert server.volunteered == server.bits
+        assert told.setdefault(server.facts, server.bits) == server.bits
+    assert sum(2**-bits for bits in told.values()) <= 1
+    assert len(told) == told_to
+
+
 @pytest.mark.parametrize("most", [5, 60, 200])
 def test_no_more_bits_are_spent_than_allowed(most):
     server = QueryServer(drawn(joined(), 20_000), universe=UNIVERSE, error=0.02, volunteer=most)
