@@ -15,7 +15,7 @@ from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.query_server.evidence import Universe
 from sourdine.adaptive.query_server.facts import KINDS, LEAST, RATIO, Disclosed, Fact
 from sourdine.adaptive.query_server.server import QueryServer
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.privacy import SUBSTITUTE, Guarantee
 
 SIZES = {"a": 6, "b": 4, "c": 3, "d": 2}
@@ -168,6 +168,7 @@ def test_volunteered_bits_are_charged_before_the_first_question():
     assert bits > 60
     assert server.volunteered == server.bits == pytest.approx(bits)
     assert server.ledger.spent.answers == len(server.facts) + 1
+    assert f"at most {bits:.3g} bits were told" in server.certificate().grounds
     claims = server.ledger.spent.claims
     nats = log((claims + 1) * (claims + 2) / 0.05) + bits * log(2)
     answer = server.ask([1.0] * 72 + [0.0] * 72, guess=0.5)
@@ -347,3 +348,7 @@ def test_only_a_hypothesis_volunteers():
         QueryServer([0, 1], universe=2, volunteer=0)
     with pytest.raises(ParameterError, match="error must be at least 1e-06"):
         QueryServer([0, 1], universe=2, error=1e-9)
+    with pytest.raises(ParameterError, match="error must be at least 1e-06"):
+        plan.queries(100, queries=10, surprises=1, error=1e-9)
+    with pytest.raises(ParameterTypeError, match="such as volunteer=500"):
+        QueryServer([0, 1], universe=2, volunteer=True)

@@ -25,9 +25,10 @@ from sourdine.adaptive.query_server.looks import (
     PlainLook,
     PrivateLook,
     ToldCells,
+    read_error,
 )
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import given, kind, number, positive
+from sourdine.exact import given, kind, positive
 from sourdine.noise import SYSTEM
 from sourdine.results.release import beta_of
 from sourdine.results.tables import Displayable, Sheet
@@ -123,16 +124,6 @@ def agreed_beta(confidence: Number | None, ledger: TranscriptLedger | None) -> F
             confidence=LEFT_OUT,
         )
     return ledger.beta
-
-
-def read_error(error: Number) -> float:
-    """Return how near is near; the cells around a guess are listed, so there cannot be too many."""
-    near = float(number(error, "error", above=0, most=1))
-    if near < LEAST_ERROR:
-        raise ParameterError(
-            "error", f"be at least {LEAST_ERROR:g}", given(error), "Use {error}.", error=0.05
-        )
-    return near
 
 
 def some_rows(n: int) -> int:
@@ -350,8 +341,6 @@ def _errors(attacks: object) -> bool:
 # ``test_all_answers_hold_their_ends``.
 
 
-LEAST_ERROR = 1e-6
-"""The smallest error of a server."""
 MIDDLE = 0.25
 """From here to one minus this the half-width will do; beyond it the intervals are shorter."""
 
@@ -450,7 +439,7 @@ class QueryServer:
         self._guesser = parts.guesser
         self.beta = agreed_beta(confidence, ledger)
         share = self.beta if privacy is None else self.beta / 3
-        self._volunteered = 0.0
+        self._volunteered = self._most_bits = 0.0
         self.ledger = ledger or TranscriptLedger(
             some_rows(parts.evidence.n), confidence=1 - share, dependence=kind
         )
@@ -458,9 +447,10 @@ class QueryServer:
         hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
         self.facts: tuple[Fact, ...] = ()
         if volunteer is not None:
-            most = float(positive(volunteer, "volunteer"))
+            most = float(positive(volunteer, "volunteer", example=500))
             told = volunteer_terms(parts.evidence, hypothesis, privacy or hard)
             self.facts = tuple(facts.volunteer(*told, self.error, most, self._told))
+            self._most_bits = self._volunteered
         pace = facts.PACE if any(fact.kind != "cells" for fact in self.facts) else 0.5
         self._look: Look = PlainLook(parts.evidence, self.error, hypothesis, pace)
         if privacy is not None or hard is not None:
@@ -471,7 +461,7 @@ class QueryServer:
             )  # fmt: skip
         self._tally, self._lock = ToldCells(), Lock()
         self.answers, self.hard = 0, 0
-        self._widest, self._most_bits = 0.0, 0.0
+        self._widest = 0.0
 
     @property
     def bits(self) -> float:
