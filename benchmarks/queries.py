@@ -9,11 +9,13 @@
   without: a table whose columns depend on each other, or the Adult data (``--adult FILE``, a CSV
   file of the UCI repository with a header). ``--facts`` runs these only, and draws
   benchmarks/out/volunteering.png.
+* ``--seeds 5 --data FILE ...`` asks conjunctions over all columns of other CSV files, each several
+  times with one threshold and budget, which were chosen on the Adult data, and shows the spread.
 
-Usage: python benchmarks/queries.py [--quick] [--facts] [--adult FILE]. Writes
-benchmarks/out/queries.md. The exit status is 1 if a demand fails: half-width 0.12 at 10^5 rows,
-10^4 queries and 2^13 cells, 0.085 for conjunctions after facts, the bound on surprises, half a
-millisecond of processor time an answer.
+Usage: python benchmarks/queries.py [--quick] [--facts] [--adult FILE] [--seeds N] [--data ...].
+Writes benchmarks/out/queries.md. The exit status is 1 if a demand fails: half-width 0.12 at 10^5
+rows, 10^4 queries and 2^13 cells, 0.085 for conjunctions after facts, the bound on surprises, half
+a millisecond of processor time an answer.
 """
 
 from __future__ import annotations
@@ -40,6 +42,7 @@ OUT = Path(__file__).parent / "out" / "queries.md"
 MOST, SLOWEST, MOST_AFTER_FACTS = 0.12, 0.5, 0.085
 SIZES = (8, 8, 2, 2, 4, 4, 4)
 """Categories of seven columns: age, education, sex, income, family, race, hours."""
+MOST_CELLS = 1 << 14
 
 
 class ShortLook(PlainLook):
@@ -224,12 +227,44 @@ def adult_law(path: Path) -> np.ndarray:
     return np.bincount(code, minlength=int(np.prod(SIZES))) / len(rows)
 
 
-def conjunction(rng: np.random.Generator) -> np.ndarray:
+def file_law(path: Path, columns: list[str]) -> tuple[np.ndarray, tuple[int, ...]]:
+    """Return the law of the columns of a CSV file, all if none is named, and their categories.
+
+    Numbers are cut at quantiles of the file, and of words the most common are kept: it stands for
+    the population here, from which samples are drawn.
+    """
+    import csv
+    import gzip
+
+    with (gzip.open if path.suffix == ".gz" else open)(path, "rt") as file:
+        rows = list(csv.DictReader(file))
+    words = [np.array([row[name].strip() for row in rows]) for name in columns or rows[0]]
+    for most in range(32, 1, -1):
+        places = [_places(column, most) for column in words]
+        sizes = tuple(int(place.max()) + 1 for place in places)
+        if np.prod(sizes) <= MOST_CELLS:
+            break
+    code = np.ravel_multi_index(places, sizes)
+    return np.bincount(code, minlength=int(np.prod(sizes))) / len(rows), sizes
+
+
+def _places(words: np.ndarray, most: int) -> np.ndarray:
+    """Return the category of each row, of at most so many."""
+    try:
+        numbers = words.astype(float)
+    except ValueError:
+        _, inverse, counts = np.unique(words, return_inverse=True, return_counts=True)
+        return np.minimum(np.argsort(np.argsort(-counts))[inverse], most - 1)
+    cuts = np.quantile(numbers, np.arange(1, most) / most, method="higher")
+    return np.unique(np.digitize(numbers, cuts), return_inverse=True)[1]
+
+
+def conjunction(rng: np.random.Generator, sizes: tuple[int, ...]) -> np.ndarray:
     """Return a query for random categories of one to three columns."""
-    inside = np.ones(SIZES, bool)
-    for axis in rng.choice(len(SIZES), rng.integers(1, 4), replace=False):
-        shape = [size if i == axis else 1 for i, size in enumerate(SIZES)]
-        inside &= rng.integers(0, 2, SIZES[axis]).astype(bool).reshape(shape)
+    inside = np.ones(sizes, bool)
+    for axis in rng.choice(len(sizes), rng.integers(1, 4), replace=False):
+        shape = [size if i == axis else 1 for i, size in enumerate(sizes)]
+        inside &= rng.integers(0, 2, sizes[axis]).astype(bool).reshape(shape)
     return inside.ravel().astype(float)
 
 
@@ -240,6 +275,8 @@ class Conjunctions:
     name: str
     threshold: float
     volunteer: float | None
+    sizes: tuple[int, ...] = SIZES
+    seed: int = 5
     bits: list[float] = field(default_factory=list)
     widths: list[float] = field(default_factory=list)
     server: QueryServer | None = None
@@ -248,17 +285,18 @@ class Conjunctions:
 
     def play(self, law: np.ndarray, rounds: int, bar: Progress) -> Conjunctions:
         """Ask them all."""
-        rng = np.random.default_rng(5)
+        rng = np.random.default_rng(self.seed)
         counts = rng.multinomial(100_000, law)
-        places = np.unravel_index(np.repeat(np.arange(len(law)), counts), SIZES)
+        places = np.unravel_index(np.repeat(np.arange(len(law)), counts), self.sizes)
         rows = {f"c{i}": place for i, place in enumerate(places)}
-        universe = {f"c{i}": range(size) for i, size in enumerate(SIZES)}
+        universe = {f"c{i}": range(size) for i, size in enumerate(self.sizes)}
         server = QueryServer(
             rows, universe=universe, error=self.threshold, volunteer=self.volunteer
         )
         lean = np.zeros(len(law))
         for i in bar.track(range(rounds), description=self.name):
-            query = conjunction(rng) if i < rounds - 1 else (lean > 0).astype(float)
+            last = i == rounds - 1
+            query = (lean > 0).astype(float) if last else conjunction(rng, self.sizes)
             answer, truth = server.ask(query), float(query @ law)
             lean += (answer.value - truth) * (query - 0.5)
             self.largest = max(self.largest, abs(answer.value - truth))
@@ -291,6 +329,52 @@ def conjunctions(scale: int, adult: Path | None, bar: Progress) -> list[Conjunct
             (0.03, None), (0.04, None), (0.05, None), (0.025, 700), (0.03, 700), (0.04, 700),
         )
     ]  # fmt: skip
+
+
+CHOSEN = ((0.03, None), (0.05, None), (0.03, 700))
+"""Threshold and bits of facts, as chosen on the Adult data."""
+SPREAD = (
+    "| data | cells | threshold | bits allowed | facts | surprises | bits | certified, mean "
+    "| least | most | misses |\n" + "|---" * 11 + "|"
+)
+
+
+def other_data(scale: int, files: list[str], seeds: int, bar: Progress) -> list[list[Conjunctions]]:
+    """Ask conjunctions of other data, several times in each setting.
+
+    A file may be followed by some of its columns: ``adult.csv:sex,race``.
+    """
+    played = []
+    for given in files:
+        path, _, names = given.partition(":")
+        law, sizes = file_law(Path(path), names.split(",") if names else [])
+        name = Path(path).name.partition(".")[0]
+        played += [
+            [
+                Conjunctions(name, *setting, sizes, seed).play(law, 10_000 // scale, bar)
+                for seed in range(100, 100 + seeds)
+            ]
+            for setting in CHOSEN
+        ]
+    return played
+
+
+def spread_row(runs: list[Conjunctions]) -> str:
+    """Return a line about several runs of one setting."""
+    ends = [run.widths[-1] for run in runs]
+
+    def mean(of: Any) -> str:
+        return f"{np.mean([of(run.server) for run in runs]):.0f}"
+
+    first = runs[0]
+    cells = (
+        first.name, f"{int(np.prod(first.sizes)):,}", f"{first.threshold:g}",
+        first.volunteer or "", mean(lambda server: len(server.facts)),
+        mean(lambda server: server.hard), mean(lambda server: server.bits),
+        f"{np.mean(ends):.4f}", f"{min(ends):.4f}", f"{max(ends):.4f}",
+        sum(run.misses for run in runs),
+    )  # fmt: skip
+    return "| " + " | ".join(map(str, cells)) + " |"
 
 
 def drawn(played: list[Conjunctions], path: Path) -> None:
@@ -370,8 +454,15 @@ def main() -> int:
     parser.add_argument("--quick", action="store_true", help="a tenth of the questions")
     parser.add_argument("--facts", action="store_true", help="the conjunctions only")
     parser.add_argument("--adult", type=Path, help="a CSV file of the Adult data")
+    parser.add_argument("--data", nargs="+", default=[], help="CSV files to ask conjunctions of")
+    parser.add_argument("--seeds", type=int, default=5, help="how often for each of --data")
     given = parser.parse_args()
     scale = 10 if given.quick else 1
+    if given.data:
+        with Progress() as bar:
+            played = other_data(scale, given.data, given.seeds, bar)
+        sys.stdout.write("\n".join([SPREAD, *map(spread_row, played), ""]))
+        return 1 if any(run.misses for runs in played for run in runs) else 0
     with Progress() as bar:
         asked = conjunctions(scale, given.adult, bar)
         plain = [] if given.facts else attacks(scale, bar)

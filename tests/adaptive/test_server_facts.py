@@ -15,7 +15,7 @@ from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.query_server.evidence import Universe
 from sourdine.adaptive.query_server.facts import KINDS, LEAST, RATIO, Disclosed, Fact
 from sourdine.adaptive.query_server.server import QueryServer
-from sourdine.errors import ParameterError
+from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.privacy import SUBSTITUTE, Guarantee
 
 SIZES = {"a": 6, "b": 4, "c": 3, "d": 2}
@@ -168,6 +168,7 @@ def test_volunteered_bits_are_charged_before_the_first_question():
     assert bits > 60
     assert server.volunteered == server.bits == pytest.approx(bits)
     assert server.ledger.spent.answers == len(server.facts) + 1
+    assert f"at most {bits:.3g} bits were told" in server.certificate().grounds
     claims = server.ledger.spent.claims
     nats = log((claims + 1) * (claims + 2) / 0.05) + bits * log(2)
     answer = server.ask([1.0] * 72 + [0.0] * 72, guess=0.5)
@@ -177,6 +178,29 @@ def test_volunteered_bits_are_charged_before_the_first_question():
     assert known[0] - 1e-9 <= share <= known[1] + 1e-9
     assert known[1] - known[0] == pytest.approx(2 * server.error)
     assert f"{server.volunteered:.3g} of them unasked" in server.certificate().grounds
+
+
+@pytest.mark.parametrize(
+    ("most", "limit", "told_to"), [(10.3, None, 10), (1000, None, 75), (1000, 1.3, 10)]
+)
+def test_what_is_charged_is_a_code_of_all_samples(most, limit, told_to):
+    """Of all samples of four rows, also where the bits or the ledger's room are used up.
+
+    The chances charged for all that can be told sum to 1 at most. In the first and the last case
+    some samples have no fact that fits: were it free to say so, that alone would have chance 1.
+    """
+    told = {}
+    for rows in combinations(range(6 + 3), 4):
+        places = np.array(rows) - np.arange(4)  # every multiset of the six cells
+        data = {"a": places // 2, "b": places % 2}
+        ledger = None if limit is None else TranscriptLedger(4, error=limit)
+        server = QueryServer(
+            data, universe={"a": range(3), "b": range(2)}, error=0.5, volunteer=most, ledger=ledger
+        )
+        assert server.volunteered == server.bits
+        assert told.setdefault(server.facts, server.bits) == server.bits
+    assert sum(2**-bits for bits in told.values()) <= 1
+    assert len(told) == told_to
 
 
 @pytest.mark.parametrize("most", [5, 60, 200])
@@ -259,6 +283,22 @@ def test_cells_are_told_of_codes():
     assert np.allclose(server.hypothesis[:3], law[:3], rtol=0.2)
 
 
+@pytest.mark.parametrize("size", [33, 40])
+def test_one_cell_is_left_where_all_are_worth_telling(size):
+    """Found by division by zero: whether all cells are worth their bits depends on the rows."""
+    law = 1 / np.arange(1, size + 1) ** 0.3
+    rows = np.repeat(
+        np.arange(size), np.random.default_rng(0).multinomial(100_000, law / law.sum())
+    )
+    server = QueryServer(rows, universe=size, error=0.0005, volunteer=5000)
+    (fact,) = server.facts
+    assert len(fact.places) == size - 1
+    assert server.hypothesis.sum() == pytest.approx(1)
+    assert server.ask([1.0] + [0.0] * (size - 1)).value == pytest.approx(
+        np.mean(rows == 0), abs=0.0005
+    )
+
+
 def test_surprises_stay_within_the_bound_after_facts():
     rows = drawn(joined(), 5000)
     codes = Universe.read(UNIVERSE).codes(rows)
@@ -306,3 +346,9 @@ def test_only_a_hypothesis_volunteers():
         )
     with pytest.raises(ParameterError, match="volunteer must be above 0"):
         QueryServer([0, 1], universe=2, volunteer=0)
+    with pytest.raises(ParameterError, match="error must be at least 1e-06"):
+        QueryServer([0, 1], universe=2, error=1e-9)
+    with pytest.raises(ParameterError, match="error must be at least 1e-06"):
+        plan.queries(100, queries=10, surprises=1, error=1e-9)
+    with pytest.raises(ParameterTypeError, match="such as volunteer=500"):
+        QueryServer([0, 1], universe=2, volunteer=True)

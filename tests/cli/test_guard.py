@@ -445,6 +445,8 @@ def test_plans_from_the_shell(guard):
     assert "0.0773" in asked
     several = guard("plan", "--n", "100000", "--queries", "10", "--answers", "3")
     assert "--queries must not be combined with --answers" in several.stderr
+    alone = guard("plan", "--n", "5000", "--answers", "300", "--volunteer", "500")
+    assert "--volunteer must be omitted without --queries" in alone.stderr
     both = guard("plan", "--n", "5000", "--submissions", "300", "--answers", "3")
     assert both.returncode == 2
     none = guard("plan", "--n", "5000")

@@ -499,6 +499,12 @@ def plan(
         planned = plan_queries(n, queries=queries, surprises=surprises, volunteer=bits, **given)
         say_plan(planned, as_json=json)
         return
+    if surprises or volunteer != "0":
+        name = "surprises" if surprises else "volunteer"
+        raise ParameterError(
+            name, "be omitted without {queries}", "", f"Use {{queries}}, or omit {{{name}}}.",
+            **{"queries": 10_000, name: LEFT_OUT},
+        )  # fmt: skip
     if submissions is not None:
         if answers is not None or yes is not None or scores:
             raise ParameterError(

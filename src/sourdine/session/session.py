@@ -698,11 +698,12 @@ def left_to_the_session(name: str) -> ParameterError:
         if name == "source"
         else "the session was opened with its own"
     )
+    instead = "" if name == "source" else ", or open another session with it"
     return ParameterError(
         name,
         f"be omitted: {elsewhere}",
         "",
-        f"Omit {{{name}}}.",
+        f"Omit {{{name}}}{instead}.",
         **{name: LEFT_OUT},
     )
 

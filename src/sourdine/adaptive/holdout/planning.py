@@ -18,7 +18,7 @@ from sourdine.adaptive.holdout.leaderboard import Ladder
 from sourdine.adaptive.ledger.ledger import TranscriptLedger
 from sourdine.adaptive.ledger.transaction import Spent
 from sourdine.adaptive.query_server.facts import MOST_FACTS
-from sourdine.adaptive.query_server.looks import Cell, Gaps, ToldCells
+from sourdine.adaptive.query_server.looks import Cell, Gaps, ToldCells, read_error
 from sourdine.errors import ParameterError
 from sourdine.exact import at_least, integer, number, positive, rational
 from sourdine.results.tables import Displayable, Sheet, grouped
@@ -266,7 +266,7 @@ def plan_queries(
             "surprises", f"be at most {many}, as many as queries", str(most), "Use {surprises}.",
             surprises=many,
         )  # fmt: skip
-    threshold = float(number(error, "error", above=0, most=1))
+    threshold = read_error(error)
     facts = float(at_least(volunteer, "volunteer", 0))
     claims = (MOST_FACTS + 1) * (facts > 0)
     steps = [Cell(s, short) for s in Gaps(0.0, threshold).steps() for short in (False, True)]

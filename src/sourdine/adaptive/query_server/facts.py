@@ -373,7 +373,8 @@ def _cells(told: Disclosed, evidence: Cells) -> NDArray[np.int64]:
     """Return the cells that are worth their bits, in increasing order."""
     off = evidence.law - told.law
     order = np.argsort(-np.abs(off), kind="stable")
-    rest = np.maximum((off**2).sum() - np.cumsum([0.0, *(off[order[:MOST_MASSES]] ** 2)]), 1e-12)
+    order = order[: min(MOST_MASSES, len(order) - 1)]  # one cell at least has the rest of the mass
+    rest = np.maximum((off**2).sum() - np.cumsum([0.0, *(off[order] ** 2)]), 1e-12)
     z = told.threshold / (np.sqrt(rest) / 2)
     surprises = np.minimum([QUERIES * erfc(x / sqrt(2)) for x in z], 300.0)
     cost = [_bits(told.cells_levels(m)) for m in range(len(rest))]

@@ -14,7 +14,7 @@ from sourdine import noise
 from sourdine.adaptive.information import largest, likely_loss
 from sourdine.adaptive.query_server.evidence import Cells
 from sourdine.errors import BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import integer, kind
+from sourdine.exact import given, integer, kind, number
 from sourdine.mechanisms import AboveThreshold, Laplace
 from sourdine.mechanisms.laplace import laplace_error
 from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
@@ -22,6 +22,7 @@ from sourdine.privacy import SUBSTITUTE, Concentrated, Guarantee
 if TYPE_CHECKING:
     from sourdine.adaptive.query_server.evidence import Evidence
     from sourdine.adaptive.query_server.guesses import Tilt, Weights
+    from sourdine.exact import Number
     from sourdine.noise import Source
 
     Ends = tuple[float, float]
@@ -40,6 +41,20 @@ if TYPE_CHECKING:
 
 ONE = 32
 """What an answer counts in the shares; half of it is there beforehand, for a rare one little."""
+
+
+LEAST_ERROR = 1e-6
+"""The smallest error of a server: the cells around a guess are listed."""
+
+
+def read_error(error: Number) -> float:
+    """Return how near is near."""
+    near = float(number(error, "error", above=0, most=1))
+    if near < LEAST_ERROR:
+        raise ParameterError(
+            "error", f"be at least {LEAST_ERROR:g}", given(error), "Use {error}.", error=0.05
+        )
+    return near
 
 
 class Cell(NamedTuple):

@@ -25,9 +25,10 @@ from sourdine.adaptive.query_server.looks import (
     PlainLook,
     PrivateLook,
     ToldCells,
+    read_error,
 )
 from sourdine.errors import LEFT_OUT, BudgetExceededError, ParameterError, ParameterTypeError
-from sourdine.exact import given, kind, number, positive
+from sourdine.exact import given, kind, positive
 from sourdine.noise import SYSTEM
 from sourdine.results.release import beta_of
 from sourdine.results.tables import Displayable, Sheet
@@ -427,7 +428,7 @@ class QueryServer:
         source: Source = SYSTEM,
     ) -> None:
         _gives_bytes(source)
-        self.error = float(number(error, "error", above=0, most=1))
+        self.error = read_error(error)
         kind = with_groups(dependence_of(dependence, ledger), groups, declared=dependence or ledger)
         splits_once(guess, training, ledger)
         parts = Parts.read(
@@ -438,7 +439,7 @@ class QueryServer:
         self._guesser = parts.guesser
         self.beta = agreed_beta(confidence, ledger)
         share = self.beta if privacy is None else self.beta / 3
-        self._volunteered = 0.0
+        self._volunteered = self._most_bits = 0.0
         self.ledger = ledger or TranscriptLedger(
             some_rows(parts.evidence.n), confidence=1 - share, dependence=kind
         )
@@ -446,9 +447,10 @@ class QueryServer:
         hypothesis = parts.guesser if isinstance(parts.guesser, Weights) else None
         self.facts: tuple[Fact, ...] = ()
         if volunteer is not None:
-            most = float(positive(volunteer, "volunteer"))
+            most = float(positive(volunteer, "volunteer", example=500))
             told = volunteer_terms(parts.evidence, hypothesis, privacy or hard)
             self.facts = tuple(facts.volunteer(*told, self.error, most, self._told))
+            self._most_bits = self._volunteered
         pace = facts.PACE if any(fact.kind != "cells" for fact in self.facts) else 0.5
         self._look: Look = PlainLook(parts.evidence, self.error, hypothesis, pace)
         if privacy is not None or hard is not None:
@@ -459,7 +461,7 @@ class QueryServer:
             )  # fmt: skip
         self._tally, self._lock = ToldCells(), Lock()
         self.answers, self.hard = 0, 0
-        self._widest, self._most_bits = 0.0, 0.0
+        self._widest = 0.0
 
     @property
     def bits(self) -> float:
