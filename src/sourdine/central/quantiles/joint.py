@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations_with_replacement, pairwise
 from math import ceil, exp, expm1, lgamma, log
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar
 
 import numpy as np
 from attrs import frozen
@@ -21,6 +21,8 @@ from sourdine.central.quantiles.algorithm import (
     OfRecords,
     QuantileMechanism,
     joint_error,
+    narrow_spacing,
+    nearest_error,
     spacing,
 )
 from sourdine.central.quantiles.chain import (
@@ -185,6 +187,22 @@ class JointSampler:
         drawn = draw_outside(whole, self._lattice, self._c, reach, self._rest, source)
         pieces = None if drawn is None else _ordered_pieces(whole, drawn[1], source)
         return None if drawn is None or pieces is None else (drawn[0], pieces)
+
+
+class NearestSampler(JointSampler):
+    """The law of ticks whose ranks are weighed by their nearest total alone.
+
+    A total and ranks are drawn together until the total is the first of those nearest to the ranks:
+    what is left of the weights is one for each tuple of ranks, that of its nearest total.
+    """
+
+    __slots__ = ()
+
+    def draw(self, source: Source) -> tuple[int, list[int], list[int]]:
+        while True:
+            k, ticks, ranks = super().draw(source)
+            if self._lattice.nearest(self._points.n, ranks, k) == k:
+                return k, ticks, ranks
 
 
 class _Quick:
@@ -491,6 +509,9 @@ class _Joint(QuantileMechanism, Generic[T]):
         """
         return (Part.range(self.epsilon),)
 
+    steps: ClassVar[int] = 4
+    """How often the rounding of one pass over all quantiles may count."""
+
     @cached_property
     def c(self) -> float:
         """The decay, a little below its bound, so that rounding is paid for."""
@@ -499,7 +520,7 @@ class _Joint(QuantileMechanism, Generic[T]):
     def check(self) -> None:
         """Refuse an epsilon that does not pay for the rounding of so many aims."""
         m = self.lattice.m
-        rounding = 4 * m * (3 * 700 / self.c + 2200) * 2.0**-53
+        rounding = self.steps * m * (3 * 700 / self.c + 2200) * 2.0**-53
         if rounding > float(FLOATS * self.epsilon):
             raise ParameterError(
                 "epsilon",
@@ -515,15 +536,19 @@ class _Joint(QuantileMechanism, Generic[T]):
         far = [(round(q * n), int(max(q, 1 - q) * distance) + 8) for q in orders]
         return [(middle - half, middle + half) for middle, half in far]
 
+    def sampler(self, x: Points) -> JointSampler:
+        """Return what draws from these points."""
+        return JointSampler(x, self.lattice, self.c)
+
     def cut(self, x: Points, source: Source) -> Cut:
         """Draw the total's number, the ticks, and the ranks at which these cut the records."""
-        return JointSampler(x, self.lattice, self.c).draw(source)
+        return self.sampler(x).draw(source)
 
     def one(self, x: Points, source: Source) -> list[int]:
         return self.kept(self.cut(x, source))
 
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
-        sampler = JointSampler(x, self.lattice, self.c)
+        sampler = self.sampler(x)
         return [self.kept(sampler.draw(source)) for _ in range(size)]
 
     @abstractmethod
@@ -646,6 +671,80 @@ class JointFree(_Joint[FreeTotal]):
         """Return the law of the total's number and the ticks, as rows of `support`."""
         logs = joint_log_weights(x, self.lattice.targets(x.n, range(self.totals)), self.c)
         return free_law(logs, x.n, self.lattice, self.c, self.log_volume)
+
+
+@frozen(kw_only=True)
+class JointNearest(_Joint[FreeTotal]):
+    r"""JointExp whose ranks are weighed by the total that they are nearest to.
+
+    Ranks :math:`r_1 \le \ldots \le r_m` have the distance
+
+    .. math:: S(r) = \min_{k \ge 0} \sum_j |r_j - r_{j-1} - t_j(hk)|
+
+    and the ticks the weight :math:`W_D(o)` of JointExp with :math:`e^{-cS(r)}` in place of
+    :math:`e^{-c\sum|n_j - t_j|}`. No total is drawn or told.
+
+    Notes
+    -----
+    *Claim*: :math:`2c`-private under ``ADD_REMOVE`` and :math:`4c`-private under ``SUBSTITUTE``.
+    *Proof*. As for `JointFree`: where the common records keep their positions, a record more adds 1
+    to exactly one gap, so each of the sums moves by 1 at most, and so does the least of them: every
+    term of the mean moves by a factor within :math:`e^{\pm c}`. *Checked by*
+    ``test_joint_laws_keep_the_claim`` and ``test_joint_constants_cannot_be_raised``.
+
+    *Claim*: ranks err less than with a total that is drawn: by 12% for two quantiles, 11% for
+    three and 2% for nine (mean, in theory, where records lie densely). *Checked by*
+    ``test_the_nearest_total_errs_less``.
+
+    *Claim*: the draw has this law. A total and ranks are drawn as for `JointFree`, until the total
+    is the first of those nearest to the ranks. Sums of whole numbers decide that. Given so, the
+    probability of what is drawn is a quotient of two that `JointFree` rounds, and twice its rounding
+    is paid for. *Checked by* ``test_mechanisms_draw_what_the_law_says``.
+
+    References
+    ----------
+    .. [1] M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010.
+
+    Examples
+    --------
+    >>> quartiles = JointNearest(epsilon=1, q=[0.25, 0.5, 0.75], cells=1000)
+    >>> quartiles.lattice.h
+    4
+    """
+
+    steps: ClassVar[int] = 8
+
+    @property
+    def bound(self) -> Fraction:
+        """The greatest decay that keeps the promise, for one row a person."""
+        return self.epsilon / (4 if self.substitutes else 2)
+
+    @cached_property
+    def lattice(self) -> FreeTotal:
+        apart = Fraction(narrow_spacing(len(self.orders)))
+        return FreeTotal(self.orders, max(1, round(apart * self.rows / self.bound)))
+
+    def sampler(self, x: Points) -> JointSampler:
+        return NearestSampler(x, self.lattice, self.c)
+
+    def kept(self, cut: Cut) -> list[int]:
+        return cut[1]
+
+    def law(self, x: Points) -> Law:
+        """Return the law of the ticks, as rows of `support`."""
+        # The total 0 is at a distance of n, so totals beyond 2n are nearest to nothing.
+        totals = range(2 * x.n // self.lattice.h + 2)
+        logs = by_ranks(x, self.lattice.targets(x.n, totals), self.c)[1].max(axis=0)
+        return Law.finite(np.logaddexp.reduce(logs, axis=-1), slack=1e-11)
+
+    def far(self, x: float) -> float:
+        """Return 1: a tuple of ranks is weighed once."""
+        del x
+        return 1.0
+
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        del n
+        return nearest_error(self.lattice.orders, read_beta(beta)) / self.c
 
 
 @frozen(kw_only=True)
