@@ -169,6 +169,14 @@ def test_every_algorithm_knows_what_to_expect():
             seen.add(type(mechanism).__name__)
     assert seen == {
         *("Anchors", "Brackets", "HistogramMethod", "Hybrid", "IndExp", "InverseSensitivity"),
-        *("JointExp", "JointFree", "JointNearest", "NaiveGaussian", "NaiveLaplace", "PiecewiseLaplace", "QExp"),
+        *(
+            "JointExp",
+            "JointFree",
+            "JointNearest",
+            "NaiveGaussian",
+            "NaiveLaplace",
+            "PiecewiseLaplace",
+            "QExp",
+        ),
         *("RecExp", "ThreeLevels", "Tree"),
     }

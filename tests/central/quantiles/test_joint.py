@@ -152,7 +152,9 @@ def test_the_nearest_total_is_the_definition(x, epsilon):
         for cut in product(*ways):
             ranks = [below[v] + p - i for v, own in enumerate(cut) for i, p in enumerate(own)]
             gaps = np.diff([0, *ranks, len(x)])
-            weights[k] += exp(-made.c * min(abs(gaps - np.diff(t, prepend=0)).sum() for t in totals))
+            weights[k] += exp(
+                -made.c * min(abs(gaps - np.diff(t, prepend=0)).sum() for t in totals)
+            )
         for v, own in enumerate(ways):
             weights[k] /= len(own) * factorial(o.count(v))
     found = made.law(made.read(x)).pmf(np.arange(10))

@@ -70,7 +70,7 @@ def spacing(m: int) -> int:
 
 def narrow_spacing(m: int) -> float:
     """Return the same where the nearest total is sought: closer totals err less."""
-    return (m + 1) / 2
+    return 0.75 * (m + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,22 +119,23 @@ class FreeTotal:
             goals = np.clip(goals + np.array(self.offsets), 0, totals[:, None])
         return goals
 
-    def nearest(self, n: int, ranks: Sequence[int], k: int) -> int:
-        """Return the first of the totals that n records cut at these ranks are nearest to.
+    def is_nearest(self, k: int, n: int, ranks: Sequence[int]) -> bool:
+        """Return whether a total is the first of those nearest to n records cut at these ranks.
 
-        Distances are at least that of the total from n, so those within the distance of ``k`` are
-        looked at.
+        No total is nearer than its distance from n, so few have to be looked at. Whole numbers of
+        any size are compared.
         """
-        gaps = np.diff(np.array([0, *ranks, n]))
+        gaps = [b - a for a, b in pairwise((0, *ranks, n))]
 
-        def distances(ks: range) -> NDArray[np.int64]:
-            aims = np.diff(self.targets(n, ks).T, axis=1, prepend=0)
-            return np.asarray(np.abs(gaps - aims).sum(axis=1))
+        def distance(k: int) -> int:
+            aims = (0, *rounded_goals(self.orders, self.h * k), self.h * k)
+            return sum(abs(gap - (b - a)) for gap, (a, b) in zip(gaps, pairwise(aims), strict=True))
 
-        own = int(distances(range(k, k + 1))[0])
-        first = max(0, -((own - n) // self.h))
-        every = distances(range(first, (n + own) // self.h + 1))
-        return first + int(every.argmin())
+        own = distance(k)
+        first, last = max(0, -((own - n) // self.h)), (n + own) // self.h
+        reach = max(k - first, last - k)
+        nearby = (j for i in range(1, reach + 1) for j in (k - i, k + i) if first <= j <= last)
+        return all(distance(j) > own or (j > k and distance(j) == own) for j in nearby)
 
     def inside(self, n: int, distance: float) -> tuple[int, int]:
         """Return the first and the last total within a distance of the number of records."""
@@ -544,11 +545,11 @@ def _windows(mechanism: QuantileMechanism, reach: int, n: int) -> list[tuple[int
 # .. math:: b_j = \sum_{l \le j} d_l - q_j \sum_{l=1}^{m+1} d_l .
 #
 # A free total is one of :math:`0, h, 2h, \ldots`, so :math:`\sum_l d_l` is the number of records
-# modulo :math:`h`: a number between two totals errs more than one at a total. Where the nearest total
-# counts, variables with a nearer one are left out. The law of
-# :math:`\max_j |b_j|` has no simple form; it is sampled once, with a fixed seed, in units of
-# :math:`1/c`, and the worst remainder is planned for. Two levels add up, the second tied to the
-# ends of its slice. *Checked by* ``test_planned_errors_are_those_of_draws``.
+# modulo :math:`h`: a number between two totals errs more than one at a total. Where the nearest
+# total counts, variables with a nearer one are left out. The law of :math:`\max_j |b_j|` has no
+# simple form; it is sampled once, with a fixed seed, in units of :math:`1/c`, and the worst
+# remainder is planned for. Two levels add up, the second tied to the ends of its slice. *Checked by*
+# ``test_planned_errors_are_those_of_draws``.
 
 
 SAMPLES = 60_000

@@ -32,8 +32,8 @@ if TYPE_CHECKING:
 
 # ---- Every algorithm by name, and the choice among them from public quantities alone -------------
 #
+# ``"joint"``                 `JointFree`: a joint draw with a free total, as needed for intervals
 # ``"nearest"``               `JointNearest`: a joint draw by the nearest total; 2 to 40 quantiles
-# ``"joint"``                 `JointFree`: a joint draw that draws the total, too; with intervals
 # ``"hybrid"``                `Hybrid`: two levels of it; hundreds of quantiles
 # ``"levels"``                `ThreeLevels`: three levels of it; thousands, on a wide grid
 # ``"anchors"``               `Anchors`: few joint draws, the rest interpolated; little data
@@ -48,8 +48,9 @@ if TYPE_CHECKING:
 
 
 METHODS = (
-    "auto", "joint", "nearest", "hybrid", "levels", "anchors", "tree", "exponential", "piecewise_laplace",
-    "jointexp", "recursive", "inverse_sensitivity", "histogram", "laplace", "gaussian",
+    "auto", "joint", "nearest", "hybrid", "levels", "anchors", "tree", "exponential",
+    "piecewise_laplace", "jointexp", "recursive", "inverse_sensitivity", "histogram", "laplace",
+    "gaussian",
 )  # fmt: skip
 PUBLISHED = {
     "QExp": "exponential", "IndExp": "exponential", "RecExp": "recursive", "JointExp": "jointexp",
