@@ -108,8 +108,8 @@ WIDE = 2000
     ("make", "relation", "epsilon", "cells", "x", "y"),
     [
         (JointFree, "add_remove", 1, 6, [0], []),
-        (JointNearest, "add_remove", 1, 100, [1, 1, 98], [1, 1, 98, 99]),
-        (JointNearest, "substitute", 1, 100, [0, 0, 2, 99], [0, 2, 99, 99]),
+        (JointNearest, "add_remove", 1, 100, [99, 99, 99], [1, 99, 99, 99]),
+        (JointNearest, "substitute", 0.95, 200, [0, 0, 0, 2, 199, 199], [0, 0, 2, 199, 199, 199]),
         (JointExp, "add_remove", 30, 6, [1, 4, 4], [0, 1, 4, 4]),
         (
             JointFree,

@@ -548,8 +548,8 @@ def _windows(mechanism: QuantileMechanism, reach: int, n: int) -> list[tuple[int
 # modulo :math:`h`: a number between two totals errs more than one at a total. Where the nearest
 # total counts, variables with a nearer one are left out. The law of :math:`\max_j |b_j|` has no
 # simple form; it is sampled once, with a fixed seed, in units of :math:`1/c`, and the worst
-# remainder is planned for. Two levels add up, the second tied to the ends of its slice. *Checked by*
-# ``test_planned_errors_are_those_of_draws``.
+# remainder is planned for. Two levels add up, the second tied to the ends of its slice.
+# *Checked by* ``test_planned_errors_are_those_of_draws``.
 
 
 SAMPLES = 60_000

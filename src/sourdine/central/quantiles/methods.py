@@ -276,8 +276,8 @@ _enter("exponential.several", IndExp, SWAP, ([0, 0, 1, 1, 17, 17, 17, 18], DENSE
 one: dict[str, Any] = {"q": ONE, "cells": 100, "draws": 3_000}
 _enter("piecewise_laplace", PiecewiseLaplace, ADD, ([0, 1, 99], DENSE), **one)
 _enter("piecewise_laplace", PiecewiseLaplace, SWAP, ([98, 99, 99], [3] * 16), **one)
-_enter("nearest", JointNearest, ADD, ([1, 1, 98], DENSE), **one)
-_enter("nearest", JointNearest, SWAP, ([0, 0, 2, 99], [3] * 16), **one)
+_enter("nearest", JointNearest, ADD, ([99, 99, 99], DENSE), **one)
+_enter("nearest", JointNearest, SWAP, ([0, 0, 0, 2, 99, 99], [3] * 16), **one)
 _enter("inverse_sensitivity", InverseSensitivity, ADD, ([1, 99, 99], DENSE), **one)
 _enter("inverse_sensitivity", InverseSensitivity, SWAP, ([98, 98, 98], [3] * 12), **one)
 
