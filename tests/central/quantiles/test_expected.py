@@ -12,6 +12,7 @@ from sourdine.central.quantiles.algorithm import (
     bracket_error,
     joint_error,
     many_level_error,
+    nearest_error,
     one_error,
     two_level_error,
 )
@@ -141,6 +142,8 @@ def known(mechanism, beta):  # noqa: PLR0911 - one for each algorithm
     if name == "ThreeLevels":
         strides = mechanism.stride, mechanism.inner
         return many_level_error(mechanism.orders, strides, beta) / mechanism.first.c
+    if name == "JointNearest":
+        return nearest_error(mechanism.orders, beta) / mechanism.c
     if name in {"JointFree", "JointExp", "Brackets"}:
         return joint_error(mechanism.lattice.orders, beta) / mechanism.c
     if name == "QExp":
@@ -166,6 +169,14 @@ def test_every_algorithm_knows_what_to_expect():
             seen.add(type(mechanism).__name__)
     assert seen == {
         *("Anchors", "Brackets", "HistogramMethod", "Hybrid", "IndExp", "InverseSensitivity"),
-        *("JointExp", "JointFree", "NaiveGaussian", "NaiveLaplace", "PiecewiseLaplace", "QExp"),
+        *(
+            "JointExp",
+            "JointFree",
+            "JointNearest",
+            "NaiveGaussian",
+            "NaiveLaplace",
+            "PiecewiseLaplace",
+            "QExp",
+        ),
         *("RecExp", "ThreeLevels", "Tree"),
     }

@@ -81,10 +81,10 @@ def test_gaussian_noise_needs_a_delta():
     [
         (1, 10**6, 1, None, "exponential"),
         (1, 10**6, 2, None, "piecewise_laplace"),
-        (2, 10**6, 1, None, "joint"),
-        (9, 10**6, 1, 10**5, "joint"),
+        (2, 10**6, 1, None, "nearest"),
+        (9, 10**6, 1, 10**5, "nearest"),
         (9, 10**6, 0.1, 1000, "anchors"),
-        (40, 10**6, 1, 10**6, "joint"),
+        (40, 10**6, 1, 10**6, "nearest"),
         (41, 10**6, 1, 10**6, "hybrid"),
         (99, 10**6, 1, 500, "anchors"),
         (400, 10**6, 1, 10**6, "hybrid"),
@@ -95,20 +95,20 @@ def test_gaussian_noise_needs_a_delta():
         (1001, 1 << 40, 1, 10**6, "levels"),
         (9, 30, 1, 10**6, "tree"),
         (9, 128, 1, 319, "tree"),
-        (9, 128, 1, 320, "joint"),
+        (9, 128, 1, 320, "nearest"),
         (9, 129, 1, 319, "anchors"),
     ],
 )
 def test_the_choice_is_made_from_public_quantities(m, cells, epsilon, records, name):
     assert chosen(m, cells, epsilon, records, substitutes=False) == name
-    replaced = "jointexp" if name == "joint" else name
+    replaced = "jointexp" if name == "nearest" else name
     assert chosen(m, cells, epsilon, records, substitutes=True) == replaced
 
 
 @pytest.mark.parametrize(
-    ("relation", "name"), [("add_remove", "JointFree"), ("substitute", "JointExp")]
+    ("relation", "name"), [("add_remove", "JointNearest"), ("substitute", "JointExp")]
 )
-def test_a_replaced_record_needs_no_free_total(relation, name):
+def test_a_replaced_record_needs_no_total(relation, name):
     x = np.random.default_rng(1).random(5000)
     release = sd.quantiles(
         x, [0.25, 0.5, 0.75], bounds=(0, 1), epsilon=1, relation=relation, interval=None

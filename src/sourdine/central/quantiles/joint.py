@@ -8,7 +8,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations_with_replacement, pairwise
 from math import ceil, exp, expm1, lgamma, log
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
 
 import numpy as np
 from attrs import frozen
@@ -21,6 +21,8 @@ from sourdine.central.quantiles.algorithm import (
     OfRecords,
     QuantileMechanism,
     joint_error,
+    narrow_spacing,
+    nearest_error,
     spacing,
 )
 from sourdine.central.quantiles.chain import (
@@ -53,6 +55,8 @@ if TYPE_CHECKING:
 
     Piece = tuple[int, int, int, int]
     Cut = tuple[int, list[int], list[int]]
+    Ranked = tuple[int, list[int], Callable[[Source], list[Piece] | None]]
+    """A total's number, ranks in order, and what draws their pieces or refuses them."""
 
 
 # ---- Draws ranks from the joint law: windows for almost all, everything else for the rest --------
@@ -166,10 +170,9 @@ class JointSampler:
 
     def draw(self, source: Source) -> tuple[int, list[int], list[int]]:
         """Draw the number of a total, the ticks, and the ranks at which they cut the records."""
-        attempts = 0
+        refused = 0
         while True:
-            attempts += 1
-            if attempts == PATIENCE and isinstance(self._rows, _Quick):
+            if refused == PATIENCE - 1 and isinstance(self._rows, _Quick):
                 self._points = self._points.complete()
                 self._grow(self._rows.log_least, ordered=True)
             if by_few_log_weights((0.0, self._rest - self._rows.log_total), source=source):
@@ -177,14 +180,40 @@ class JointSampler:
             else:
                 drawn = self._rows.draw(source)
             if drawn is not None:
-                return drawn[0], _ticks(drawn[1], source), [piece[0] for piece in drawn[1]]
+                k, ranks, pieces_of = drawn
+                if not self.wanted(k, ranks):
+                    continue
+                pieces = pieces_of(source)
+                if pieces is not None:
+                    return k, _ticks(pieces, source), ranks
+            refused += 1
 
-    def _outside(self, source: Source) -> tuple[int, list[Piece]] | None:
+    def wanted(self, k: int, ranks: list[int]) -> bool:
+        """Return whether these ranks may be drawn with this total: here all may."""
+        del k, ranks
+        return True
+
+    def _outside(self, source: Source) -> Ranked | None:
         reach = (*self._inside, self._half)
         whole = self._points.complete()
         drawn = draw_outside(whole, self._lattice, self._c, reach, self._rest, source)
-        pieces = None if drawn is None else _ordered_pieces(whole, drawn[1], source)
-        return None if drawn is None or pieces is None else (drawn[0], pieces)
+        if drawn is None or _unordered(drawn[1]):
+            return None
+        return (*drawn, partial(_ordered_pieces, whole, drawn[1]))
+
+
+class NearestSampler(JointSampler):
+    """The law of ticks whose ranks are weighed by their nearest total alone.
+
+    A total and ranks are drawn together until the total is the first of those nearest to the ranks:
+    what is left of the weights is one for each tuple of ranks, that of its nearest total.
+    """
+
+    __slots__ = ()
+
+    def wanted(self, k: int, ranks: list[int]) -> bool:
+        lattice = cast("FreeTotal", self._lattice)
+        return lattice.is_nearest(k, self._points.n, ranks)
 
 
 class _Quick:
@@ -222,7 +251,7 @@ class _Quick:
         total = float(np.logaddexp.reduce(self._coarse.logs))
         self.log_least, self.log_total = total - self._beta, total + self._beta
 
-    def draw(self, source: Source) -> tuple[int, list[Piece]] | None:
+    def draw(self, source: Source) -> Ranked | None:
         points, targets, c, half = self._args
         logs = self._coarse.logs
         row = noise.by_log_weight(logs, source=source)
@@ -235,8 +264,9 @@ class _Quick:
             if not _coin(kept, source):
                 return None
             ranks = self._exact[row].draw(0, source)
-        pieces = _ordered_pieces(points, ranks, source)
-        return None if pieces is None else (self._first + row, pieces)
+        if _unordered(ranks):
+            return None
+        return self._first + row, ranks, partial(_ordered_pieces, points, ranks)
 
 
 class _Ordered:
@@ -252,11 +282,19 @@ class _Ordered:
         self.log_total = float(np.logaddexp.reduce([row.log_total for row in self._rows]))
         self.log_least = self.log_total
 
-    def draw(self, source: Source) -> tuple[int, list[Piece]] | None:
+    def draw(self, source: Source) -> Ranked:
         logs = np.array([row.log_total for row in self._rows])
         row = noise.by_log_weight(logs, source=source)
         pieces = self._rows[row].draw(source)
-        return (self._first + row, pieces) if _shared(pieces, self._heavy, source) else None
+
+        def shared(source: Source) -> list[Piece] | None:
+            return pieces if _shared(pieces, self._heavy, source) else None
+
+        return self._first + row, [piece[0] for piece in pieces], shared
+
+
+def _unordered(ranks: list[int]) -> bool:
+    return any(b < a for a, b in pairwise(ranks))
 
 
 def _ordered_pieces(points: Points, ranks: list[int], source: Source) -> list[Piece] | None:
@@ -265,7 +303,7 @@ def _ordered_pieces(points: Points, ranks: list[int], source: Source) -> list[Pi
     :math:`k` quantiles in one empty run count :math:`\ell^k` times in the chain, in the law
     :math:`\ell^k/k!`.
     """
-    if any(b < a for a, b in pairwise(ranks)):
+    if _unordered(ranks):
         return None
     pieces = [(rank, *points.piece(rank, source=source)) for rank in ranks]
     if any(b < a for a, b in pairwise(pieces)):
@@ -491,6 +529,9 @@ class _Joint(QuantileMechanism, Generic[T]):
         """
         return (Part.range(self.epsilon),)
 
+    steps: ClassVar[int] = 4
+    """How often the rounding of one pass over all quantiles may count."""
+
     @cached_property
     def c(self) -> float:
         """The decay, a little below its bound, so that rounding is paid for."""
@@ -499,7 +540,7 @@ class _Joint(QuantileMechanism, Generic[T]):
     def check(self) -> None:
         """Refuse an epsilon that does not pay for the rounding of so many aims."""
         m = self.lattice.m
-        rounding = 4 * m * (3 * 700 / self.c + 2200) * 2.0**-53
+        rounding = self.steps * m * (3 * 700 / self.c + 2200) * 2.0**-53
         if rounding > float(FLOATS * self.epsilon):
             raise ParameterError(
                 "epsilon",
@@ -515,15 +556,19 @@ class _Joint(QuantileMechanism, Generic[T]):
         far = [(round(q * n), int(max(q, 1 - q) * distance) + 8) for q in orders]
         return [(middle - half, middle + half) for middle, half in far]
 
+    def sampler(self, x: Points) -> JointSampler:
+        """Return what draws from these points."""
+        return JointSampler(x, self.lattice, self.c)
+
     def cut(self, x: Points, source: Source) -> Cut:
         """Draw the total's number, the ticks, and the ranks at which these cut the records."""
-        return JointSampler(x, self.lattice, self.c).draw(source)
+        return self.sampler(x).draw(source)
 
     def one(self, x: Points, source: Source) -> list[int]:
         return self.kept(self.cut(x, source))
 
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
-        sampler = JointSampler(x, self.lattice, self.c)
+        sampler = self.sampler(x)
         return [self.kept(sampler.draw(source)) for _ in range(size)]
 
     @abstractmethod
@@ -646,6 +691,80 @@ class JointFree(_Joint[FreeTotal]):
         """Return the law of the total's number and the ticks, as rows of `support`."""
         logs = joint_log_weights(x, self.lattice.targets(x.n, range(self.totals)), self.c)
         return free_law(logs, x.n, self.lattice, self.c, self.log_volume)
+
+
+@frozen(kw_only=True)
+class JointNearest(_Joint[FreeTotal]):
+    r"""JointExp whose ranks are weighed by the total that they are nearest to.
+
+    Ranks :math:`r_1 \le \ldots \le r_m` have the distance
+
+    .. math:: S(r) = \min_{k \ge 0} \sum_j |r_j - r_{j-1} - t_j(hk)|
+
+    and the ticks the weight :math:`W_D(o)` of JointExp with :math:`e^{-cS(r)}` in place of
+    :math:`e^{-c\sum|n_j - t_j|}`. No total is drawn or told.
+
+    Notes
+    -----
+    *Claim*: :math:`2c`-private under ``ADD_REMOVE`` and :math:`4c`-private under ``SUBSTITUTE``.
+    *Proof*. As for `JointFree`: where the common records keep their positions, a record more adds 1
+    to exactly one gap, so each of the sums moves by 1 at most, and so does the least of them: every
+    term of the mean moves by a factor within :math:`e^{\pm c}`. *Checked by*
+    ``test_joint_laws_keep_the_claim`` and ``test_joint_constants_cannot_be_raised``.
+
+    *Claim*: ranks err less than with a total that is drawn: on average, where records lie densely,
+    by 10% for two or three quantiles and by 2% for nine. *Checked by*
+    ``test_the_nearest_total_errs_less``.
+
+    *Claim*: the draw has this law. A total and ranks are drawn as for `JointFree`, until the total
+    is the first of those nearest to the ranks, which sums of whole numbers decide. What is drawn
+    then has a probability that is a quotient of two of `JointFree`, so twice the rounding is paid
+    for. *Checked by* ``test_mechanisms_draw_what_the_law_says``.
+
+    References
+    ----------
+    .. [1] M. Hardt, K. Talwar, "On the geometry of differential privacy", STOC 2010.
+
+    Examples
+    --------
+    >>> quartiles = JointNearest(epsilon=1, q=[0.25, 0.5, 0.75], cells=1000)
+    >>> quartiles.lattice.h
+    6
+    """
+
+    steps: ClassVar[int] = 8
+
+    @property
+    def bound(self) -> Fraction:
+        """The greatest decay that keeps the promise, for one row a person."""
+        return self.epsilon / (4 if self.substitutes else 2)
+
+    @cached_property
+    def lattice(self) -> FreeTotal:
+        apart = Fraction(narrow_spacing(len(self.orders)))
+        return FreeTotal(self.orders, max(1, round(apart * self.rows / self.bound)))
+
+    def sampler(self, x: Points) -> JointSampler:
+        return NearestSampler(x, self.lattice, self.c)
+
+    def kept(self, cut: Cut) -> list[int]:
+        return cut[1]
+
+    def law(self, x: Points) -> Law:
+        """Return the law of the ticks, as rows of `support`."""
+        # The total 0 is at a distance of n, so totals beyond 2n are nearest to nothing.
+        totals = range(2 * x.n // self.lattice.h + 2)
+        logs = by_ranks(x, self.lattice.targets(x.n, totals), self.c)[1].max(axis=0)
+        return Law.finite(np.logaddexp.reduce(logs, axis=-1), slack=1e-11)
+
+    def far(self, x: float) -> float:
+        """Return 1: a tuple of ranks is weighed once."""
+        del x
+        return 1.0
+
+    def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
+        del n
+        return nearest_error(self.lattice.orders, read_beta(beta)) / self.c
 
 
 @frozen(kw_only=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.central.quantiles.exponential import QExp
 from sourdine.central.quantiles.independent import IndExp, InverseSensitivity, RecExp
 from sourdine.central.quantiles.intervals import Brackets
-from sourdine.central.quantiles.joint import JointExp, JointFree
+from sourdine.central.quantiles.joint import JointExp, JointFree, JointNearest
 from sourdine.central.quantiles.levels import (
     KAPPA,
     MOST_JOINT,
@@ -32,7 +32,8 @@ if TYPE_CHECKING:
 
 # ---- Every algorithm by name, and the choice among them from public quantities alone -------------
 #
-# ``"joint"``                 `JointFree`: a joint draw with a free total; 2 to 40 quantiles
+# ``"joint"``                 `JointFree`: a joint draw with a free total, as needed for intervals
+# ``"nearest"``               `JointNearest`: a joint draw by the nearest total; 2 to 40 quantiles
 # ``"hybrid"``                `Hybrid`: two levels of it; hundreds of quantiles
 # ``"levels"``                `ThreeLevels`: three levels of it; thousands, on a wide grid
 # ``"anchors"``               `Anchors`: few joint draws, the rest interpolated; little data
@@ -47,8 +48,9 @@ if TYPE_CHECKING:
 
 
 METHODS = (
-    "auto", "joint", "hybrid", "levels", "anchors", "tree", "exponential", "piecewise_laplace",
-    "jointexp", "recursive", "inverse_sensitivity", "histogram", "laplace", "gaussian",
+    "auto", "joint", "nearest", "hybrid", "levels", "anchors", "tree", "exponential",
+    "piecewise_laplace", "jointexp", "recursive", "inverse_sensitivity", "histogram", "laplace",
+    "gaussian",
 )  # fmt: skip
 PUBLISHED = {
     "QExp": "exponential", "IndExp": "exponential", "RecExp": "recursive", "JointExp": "jointexp",
@@ -63,6 +65,8 @@ COARSE = 128
 """On so few ticks records tie: where they are few, a tree errs less than what is interpolated."""
 LARGE = 2.0
 """From this decay per rank on the piecewise Laplace law is ahead for one quantile."""
+COUNTING = Fraction(1, 50)
+"""This part of epsilon pays for a count, where the choice among few quantiles gains from one."""
 STEPS, MOST_STEPS = 1000, 1 << 20
 """Bins of the histogram method where nothing says how many, and at most."""
 
@@ -95,13 +99,20 @@ def steps_for(n: int) -> int:
     return min(floor(1.5 * size / log(size)), MOST_STEPS)
 
 
-def needs_count(method: str, m: int, *, substitutes: bool) -> bool:
+def needs_count(method: str, m: int) -> bool:
     """Return whether the choice gains from knowing about how many records there are.
 
-    A free total is drawn with the quantiles; `JointExp`, which has none, needs a count for its
-    intervals.
+    Where no total is drawn with the quantiles, intervals that are not paid for need a count, too.
     """
-    return method == "anchors" or (method == "auto" and m > (1 if substitutes else 3))
+    return method == "anchors" or (method == "auto" and m > 1)
+
+
+def count_share(m: int) -> Fraction:
+    """Return the part of epsilon that pays for a count which chooses the method of m quantiles.
+
+    Many quantiles are drawn from three times as many records as nine, so that half will do.
+    """
+    return COUNTING / (2 if m >= 30 else 1)
 
 
 def chosen(m: int, cells: int, epsilon: float, records: float | None, *, substitutes: bool) -> str:
@@ -127,7 +138,7 @@ def chosen(m: int, cells: int, epsilon: float, records: float | None, *, substit
     if records is not None and m > 3 and records * epsilon < 2 * KAPPA * (min(m, MOST_JOINT) + 1):
         return "tree" if cells <= COARSE else "anchors"
     if m <= MOST_JOINT:
-        return "jointexp" if substitutes else "joint"
+        return "jointexp" if substitutes else "nearest"
     if m <= (MANY if cells <= FEW_TICKS else MORE if cells <= MOST_TICKS else MOST):
         return "hybrid"
     return "tree" if cells <= MOST_TICKS else "levels"
@@ -168,7 +179,7 @@ def made(
     if method == "tree":
         return _tree(common)
     simple: dict[str, type[QuantileMechanism]] = {
-        "joint": JointFree, "hybrid": Hybrid, "levels": ThreeLevels,
+        "nearest": JointNearest, "joint": JointFree, "hybrid": Hybrid, "levels": ThreeLevels,
         "piecewise_laplace": PiecewiseLaplace, "jointexp": JointExp,
         "recursive": RecExp, "inverse_sensitivity": InverseSensitivity,
         "histogram": HistogramMethod, "laplace": NaiveLaplace, "gaussian": NaiveGaussian,
@@ -265,6 +276,8 @@ _enter("exponential.several", IndExp, SWAP, ([0, 0, 1, 1, 17, 17, 17, 18], DENSE
 one: dict[str, Any] = {"q": ONE, "cells": 100, "draws": 3_000}
 _enter("piecewise_laplace", PiecewiseLaplace, ADD, ([0, 1, 99], DENSE), **one)
 _enter("piecewise_laplace", PiecewiseLaplace, SWAP, ([98, 99, 99], [3] * 16), **one)
+_enter("nearest", JointNearest, ADD, ([99, 99, 99], DENSE), **one)
+_enter("nearest", JointNearest, SWAP, ([0, 0, 0, 2, 99, 99], [3] * 16), **one)
 _enter("inverse_sensitivity", InverseSensitivity, ADD, ([1, 99, 99], DENSE), **one)
 _enter("inverse_sensitivity", InverseSensitivity, SWAP, ([98, 98, 98], [3] * 12), **one)
 

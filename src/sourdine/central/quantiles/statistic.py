@@ -32,11 +32,13 @@ from sourdine.central.quantiles.intervals import (
     population_reach,
 )
 from sourdine.central.quantiles.methods import (
+    COUNTING,
     METHODS,
     MOST_STEPS,
     PUBLISHED,
     STEPS,
     chosen,
+    count_share,
     made,
     named,
     needs_count,
@@ -128,8 +130,6 @@ def read_rho(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
 # ---- Quantiles of a column: the statistic that a person asks for ---------------------------------
 
 
-COUNTING = Fraction(1, 50)
-"""This part of epsilon pays for a count, where the choice of method gains from one."""
 CERTIFYING = Fraction(3, 8)
 r"""The part of epsilon that pays for the counts between brackets, on which intervals rest.
 
@@ -357,15 +357,22 @@ class Quantiles(WeightedRanks, GaussianReady):
     @cached_property
     def counts(self) -> bool:
         """Whether part of epsilon pays for a count: what n says is for planning alone."""
-        needed = needs_count(self.method, len(self.orders), substitutes=self.substitutes)
+        needed = needs_count(self.method, len(self.orders))
         if self.n is None:
             return needed or self.curved or self.population
         return needed and self.level is None and self._named(self._about) not in TELL_TOTALS
 
+    @property
+    def _count_share(self) -> Fraction:
+        """The part of epsilon that pays for the count: less where it chooses the method alone."""
+        if not self.counts:
+            return Fraction(0)
+        return count_share(len(self.orders)) if self.level is None else COUNTING
+
     @cached_property
     def counting(self) -> Laplace:
         """What draws the count."""
-        epsilon = self.epsilon * COUNTING
+        epsilon = self.epsilon * self._count_share
         return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
 
     @cached_property
@@ -433,7 +440,7 @@ class Quantiles(WeightedRanks, GaussianReady):
         return {}
 
     def _build(self, method: str, records: float | None) -> QuantileMechanism:
-        share = 1 - COUNTING if self.counts else 1
+        share = 1 - self._count_share
         common: dict[str, Any] = {
             "epsilon": self.epsilon * share,
             "q": self.orders,
@@ -472,7 +479,7 @@ class Quantiles(WeightedRanks, GaussianReady):
 
     def curve(self, records: float | None) -> Curve:
         """Return what draws a whole distribution function, for about so many records."""
-        share = 1 - COUNTING if self.counts else 1
+        share = 1 - self._count_share
         return Curve(
             epsilon=self.epsilon * share,
             cells=self.grid.size,
@@ -485,7 +492,7 @@ class Quantiles(WeightedRanks, GaussianReady):
     def own_parts(self) -> tuple[Part, ...]:
         """What the count loses, and whatever it chooses; and what intervals are paid with."""
         counted = self.counting.parts if self.counts else ()
-        share = 1 - COUNTING if self.counts else 1
+        share = 1 - self._count_share
         left = Guarantee(self.epsilon * share, self.delta, self.relation)
         records = (FEWEST, MOST) if self.counts else (self._about,)
         return (*counted, *widest(left, *map(self._parts_for, records)))
