@@ -87,16 +87,54 @@ def test_a_rest_that_tells_too_much_is_refused():
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_alias_tables_hold_the_exact_law(question):
     d = made(question)
-    place, alias, slots = designs._alias_tables(d)
+    tables = designs._alias_tables(d)
+    slots = tables.slots
     for u in range(d.categories):
         own = slice(u * slots, (u + 1) * slots)
         held = np.zeros(slots, object)
-        for slot, (at, other) in enumerate(zip(place[own], alias[own], strict=True)):
-            assert 0 <= at <= designs.UNIT
+        sides = zip(tables.place[own], tables.alias[own], tables.packed[own], strict=True)
+        for slot, (at, other, packed) in enumerate(sides):
+            assert 0 <= at <= UNIT
             held[slot] += int(at)
-            held[other] += designs.UNIT - int(at)
+            held[other] += UNIT - int(at)
+            assert packed >> 16 == min(int(at) >> 24, (1 << 16) - 1)
+            assert packed & (1 << 16) - 1 == slot ^ other
         assert held[: d.codes].tolist() == [slots * w for w in d.weights[:, u].tolist()]
         assert not held[d.codes :].any()
+
+
+class Bytes:
+    """Gives one word to each person, then the bytes of a whole number."""
+
+    private = True
+
+    def __init__(self, words, rest):
+        self.given = [np.array(words, "<u4").tobytes(), rest.to_bytes(3, "little")]
+
+    def bytes(self, count):
+        found = self.given.pop(0)
+        assert len(found) == count
+        return found
+
+
+def test_bits_that_are_alike_are_drawn_further():
+    """A slot's boundary has 40 bits; the first 16 decide unless they are those of the draw."""
+    d = made()
+    tables = designs._alias_tables(d)
+    differs = tables.packed & (1 << 16) - 1 != 0
+    cell = int(np.flatnonzero(differs & (tables.place & (1 << 24) - 1 > 0))[0])
+    slot, u = cell % tables.slots, cell // tables.slots
+    head, tail = divmod(int(tables.place[cell]), 1 << 24)
+    alias = int(tables.alias[cell])
+    for first, more, expected in [
+        (head - 1, 0, slot),
+        (head + 1, 0, alias),
+        (head, tail - 1, slot),
+        (head, tail, alias),
+    ]:
+        source = Bytes([first << 16 | slot], more)
+        assert d.reports(np.array([u]), source).tolist() == [expected]
+        assert len(source.given) == (0 if first == head else 1)
 
 
 def test_blocks_of_people_are_drawn_alike(monkeypatch):

@@ -22,6 +22,7 @@ from sourdine.local.designs.solver import solve
 from sourdine.local.estimators.frequencies import norm_sub
 from sourdine.local.estimators.means import TAUS, Channel, Estimate, Score
 from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register, settle
+from sourdine.noise.source import draw
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.results.release import Display, Release
 
@@ -154,8 +155,10 @@ class Design(Report):
     *Claim*: :math:`\varepsilon`-LDP, exactly: every object has passed the comparison of all
     weights as whole numbers, and every column adds up to :math:`2^{40}`. *Checked by*
     ``test_exact_worst_case[category.design]`` and ``test_channels_are_certified``. *Claim*: a draw
-    has that law. One uniform whole number picks a slot of the category's alias table [1]_ and a
-    place in it. *Checked by* ``test_alias_tables_hold_the_exact_law``.
+    has that law: uniform bits pick a slot of the category's alias table [1]_ and a place in it. 27
+    bits or fewer nearly always say on which side of the slot's boundary the place is; the others
+    are drawn when they do not. *Checked by* ``test_alias_tables_hold_the_exact_law`` and
+    ``test_bits_that_are_alike_are_drawn_further``.
 
     References
     ----------
@@ -237,16 +240,26 @@ class Design(Report):
         return float((square - mean * mean).mean())
 
     def reports(self, codes: Ints, source: Source) -> Ints:
-        place, alias, slots = _alias_tables(self)
+        """Pick a slot of the alias table and one of its two outputs, by 32 bits of each word."""
+        tables = _alias_tables(self)
+        shift, slots = tables.slots.bit_length() - 1, np.uint32(tables.slots - 1)
         drawn = np.empty(codes.size, np.int64)
         for start in range(0, codes.size, CHUNK):
             part = codes[start : start + CHUNK]
-            uniform = noise.uniform_below(slots * UNIT, part.size, source=source)
-            slot = uniform >> BITS
-            cell = part * slots + slot
-            drawn[start : start + CHUNK] = np.where(
-                uniform & (UNIT - 1) < place[cell], slot, alias[cell]
-            )
+            words = draw(source, part.size, WORD)
+            slot = words & slots
+            cell = part << shift
+            cell |= slot
+            packed = tables.packed.take(cell, mode="clip")
+            other = packed.astype(np.uint16)
+            other *= words >= packed
+            other ^= slot.astype(np.uint16)
+            drawn[start : start + CHUNK] = other
+            for lane in np.flatnonzero(words ^ packed < 1 << HALF).tolist():  # 16 bits are alike
+                more = noise.uniform_below(1 << BITS - HALF, source=source)
+                at = int(words[lane] >> HALF) << BITS - HALF | more
+                first = at < tables.place[cell[lane]]
+                drawn[start + lane] = slot[lane] if first else tables.alias[cell[lane]]
         return drawn
 
     def law(self, x: int) -> Law:
@@ -331,19 +344,40 @@ class Design(Report):
         )
 
 
-CHUNK = 1 << 17
+CHUNK = 1 << 15
+WORD = np.dtype("<u4")
+HALF = 16
 
 
-@lru_cache(16)
-def _alias_tables(design: Design) -> tuple[Ints, Ints, int]:
-    """Return Vose's tables of all categories: places in units, other outputs, and their length.
+@dataclass(frozen=True, slots=True, eq=False)
+class AliasTables:
+    """Vose's tables of all categories, one after the other.
 
     A slot has room for 2**40 units; the weights of a category are scaled by the number of slots,
     which is a power of two, so that they fill all of them exactly.
+
+    Parameters
+    ----------
+    slots
+        The length of a category's table.
+    place, alias
+        In each slot, how many units belong to the output of its number, and whose the others are.
+    packed
+        The first 16 of the 40 bits of ``place``, and the bits by which the two outputs differ.
     """
+
+    slots: int
+    place: Ints
+    alias: Ints
+    packed: NDArray[np.uint32]
+
+
+@lru_cache(16)
+def _alias_tables(design: Design) -> AliasTables:
     slots = 1 << (design.codes - 1).bit_length()
+    own = np.arange(slots)
     place = np.full((design.categories, slots), UNIT, np.int64)
-    alias = np.tile(np.arange(slots), (design.categories, 1))
+    alias = np.tile(own, (design.categories, 1))
     for u in range(design.categories):
         left = [slots * w for w in design.weights[:, u].tolist()] + [0] * (slots - design.codes)
         small = [i for i, w in enumerate(left) if w < UNIT]
@@ -354,7 +388,9 @@ def _alias_tables(design: Design) -> tuple[Ints, Ints, int]:
             left[other] -= UNIT - left[one]
             if left[other] < UNIT:
                 small.append(large.pop())
-    return place.ravel(), alias.ravel(), slots
+    first = np.minimum(place >> BITS - HALF, (1 << HALF) - 1)  # a full slot has one output
+    packed = (first << HALF | (alias ^ own)).astype(np.uint32)
+    return AliasTables(slots, place.ravel(), alias.ravel(), packed.ravel())
 
 
 # ---- Estimates -----------------------------------------------------------------------------------
