@@ -11,6 +11,7 @@ from sourdine.audit import p_value, replay
 from sourdine.audit.exhaustive import ALPHA
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.grid import Grid
+from sourdine.local.designs.numbers import designed
 from sourdine.local.numeric.duchi import Duchi, HybridReport
 from sourdine.local.numeric.sliding import SlidingWindow, piecewise, square_wave
 from sourdine.mechanisms import BoundedStaircase
@@ -24,6 +25,7 @@ MAKERS = {
     "piecewise": piecewise,
     "duchi": lambda e, m: Duchi(epsilon=e, last=m),
     "hybrid": lambda e, m: HybridReport(epsilon=e, last=m),
+    "design": designed,
     "odd": lambda e, m: SlidingWindow(epsilon=e, last=m, slide=7, width=3),
 }
 each = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
