@@ -245,7 +245,7 @@ def local() -> dict[str, Callable[[], Any]]:  # noqa: C901 - small calls
 
     calls = {name: lambda n=name, c=column: one(n, c) for name, column in columns.items()}
     calls |= {f"table by {m}": lambda m=m: several(m) for m in ("split", "sample")}
-    for method in ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois"):
+    for method in ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois", "design"):
         calls[f"density by {method}"] = lambda m=method: density(m)
     for missing in (False, True):
         column = Number(0, 50, 1, method="design", missing=missing)

@@ -202,8 +202,8 @@ def nearest(
     (9, 86, None)
     """
     held = known(table)
-    k = max(size for size, _ in held if size <= max(most, 2))
-    spans = sorted(at for size, at in held if size == k)
+    spans = sorted({at for _, at in held})
+    k = max(k for k, _ in held if k <= max(most, 2) and all((k, at) in held for at in spans))
     at = next((x for x, y in pairwise(spans) if epsilon**2 <= x * y), spans[-1])
     subsets, lows = held[k, at]
     if at == epsilon:

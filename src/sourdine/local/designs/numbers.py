@@ -235,7 +235,7 @@ def _estimates(report: DesignedReport) -> Floats:
     c = solved(matrix, nodes)
     middle = report.last / 2
     scores = [middle + fsum(x * y for x, y in zip(row, c, strict=True)) for row in b.tolist()]
-    tick = report.last * 2.0**-36
+    tick = report.last * 2.0**-44
     order, least = sorted(range(len(scores)), key=lambda y: (scores[y], y)), -np.inf
     found = np.empty(len(scores))
     for y in order:
@@ -271,6 +271,7 @@ def solved(matrix: list[list[float]], right: list[float]) -> list[float]:
 register(
     Specimen(
         name="number.design",
+        also=("density.design",),
         make=lambda epsilon: DesignedReport(
             epsilon=epsilon, last=12, channel=written(*nearest(5, Fraction(epsilon), NUMBERS))
         ),

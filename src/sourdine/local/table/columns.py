@@ -282,7 +282,7 @@ class Number(Attribute):
 
     def settled(self, epsilon: Fraction) -> Number:
         """Return the column with the method that ``"auto"`` means, and a design's channel."""
-        if self.method not in ("auto", "design") or self.channel is not None:
+        if self.method not in ("auto", "design"):
             return self
         channel = getattr(self.answer(self.mechanism(epsilon, "report")), "channel", None)
         method = NUMERIC[0] if channel is None else "design"
