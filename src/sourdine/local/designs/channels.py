@@ -256,7 +256,9 @@ def parse(text: object) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:
     found = TEXT.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return None
-    k, subsets, lows = int(found[1]), [], []
+    k = int(found[1])
+    subsets: list[int] = []
+    lows: list[int] = []
     for pair in found[2].split():
         subset, low = (int(side, 16) for side in pair.split(":"))
         if not 0 < subset < (1 << k) - 1 or not low:

@@ -171,7 +171,7 @@ class _Point:
         While the channel is far from the best, a price may be 0 or less: infinity.
         """
         gain, price = np.einsum("oi,oi->o", a @ self.h, a) / a.mean(axis=1), a @ self.lam
-        return np.divide(gain, price, out=np.full(len(a), np.inf), where=price > 0)
+        return np.asarray(np.divide(gain, price, out=np.full(len(a), np.inf), where=price > 0))
 
 
 def _centred(question: Workload, a: Floats, theta: Floats, start: float, end: float) -> _Point:
