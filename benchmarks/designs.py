@@ -6,8 +6,8 @@
     Kolmogorov-Smirnov distance, area between the functions (W1) and rank error of deciles of
     100,000 numbers from six laws at epsilon 1, beside this library's other methods.
 ``python benchmarks/designs.py make``
-    The table of designs that the library holds, ``make designs``: hours. What it found is kept in
-    ``benchmarks/out/designs``, so that it can be stopped and started.
+    The tables of designs that the library holds, ``make designs``: half an hour of one processor.
+    What it found is kept in ``benchmarks/out/designs``, so that it can be stopped and started.
 ``python benchmarks/designs.py picture``
     The heat maps of the guide.
 """
@@ -19,68 +19,102 @@ import pickle
 from fractions import Fraction
 from math import expm1
 from pathlib import Path
-from time import monotonic
+from time import process_time
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sourdine import local
-from sourdine.local.designs import design as designs
-from sourdine.local.designs.design import workload, write_table
+from sourdine.local.designs.channels import NUMBERS, TABLE, UNIT, write_table
+from sourdine.local.designs.design import value_of, workload
 from sourdine.local.designs.solver import Solution, bound, solve
 from sourdine.local.numeric.sliding import square_wave
+from sourdine.noise import SeededSource
 
 Floats = NDArray[np.float64]
 HERE = Path(__file__).resolve().parent
 OUT = HERE / "out"
-TABLE = HERE.parent / "src" / "sourdine" / "local" / "designs" / designs.TABLE
-SIZES = (*range(2, 17), 20, 24, 32, 48, 64)
+WHERE = HERE.parent / "src" / "sourdine" / "local" / "designs"
+SIZES = {
+    TABLE: (*range(2, 17), 20, 24, 32, 48, 64),
+    NUMBERS: (*range(2, 17), 20, 24, 32, 48),
+}
 EPSILONS = tuple(Fraction(e) for e in ("1", "0.25", "0.5", "2", "3", "4"))
 
 
-# ---- The table that the library holds ------------------------------------------------------------
+# ---- The tables that the library holds -----------------------------------------------------------
+
+
+def asked(table: str, k: int) -> Floats:
+    """Return what the designs of a table are for.
+
+    Those for numbers also know the mean: a row so heavy that its variance counts about as much as
+    the whole distribution function's.
+    """
+    rows = workload("distribution", k)
+    if table == TABLE:
+        return rows
+    return np.vstack([rows, np.arange(k) / (k - 1) * k / np.sqrt(3)])
+
+
+def near(folder: Path, table: str, k: int, epsilon: Fraction) -> NDArray[np.bool_] | None:
+    """Return subsets to begin with: of a coarser design, and of one for a like epsilon."""
+    found = []
+    for coarse in (c for c in reversed(SIZES[table]) if k > 16 and c <= max(k // 2, 16)):
+        path = place(folder, table, coarse, epsilon)
+        if path.exists():
+            half = pickle.loads(path.read_bytes())  # noqa: S301 - written below
+            found.append(half.subsets[:, np.arange(k) * coarse // k])
+            break
+    spans = sorted(EPSILONS)
+    for other in spans:
+        path = place(folder, table, k, other)
+        if k > 32 and abs(spans.index(other) - spans.index(epsilon)) == 1 and path.exists():
+            like = pickle.loads(path.read_bytes())  # noqa: S301
+            found.append(like.subsets[np.argsort(-like.theta)[:400]])
+    return np.vstack(found) if found else None
+
+
+def place(folder: Path, table: str, k: int, epsilon: Fraction) -> Path:
+    return folder / f"{table[0]}_{k}_{float(epsilon)}.pkl"
 
 
 def make(folder: Path) -> None:
-    """Compute what is not there yet, the smallest first, and write the table."""
+    """Compute what is not there yet, the smallest first, and write the tables."""
     folder.mkdir(parents=True, exist_ok=True)
-    found: dict[tuple[int, Fraction], Solution] = {}
-    for k in SIZES:
-        for epsilon in EPSILONS:
-            path = folder / f"s_{k}_{float(epsilon)}.pkl"
-            if not path.exists():
-                half = found.get((k // 2, epsilon)) if k > 16 and k % 2 == 0 else None
-                near = None if half is None else np.repeat(half.subsets, 2, axis=1)
-                began = monotonic()
-                solution = solve(workload("distribution", k), float(epsilon), near=near)
+    for table, sizes in SIZES.items():
+        for k in sizes:
+            for epsilon in EPSILONS:
+                path = place(folder, table, k, epsilon)
+                if path.exists():
+                    continue
+                began = process_time()
+                first = near(folder, table, k, epsilon)
+                solution = solve(asked(table, k), float(epsilon), near=first)
                 path.write_bytes(pickle.dumps(solution))
-                print(f"{k} at {float(epsilon)}: {monotonic() - began:.0f} s", flush=True)
-            found[k, epsilon] = pickle.loads(path.read_bytes())  # noqa: S301 - written above
-    write_table(str(TABLE), found)
+                print(
+                    f"{table} {k} at {float(epsilon):g}: {solution.value:.4f}, bound "
+                    f"{solution.bound:.4f}, {process_time() - began:.0f} s",
+                    flush=True,
+                )
+    collect(folder)
 
 
 def collect(folder: Path) -> None:
-    """Write the table of what has been computed so far."""
-    found = {}
-    for path in folder.glob("s_*.pkl"):
-        _, k, epsilon = path.stem.split("_")
-        found[int(k), Fraction(epsilon)] = pickle.loads(path.read_bytes())  # noqa: S301
-    write_table(str(TABLE), found)
-    print(f"{len(found)} designs, {TABLE.stat().st_size} bytes")
+    """Write the tables of what has been computed so far."""
+    for table, sizes in SIZES.items():
+        places = {(k, e): place(folder, table, k, e) for k in sizes for e in EPSILONS}
+        found = {
+            key: pickle.loads(path.read_bytes())  # noqa: S301
+            for key, path in places.items()
+            if path.exists()
+        }
+        write_table(str(WHERE / table), found)
+        print(f"{table}: {len(found)} designs, {(WHERE / table).stat().st_size} bytes")
 
 
 # ---- Variances -----------------------------------------------------------------------------------
-
-
-def value(rows: Floats, w: Floats) -> float:
-    """Return n times the variance for each row of a question, by the best linear estimate.
-
-    ``rows`` are the probabilities of the outputs, a row for each category.
-    """
-    information = (rows / rows.mean(axis=0)) @ rows.T
-    noise = np.trace(np.linalg.pinv(information, rcond=1e-12) @ w.T @ w)
-    return float((noise - (w**2).sum() / w.shape[1]) / len(w))
 
 
 def haar(k: int, e: float) -> Floats:
@@ -116,7 +150,7 @@ def subset_selection(k: int, e: float, w: Floats) -> float:
 def certificate(d: local.Design) -> float:
     """Return the lower bound that goes with a design."""
     inside = np.array([[s >> u & 1 for u in range(d.categories)] for s in d.subsets], np.bool_)
-    theta = np.array(d.lows) / designs.UNIT
+    theta = np.array(d.lows) / UNIT
     own = Solution(subsets=inside, theta=theta, value=0.0, bound=0.0, every=True)
     return bound(workload(d.question, d.categories), float(d.epsilon), own)
 
@@ -130,11 +164,11 @@ def variances(epsilon: float, sizes: list[int]) -> None:
         w = workload("distribution", k)
         d = local.design("distribution", epsilon, categories=k)
         response = (np.ones((k, k)) + (e - 1) * np.eye(k)) / (k - 1 + e)
-        tree = f"{value(haar(k, e), w):.2f}" if k & (k - 1) == 0 else "-"
-        wave = value(square_wave(epsilon, k - 1).rows(), w)
+        tree = f"{value_of(haar(k, e), w):.2f}" if k & (k - 1) == 0 else "-"
+        wave = value_of(square_wave(epsilon, k - 1).rows(), w)
         print(
             f"| {k} | {d.value():.2f} | {certificate(d):.2f} | {tree} "
-            f"| {subset_selection(k, e, w):.2f} | {wave:.2f} | {value(response, w):.1f} |",
+            f"| {subset_selection(k, e, w):.2f} | {wave:.2f} | {value_of(response, w):.1f} |",
             flush=True,
         )
 
@@ -167,19 +201,10 @@ def laws() -> dict[str, Any]:
     }
 
 
-def by_design(x: Floats, k: int, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    """Return the edges and the distribution function there, from reports of cells."""
-    d = local.design("distribution", 1, categories=k)
-    people = np.bincount(np.minimum((x * k).astype(int), k - 1), minlength=k)
-    tally = sum(rng.multinomial(c, p) for c, p in zip(people, d.rows(), strict=True))
-    return np.linspace(0, 1, k + 1), np.concatenate([[0.0], d.estimate(tally).value, [1.0]])
-
-
-def by_density(x: Floats, loss: Any, rng: np.random.Generator) -> tuple[Floats, Floats]:
-    from sourdine.noise import SeededSource
-
+def by_density(x: Floats, rng: np.random.Generator, **asked: str) -> tuple[Floats, Floats]:
+    """Return edges and the distribution function there, from randomised reports."""
     source = SeededSource(int(rng.integers(1 << 30)))
-    found = local.density(x, bounds=(0, 1), epsilon=1, loss=loss, source=source)
+    found = local.density(x, bounds=(0, 1), epsilon=1, source=source, **asked)
     edges = np.linspace(0, 1, 2049)
     return edges, np.asarray(found.cdf(edges))
 
@@ -195,22 +220,32 @@ def errors(x: Floats, edges: Floats, f: Floats) -> tuple[float, float, float]:
     return float(off.max()), float(off.mean()), float(np.abs(ranks - orders).mean())
 
 
-def draws(runs: int, n: int, sizes: list[int]) -> None:
-    methods: dict[str, Any] = {
-        **{f"design {k}": (lambda x, rng, k=k: by_design(x, k, rng)) for k in sizes},
-        "square wave": lambda x, rng: by_density(x, "w1", rng),
-        "bins": lambda x, rng: by_density(x, "l2", rng),
-    }
+METHODS = {
+    "square wave": {"method": "square-wave"},
+    "bins": {"method": "auto", "loss": "l2"},
+    "design": {"method": "design"},
+}
+
+
+def draws(runs: int, n: int) -> None:
     print(f"{n} numbers, epsilon 1, {runs} runs: KS, W1, rank error of deciles")
+    print("in brackets the errors of the design over those of the best other method")
     for name, draw in laws().items():
-        for method, answer in methods.items():
+        means = {}
+        for method, asked in METHODS.items():
             out = []
             for run in range(runs):
                 rng = np.random.default_rng([run, len(name)])
                 x = draw(rng, n)
-                out.append(errors(x, *answer(x, rng)))
-            mean = np.mean(out, axis=0)
-            print(f"{name:12} {method:12} {mean[0]:.4f} {mean[1]:.4f} {mean[2]:.4f}", flush=True)
+                out.append(errors(x, *by_density(x, rng, **asked)))
+            means[method] = np.mean(out, axis=0)
+        best = np.minimum(means["square wave"], means["bins"])
+        for method, mean in means.items():
+            ratio = f" ({', '.join(f'{r:.2f}' for r in mean / best)})" if method == "design" else ""
+            print(
+                f"{name:12} {method:12} {mean[0]:.4f} {mean[1]:.4f} {mean[2]:.4f}{ratio}",
+                flush=True,
+            )
 
 
 # ---- The picture of the guide --------------------------------------------------------------------
@@ -261,7 +296,7 @@ def main() -> None:
     if given.what == "variances":
         variances(given.epsilon, given.sizes or [10, 16, 32, 64])
     elif given.what == "draws":
-        draws(given.runs, given.people, given.sizes or [32, 64])
+        draws(given.runs, given.people)
     elif given.what == "picture":
         picture(HERE.parent / "docs" / "images" / "designs.png", given.sizes or [8, 16, 32])
     else:

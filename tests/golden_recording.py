@@ -187,7 +187,7 @@ def local() -> dict[str, Callable[[], Any]]:  # noqa: C901 - small calls
     for missing in (False, True):
         for method in (None, *CATEGORICAL):
             columns[f"Choice {method} {missing}"] = Choice(*ways, method=method, missing=missing)
-        for method in (None, *NUMERIC):
+        for method in (None, *NUMERIC[:-1]):  # the last came later, see below
             columns[f"Number {method} {missing}"] = Number(0, 50, 1, method=method, missing=missing)
         columns[f"Flag {missing}"] = Flag(missing=missing)
     columns["Choices"] = Choices(*ways[:3])
@@ -245,8 +245,11 @@ def local() -> dict[str, Callable[[], Any]]:  # noqa: C901 - small calls
 
     calls = {name: lambda n=name, c=column: one(n, c) for name, column in columns.items()}
     calls |= {f"table by {m}": lambda m=m: several(m) for m in ("split", "sample")}
-    for method in ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois"):
+    for method in ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois", "design"):
         calls[f"density by {method}"] = lambda m=method: density(m)
+    for missing in (False, True):
+        column = Number(0, 50, 1, method="design", missing=missing)
+        calls[f"Number design {missing}"] = lambda c=column: one("Number", c)
     return calls
 
 

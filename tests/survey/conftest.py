@@ -92,7 +92,7 @@ class Teasing(device.Draw):
 
     def find(self, last, cumulative):
         bits = self.source.rng.choice((64, 128))
-        word = device._ends(cumulative((last - 1) // 2), bits)[0] & (1 << bits) - 1
+        word = cumulative((last - 1) // 2).ends(bits)[0] & (1 << bits) - 1
         first = (word >> at & (1 << 64) - 1 for at in range(bits - 64, -1, -64))
         self.source.asked += b"".join(part.to_bytes(8, "little") for part in first)
         return super().find(last, cumulative)

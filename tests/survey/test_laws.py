@@ -18,6 +18,8 @@ from sourdine.exact import exp_neg
 from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
 from sourdine.local.categorical.subset import SubsetSelection
 from sourdine.local.categorical.unary import FlippedSet, UnaryEncoding
+from sourdine.local.designs.channels import NUMBERS, nearest, written
+from sourdine.local.designs.numbers import DesignedReport
 from sourdine.local.numeric.duchi import Duchi, HybridReport
 from sourdine.local.numeric.sliding import SlidingWindow, square_wave
 from sourdine.local.rounds.histories import Histories
@@ -35,6 +37,12 @@ def hybrid():
     made = HybridReport(epsilon=EPSILON, last=3)
     object.__setattr__(made, "window", SlidingWindow(epsilon=EPSILON, last=3, slide=5, width=3))
     return made
+
+
+def design_of(nodes, last, epsilon=EPSILON):
+    """Return a report by a design of few nodes."""
+    channel = written(*nearest(nodes, Fraction(epsilon), NUMBERS))
+    return DesignedReport(epsilon=epsilon, last=last, channel=channel)
 
 
 CASES = {
@@ -58,6 +66,8 @@ CASES = {
     "staircase": BoundedStaircase(epsilon=EPSILON, last=11),
     "staircase, wide": BoundedStaircase(epsilon=EPSILON, last=5, minimise="l2"),
     "truncated": BoundedStaircase(epsilon=EPSILON, last=11, method="truncated"),
+    "design": design_of(4, 3),
+    "design, rounded and paid": paid_flag(design_of, epsilon=EPSILON, nodes=3, last=4),
 }
 LASTING = {"permanent": 2 * EPSILON, "epsilon": EPSILON}
 HISTORIES = {
@@ -66,6 +76,8 @@ HISTORIES = {
     "hashing, one round": (MemoisedHashing(**LASTING, categories=4), 1),
     "hashing, two rounds": (MemoisedHashing(**LASTING, categories=3), 2),
 }
+REAL = ("truncated", "design", "design, rounded and paid")
+"""Cases whose claim holds for the real base alone."""
 REAL_BITS = 200
 
 
@@ -125,7 +137,7 @@ def test_every_method_of_the_device_is_walked():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", [name for name in CASES if name != "truncated"])
+@pytest.mark.parametrize("name", [name for name in CASES if name not in REAL])
 def test_the_law_keeps_the_claim_whatever_the_base(walked, name):
     laws, whole = walked[name], [EPSILON, *rates(walked[name])]
     denominator = lcm(*(r.denominator for r in whole))
@@ -141,12 +153,14 @@ def exp_near(r):
 
 
 @pytest.mark.slow
-def test_a_cut_off_near_keeps_the_claim(walked):
-    """Its level is no simple fraction: here the real laws are compared, to 200 bits."""
-    found = evaluated(walked["truncated"], exp_near)
+@pytest.mark.parametrize("name", REAL)
+def test_weights_that_are_rounded_keep_the_claim(walked, name):
+    """A level is no simple fraction, nor is a weight: the real laws are compared, to 200 bits."""
+    found = evaluated(walked[name], exp_near)
     assert all(sum(law.values()) == 1 for law in found)
     ratio, slack = worst(found) * exp_near(EPSILON), Fraction(1, 1 << REAL_BITS - 20)
-    assert 1 - EPSILON / 2**40 < ratio < 1 - slack
+    tight = EPSILON / 2**20 if name == "design" else 1 if "paid" in name else EPSILON / 2**40
+    assert 1 - tight < ratio < 1 - slack
 
 
 @pytest.mark.parametrize("name", CASES)

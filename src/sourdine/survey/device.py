@@ -7,6 +7,7 @@ import re
 from base64 import urlsafe_b64encode
 from fractions import Fraction
 from functools import lru_cache
+from itertools import accumulate
 from math import comb, floor
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from sourdine.exact import Real, exp_neg
 from sourdine.local.rounds.memoised import spared
 from sourdine.local.rounds.respondent import SECRET, VERSION
 from sourdine.noise import SYSTEM
-from sourdine.survey.form import FLAGS, read
+from sourdine.survey.form import FLAGS, UNITS, outputs_of, read
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -61,7 +62,7 @@ class Draw:
         while high - low > 1:
             middle = (low + high) // 2
             chance = cumulative(middle)
-            while (ends := _ends(chance, bits))[0] <= word < ends[1]:
+            while (ends := chance.ends(bits))[0] <= word < ends[1]:
                 word, bits = word << 64 | self._word(), bits + 64
             low, high = (low, middle) if word < ends[0] else (middle, high)
         return high
@@ -74,17 +75,6 @@ class Draw:
 
     def _word(self) -> int:
         return int.from_bytes(self.source.bytes(8), "little")
-
-
-def _ends(chance: Real, bits: int) -> tuple[int, int]:
-    """Return the floor and the ceiling of a chance times ``2**bits``."""
-    extra = 32
-    while True:
-        low, high = chance.enclosure(bits + extra)
-        low, high = low >> extra, -(-high >> extra)
-        if high - low <= 1:
-            return low, high
-        extra *= 2
 
 
 @lru_cache(1 << 10)
@@ -209,6 +199,14 @@ def _truncated(part: Part, x: int, by: Draw) -> int:
     return _near_or_far(first, end - first, size - end + first, Fraction(part["level"]), by)
 
 
+def _design(part: Part, x: int, by: Draw) -> int:
+    nodes, outputs = outputs_of(part["channel"], Fraction(part["epsilon"]))
+    last, steps = part["last"], nodes - 1
+    node = x if steps == last else (x * steps + by.below(last)) // last
+    sums = list(accumulate(high if s >> node & 1 else low for s, low, high in outputs))
+    return by.find(len(sums), lambda y: Real.of(Fraction(sums[y], UNITS)))
+
+
 METHODS: dict[str, Callable[[Part, int, Draw], int | bytes]] = {
     "response": response,
     "unary": _rows,
@@ -223,6 +221,7 @@ METHODS: dict[str, Callable[[Part, int, Draw], int | bytes]] = {
     "laplace": _laplace,
     "staircase": _staircase,
     "truncated": _truncated,
+    "design": _design,
 }
 
 

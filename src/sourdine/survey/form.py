@@ -14,6 +14,7 @@ from sourdine.frames.reading import read_text
 from sourdine.local.categorical.hashing import HadamardResponse, LocalHashing
 from sourdine.local.categorical.subset import SubsetSelection
 from sourdine.local.categorical.unary import FlippedSet, UnaryEncoding
+from sourdine.local.designs.numbers import DesignedReport
 from sourdine.local.numeric.duchi import Duchi, HybridReport
 from sourdine.local.numeric.sliding import SlidingWindow
 from sourdine.local.reports.sources import form_of
@@ -218,6 +219,7 @@ WRITTEN: dict[type, Callable[[Any], dict[str, Any]]] = {
     HybridReport: _hybrid,
     BoundedLaplace: lambda of: {"method": "laplace", "last": of.last},
     BoundedStaircase: _staircase,
+    DesignedReport: lambda of: {"method": "design", "last": of.last, "channel": of.channel},
     MemoisedHashing: _memoised,
     PermanentResponse: _memoised,
 }
@@ -371,6 +373,43 @@ def _within(level: Fraction, epsilon: Fraction, reach: int, size: int) -> bool:
     return False
 
 
+UNITS = 1 << 40
+CHANNEL = re.compile(r"[1-9][0-9]{0,2}( [0-9a-f]{1,64}:[0-9a-f]{1,8}){1,4095}")
+
+
+def _read_design(part: Part) -> int:
+    last, channel = _ticks(part), part.get("channel")
+    if not isinstance(channel, str) or not CHANNEL.fullmatch(channel):
+        _refuse("have a design that can be read")
+    _count(outputs_of(channel, _epsilon(part, "epsilon"))[0], 2, last + 1)
+    return last
+
+
+@lru_cache(1 << 6)
+def outputs_of(text: str, epsilon: Fraction) -> tuple[int, list[tuple[int, int, int]]]:
+    """Return how many nodes a design has, and the subset and both weights of each output.
+
+    What is left of the units of each node is one more output: it must keep epsilon too.
+    """
+    b, (head, *pairs) = exp_neg(epsilon).ends(80)[1], text.split(" ")
+    nodes, outputs = _count(int(head), 2, 256), []
+    for pair in pairs:
+        subset, low = (int(digits, 16) for digits in pair.split(":"))
+        if not low or not 0 < subset < 2**nodes - 1:
+            _refuse("have a design that can be read")
+        mirror = sum(1 << nodes - 1 - v for v in range(nodes) if subset >> v & 1)
+        low <<= 8
+        outputs += [
+            (one, low, (low << 80) // b) for one in sorted({subset, mirror}, key=subset.__ne__)
+        ]
+    rests = [
+        UNITS - sum(high if s >> v & 1 else low for s, low, high in outputs) for v in range(nodes)
+    ]
+    if min(rests) < 1 or max(rests) * b > min(rests) << 80:
+        _refuse("cost no more than it says")
+    return nodes, outputs
+
+
 def _read_memoised(part: Part) -> int:
     g, digits = _count(part.get("values"), 2, 2**12), _count(part.get("digits"), 0, 24)
     if part["absent"] not in ("kept", "category"):
@@ -398,6 +437,7 @@ TOPS: Mapping[str, Callable[[Part], int]] = {
     "laplace": _ticks,
     "staircase": _read_staircase,
     "truncated": _truncated,
+    "design": _read_design,
     "memoised": _read_memoised,
 }
 """The last code of a present answer; each refuses numbers that its method cannot draw with."""

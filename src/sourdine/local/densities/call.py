@@ -16,7 +16,8 @@ from sourdine.local.densities.bins import Bins
 from sourdine.local.densities.density import DensityProtocol, read_bounds
 from sourdine.local.densities.dubois import Dubois
 from sourdine.local.densities.one_bit import OneBit
-from sourdine.local.estimators.distribution import em
+from sourdine.local.designs.numbers import DesignedReport, designed
+from sourdine.local.estimators.distribution import SmoothFit, em
 from sourdine.local.numeric.sliding import SlidingWindow, square_wave
 from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SYSTEM
@@ -122,6 +123,71 @@ class Wave(DensityProtocol):
         return em(matrix, counts, change=EARLY)
 
 
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Designed(DensityProtocol):
+    """Everybody reports a number by a design; the reports say how smooth the density is.
+
+    Parameters
+    ----------
+    bounds, epsilon
+        The public bounds, and the privacy loss of one report.
+    cells
+        The cells of the density, a power of two.
+
+    Notes
+    -----
+    The report is `sourdine.local.designs.numbers.DesignedReport`, whose claim
+    ``test_exact_worst_case[number.design]`` checks; it is read by
+    `sourdine.local.estimators.distribution.SmoothFit`. The spread is that of the estimate from
+    fresh reports, were the estimate the truth and as smooth.
+
+    Examples
+    --------
+    >>> Designed(bounds=(0, 1), epsilon=1).method
+    'design of 48 nodes, as smooth as the reports say'
+    """
+
+    bounds: tuple[Number, Number]
+    epsilon: Number
+    cells: int = 256
+    grid: Grid = field(init=False, repr=False)
+    guarantee: Guarantee = field(init=False, repr=False)
+    report: DesignedReport = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._settle()
+        cells = integer(self.cells, "cells", least=4)
+        if cells & (cells - 1) or cells > 512:
+            must = "be a power of two, at most 512"
+            raise ParameterError("cells", must, given(cells), "Use {cells}.", cells=256)
+        settle(self, cells=cells, report=designed(self.epsilon, cells - 1))
+
+    @property
+    def method(self) -> str:
+        return f"design of {self.report.steps + 1} nodes, as smooth as the reports say"
+
+    def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        shift = self.bits - self.cells.bit_length() + 1
+        return self.report.randomise(ticks >> shift, source=source)
+
+    def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.report.tally(reports)
+
+    def read(
+        self, tally: NDArray[np.int64], n: int
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        matrix, nodes = self.report.rows().T, self.report.nodes()
+        hats = np.eye(len(nodes))
+        between = np.array([np.interp(np.arange(self.cells), nodes, hat) for hat in hats])
+        fit = SmoothFit(matrix, between)
+        share, precision = fit.best(tally)
+        law = matrix @ (between @ share)
+        fresh = np.random.default_rng(1).multinomial(n, law / law.sum(), size=FRESH)
+        again = np.array([fit.again(counts, precision) for counts in fresh])
+        spread = np.sqrt(((again - share) ** 2).mean(axis=0))
+        return share * self.cells, spread * self.cells
+
+
 # ---- Which reports to ask people for, from public numbers alone ----------------------------------
 
 
@@ -188,7 +254,7 @@ def best_protocol(
 # ---- From what a person types to a density -------------------------------------------------------
 
 
-METHODS = ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois")
+METHODS = ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois", "design")
 TAKEN = {
     "wavelet": ("dubois", "one-bit", "shrinkage"),
     "nu": ("dubois",),
@@ -235,8 +301,9 @@ def protocol(
     terms = _terms(method, wavelet=wavelet, nu=nu, gamma=gamma, constants=constants)
     if method == "auto":
         return best_protocol(bounds=bounds, epsilon=epsilon, n=n, loss=loss)
-    if method == "square-wave":
-        return Wave(bounds=bounds, epsilon=epsilon)
+    if method in ("square-wave", "design"):
+        made_of: Any = Wave if method == "square-wave" else Designed
+        return cast("DensityProtocol", made_of(bounds=bounds, epsilon=epsilon))
     if method in ("shrinkage", "histogram"):
         bins = (finest_bins(n, spent),)
         return Bins(bounds=bounds, epsilon=epsilon, bins=bins, reading=cast("Any", method), **terms)
@@ -287,8 +354,8 @@ def density(
     epsilon
         What each person spends, once.
     method
-        ``"auto"``, or ``"shrinkage"`` or ``"histogram"`` of bins, ``"square-wave"``, ``"one-bit"``,
-        or ``"dubois"``.
+        ``"auto"``, or ``"shrinkage"`` or ``"histogram"`` of bins, ``"square-wave"``, ``"design"``,
+        ``"one-bit"``, or ``"dubois"``.
     loss
         What ``"auto"`` shall make small: ``"l2"``, the squared error of the density, or ``"w1"``,
         the area between the distribution functions.

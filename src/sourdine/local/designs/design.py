@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
-from importlib.resources import files
 from json import dumps
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -16,12 +15,24 @@ import numpy as np
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import exp_neg, fraction, given, integer, kind, one_of, positive
+from sourdine.exact import fraction, given, integer, kind, one_of
 from sourdine.laws import Law
+from sourdine.local.designs.channels import (
+    BITS,
+    MOST_CATEGORIES,
+    MOST_OUTPUTS,
+    UNIT,
+    fault,
+    known,
+    matrix,
+    read_epsilon,
+    rounded,
+)
 from sourdine.local.designs.solver import solve
 from sourdine.local.estimators.frequencies import norm_sub
 from sourdine.local.estimators.means import TAUS, Channel, Estimate, Score
 from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register, settle
+from sourdine.noise.source import draw
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.results.release import Display, Release
 
@@ -31,94 +42,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.exact import Number
-    from sourdine.local.designs.solver import Solution
     from sourdine.noise import Source
 
     Floats = NDArray[np.float64]
     Ints = NDArray[np.int64]
-
-
-# ---- The exact channel: whole numbers of probability whose ratios are certified ------------------
-#
-# A probability is a whole number of units of 2**-40. An output has the weight l outside its subset
-# and h = floor(R l) on it, where R is a rational just below e^epsilon, so h/l <= e^epsilon. What
-# the columns then lack of 2**40 is the weight of one more output, the *rest*. It holds about 2**-14
-# of all, so its own ratios are near 1; they are checked like all others, in whole numbers.
-
-
-BITS = 40
-UNIT = 1 << BITS
-COARSE = 8
-"""Lower weights are multiples of 2**8 units, so that the table holds them in 32 bits."""
-MOST_CATEGORIES = 256
-MOST_OUTPUTS = 1 << 12
-LEAST_EPSILON, MOST_EPSILON = Fraction(1, 20), 12
-
-
-def likelier(epsilon: Fraction) -> Fraction:
-    r"""Return a rational that is at most :math:`e^\varepsilon`, by less than one in 2**60.
-
-    Examples
-    --------
-    >>> float(likelier(Fraction(1)))
-    2.718281828459045
-    """
-    return 1 / exp_neg(epsilon).above(64)
-
-
-def read_epsilon(epsilon: object) -> Fraction:
-    """Return epsilon, within which probabilities in whole units lose next to nothing."""
-    spent = positive(epsilon, "epsilon")
-    if not LEAST_EPSILON <= spent <= MOST_EPSILON:
-        raise ParameterError(
-            "epsilon",
-            f"be from {float(LEAST_EPSILON)} to {MOST_EPSILON} for a design",
-            given(epsilon),
-            "Use {epsilon}.",
-            epsilon=1,
-        )
-    return spent
-
-
-def rounded(solution: Solution, epsilon: Fraction) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Return the subsets as whole numbers, and the lower weight of each output in units."""
-    ratio = float(likelier(epsilon))
-    weights = np.where(solution.subsets, ratio, 1.0)
-    theta = solution.theta / float((solution.theta @ weights).max())
-    bits = [sum(1 << i for i in np.flatnonzero(row).tolist()) for row in solution.subsets]
-    spare = 14
-    while True:
-        low = np.floor(theta * (1 - 2.0**-spare) * (UNIT >> COARSE)).astype(np.int64) << COARSE
-        found = [(b, v) for b, v in zip(bits, low.tolist(), strict=True) if v > 0]
-        subsets, lows = (tuple(side) for side in zip(*found, strict=True))
-        matrix = _matrix(subsets, lows, epsilon, weights.shape[1])
-        if spare <= 4 or _fault(matrix, epsilon) is None:
-            return subsets, lows
-        spare -= 1
-
-
-def _matrix(subsets: Sequence[int], lows: Sequence[int], epsilon: Fraction, k: int) -> Ints:
-    """Return the weights of all outputs for all categories in units, the rest last."""
-    ratio = likelier(epsilon)
-    highs = np.array([low * ratio.numerator // ratio.denominator for low in lows], np.int64)
-    width = -(-k // 8)
-    packed = np.array([list(subset.to_bytes(width, "little")) for subset in subsets], np.uint8)
-    inside = np.unpackbits(packed, axis=1, count=k, bitorder="little").astype(np.bool_)
-    weights = np.where(inside, highs[:, None], np.array(lows, np.int64)[:, None])
-    return np.vstack([weights, UNIT - weights.sum(axis=0)])
-
-
-def _fault(weights: Ints, epsilon: Fraction) -> str | None:
-    """Return what keeps the weights from being a channel at this epsilon, in whole numbers."""
-    if int(weights.min()) < 1:
-        return "weights of at least one unit"
-    if int(weights.max()) > UNIT:  # so that no sum passes 64 bits
-        return "weights of at most 2**40 units"
-    ratio = likelier(epsilon)
-    for most, least in zip(weights.max(axis=1).tolist(), weights.min(axis=1).tolist(), strict=True):
-        if most * ratio.denominator > least * ratio.numerator:
-            return "weights whose ratios are at most e^epsilon"
-    return None if (weights.sum(axis=0) == UNIT).all() else "columns that add up to 2**40 units"
 
 
 # ---- The mechanism -------------------------------------------------------------------------------
@@ -154,8 +81,10 @@ class Design(Report):
     *Claim*: :math:`\varepsilon`-LDP, exactly: every object has passed the comparison of all
     weights as whole numbers, and every column adds up to :math:`2^{40}`. *Checked by*
     ``test_exact_worst_case[category.design]`` and ``test_channels_are_certified``. *Claim*: a draw
-    has that law. One uniform whole number picks a slot of the category's alias table [1]_ and a
-    place in it. *Checked by* ``test_alias_tables_hold_the_exact_law``.
+    has that law: uniform bits pick a slot of the category's alias table [1]_ and a place in it. 27
+    bits or fewer nearly always say on which side of the slot's boundary the place is; the others
+    are drawn when they do not. *Checked by* ``test_alias_tables_hold_the_exact_law`` and
+    ``test_bits_that_are_alike_are_drawn_further``.
 
     References
     ----------
@@ -194,11 +123,11 @@ class Design(Report):
                 raise ParameterError("subsets", must, outputs, "Use design(...) to make one.")
             for value in values:
                 integer(value, name, least=1, most=tops[name])
-        weights = _matrix(self.subsets, self.lows, epsilon, k)
-        fault = _fault(weights, epsilon)
-        if fault is not None:
+        weights = matrix(self.subsets, self.lows, epsilon, k)
+        wrong = fault(weights, epsilon)
+        if wrong is not None:
             raise ParameterError(
-                "lows", f"give {fault}", f"{len(self.lows)} weights", "Use design(...) to make one."
+                "lows", f"give {wrong}", f"{len(self.lows)} weights", "Use design(...) to make one."
             )
         weights.flags.writeable = False
         workload(self.question, k)
@@ -230,23 +159,30 @@ class Design(Report):
         question
             Another question than that of the design.
         """
-        rows = workload(self.question if question is None else question, self.categories)
-        c = _channel(self)
-        g = _scores(c, rows)
-        mean, square = c.rows @ g, c.rows @ (g * g)
-        return float((square - mean * mean).mean())
+        asked = workload(self.question if question is None else question, self.categories)
+        return value_of(self.rows(), asked)
 
     def reports(self, codes: Ints, source: Source) -> Ints:
-        place, alias, slots = _alias_tables(self)
+        """Pick a slot of the alias table and one of its two outputs, by 32 bits of each word."""
+        tables = _alias_tables(self)
+        shift, slots = tables.slots.bit_length() - 1, np.uint32(tables.slots - 1)
         drawn = np.empty(codes.size, np.int64)
         for start in range(0, codes.size, CHUNK):
             part = codes[start : start + CHUNK]
-            uniform = noise.uniform_below(slots * UNIT, part.size, source=source)
-            slot = uniform >> BITS
-            cell = part * slots + slot
-            drawn[start : start + CHUNK] = np.where(
-                uniform & (UNIT - 1) < place[cell], slot, alias[cell]
-            )
+            words = draw(source, part.size, WORD)
+            slot = words & slots
+            cell = part << shift
+            cell |= slot
+            packed = tables.packed.take(cell, mode="clip")
+            other = packed.astype(np.uint16)
+            other *= words >= packed
+            other ^= slot.astype(np.uint16)
+            drawn[start : start + CHUNK] = other
+            for lane in np.flatnonzero(words ^ packed < 1 << HALF).tolist():  # 16 bits are alike
+                more = noise.uniform_below(1 << BITS - HALF, source=source)
+                at = int(words[lane] >> HALF) << BITS - HALF | more
+                first = at < tables.place[cell[lane]]
+                drawn[start + lane] = slot[lane] if first else tables.alias[cell[lane]]
         return drawn
 
     def law(self, x: int) -> Law:
@@ -331,19 +267,40 @@ class Design(Report):
         )
 
 
-CHUNK = 1 << 17
+CHUNK = 1 << 15
+WORD = np.dtype("<u4")
+HALF = 16
 
 
-@lru_cache(16)
-def _alias_tables(design: Design) -> tuple[Ints, Ints, int]:
-    """Return Vose's tables of all categories: places in units, other outputs, and their length.
+@dataclass(frozen=True, slots=True, eq=False)
+class AliasTables:
+    """Vose's tables of all categories, one after the other.
 
     A slot has room for 2**40 units; the weights of a category are scaled by the number of slots,
     which is a power of two, so that they fill all of them exactly.
+
+    Parameters
+    ----------
+    slots
+        The length of a category's table.
+    place, alias
+        In each slot, how many units belong to the output of its number, and whose the others are.
+    packed
+        The first 16 of the 40 bits of ``place``, and the bits by which the two outputs differ.
     """
+
+    slots: int
+    place: Ints
+    alias: Ints
+    packed: NDArray[np.uint32]
+
+
+@lru_cache(16)
+def _alias_tables(design: Design) -> AliasTables:
     slots = 1 << (design.codes - 1).bit_length()
+    own = np.arange(slots)
     place = np.full((design.categories, slots), UNIT, np.int64)
-    alias = np.tile(np.arange(slots), (design.categories, 1))
+    alias = np.tile(own, (design.categories, 1))
     for u in range(design.categories):
         left = [slots * w for w in design.weights[:, u].tolist()] + [0] * (slots - design.codes)
         small = [i for i, w in enumerate(left) if w < UNIT]
@@ -354,7 +311,9 @@ def _alias_tables(design: Design) -> tuple[Ints, Ints, int]:
             left[other] -= UNIT - left[one]
             if left[other] < UNIT:
                 small.append(large.pop())
-    return place.ravel(), alias.ravel(), slots
+    first = np.minimum(place >> BITS - HALF, (1 << HALF) - 1)  # a full slot has one output
+    packed = (first << HALF | (alias ^ own)).astype(np.uint32)
+    return AliasTables(slots, place.ravel(), alias.ravel(), packed.ravel())
 
 
 # ---- Estimates -----------------------------------------------------------------------------------
@@ -399,6 +358,18 @@ def workload(question: object, k: int) -> Floats:
             question="distribution",
         )
     return rows
+
+
+def value_of(rows: Floats, asked: Floats) -> float:
+    """Return n times the variance for each row of a question by the best linear estimate.
+
+    It is for evenly spread answers. ``rows`` are the probabilities of the outputs of any channel, a
+    row for each category.
+    """
+    centred = asked - asked.mean(axis=1, keepdims=True)
+    information = (rows / rows.mean(axis=0)) @ rows.T
+    noise = np.trace(np.linalg.pinv(information, rcond=1e-12) @ centred.T @ centred)
+    return float((noise - (centred**2).sum() / asked.shape[1]) / len(asked))
 
 
 def _plain(rows: Floats) -> tuple[tuple[float, ...], ...]:
@@ -550,7 +521,6 @@ def monotone(values: ArrayLike) -> Floats:
 # ---- The call, and the table of designs that need not be computed --------------------------------
 
 
-TABLE = "designs.npz"
 LONGEST = 64
 """From about this many categories on, the search takes many minutes."""
 
@@ -641,10 +611,8 @@ def _made(
     k: int,
     progress: bool,  # noqa: FBT001 - a key of the cache
 ) -> Design:
-    known = _table().get((k, epsilon)) if question == "distribution" else None
-    if known is None:
-        known = _computed(workload(question, k), epsilon, progress)
-    subsets, lows = known
+    found = known().get((k, epsilon)) if question == "distribution" else None
+    subsets, lows = found or _computed(workload(question, k), epsilon, progress)
     return Design(epsilon=epsilon, categories=k, question=question, subsets=subsets, lows=lows)
 
 
@@ -675,56 +643,6 @@ def _bar() -> Iterator[Callable[[int, float, float], None]]:
             bar.update(task, completed=part, description=text)
 
         yield step
-
-
-@lru_cache(1)
-def _table() -> dict[tuple[int, Fraction], tuple[tuple[int, ...], tuple[int, ...]]]:
-    """Return the subsets and weights of the known designs for a distribution function."""
-    path = files("sourdine.local.designs") / TABLE
-    if not path.is_file():
-        return {}
-    with path.open("rb") as file, np.load(file) as held:
-        index, subsets, lows = (held[name] for name in ("index", "subsets", "lows"))
-    found, start = {}, 0
-    for k, numerator, denominator, size in index.tolist():
-        part = slice(start, start + size)
-        own = zip(subsets[part].tolist(), lows[part].tolist(), strict=True)
-        whole: dict[int, int] = {}
-        for subset, low in own:
-            whole[subset] = whole[reversed_subset(subset, k)] = low << COARSE
-        found[k, Fraction(numerator, denominator)] = tuple(whole), tuple(whole.values())
-        start += size
-    return found
-
-
-def reversed_subset(subset: int, k: int) -> int:
-    """Return the subset of ``k`` categories in reverse order.
-
-    Examples
-    --------
-    >>> reversed_subset(0b0011, 4)
-    12
-    """
-    return int(f"{subset:0{k}b}"[::-1], 2)
-
-
-def write_table(path: str, solutions: Mapping[tuple[int, Fraction], Solution]) -> None:
-    """Write designs for distribution functions, one of each pair of reversed subsets."""
-    index: list[tuple[int, ...]] = []
-    subsets: list[int] = []
-    lows: list[int] = []
-    for (k, epsilon), solution in sorted(solutions.items()):
-        found = dict(zip(*rounded(solution, epsilon), strict=True))
-        kept = {s: low for s, low in found.items() if s <= reversed_subset(s, k)}
-        index.append((k, epsilon.numerator, epsilon.denominator, len(kept)))
-        subsets += kept
-        lows += [low >> COARSE for low in kept.values()]
-    np.savez_compressed(
-        path,
-        index=np.array(index, np.int64),
-        subsets=np.array(subsets, np.uint64),
-        lows=np.array(lows, np.uint32),
-    )
 
 
 def _specimen(epsilon: Any) -> Design:

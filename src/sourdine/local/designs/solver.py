@@ -56,7 +56,12 @@ LARGE = 32
 STALLED = 2e-3
 """It also ends once a few rounds have improved the value by less than this, relatively."""
 SMALLEST_BARRIER = 4e-4
+FEWER = 12
+"""Linear programs for a certificate of more cells."""
+FINE = 0.01
+"""Over subsets that were found, the search goes on until the barrier is worth less than this."""
 CANDIDATES = 300
+MOST_KEPT = 800
 ROUNDS = 80
 FEASIBLE = 1e-9
 CLOSED = 0.002
@@ -161,8 +166,12 @@ class _Point:
     lam: Floats
 
     def scores(self, a: Floats) -> Floats:
-        r"""Return :math:`s(a) / \lambda^\top a`: above 1, the subset improves the channel."""
-        return np.asarray(np.einsum("oi,oi->o", a @ self.h, a) / a.mean(axis=1) / (a @ self.lam))
+        r"""Return :math:`s(a) / \lambda^\top a`: above 1, the subset improves the channel.
+
+        While the channel is far from the best, a price may be 0 or less: infinity.
+        """
+        gain, price = np.einsum("oi,oi->o", a @ self.h, a) / a.mean(axis=1), a @ self.lam
+        return np.asarray(np.divide(gain, price, out=np.full(len(a), np.inf), where=price > 0))
 
 
 def _centred(question: Workload, a: Floats, theta: Floats, start: float, end: float) -> _Point:
@@ -266,8 +275,12 @@ def _candidates(
         heavy = rng.choice(len(subsets), min(150, len(subsets)), replace=False)
         near = subsets[np.concatenate([np.argsort(-known)[:50], heavy])]
         flipped = near ^ (rng.random(near.shape) < 1.5 / question.k)
-        fresh = rng.random((60, question.k)) < rng.random((60, 1))
-        climbed = _climbed(question, np.vstack([near, flipped, fresh]), point)
+        cells, ends = np.arange(question.k), rng.integers(0, question.k + 1, (2, len(near), 1))
+        turned = near ^ ((ends.min(axis=0) <= cells) & (cells < ends.max(axis=0)))
+        switches = rng.random((100, question.k)) < rng.random((100, 1)) ** 2
+        fresh = np.logical_xor.accumulate(switches, axis=1)
+        starts = np.vstack([near, flipped, turned, fresh])
+        climbed = np.vstack([_climbed(question, starts, point), turned, fresh])
         found = np.vstack([question.representatives(climbed), subsets])
     scores = point.scores(question.weights(found))
     best = np.argsort(-scores)[:CANDIDATES]
@@ -330,18 +343,20 @@ def solve(
     theta = np.where(subsets.sum(axis=1) == 1, 1.0, 0.02)
     theta /= float((question.sums(a) @ theta).mean())
     barrier, totals, every = 0.1, [np.inf], question.k <= ALL_SUBSETS
-    most = question.k**2 * 2 // 5 + 100 if question.k > LARGE else question.k**2
+    most = min(question.k**2 * 2 // 5 + 100, MOST_KEPT) if question.k > LARGE else question.k**2
     gap = GAP if every else WIDER_GAP
     for i in range(ROUNDS):
         point = _centred(question, a, theta, 0.3 if i == 0 else 3 * barrier, barrier)
         found, score = _candidates(question, subsets, point, rng)
-        bound = point.total**2 / float(point.lam.sum() * max(score, 1.0))
+        bound = point.total**2 / (float(point.lam.sum()) * max(score, 1.0))
         value, least = question.value(point.total), question.value(bound)
         if progress is not None:
             progress(i, value, least)
         totals.append(point.total)
         stalled = len(totals) > 4 and totals[-4] < totals[-1] * (1 + STALLED)
-        if value <= least * (1 + gap) or (not every and stalled and barrier < 0.01):
+        if value <= least * (1 + gap) and (every or barrier < FINE):
+            break
+        if not every and stalled and barrier < FINE:
             break
         if score - 1 < 2 * barrier or stalled or not len(found):
             if barrier <= SMALLEST_BARRIER:
@@ -434,7 +449,7 @@ def _certified(question: Workload, subsets: Subsets, point: _Point) -> float:
 
     rng, total = np.random.default_rng(1), point.total
     least = 0.0
-    for _ in range(60):
+    for _ in range(60 if question.k <= ALL_SUBSETS else FEWER):
         a = question.weights(subsets)
         scores = np.einsum("oi,oi->o", a @ point.h, a) / a.mean(axis=1) / total
         each = a @ np.eye(len(question.of))[question.orbit]

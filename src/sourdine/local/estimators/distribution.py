@@ -197,10 +197,121 @@ def _smoothed(f: NDArray[np.float64]) -> NDArray[np.float64]:
     return np.asarray(wide[:-2] / 4 + f / 2 + wide[2:] / 4)
 
 
+# ---- Frequencies as smooth as the reports say ----------------------------------------------------
+
+
+WAVES = 64
+"""The most cosines of a logarithm of frequencies."""
+SLOPES = (1.0, 1.5, 2.0, 3.0)
+SCALES = (0.03, 0.07, 0.17, 0.4, 0.95, 2.2, 5.3, 13.0, 30.0)
+LESS = 15.0
+"""A scale whose evidence is less by this, in logarithms, ends the search on its side."""
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SmoothFit:
+    r"""Frequencies whose logarithm is a sum of cosines with normal coefficients.
+
+    The coefficient of :math:`\cos(\pi j x)` has the mean 0 and the standard deviation
+    :math:`\tau j^{-s}`. The most plausible coefficients are found by Newton's steps.
+
+    Parameters
+    ----------
+    matrix
+        :math:`P(y \mid x)` at the nodes, a row for each report.
+    between
+        The weights of the nodes in each cell, a column for each cell; the nodes are the cells
+        if left out.
+    """
+
+    matrix: Floats
+    between: Floats | None = None
+
+    def best(self, counts: ArrayLike) -> tuple[Floats, Floats]:
+        r"""Return the frequencies, and the precisions of the coefficients.
+
+        Of a grid of :math:`\tau` and :math:`s` those are taken that make the reports most likely,
+        by Laplace's approximation [1]_: so the reports say how smooth the distribution is.
+
+        References
+        ----------
+        .. [1] D. MacKay, "Bayesian interpolation", Neural Computation 4(3), 1992.
+
+        Examples
+        --------
+        >>> fit = SmoothFit(np.array([[0.75, 0.25], [0.25, 0.75]]))
+        >>> fit.best([600, 400])[0].round(2).tolist()
+        [0.7, 0.3]
+        """
+        c, cells = np.asarray(counts, np.float64), self._cells
+        j = np.arange(1, min(WAVES, cells - 1) + 1)
+        most, chosen = -np.inf, (np.full(cells, 1 / cells), 1.0 * j)
+        for slope in SLOPES if c.sum() else ():
+            theta, highest = np.zeros(len(j)), -np.inf
+            for scale in SCALES:
+                precision = (j**slope / scale) ** 2
+                theta, f, evidence = self._fitted(c, precision, theta)
+                if evidence > most:
+                    most, chosen = evidence, (f, precision)
+                highest = max(highest, evidence)
+                if evidence < highest - LESS:
+                    break
+        return chosen
+
+    def again(self, counts: ArrayLike, precision: Floats) -> Floats:
+        """Return the frequencies for other counts, as smooth."""
+        c = np.asarray(counts, np.float64)
+        return self._fitted(c, precision, np.zeros(len(precision)))[1]
+
+    @property
+    def _cells(self) -> int:
+        return (self.matrix if self.between is None else self.between).shape[1]
+
+    def _reported(self, f: Floats) -> Floats:
+        return np.asarray(self.matrix @ (f if self.between is None else self.between @ f))
+
+    def _fitted(self, c: Floats, precision: Floats, theta: Floats) -> tuple[Floats, Floats, float]:
+        """Return the coefficients, the frequencies and the logarithm of the evidence."""
+        cells, n = self._cells, c.sum()
+        x = (np.arange(cells) + 0.5) / cells
+        waves = np.sqrt(2) * np.cos(np.pi * np.outer(x, np.arange(1, len(precision) + 1)))
+
+        def at(theta: Floats) -> tuple[Floats, Floats, float]:
+            level = waves @ theta
+            f = np.exp(level - level.max())
+            f /= f.sum()
+            p = self._reported(f)
+            return f, p, float(c @ np.log(p) - theta @ (precision * theta) / 2)
+
+        f, p, value = at(theta)
+        for _ in range(30):
+            back = self.matrix.T @ (c / p)
+            if self.between is not None:
+                back = self.between.T @ back
+            slope = waves.T @ (f * (back - f @ back)) - precision * theta
+            moved = self._reported(f[:, None] * (waves - f @ waves))
+            curved = n * (moved.T / p) @ moved + np.diag(precision)
+            step, size = np.linalg.solve(curved, slope), 1.0
+            gain = float(step @ slope)
+            if gain < 1e-3:
+                break
+            while size > 1e-4:
+                found = at(theta + size * step)
+                if found[2] >= value:
+                    theta = theta + size * step
+                    f, p, value = found
+                    break
+                size /= 2
+            else:
+                break
+        evidence = value + (np.log(precision).sum() - np.linalg.slogdet(curved)[1]) / 2
+        return theta, f, float(evidence)
+
+
 # ---- Quantiles and shares of a number that people reported by a randomiser -----------------------
 
 
-Method = Literal["ems", "em", "raw"]
+Method = Literal["ems", "em", "smooth", "raw"]
 MANY = 64
 """From this many nodes on neighbours are alike enough to be smoothed."""
 
@@ -257,7 +368,8 @@ def distribution(
         As for `quantiles`.
     method
         ``"em"``: the most likely shares; ``"ems"``: the same, smoothed at each step, the default
-        on a fine grid; ``"raw"``: linear, with a known bias and noise, so some may be negative.
+        on a fine grid; ``"smooth"``: as smooth as the reports say, the default for designs;
+        ``"raw"``: linear, with a known bias and noise, so some may be negative.
     bins
         How many bins of nearly equal length, at most; ``mechanism.edges`` holds their ends.
 
@@ -267,7 +379,7 @@ def distribution(
     *Checked by* ``test_share_intervals_cover``.
     """
     if method is not None:
-        one_of(method, "method", "ems", "em", "raw")
+        one_of(method, "method", "ems", "em", "smooth", "raw")
     how = method or _default(report)
     most = integer(bins, "bins", least=1)
     estimate = DistributionEstimate(report=report, grid=grid, method=how, bins=most)
@@ -473,10 +585,14 @@ def _half(score: Score, groups: Floats, beta: float, of: str) -> Floats:
 
 
 def _default(report: Numeric) -> Method:
+    if hasattr(report, "channel"):  # a design
+        return "smooth"
     return "ems" if len(channel(report).nodes) >= MANY else "em"
 
 
 def _likely(report: Numeric, counts: Ints, method: Method) -> Floats:
     """Return the shares of the nodes under which the reports are most likely."""
     c = channel(report)
+    if method == "smooth":
+        return SmoothFit(c.rows.T).best(c.counts(counts))[0]
     return em(c.rows.T, c.counts(counts), smooth=method == "ems")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
-from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import flag, given
 from sourdine.frames.cells import BLANK, Codes, Ticked, Ticks
 from sourdine.frames.memory import Column
@@ -39,15 +39,18 @@ if TYPE_CHECKING:
 
 NUMERIC = (
     *("square-wave", "piecewise", "duchi", "hybrid"),
-    *("laplace", "staircase", "truncated-staircase"),
+    *("laplace", "staircase", "truncated-staircase", "design"),
 )
-"""For numbers; the first is the best for most uses."""
+"""For numbers; by default the first."""
 CATEGORICAL = ("response", "unary", "symmetric", "hashing", "hadamard", "subset", "auto")
 """For categories."""
 
 
-def report(*, epsilon: Fraction, method: str, last: int) -> Report:
-    """Return the mechanism of that name for the ticks 0 to ``last``.
+def report(*, epsilon: Fraction, method: str, last: int, channel: str | None = None) -> Report:
+    """Return the mechanism of that name for the ticks 0 to ``last``; by ``"auto"`` the best.
+
+    ``channel`` is the text of a design (`sourdine.local.designs.numbers`), which is otherwise the
+    known one nearest to epsilon.
 
     Examples
     --------
@@ -58,6 +61,12 @@ def report(*, epsilon: Fraction, method: str, last: int) -> Report:
     from sourdine.local.numeric.duchi import Duchi, HybridReport
     from sourdine.local.numeric.sliding import piecewise, square_wave
 
+    if method in ("auto", "design"):
+        from sourdine.local.designs.numbers import DesignedReport, best, designed
+
+        if channel is not None:
+            return DesignedReport(epsilon=epsilon, last=last, channel=channel)
+        return best(epsilon, last) if method == "auto" else designed(epsilon, last)
     make: dict[str, Any] = {
         "laplace": lambda: BoundedLaplace(epsilon=epsilon, last=last),
         "staircase": lambda: BoundedStaircase(epsilon=epsilon, last=last),
@@ -177,6 +186,11 @@ class Attribute(ABC):
     def facts(self) -> dict[str, Any]:
         """Return the parameters as JSON and TOML know them."""
 
+    def settled(self, epsilon: Fraction) -> Attribute:
+        """Return the column with all that depends on its share of epsilon."""
+        del epsilon
+        return self
+
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Number(Attribute):
@@ -187,14 +201,20 @@ class Number(Attribute):
     lower, upper, step
         The lattice (`sourdine.Grid`): ``Number(0, 120, step=1)`` for an age.
     method
-        ``"square-wave"`` (also by None: best for distributions and quantiles), ``"piecewise"``,
-        ``"duchi"`` or ``"hybrid"`` (for means), ``"laplace"``, ``"staircase"`` or
-        ``"truncated-staircase"`` (reports stay within the bounds).
+        ``"design"`` (best for distributions and quantiles, about as good for means as Square Wave),
+        ``"square-wave"`` (also by None), ``"piecewise"``, ``"duchi"`` or ``"hybrid"`` (for means),
+        ``"laplace"``, ``"staircase"`` or ``"truncated-staircase"`` (reports stay within the
+        bounds). ``"auto"``: a design or Square Wave, whichever knows the distribution better by
+        the column's epsilon and lattice.
     missing
         True if an answer may be absent: whether there is one is reported too, randomised and
         paid with a quarter of the column's epsilon, and the output is blank where the
         *randomised* flag says so. Means and quantiles are then of those who answered. By default
         everybody answers (see `Schema`).
+    channel
+        The text of the design (`sourdine.local.designs.channels`), under ``"design"``. A schema
+        fills it in from the known designs and its own epsilon: so it is part of the fingerprint
+        and travels wherever the schema does.
 
     Examples
     --------
@@ -202,7 +222,7 @@ class Number(Attribute):
     Number(lower=0, upper=120, step=1)
     >>> Number(0, 120, step=1, method="gauss")
     Traceback (most recent call last):
-    sourdine.errors.ParameterError: method must be one of 'square-wave', 'piecewise', 'duchi', 'hybrid', 'laplace', 'staircase', 'truncated-staircase', got 'gauss'. Use method='square-wave', or omit it for the best one.
+    sourdine.errors.ParameterError: method must be one of 'square-wave', 'piecewise', 'duchi', 'hybrid', 'laplace', 'staircase', 'truncated-staircase', 'design', 'auto', got 'gauss'. Use method='square-wave', or omit it for the best one.
     """  # noqa: E501
 
     lower: Numeric
@@ -210,6 +230,7 @@ class Number(Attribute):
     step: Numeric | None = None
     method: str | None = field(default=None, kw_only=True)
     missing: bool = field(default=False, kw_only=True)
+    channel: str | None = field(default=None, kw_only=True)
     grid: Grid = field(init=False, compare=False)
     kind: ClassVar[str] = "number"
 
@@ -224,13 +245,22 @@ class Number(Attribute):
                 lower=0,
                 upper=wanted.last,
             )
+        if self.channel is not None and self.method != "design":
+            raise ParameterError(
+                "channel",
+                "be omitted unless the method is 'design'",
+                f"the method {self.method!r}",
+                "Use {method}, or omit {channel}.",
+                method="design",
+                channel=LEFT_OUT,
+            )
         grid = Grid(wanted.lower, wanted.value(wanted.last), wanted.step)
         settle(
             self,
             lower=grid.lower,
             upper=grid.upper,
             step=grid.step,
-            method=_named(self.method, NUMERIC),
+            method=_named(self.method, (*NUMERIC, "auto")),
             missing=flag(self.missing, "missing"),
             grid=grid,
         )
@@ -245,10 +275,18 @@ class Number(Attribute):
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:
         """Return the mechanism of ``method``; for both uses the same."""
         del use
-        named, last = self.method or NUMERIC[0], self.grid.last
+        own = {"method": self.method or NUMERIC[0], "last": self.grid.last, "channel": self.channel}
         if self.missing:
-            return paid_flag(report, epsilon=epsilon, method=named, last=last)
-        return AnyAnswer(answer=report(epsilon=epsilon, method=named, last=last))
+            return paid_flag(report, epsilon=epsilon, **own)
+        return AnyAnswer(answer=report(epsilon=epsilon, **own))
+
+    def settled(self, epsilon: Fraction) -> Number:
+        """Return the column with the method that ``"auto"`` means, and a design's channel."""
+        if self.method not in ("auto", "design"):
+            return self
+        channel = getattr(self.answer(self.mechanism(epsilon, "report")), "channel", None)
+        method = NUMERIC[0] if channel is None else "design"
+        return replace(self, method=method, channel=channel)
 
     def answer(self, mechanism: Any) -> Report:
         value: Report = mechanism.answer
@@ -272,11 +310,11 @@ class Number(Attribute):
         return {
             "kind": self.kind,
             **numbers,
-            **_given(method=self.method, missing=self.missing or None),
+            **_given(method=self.method, missing=self.missing or None, channel=self.channel),
         }
 
     def __repr__(self) -> str:
-        facts = list(self.facts().items())[1:]
+        facts = [(k, v) for k, v in self.facts().items() if k not in ("kind", "channel")]
         return f"Number({', '.join(f'{name}={value!r}' for name, value in facts)})"
 
 

@@ -272,6 +272,9 @@ class Schema(Displayable):
         }
         for name, value in own.items():
             object.__setattr__(self, name, value)
+        if self.rounds is None:
+            settled = {name: column.settled(self.share(name)) for name, column in known.items()}
+            object.__setattr__(self, "columns", MappingProxyType(settled))
         digest = sha256(self.canonical().encode()).hexdigest()
         for name, value in {"fingerprint": digest, "_parts": {}}.items():
             object.__setattr__(self, name, value)

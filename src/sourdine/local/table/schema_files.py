@@ -58,7 +58,7 @@ if TYPE_CHECKING:
 
 
 _KEYS = {
-    "number": ("lower", "upper", "step", "method", "missing"),
+    "number": ("lower", "upper", "step", "method", "missing", "channel"),
     "choice": ("categories", "method", "missing"),
     "choices": ("choices", "separator", "missing"),
     "flag": ("method", "missing"),

@@ -259,12 +259,51 @@ export const METHODS = {
       },
     };
   },
+
+  /** A design: a tick goes to one of its two nodes, and an output is drawn by the node's weights. */
+  design({ epsilon, last, channel }) {
+    const m = ticks(last), { nodes, outputs } = outputsOf(channel, epsilonOf(epsilon)), steps = count(nodes, 2, m + 1) - 1, known = new Map();
+    const upTo = (node) => known.get(node) ?? known.set(node, runningSums(outputs, node)).get(node);
+    return {
+      top: m,
+      draw(x, by) {
+        const sums = upTo(steps === m ? x : Math.floor((x * steps + by.below(m)) / m));
+        return by.find(outputs.length, (y) => new Chance([[sums[y], 0]], [[UNITS, 0]]));
+      },
+    };
+  },
 };
 
 /** Draw a cell of a window, or with the chance `far` one of the others. */
 function nearOrFar(first, width, others, far, by) {
   const cell = by.below(others), near = by.below(width);
   return by.coin(far) ? cell + (cell >= first ? width : 0) : first + near;
+}
+
+const UNITS = 1n << 40n;
+
+/** The outputs of a design from its text: their subsets and weights in units of 2^-40. What is left of each node is one more output. */
+function outputsOf(text, [n, m]) {
+  const b = new Chance([[1, n]], [[1, 0]], m).bounds(80)[1]; // at least exp(-epsilon) 2^80
+  const [head, ...pairs] = typeof text === "string" ? text.split(" ") : [];
+  const readable = /^[1-9][0-9]{0,2}$/.test(head) && pairs.length && pairs.length < 2 ** 12 && pairs.every((pair) => /^[0-9a-f]{1,64}:[0-9a-f]{1,8}$/.test(pair));
+  if (!readable) refuse("a design of the form cannot be read");
+  const nodes = count(Number(head), 2, 256), outputs = [];
+  for (const pair of pairs) {
+    const [subset, part] = pair.split(":").map((digits) => BigInt("0x" + digits)), low = part << 8n;
+    if (low === 0n || subset === 0n || subset >= (1n << BigInt(nodes)) - 1n) refuse("a design of the form cannot be read");
+    const mirror = BigInt("0b" + [...subset.toString(2).padStart(nodes, "0")].reverse().join(""));
+    for (const one of mirror === subset ? [subset] : [subset, mirror]) outputs.push({ subset: one, low, high: (low << 80n) / b });
+  }
+  const rests = Array.from({ length: nodes }, (_, node) => UNITS - runningSums(outputs, node).at(-1));
+  const [least, most] = rests.reduce(([lo, hi], one) => [one < lo ? one : lo, one > hi ? one : hi], [UNITS, 0n]);
+  if (least < 1n || most * b > least << 80n) refuse("a column costs more than the form says");
+  return { nodes, outputs };
+}
+
+function runningSums(outputs, node) {
+  let sum = 0n;
+  return outputs.map(({ subset, low, high }) => (sum += (subset >> BigInt(node)) & 1n ? high : low));
 }
 
 function rows(k, stray, miss) {

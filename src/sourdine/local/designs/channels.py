@@ -1,0 +1,269 @@
+"""Exact channels: weights in whole numbers, certified, and the table of those that are known."""
+
+from __future__ import annotations
+
+import re
+from fractions import Fraction
+from functools import lru_cache
+from importlib.resources import files
+from itertools import pairwise
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sourdine.errors import ParameterError
+from sourdine.exact import exp_neg, given, positive
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from numpy.typing import NDArray
+
+    from sourdine.local.designs.solver import Solution
+
+    Ints = NDArray[np.int64]
+
+
+# ---- The exact channel: whole numbers of probability whose ratios are certified ------------------
+#
+# A probability is a whole number of units of 2**-40. An output has the weight l outside its subset
+# and h = floor(R l) on it, where R is a rational just below e^epsilon, so h/l <= e^epsilon. What
+# the columns then lack of 2**40 is the weight of one more output, the *rest*. It holds about 2**-14
+# of all, so its own ratios are near 1; they are checked like all others, in whole numbers.
+
+
+BITS = 40
+UNIT = 1 << BITS
+COARSE = 8
+"""Lower weights are multiples of 2**8 units, so that the table holds them in 32 bits."""
+MOST_CATEGORIES = 256
+MOST_OUTPUTS = 1 << 12
+LEAST_EPSILON, MOST_EPSILON = Fraction(1, 20), 12
+
+
+def likelier(epsilon: Fraction) -> Fraction:
+    r"""Return :math:`2^{80} / \lceil 2^{80} e^{-\varepsilon}\rceil \le e^\varepsilon`.
+
+    A browser computes the same.
+
+    Examples
+    --------
+    >>> float(likelier(Fraction(1)))
+    2.718281828459045
+    """
+    return Fraction(1 << 80, exp_neg(epsilon).ends(80)[1])
+
+
+def read_epsilon(epsilon: object) -> Fraction:
+    """Return epsilon, within which probabilities in whole units lose next to nothing."""
+    spent = positive(epsilon, "epsilon")
+    if not LEAST_EPSILON <= spent <= MOST_EPSILON:
+        raise ParameterError(
+            "epsilon",
+            f"be from {float(LEAST_EPSILON)} to {MOST_EPSILON} for a design",
+            given(epsilon),
+            "Use {epsilon}.",
+            epsilon=1,
+        )
+    return spent
+
+
+def rounded(solution: Solution, epsilon: Fraction) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return the subsets as whole numbers, and the lower weight of each output in units."""
+    ratio = float(likelier(epsilon))
+    weights = np.where(solution.subsets, ratio, 1.0)
+    theta = solution.theta / float((solution.theta @ weights).max())
+    bits = [sum(1 << i for i in np.flatnonzero(row).tolist()) for row in solution.subsets]
+    return spared(
+        bits,
+        lambda spare: np.floor(theta * (1 - 2.0**-spare) * (UNIT >> COARSE)).astype(int).tolist(),
+        epsilon,
+        weights.shape[1],
+    )
+
+
+def spared(
+    bits: Sequence[int], of: Callable[[int], list[int]], epsilon: Fraction, k: int
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Return subsets and lower weights that leave a rest within epsilon, the least that does.
+
+    ``of`` gives lower weights in units of 2**8, for a rest of about 2**-spare.
+    """
+    spare = 14
+    while True:
+        found = [(b, low << COARSE) for b, low in zip(bits, of(spare), strict=True) if low > 0]
+        subsets, lows = (tuple(side) for side in zip(*found, strict=True))
+        if spare <= 4 or fault(matrix(subsets, lows, epsilon, k), epsilon) is None:
+            return subsets, lows
+        spare -= 1
+
+
+def matrix(subsets: Sequence[int], lows: Sequence[int], epsilon: Fraction, k: int) -> Ints:
+    """Return the weights of all outputs for all categories in units, the rest last."""
+    ratio = likelier(epsilon)
+    highs = np.array([low * ratio.numerator // ratio.denominator for low in lows], np.int64)
+    width = -(-k // 8)
+    packed = np.array([list(subset.to_bytes(width, "little")) for subset in subsets], np.uint8)
+    inside = np.unpackbits(packed, axis=1, count=k, bitorder="little").astype(np.bool_)
+    weights = np.where(inside, highs[:, None], np.array(lows, np.int64)[:, None])
+    return np.vstack([weights, UNIT - weights.sum(axis=0)])
+
+
+def fault(weights: Ints, epsilon: Fraction) -> str | None:
+    """Return what keeps the weights from being a channel at this epsilon, in whole numbers."""
+    if int(weights.min()) < 1:
+        return "weights of at least one unit"
+    if int(weights.max()) > UNIT:  # so that no sum passes 64 bits
+        return "weights of at most 2**40 units"
+    ratio = likelier(epsilon)
+    for most, least in zip(weights.max(axis=1).tolist(), weights.min(axis=1).tolist(), strict=True):
+        if most * ratio.denominator > least * ratio.numerator:
+            return "weights whose ratios are at most e^epsilon"
+    return None if (weights.sum(axis=0) == UNIT).all() else "columns that add up to 2**40 units"
+
+
+# ---- The table of designs for distribution functions that need not be computed -------------------
+
+
+TABLE, NUMBERS = "designs.npz", "numbers.npz"
+"""Designs for a distribution function alone, and for one and the mean together."""
+
+
+@lru_cache(2)
+def known(
+    table: str = TABLE,
+) -> dict[tuple[int, Fraction], tuple[tuple[int, ...], tuple[int, ...]]]:
+    """Return the subsets and weights of the known designs."""
+    path = files("sourdine.local.designs") / table
+    if not path.is_file():
+        return {}
+    with path.open("rb") as file, np.load(file) as held:
+        index, subsets, lows = (held[name] for name in ("index", "subsets", "lows"))
+    found, start = {}, 0
+    for k, numerator, denominator, size in index.tolist():
+        part = slice(start, start + size)
+        own = zip(subsets[part].tolist(), lows[part].tolist(), strict=True)
+        whole: dict[int, int] = {}
+        for subset, low in own:
+            whole[subset] = whole[reversed_subset(subset, k)] = low << COARSE
+        found[k, Fraction(numerator, denominator)] = tuple(whole), tuple(whole.values())
+        start += size
+    return found
+
+
+def reversed_subset(subset: int, k: int) -> int:
+    """Return the subset of ``k`` categories in reverse order.
+
+    Examples
+    --------
+    >>> reversed_subset(0b0011, 4)
+    12
+    """
+    return int(f"{subset:0{k}b}"[::-1], 2)
+
+
+def write_table(path: str, solutions: Mapping[tuple[int, Fraction], Solution]) -> None:
+    """Write designs for distribution functions, one of each pair of reversed subsets."""
+    index: list[tuple[int, ...]] = []
+    subsets: list[int] = []
+    lows: list[int] = []
+    for (k, epsilon), solution in sorted(solutions.items()):
+        found = dict(zip(*rounded(solution, epsilon), strict=True))
+        kept = {s: low for s, low in found.items() if s <= reversed_subset(s, k)}
+        index.append((k, epsilon.numerator, epsilon.denominator, len(kept)))
+        subsets += kept
+        lows += [low >> COARSE for low in kept.values()]
+    np.savez_compressed(
+        path,
+        index=np.array(index, np.int64),
+        subsets=np.array(subsets, np.uint64),
+        lows=np.array(lows, np.uint32),
+    )
+
+
+# ---- The known design nearest to what is asked for -----------------------------------------------
+
+
+def nearest(
+    most: int, epsilon: Fraction, table: str = TABLE
+) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+    r"""Return a known design of at most so many categories, fitted to any epsilon.
+
+    In a design every category is in as many subsets as any other, counted by weight: with the
+    lower weights :math:`\theta_o`, what lies on the subsets of a category adds up to
+    :math:`(1 - \sum_o\theta_o)/(e^\varepsilon - 1)` for all of them. So the same :math:`\theta`,
+    scaled, makes a channel at any other epsilon. The table's next epsilon is taken, on a scale
+    of logarithms. All is done in whole numbers: every machine finds the same channel.
+
+    Examples
+    --------
+    >>> k, subsets, lows = nearest(9, Fraction(3, 2))
+    >>> k, len(subsets), fault(matrix(subsets, lows, Fraction(3, 2), k), Fraction(3, 2))
+    (9, 86, None)
+    """
+    held = known(table)
+    spans = sorted({at for _, at in held})
+    k = max(k for k, _ in held if k <= max(most, 2) and all((k, at) in held for at in spans))
+    at = next((x for x, y in pairwise(spans) if epsilon**2 <= x * y), spans[-1])
+    subsets, lows = held[k, at]
+    if at == epsilon:
+        return k, subsets, lows
+    each = (
+        sum(lows),
+        min(sum(low for s, low in zip(subsets, lows, strict=True) if s >> u & 1) for u in range(k)),
+    )
+    ratio = likelier(epsilon)
+    whole = each[0] * ratio.denominator + each[1] * (ratio.numerator - ratio.denominator)
+
+    def of(spare: int) -> list[int]:
+        left = (1 << spare) - 1
+        most = (UNIT >> COARSE) * ratio.denominator * left
+        return [low * most // (whole << spare) for low in lows]
+
+    return (k, *spared(subsets, of, epsilon, k))
+
+
+# ---- A channel as a text: half of it, as the other half is its mirror image ----------------------
+
+
+def written(k: int, subsets: Sequence[int], lows: Sequence[int]) -> str:
+    """Return a symmetric channel as a text that travels in schemas and forms.
+
+    Examples
+    --------
+    >>> written(3, (0b001, 0b100, 0b010), (256, 256, 512))
+    '3 1:1 2:2'
+    """
+    half = [
+        f"{s:x}:{low >> COARSE:x}"
+        for s, low in zip(subsets, lows, strict=True)
+        if s <= reversed_subset(s, k)
+    ]
+    return " ".join([str(k), *half])
+
+
+TEXT = re.compile(r"([1-9][0-9]{0,2})((?: [0-9a-f]{1,64}:[0-9a-f]{1,8}){1,4095})")
+
+
+def parse(text: object) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:
+    """Return the categories, subsets and lower weights of a text; None if it is none.
+
+    Examples
+    --------
+    >>> parse("3 1:1 2:2")
+    (3, (1, 4, 2), (256, 256, 512))
+    """
+    found = TEXT.fullmatch(text) if isinstance(text, str) else None
+    if found is None:
+        return None
+    k = int(found[1])
+    subsets: list[int] = []
+    lows: list[int] = []
+    for pair in found[2].split():
+        subset, low = (int(side, 16) for side in pair.split(":"))
+        if not 0 < subset < (1 << k) - 1 or not low:
+            return None
+        both = dict.fromkeys((subset, reversed_subset(subset, k)))
+        subsets += both
+        lows += [low << COARSE] * len(both)
+    return k, tuple(subsets), tuple(lows)
