@@ -127,12 +127,10 @@ class Guarded:
 
 
 API = (
-    *people.PEOPLE_OPERATIONS,
+    *people.OPERATIONS,
     *people.ACCOUNT_OPERATIONS,
     *datasets.OPERATIONS,
-    *releases.PLAN_OPERATIONS,
-    *releases.RELEASE_OPERATIONS,
-    *releases.LEDGER_OPERATIONS,
+    *releases.OPERATIONS,
     *guards.OPERATIONS,
     *surveys.OPERATIONS,
     *OPERATIONS,
