@@ -194,16 +194,12 @@ def reads_text(run: Callable[..., None]) -> Callable[..., None]:
     return call
 
 
-def _text(name: str, *flags: str, panel: str, metavar: str, text: str) -> Option:
-    info = typer.Option(
-        *(flags or (f"--{name}",)), help=text, metavar=metavar, rich_help_panel=panel
-    )
-    return Option(name, str | None, info)
+def _text(name: str, metavar: str, text: str, *flags: str, panel: str) -> Option:
+    return Option(name, str | None, option(metavar, text, *(flags or (f"--{name}",)), panel=panel))
 
 
-def _flag(name: str, *, panel: str, text: str) -> Option:
-    info = flag(f"--{name}", text, panel=panel)
-    return Option(name, bool, info, default=False)
+def _flag(name: str, text: str, *, panel: str) -> Option:
+    return Option(name, bool, flag(f"--{name}", text, panel=panel), default=False)
 
 
 FILE = Option(
@@ -218,61 +214,60 @@ FILE = Option(
     inspect.Parameter.empty,
 )
 ENGINE = _text(
-    "engine", panel=DATA, metavar="NAME",
-    text="Set to spark to read a folder of Parquet or CSV files, or spark:TABLE, with Spark.",
-)  # fmt: skip
+    "engine",
+    "NAME",
+    "Set to spark to read a folder of Parquet or CSV files, or spark:TABLE, with Spark.",
+    panel=DATA,
+)
 MASTER = _text(
-    "master", panel=DATA, metavar="URL",
-    text="The Spark master, such as local[4] or sc://host. Defaults to this machine.",
-)  # fmt: skip
+    "master",
+    "URL",
+    "The Spark master, such as local[4] or sc://host. Defaults to this machine.",
+    panel=DATA,
+)
 LEDGER = _text(
     "ledger",
-    panel=PRIVACY,
-    metavar="PATH",
-    text="The ledger to charge before anything is released. A release that would exceed its "
+    "PATH",
+    "The ledger to charge before anything is released. A release that would exceed its "
     "total is refused.",
+    panel=PRIVACY,
 )
 PLANNED_LEDGER = _text(
     "ledger",
-    panel=PRIVACY,
-    metavar="PATH",
-    text="Also show the remaining budget of this ledger before and after the release, and "
+    "PATH",
+    "Also show the remaining budget of this ledger before and after the release, and "
     "whether it would be refused. Nothing is charged.",
+    panel=PRIVACY,
 )
 TOTAL = _text(
-    "total_epsilon",
-    "--total",
-    panel=PRIVACY,
-    metavar="NUMBER",
-    text="The total epsilon of a new ledger.",
+    "total_epsilon", "NUMBER", "The total epsilon of a new ledger.", "--total", panel=PRIVACY
 )
 TOTAL_DELTA = _text(
     "total_delta",
+    "NUMBER",
+    "The total delta of a new ledger. Defaults to 0; a positive delta allows far more releases.",
     "--total-delta",
     panel=PRIVACY,
-    metavar="NUMBER",
-    text="The total delta of a new ledger. Defaults to 0; a positive delta allows far more "
-    "releases.",
 )
 TOTAL_RHO = _text(
     "total_rho",
+    "NUMBER",
+    "Instead of --total: the total rho of a new ledger, for zero-concentrated privacy.",
     "--total-rho",
     panel=PRIVACY,
-    metavar="NUMBER",
-    text="Instead of --total: the total rho of a new ledger, for zero-concentrated privacy.",
 )
 RESERVE = _text(
     "reserve",
-    panel=PRIVACY,
-    metavar="NUMBER",
-    text="The part of --total-delta reserved for releases with a delta of their own. Defaults to "
+    "NUMBER",
+    "The part of --total-delta reserved for releases with a delta of their own. Defaults to "
     "a thousandth.",
+    panel=PRIVACY,
 )
 NAME = _text(
     "name",
+    "NAME",
+    "The name of the data in the ledger. Defaults to the name of the file.",
     panel=PRIVACY,
-    metavar="NAME",
-    text="The name of the data in the ledger. Defaults to the name of the file.",
 )
 NO_KEEP = Option(
     "no_keep",
@@ -284,16 +279,17 @@ NO_KEEP = Option(
     ),
     default=False,
 )
-DECILES = _flag("deciles", panel=WHAT, text="The nine deciles, 0.1 to 0.9.")
-QUARTILES = _flag("quartiles", panel=WHAT, text="The three quartiles, 0.25, 0.5 and 0.75.")
+DECILES = _flag("deciles", "The nine deciles, 0.1 to 0.9.", panel=WHAT)
+QUARTILES = _flag("quartiles", "The three quartiles, 0.25, 0.5 and 0.75.", panel=WHAT)
 COLUMN = _text(
-    "column", "--column", "-c", panel=DATA, metavar="NAME",
-    text="The column. Not needed if there is only one.",
-)  # fmt: skip
+    "column", "NAME", "The column. Not needed if there is only one.", "--column", "-c", panel=DATA
+)
 UNIT = _text(
-    "unit", panel=DATA, metavar="NAME",
-    text="The column that identifies a person, to see how many rows people have.",
-)  # fmt: skip
+    "unit",
+    "NAME",
+    "The column that identifies a person, to see how many rows people have.",
+    panel=DATA,
+)
 BOUNDS = Option(
     "bounds",
     tuple[str, str] | None,
@@ -301,13 +297,8 @@ BOUNDS = Option(
         "LOWER UPPER", "Public bounds, chosen without looking at the data.", "--bounds", panel=WHAT
     ),
 )
-EPSILON = _text(
-    "epsilon", "--epsilon", "-e", panel=PRIVACY, metavar="NUMBER",
-    text="The cost per person.",
-)  # fmt: skip
-METHOD = _text(
-    "method", panel=WHAT, metavar="NAME", text="The algorithm. Chosen automatically by default."
-)
+EPSILON = _text("epsilon", "NUMBER", "The cost per person.", "--epsilon", "-e", panel=PRIVACY)
+METHOD = _text("method", "NAME", "The algorithm. Chosen automatically by default.", panel=WHAT)
 SCHEMA = Option(
     "schema",
     str,
@@ -322,16 +313,16 @@ SCHEMA = Option(
 )
 SCHEMA_CARRIED = _text(
     "schema",
+    "PATH",
+    "The schema used to sanitise the file. Only needed if the file does not carry it.",
     "--schema",
     "-s",
     panel=PRIVACY,
-    metavar="PATH",
-    text="The schema used to sanitise the file. Only needed if the file does not carry it.",
 )
 UNMARKED = _flag(
     "unmarked",
+    "Accept a file that carries no schema, or that changed after it was sanitised.",
     panel=DATA,
-    text="Accept a file that carries no schema, or that changed after it was sanitised.",
 )
 OUT = Option(
     "out",
@@ -340,24 +331,16 @@ OUT = Option(
     inspect.Parameter.empty,
 )
 NEW_SCHEMA = _text(
-    "out",
-    "--out",
-    "-o",
-    panel=OUTPUT,
-    metavar="PATH",
-    text="The schema to write. Printed by default.",
+    "out", "PATH", "The schema to write. Printed by default.", "--out", "-o", panel=OUTPUT
 )
 DROP = _text(
-    "drop",
-    panel=DATA,
-    metavar="A,B,...",
-    text="Columns to drop. All other columns must be in the schema.",
+    "drop", "A,B,...", "Columns to drop. All other columns must be in the schema.", panel=DATA
 )
 WHERE = _text(
     "where",
+    "CONDITION",
+    "Treat everything about records as missing for which a condition is not true.",
     panel=DATA,
-    metavar="CONDITION",
-    text="Treat everything about records as missing for which a condition is not true.",
 )
 PAIR = Option(
     "pair",
@@ -384,17 +367,14 @@ REPORTS = Option(
     ),
 )
 AGGREGATE = _text(
-    "aggregate",
-    panel=DATA,
-    metavar="PATH",
-    text="The file that holds the counts. Created if it does not exist.",
+    "aggregate", "PATH", "The file that holds the counts. Created if it does not exist.", panel=DATA
 )
 MEMORY = _text(
     "memory",
-    panel=PRIVACY,
-    metavar="PATH",
-    text="For surveys of several rounds: the secret file with the person's memoised responses. "
+    "PATH",
+    "For surveys of several rounds: the secret file with the person's memoised responses. "
     "Created if it does not exist.",
+    panel=PRIVACY,
 )
 ROUND = Option(
     "round",
@@ -405,60 +385,59 @@ ROUND = Option(
 )
 LOSS = _text(
     "loss",
-    panel=WHAT,
-    metavar="NAME",
-    text="The loss to minimise: l2, the squared error of the density (default), or w1, the area "
+    "NAME",
+    "The loss to minimise: l2, the squared error of the density (default), or w1, the area "
     "between the distribution functions.",
+    panel=WHAT,
 )
 READING = (
     _text(
-        "encoding", panel=READ, metavar="NAME",
-        text="The encoding of a text file, such as cp1252. Defaults to UTF-8.",
+        "encoding",
+        "NAME",
+        "The encoding of a text file, such as cp1252. Defaults to UTF-8.",
+        panel=READ,
     ),
     _text(
-        "separator", panel=READ, metavar="MARK",
-        text="The separator of cells: a comma, semicolon, bar or tab. Defaults to that of the "
-             "first line.",
+        "separator",
+        "MARK",
+        "The separator of cells: a comma, semicolon, bar or tab. Defaults to that of the "
+        "first line.",
+        panel=READ,
     ),
-    _text(
-        "header", panel=READ, metavar="A,B,...",
-        text="The names of the columns, if the file has no header.",
-    ),
+    _text("header", "A,B,...", "The names of the columns, if the file has no header.", panel=READ),
     Option(
         "quotes",
         bool | None,
         flag(
             "--quotes/--no-quotes",
-            "Whether cells may be quoted. Without quotes, every line is a record.", panel=READ,
+            "Whether cells may be quoted. Without quotes, every line is a record.",
+            panel=READ,
         ),
     ),
+    _text("decimal", "MARK", "The decimal mark: a point or a comma.", panel=READ),
     _text(
-        "decimal", panel=READ, metavar="MARK",
-        text="The decimal mark: a point or a comma.",
+        "thousands",
+        "MARK",
+        "The thousands separator: a comma, point, space, apostrophe or underscore.",
+        panel=READ,
     ),
+    _text("symbols", "A,B,...", "Symbols to remove next to numbers, such as '€,cm,%'.", panel=READ),
     _text(
-        "thousands", panel=READ, metavar="MARK",
-        text="The thousands separator: a comma, point, space, apostrophe or underscore.",
+        "date_format",
+        "FORMAT",
+        "The format of dates, such as '%d.%m.%Y'. Defaults to ISO 8601.",
+        "--date-format",
+        panel=READ,
     ),
-    _text(
-        "symbols", panel=READ, metavar="A,B,...",
-        text="Symbols to remove next to numbers, such as '€,cm,%'.",
-    ),
-    _text(
-        "date_format", "--date-format", panel=READ, metavar="FORMAT",
-        text="The format of dates, such as '%d.%m.%Y'. Defaults to ISO 8601.",
-    ),
-)  # fmt: skip
+)
 """What is declared of text: the parameters of `sourdine.Reading`."""
 OVERWRITE = _flag(
     "overwrite",
+    "Overwrite an existing file. The same records then cost epsilon again.",
     panel=OUTPUT,
-    text="Overwrite an existing file. The same records then cost epsilon again.",
 )
-JSON = _flag("json", panel=OUTPUT, text="Print only JSON on standard output.")
-PLOT = _text(
-    "plot", panel=OUTPUT, metavar="PATH", text="Save a plot to this .png, .svg or .html file."
-)
+JSON = _flag("json", "Print only JSON on standard output.", panel=OUTPUT)
+PLOT = _text("plot", "PATH", "Save a plot to this .png, .svg or .html file.", panel=OUTPUT)
 
 
 # ---- Errors in the words of the command line: what Python calls bounds= is --bounds here ---------

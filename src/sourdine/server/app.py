@@ -127,12 +127,10 @@ class Guarded:
 
 
 API = (
-    *people.PEOPLE_OPERATIONS,
+    *people.OPERATIONS,
     *people.ACCOUNT_OPERATIONS,
     *datasets.OPERATIONS,
-    *releases.PLAN_OPERATIONS,
-    *releases.RELEASE_OPERATIONS,
-    *releases.LEDGER_OPERATIONS,
+    *releases.OPERATIONS,
     *guards.OPERATIONS,
     *surveys.OPERATIONS,
     *OPERATIONS,
@@ -142,15 +140,14 @@ API = (
 
 # ---- The application: the API below ``/api/v1``, and the pages beside it -------------------------
 #
-# ``routes``            every operation, from which requests are served and the API is described
-# ``incoming``          a request as an operation sees it
-# ``auth``, ``people``  who asks: tokens, cookies, passwords
-# ``limits``            what a request may be at most
-# ``columns``           what the owner says of columns; ``reading`` makes questions with it
-# ``datasets``, ``planning``, ``releasing``, ``ledgers``, ``operating``   what is done
-# ``holdouts``          guards and their leaderboards; ``holdout_labels`` what teams predict
-# ``problems``          refusals; ``guarding`` puts headers, log and counts around everything
-# ``pages``             what people see in a browser, made from what the operations answer
+# ``requests``           a request as an operation sees it: limits, parsing, refusals
+# ``auth``, ``people``   who asks: tokens, cookies, passwords
+# ``datasets``           what the owner says of data and columns
+# ``releases``           plans, releases and ledgers
+# ``guards``             guards and their leaderboards; ``labels`` what teams predict
+# ``surveys``            surveys and what was collected
+# ``state``              what a worker holds, and what is asked of the server itself
+# ``pages``              what people see in a browser, made from what the operations answer
 #
 # Operations are plain functions that run in threads; the store waits for the disk there, and
 # whoever waits together shares a commit.

@@ -20,7 +20,7 @@ from sourdine.parameters import converters, kinds
 from sourdine.parameters import question as parameters
 from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
-from sourdine.server.requests import END, NAME, PRINTABLE, Operation, reply
+from sourdine.server.requests import END, NAME, PRINTABLE, Operations, reply
 from sourdine.server.sources import opened, require_below
 from sourdine.server.store.base import Dataset
 from sourdine.session import Terms
@@ -321,28 +321,16 @@ def registered(said: Registering) -> Dataset:
     )
 
 
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add("GET", "/datasets", gives="Datasets")
 def listing(call: Incoming) -> Response:
-    """Answer with the data sets that the caller may see."""
+    """List the data sets you have access to."""
     store, who = call.state.store, call.who
     granted = {grant.dataset for grant in store.grants.all(analyst=who.name)}
     seen = [one for one in store.datasets.all() if who.sees_all or one.name in granted]
     return reply([_summary(call, one) for one in seen])
-
-
-def reading(call: Incoming) -> Response:
-    """Answer with what is public of a data set, and exactly what was spent of it."""
-    dataset = call.dataset
-    journal = call.state.store.datasets.journal(dataset.name)
-    facts = {
-        **_summary(call, dataset),
-        "columns": stored_columns(dataset.columns),
-        "n": dataset.n_about,
-        "read": json.loads(dataset.read),
-        "opened": dataset.opened,
-        "terms": terms_row(dataset.terms),
-        "last": journal.look(lambda transaction: transaction.last(CHARGES)),
-    }
-    return reply(facts, headers=call.heads(dataset.name))
 
 
 def _summary(call: Incoming, dataset: Dataset) -> dict[str, Any]:
@@ -370,8 +358,9 @@ def _grant(grant: Grant) -> dict[str, str]:
     }
 
 
+@OPERATIONS.add("POST", "/datasets", roles=OWNER, takes=Registering, gives="Dataset")
 def register(call: Incoming) -> Response:
-    """Register a data set that lies on the server."""
+    """Register a data set on the server. Rows are never uploaded."""
     said: Registering = call.body(Registering)
     source = require_below(said.source, call.state.settings.folder)
     below = msgspec.structs.replace(said, source=source)
@@ -379,8 +368,9 @@ def register(call: Incoming) -> Response:
     return reply(_summary(call, dataset), 201, {"location": f"/api/v1/datasets/{dataset.name}"})
 
 
+@OPERATIONS.add("POST", "/columns", roles=OWNER, takes=Looking, gives="FileColumns")
 def file_columns(call: Incoming) -> Response:
-    """Answer with the columns of data that lie on the server, for the owner alone."""
+    """List the columns of data on the server, before registering them."""
     said: Looking = call.body(Looking)
     source = require_below(said.source, call.state.settings.folder)
     data = opened(source, Reading.of(said.read).to_dict())
@@ -388,6 +378,24 @@ def file_columns(call: Incoming) -> Response:
     return reply([{"name": name, "type": kind} for name, kind in found.items()])
 
 
+@OPERATIONS.add("GET", "/datasets/{dataset}", gives="Dataset")
+def reading(call: Incoming) -> Response:
+    """Return the public facts of a data set and its spent budget."""
+    dataset = call.dataset
+    journal = call.state.store.datasets.journal(dataset.name)
+    facts = {
+        **_summary(call, dataset),
+        "columns": stored_columns(dataset.columns),
+        "n": dataset.n_about,
+        "read": json.loads(dataset.read),
+        "opened": dataset.opened,
+        "terms": terms_row(dataset.terms),
+        "last": journal.look(lambda transaction: transaction.last(CHARGES)),
+    }
+    return reply(facts, headers=call.heads(dataset.name))
+
+
+@OPERATIONS.add("POST", "/datasets/{dataset}/close", roles=OWNER, gives="Dataset")
 def close(call: Incoming) -> Response:
     """Close a data set permanently."""
     name = call.dataset.name
@@ -395,75 +403,16 @@ def close(call: Incoming) -> Response:
     return reply(_summary(call, call.dataset), headers=call.heads(name))
 
 
+@OPERATIONS.add("GET", "/datasets/{dataset}/grants", roles=("owner", "auditor"), gives="Grants")
 def grants(call: Incoming) -> Response:
-    """Answer with what analysts may spend of a data set."""
+    """List the grants of a data set."""
     found = call.state.store.grants.all(dataset=call.dataset.name)
     return reply([_grant(grant) for grant in found])
 
 
+@OPERATIONS.add("POST", "/datasets/{dataset}/grants", roles=OWNER, takes=Granting, gives="Grant")
 def grant(call: Incoming) -> Response:
     """Set how much an analyst may spend."""
     said: Granting = call.body(Granting)
     epsilon = positive(spelled(said.epsilon), "epsilon")
     return reply(_grant(call.state.store.grants.give(call.dataset.name, said.analyst, epsilon)))
-
-
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/datasets",
-        does=listing,
-        text="List the data sets you have access to.",
-        gives="Datasets",
-    ),
-    Operation(
-        method="POST",
-        path="/datasets",
-        does=register,
-        text="Register a data set on the server. Rows are never uploaded.",
-        roles=OWNER,
-        takes=Registering,
-        gives="Dataset",
-    ),
-    Operation(
-        method="POST",
-        path="/columns",
-        does=file_columns,
-        text="List the columns of data on the server, before registering them.",
-        roles=OWNER,
-        takes=Looking,
-        gives="FileColumns",
-    ),
-    Operation(
-        method="GET",
-        path="/datasets/{dataset}",
-        does=reading,
-        text="Return the public facts of a data set and its spent budget.",
-        gives="Dataset",
-    ),
-    Operation(
-        method="POST",
-        path="/datasets/{dataset}/close",
-        does=close,
-        text="Close a data set permanently.",
-        roles=OWNER,
-        gives="Dataset",
-    ),
-    Operation(
-        method="GET",
-        path="/datasets/{dataset}/grants",
-        does=grants,
-        text="List the grants of a data set.",
-        roles=("owner", "auditor"),
-        gives="Grants",
-    ),
-    Operation(
-        method="POST",
-        path="/datasets/{dataset}/grants",
-        does=grant,
-        text="Set how much an analyst may spend.",
-        roles=OWNER,
-        takes=Granting,
-        gives="Grant",
-    ),
-)

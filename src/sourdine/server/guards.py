@@ -33,7 +33,7 @@ from sourdine.server.requests import (
     NAME,
     OVERSEERS,
     PRINTABLE,
-    Operation,
+    Operations,
     checked_key,
     reply,
 )
@@ -125,18 +125,16 @@ def _dependence(said: RegisteringGuard) -> Dependence | None:
     return None if said.markov is None else Markov(spelled(said.markov))
 
 
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add("GET", "/guards", gives="Guards")
 def guards(call: Incoming) -> Response:
-    """Answer with the guards that the caller may see."""
+    """List the guards you have access to."""
     store, who = call.state.store, call.who
     granted = {grant.guard for grant in store.guards.grants(team=who.name)}
     seen = [one for one in store.guards.all() if who.sees_all or one.name in granted]
     return reply([_facts(call, one) for one in seen])
-
-
-def guard(call: Incoming) -> Response:
-    """Answer with what is public of a guard, what it told, and what is left."""
-    found = call.guard
-    return reply(_facts(call, found), headers=call.heads(guard_journal(found.name)))
 
 
 def _facts(call: Incoming, guard: Guard) -> dict[str, Any]:
@@ -183,8 +181,9 @@ def _grant(grant: TeamGrant) -> dict[str, Any]:
     }
 
 
+@OPERATIONS.add("POST", "/guards", roles=OWNER, takes=RegisteringGuard, gives="Guard")
 def register_guard(call: Incoming) -> Response:
-    """Register labels that lie on the server."""
+    """Create a guard for labels on the server. Labels are never uploaded."""
     said: RegisteringGuard = call.body(RegisteringGuard)
     source = require_below(said.source, call.state.settings.folder)
     below = msgspec.structs.replace(said, source=source)
@@ -192,18 +191,30 @@ def register_guard(call: Incoming) -> Response:
     return reply(_facts(call, made), 201, {"location": f"/api/v1/guards/{made.name}"})
 
 
+@OPERATIONS.add("GET", "/guards/{guard}", gives="Guard")
+def guard(call: Incoming) -> Response:
+    """Return the public facts, the spent and the remaining budget of a guard."""
+    found = call.guard
+    return reply(_facts(call, found), headers=call.heads(guard_journal(found.name)))
+
+
+@OPERATIONS.add("POST", "/guards/{guard}/close", roles=OWNER, gives="Guard")
 def close_guard(call: Incoming) -> Response:
     """Close a guard permanently."""
     call.state.store.guards.close(call.guard.name)
     return guard(call)
 
 
+@OPERATIONS.add("GET", "/guards/{guard}/grants", roles=OVERSEERS, gives="TeamGrants")
 def team_grants(call: Incoming) -> Response:
-    """Answer with how often teams may submit."""
+    """List how often teams may submit."""
     found = call.state.store.guards.grants(guard=call.guard.name)
     return reply([_grant(grant) for grant in found])
 
 
+@OPERATIONS.add(
+    "POST", "/guards/{guard}/grants", roles=OWNER, takes=GrantingTeam, gives="TeamGrant"
+)
 def grant_team(call: Incoming) -> Response:
     """Set how often a team may submit."""
     said: GrantingTeam = call.body(GrantingTeam)
@@ -211,8 +222,19 @@ def grant_team(call: Incoming) -> Response:
     return reply(_grant(made))
 
 
+@OPERATIONS.add(
+    "POST",
+    "/guards/{guard}/submissions",
+    takes=Submitting,
+    gives="Submission",
+    keyed=True,
+    longest=LONGEST_UPLOAD,
+)
 def submit(call: Incoming) -> Callable[[], Response]:
-    """Read the labels; then, on a tick, ask a guard once under a key and answer what is stored."""
+    """Submit predictions under an idempotency key, and return whether they lead.
+
+    It is read at once; the guard is asked, and answers what is stored, on a tick.
+    """
     key = checked_key(call.headers.get("idempotency-key"))
     found, body = call.guard, call.body(Submitting)
     request = KeyedRequest(
@@ -272,8 +294,9 @@ def _submission(stored: Submission) -> dict[str, Any]:
     }
 
 
+@OPERATIONS.add("GET", "/guards/{guard}/submissions", gives="Submissions")
 def submissions(call: Incoming) -> Response:
-    """Answer with what the caller was told; owners and auditors see what everybody was."""
+    """List your submissions; owners and auditors see all of them."""
     found = call.guard
     team = None if call.who.sees_all else call.who.name
     rows = call.state.store.guards.submissions(found.name, team)
@@ -281,8 +304,9 @@ def submissions(call: Incoming) -> Response:
     return reply({"submissions": [_submission(row) for row in rows]}, headers=heads)
 
 
+@OPERATIONS.add("GET", "/guards/{guard}/leaderboard", gives="Leaderboard")
 def leaderboard(call: Incoming) -> Response:
-    """Answer with all teams and the best scores that they were shown."""
+    """List all teams with their best scores and intervals."""
     found = call.guard
     told = call.state.store.guards.look(found.name, _board)
     return reply({"guard": found.name, **told}, headers=call.heads(guard_journal(found.name)))
@@ -306,110 +330,20 @@ def _board(board: Leaderboard) -> dict[str, Any]:
     }
 
 
+@OPERATIONS.add("GET", "/guards/{guard}/ledger", roles=OVERSEERS, gives="application/x-ndjson")
 def guard_ledger(call: Incoming) -> Response:
-    """Answer with all lines of a guard's ledger, with the head after each; no label is there."""
+    """Return every line of a guard's ledger with its hash. It contains no labels."""
     name = call.guard.name
     text = lines_text(call.state.store.guards.journal(name))
     return Response(text, 200, call.heads(guard_journal(name)), "application/x-ndjson")
 
 
+@OPERATIONS.add("GET", "/guards/{guard}/check", roles=OVERSEERS, gives="Check")
 def check_guard(call: Incoming) -> Response:
-    """Answer whether every bit, every head and every answer of a guard's ledger is right."""
+    """Verify all bits, hashes and answers of a guard."""
     name = call.guard.name
     found = guard_checked(call.state.store.guards, name)
     return reply(check_facts(found), headers=call.heads(guard_journal(name)))
-
-
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/guards",
-        does=guards,
-        text="List the guards you have access to.",
-        gives="Guards",
-    ),
-    Operation(
-        method="POST",
-        path="/guards",
-        does=register_guard,
-        text="Create a guard for labels on the server. Labels are never uploaded.",
-        roles=OWNER,
-        takes=RegisteringGuard,
-        gives="Guard",
-    ),
-    Operation(
-        method="GET",
-        path="/guards/{guard}",
-        does=guard,
-        text="Return the public facts, the spent and the remaining budget of a guard.",
-        gives="Guard",
-    ),
-    Operation(
-        method="POST",
-        path="/guards/{guard}/close",
-        does=close_guard,
-        text="Close a guard permanently.",
-        roles=OWNER,
-        gives="Guard",
-    ),
-    Operation(
-        method="GET",
-        path="/guards/{guard}/grants",
-        does=team_grants,
-        text="List how often teams may submit.",
-        roles=OVERSEERS,
-        gives="TeamGrants",
-    ),
-    Operation(
-        method="POST",
-        path="/guards/{guard}/grants",
-        does=grant_team,
-        text="Set how often a team may submit.",
-        roles=OWNER,
-        takes=GrantingTeam,
-        gives="TeamGrant",
-    ),
-    Operation(
-        method="POST",
-        path="/guards/{guard}/submissions",
-        does=submit,
-        text="Submit predictions under an idempotency key, and return whether they lead.",
-        takes=Submitting,
-        gives="Submission",
-        keyed=True,
-        longest=LONGEST_UPLOAD,
-    ),
-    Operation(
-        method="GET",
-        path="/guards/{guard}/submissions",
-        does=submissions,
-        text="List your submissions; owners and auditors see all of them.",
-        gives="Submissions",
-    ),
-    Operation(
-        method="GET",
-        path="/guards/{guard}/leaderboard",
-        does=leaderboard,
-        text="List all teams with their best scores and intervals.",
-        gives="Leaderboard",
-    ),
-    Operation(
-        method="GET",
-        path="/guards/{guard}/ledger",
-        does=guard_ledger,
-        text="Return every line of a guard's ledger with its hash. It contains no labels.",
-        roles=OVERSEERS,
-        gives="application/x-ndjson",
-    ),
-    Operation(
-        method="GET",
-        path="/guards/{guard}/check",
-        does=check_guard,
-        text="Verify all bits, hashes and answers of a guard.",
-        roles=OVERSEERS,
-        gives="Check",
-    ),
-)
 
 
 # ---- The guard of the demo: who of some people in the public wages earns more than so much -------

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import msgspec
 
 from sourdine.server.auth import COOKIE, LoginAttempt, new_token, require_same_site
-from sourdine.server.requests import PRINTABLE, Operation, RefusedError, reply
+from sourdine.server.requests import PRINTABLE, Operations, RefusedError, reply
 from sourdine.server.store.base import NotGrantedError, Person, fingerprint
 
 if TYPE_CHECKING:
@@ -39,14 +39,19 @@ class NewPerson(msgspec.Struct, forbid_unknown_fields=True, kw_only=True):
     password: Annotated[str, msgspec.Meta(max_length=256)] | None = None
 
 
+ACCOUNT_OPERATIONS = Operations()
+
+
+@ACCOUNT_OPERATIONS.add("GET", "/people", roles=OWNER, gives="People")
 def people(call: Incoming) -> Response:
-    """Answer with everybody who can log in."""
+    """List all users."""
     found = call.state.store.people.all()
     return reply([{"name": p.name, "role": p.role, "disabled": p.disabled} for p in found])
 
 
+@ACCOUNT_OPERATIONS.add("POST", "/people", roles=OWNER, takes=NewPerson, gives="Person")
 def add_person(call: Incoming) -> Response:
-    """Add somebody; a password that was made for them is shown once."""
+    """Add a user. Requires your own password."""
     said: NewPerson = call.body(NewPerson)
     store, owner = call.state.store, call.who.person
     attempt = LoginAttempt.begin(store, owner.name, call.address, call.cookies)
@@ -58,27 +63,6 @@ def add_person(call: Incoming) -> Response:
     added = store.people.add(Person(name=said.name, role=said.role, password=hashed))
     shown = {"password": password} if said.password is None else {}
     return reply({"name": added.name, "role": added.role, **shown}, 201)
-
-
-ACCOUNT_OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/people",
-        does=people,
-        text="List all users.",
-        roles=OWNER,
-        gives="People",
-    ),
-    Operation(
-        method="POST",
-        path="/people",
-        does=add_person,
-        text="Add a user. Requires your own password.",
-        roles=OWNER,
-        takes=NewPerson,
-        gives="Person",
-    ),
-)
 
 
 # ---- Logging in and out, and the tokens of whoever asks ------------------------------------------
@@ -103,8 +87,12 @@ class NewToken(msgspec.Struct, forbid_unknown_fields=True):
     days: Annotated[int, msgspec.Meta(ge=1, le=MOST_DAYS)] = 90
 
 
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add("POST", "/login", roles=(), takes=Login, gives="Person")
 def login(call: Incoming) -> Response:
-    """Log in: the cookie of a session, for the pages of this server alone."""
+    """Log in with name and password, and set a session cookie."""
     require_same_site(call.headers, silent=True)
     said: Login = call.body(Login)
     name = said.name if said.name.isprintable() else ""
@@ -127,26 +115,30 @@ def login(call: Incoming) -> Response:
     return answer
 
 
+@OPERATIONS.add("POST", "/logout", gives="Facts")
 def logout(call: Incoming) -> Response:
-    """End the session, or the token, by which this was sent."""
+    """Log out."""
     call.state.store.tokens.revoke(call.who.name, call.who.token.sha256)
     answer = reply({"name": call.who.name})
     answer.delete_cookie(COOKIE, httponly=True, samesite="strict")
     return answer
 
 
+@OPERATIONS.add("GET", "/me", gives="Person")
 def me(call: Incoming) -> Response:
-    """Answer with who asks."""
+    """Return the current user."""
     return reply({"name": call.who.name, "role": call.who.person.role})
 
 
+@OPERATIONS.add("GET", "/tokens", gives="Tokens")
 def tokens(call: Incoming) -> Response:
-    """Answer with the tokens of whoever asks; what they are is not known."""
+    """List your tokens."""
     return reply([_facts(token) for token in call.state.store.tokens.of(call.who.name)])
 
 
+@OPERATIONS.add("POST", "/tokens", takes=NewToken, gives="NewTokenMade")
 def make_token(call: Incoming) -> Response:
-    """Make a token, which is shown once; who was let in by a token makes no further ones.
+    """Create a token, which is shown once. Requires a login with password.
 
     A token that was made by another would outlive it: its end, and its revocation.
     """
@@ -163,8 +155,9 @@ def make_token(call: Incoming) -> Response:
     return reply({"token": token, "sha256": fingerprint(token), "days": said.days}, 201)
 
 
+@OPERATIONS.add("DELETE", "/tokens/{sha256}", gives="Facts")
 def revoke(call: Incoming) -> Response:
-    """End a token of whoever asks."""
+    """Revoke a token."""
     sha256 = call.path["sha256"]
     if not HEX.fullmatch(sha256) or not call.state.store.tokens.revoke(call.who.name, sha256):
         raise NotGrantedError("sha256", "be one of your tokens", "", "See the list.")
@@ -179,34 +172,3 @@ def _facts(token: Token) -> dict[str, object]:
         "until": token.until,
         "holds": not token.revoked and token.until > time(),
     }
-
-
-PEOPLE_OPERATIONS = (
-    Operation(
-        method="POST",
-        path="/login",
-        does=login,
-        text="Log in with name and password, and set a session cookie.",
-        roles=(),
-        takes=Login,
-        gives="Person",
-    ),
-    Operation(method="POST", path="/logout", does=logout, text="Log out.", gives="Facts"),
-    Operation(method="GET", path="/me", does=me, text="Return the current user.", gives="Person"),
-    Operation(method="GET", path="/tokens", does=tokens, text="List your tokens.", gives="Tokens"),
-    Operation(
-        method="POST",
-        path="/tokens",
-        does=make_token,
-        text="Create a token, which is shown once. Requires a login with password.",
-        takes=NewToken,
-        gives="NewTokenMade",
-    ),
-    Operation(
-        method="DELETE",
-        path="/tokens/{sha256}",
-        does=revoke,
-        text="Revoke a token.",
-        gives="Facts",
-    ),
-)

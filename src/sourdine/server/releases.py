@@ -24,7 +24,7 @@ from sourdine.server.datasets import completed, require_listed, stored_columns
 from sourdine.server.requests import (
     MOST_QUESTIONS,
     OVERSEERS,
-    Operation,
+    Operations,
     checked_key,
     reply,
     require_small,
@@ -165,8 +165,12 @@ LEAST, MOST = -3, 1
 """Powers of ten between which epsilons of a curve lie."""
 
 
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add("POST", "/datasets/{dataset}/plan", takes="PlanRequest", gives="Plan")
 def plan(call: Incoming) -> Response:
-    """Answer with the plan of one question, or of several together."""
+    """Plan the cost or the error of a question, or of several under one total."""
     dataset = call.dataset
     session, body = call.state.session(dataset), call.body()
     planner = session.plan
@@ -235,8 +239,9 @@ def _records(question: Statistic, dataset: Dataset) -> int | None:
     return max(dataset.n_about // prod(len(part) or 1 for part in lists), 1)
 
 
+@OPERATIONS.add("POST", "/datasets/{dataset}/can-release", takes="Question", gives="CanRelease")
 def can_release(call: Incoming) -> Response:
-    """Answer whether a question would be admitted now, and what would be left."""
+    """Return whether a question would be admitted now. Charges nothing."""
     dataset = call.dataset
     found = asked_of(call.state.session(dataset).can_release, single(call.body()), dataset)
     facts = {
@@ -247,8 +252,9 @@ def can_release(call: Incoming) -> Response:
     return reply(facts, headers=call.heads(dataset.name))
 
 
+@OPERATIONS.add("POST", "/datasets/{dataset}/curve", takes="PlanRequest", gives="Curve")
 def curve(call: Incoming) -> Response:
-    """Answer with the error of a question at 25 epsilons, and what is left."""
+    """Return the error of a question at 25 values of epsilon."""
     dataset = call.dataset
     session, asked = call.state.session(dataset), single(call.body())
     said = {name: x for name, x in asked.items() if name not in ("epsilon", "error")}
@@ -276,34 +282,6 @@ def _or_none(plan: Plan, epsilon: Fraction, dataset: Dataset) -> Any:
         return None
 
 
-PLAN_OPERATIONS = (
-    Operation(
-        method="POST",
-        path="/datasets/{dataset}/plan",
-        does=plan,
-        text="Plan the cost or the error of a question, or of several under one total.",
-        takes="PlanRequest",
-        gives="Plan",
-    ),
-    Operation(
-        method="POST",
-        path="/datasets/{dataset}/can-release",
-        does=can_release,
-        text="Return whether a question would be admitted now. Charges nothing.",
-        takes="Question",
-        gives="CanRelease",
-    ),
-    Operation(
-        method="POST",
-        path="/datasets/{dataset}/curve",
-        does=curve,
-        text="Return the error of a question at 25 values of epsilon.",
-        takes="PlanRequest",
-        gives="Curve",
-    ),
-)
-
-
 # ---- Releases: charged once under a key, and answered with what is stored ------------------------
 #
 # *Claim*: however often a request is sent, its charge stands once and its answer is one. *Checked
@@ -314,8 +292,14 @@ MOST_LISTED = 1000
 REPLAYED = "idempotent-replayed"
 
 
+@OPERATIONS.add(
+    "POST", "/datasets/{dataset}/releases", takes="ReleaseRequest", gives="Release", keyed=True
+)
 def release(call: Incoming) -> Callable[[], Response]:
-    """Charge a request once and draw; then, on a tick, store and answer what is stored."""
+    """Charge a question once under its idempotency key, and release the answer.
+
+    It is charged and drawn at once; what is stored is answered on a tick.
+    """
     key = checked_key(call.headers.get("idempotency-key"))
     dataset = call.dataset
     session, body = call.state.session(dataset), call.body()
@@ -364,8 +348,9 @@ def _with_decimals(answer: str) -> str:
     return json_text({**facts, "cost": {**facts["cost"], "decimal": decimal}})
 
 
+@OPERATIONS.add("GET", "/datasets/{dataset}/releases", gives="History", query=("after", "most"))
 def history(call: Incoming) -> Response:
-    """Answer with the charges of a data set, and the answers that the caller may see."""
+    """List all charges, with the answers to your own."""
     dataset = call.dataset
     after = call.number("after", 0, 10**12)
     most = call.number("most", MOST_LISTED, MOST_LISTED)
@@ -390,8 +375,9 @@ def _line(
     return {**row, "analyst": stored.request.analyst, "state": stored.state, "answer": answer}
 
 
+@OPERATIONS.add("GET", "/datasets/{dataset}/releases/{number}", gives="Release")
 def one_release(call: Incoming) -> Response:
-    """Answer with one request and its answers, if they are the caller's to see."""
+    """Return one request and its answers."""
     dataset = call.dataset
     text = call.path["number"]
     number = int(text) if text.isascii() and text.isdecimal() and len(text) < 15 else 0
@@ -417,42 +403,15 @@ def _none() -> NotGrantedError:
     return NotGrantedError("No such release, or no access to it. See the history.")
 
 
-RELEASE_OPERATIONS = (
-    Operation(
-        method="POST",
-        path="/datasets/{dataset}/releases",
-        does=release,
-        text="Charge a question once under its idempotency key, and release the answer.",
-        takes="ReleaseRequest",
-        gives="Release",
-        keyed=True,
-    ),
-    Operation(
-        method="GET",
-        path="/datasets/{dataset}/releases",
-        does=history,
-        text="List all charges, with the answers to your own.",
-        gives="History",
-        query=("after", "most"),
-    ),
-    Operation(
-        method="GET",
-        path="/datasets/{dataset}/releases/{number}",
-        does=one_release,
-        text="Return one request and its answers.",
-        gives="Release",
-    ),
-)
-
-
 # ---- For owners and auditors: the ledger line by line, its check, and the report to be filed -----
 
 
 FORMATS = {"html": "text/html", "md": "text/markdown", "json": "application/json"}
 
 
+@OPERATIONS.add("GET", "/datasets/{dataset}/ledger", roles=OVERSEERS, gives="application/x-ndjson")
 def ledger(call: Incoming) -> Response:
-    """Answer with all lines of a ledger, an object of JSON each, with the head after it.
+    """Return every line of the ledger with its hash.
 
     The head of a line is the BLAKE2b of 16 bytes of the head before it and of the line as compact
     JSON of ASCII, so anybody can follow the chain.
@@ -472,8 +431,9 @@ def lines_text(journal: TableJournal) -> str:
     )
 
 
+@OPERATIONS.add("GET", "/datasets/{dataset}/check", roles=OVERSEERS, gives="Check")
 def check(call: Incoming) -> Response:
-    """Answer whether every sum, every head and every answer of a ledger is right."""
+    """Verify all sums, hashes and answers."""
     dataset = call.dataset
     found = checked(call.state.store.datasets, dataset.name)
     return reply(check_facts(found), headers=call.heads(dataset.name))
@@ -491,8 +451,11 @@ def check_facts(found: DatasetCheck) -> dict[str, Any]:
     }
 
 
+@OPERATIONS.add(
+    "GET", "/datasets/{dataset}/report", roles=OVERSEERS, gives="text/html", query=("format",)
+)
 def report(call: Incoming) -> Response:
-    """Answer with the report of everything that was released, as a file to be saved."""
+    """Return a report of all releases."""
     dataset = call.dataset
     ending = call.query.get("format", "html")
     if ending not in FORMATS:
@@ -503,32 +466,3 @@ def report(call: Incoming) -> Response:
     name = f'attachment; filename="{dataset.name}.{ending}"'
     headers = {**call.heads(dataset.name), "content-disposition": name}
     return Response(write(), 200, headers, FORMATS[ending])
-
-
-LEDGER_OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/datasets/{dataset}/ledger",
-        does=ledger,
-        text="Return every line of the ledger with its hash.",
-        roles=OVERSEERS,
-        gives="application/x-ndjson",
-    ),
-    Operation(
-        method="GET",
-        path="/datasets/{dataset}/check",
-        does=check,
-        text="Verify all sums, hashes and answers.",
-        roles=OVERSEERS,
-        gives="Check",
-    ),
-    Operation(
-        method="GET",
-        path="/datasets/{dataset}/report",
-        does=report,
-        text="Return a report of all releases.",
-        roles=OVERSEERS,
-        gives="text/html",
-        query=("format",),
-    ),
-)

@@ -462,6 +462,9 @@ class Incoming:
         return heads
 
 
+Does = TypeVar("Does", bound="Callable[[Incoming], Response | Callable[[], Response]]")
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
     """A route: what it does, who may use it, and what OpenAPI says of it.
@@ -499,6 +502,31 @@ class Operation:
     keyed: bool = False
     query: tuple[str, ...] = ()
     longest: int = LONGEST_BODY
+
+
+class Operations(list[Operation]):
+    """The operations of a module, in the order of their definition.
+
+    Examples
+    --------
+    >>> operations = Operations()
+    >>> @operations.add("GET", "/ping", roles=())
+    ... def ping(call):
+    ...     'Answer.'
+    ...     return reply("pong")
+    >>> operations[0].text
+    'Answer.'
+    """
+
+    def add(self, method: str, path: str, **facts: Any) -> Callable[[Does], Does]:
+        """Return what registers a function; its docstring begins with what OpenAPI says of it."""
+
+        def registered(does: Does) -> Does:
+            text = (does.__doc__ or "").partition("\n")[0]
+            self.append(Operation(method=method, path=path, does=does, text=text, **facts))
+            return does
+
+        return registered
 
 
 def reply(

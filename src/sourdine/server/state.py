@@ -19,7 +19,14 @@ from sourdine.server.auth import Passwords
 from sourdine.server.datasets import stored_columns
 from sourdine.server.labels import HeldLabels
 from sourdine.server.openapi import dataset_document, document
-from sourdine.server.requests import OVERSEERS, OpenedOnce, Operation, RefusedError, reply
+from sourdine.server.requests import (
+    OVERSEERS,
+    OpenedOnce,
+    Operation,
+    Operations,
+    RefusedError,
+    reply,
+)
 from sourdine.server.sources import opened
 from sourdine.server.store.base import Dataset, Guard, NotGrantedError
 from sourdine.server.store.releases import NAME
@@ -132,14 +139,31 @@ class Metrics:
 # ---- For whoever runs the server: whether it is well, and what it counts -------------------------
 
 
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add("GET", "/datasets/{dataset}/openapi.json")
+def dataset_openapi(call: Incoming) -> Response:
+    """Describe this API for one data set, with its columns and groups."""
+    return reply(dataset_document(call.state.operations, call.dataset))
+
+
+@OPERATIONS.add("GET", "/healthz", roles=())
 def health(call: Incoming) -> Response:
-    """Answer that the worker runs and the store can be read; nothing of what is in it."""
+    """Return the health of the server."""
     call.state.store.database.read(lambda rows: rows.one("SELECT 1"))
     return reply({"status": "ok"})
 
 
+@OPERATIONS.add("GET", "/openapi.json", roles=())
+def openapi(call: Incoming) -> Response:
+    """Describe this API."""
+    return reply(document(call.state.operations))
+
+
+@OPERATIONS.add("GET", "/metrics", roles=OVERSEERS, gives="text/plain")
 def metrics(call: Incoming) -> Response:
-    """Answer with what was counted, as Prometheus reads it."""
+    """Return metrics in the format of Prometheus."""
     datasets = call.state.store.datasets
     left = [
         (one.name, {"share": 1 - float(datasets.ledger(one.name).account.share)})
@@ -148,48 +172,6 @@ def metrics(call: Incoming) -> Response:
     return Response(
         call.state.metrics.text(left), 200, media_type="text/plain; version=0.0.4; charset=utf-8"
     )
-
-
-def openapi(call: Incoming) -> Response:
-    """Answer with this API, described."""
-    return reply(document(call.state.operations))
-
-
-def dataset_openapi(call: Incoming) -> Response:
-    """Answer with this API, described for one data set."""
-    return reply(dataset_document(call.state.operations, call.dataset))
-
-
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/datasets/{dataset}/openapi.json",
-        does=dataset_openapi,
-        text="Describe this API for one data set, with its columns and groups.",
-    ),
-    Operation(
-        method="GET",
-        path="/healthz",
-        does=health,
-        text="Return the health of the server.",
-        roles=(),
-    ),
-    Operation(
-        method="GET",
-        path="/openapi.json",
-        does=openapi,
-        text="Describe this API.",
-        roles=(),
-    ),
-    Operation(
-        method="GET",
-        path="/metrics",
-        does=metrics,
-        text="Return metrics in the format of Prometheus.",
-        roles=OVERSEERS,
-        gives="text/plain",
-    ),
-)
 
 
 # ---- What a server is started with, told to its workers through the environment ------------------

@@ -20,7 +20,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from sourdine.errors import ParameterError, SourdineError
 from sourdine.local import Number
-from sourdine.server.requests import Operation, RefusedError, reply
+from sourdine.server.requests import Operations, RefusedError, reply
 from sourdine.server.store.base import NotGrantedError, SurveyEntry
 from sourdine.survey import Survey
 from sourdine.survey.document import NAME, Examination, FieldProblem, examined, parsed
@@ -395,15 +395,21 @@ def _counted(call: Incoming, entry: SurveyEntry) -> dict[str, Any]:
     return {"people": people, "tickets": {"made": made, "left": left} if made else None}
 
 
+ONE = "/surveys/{survey}"
+OPERATIONS = Operations()
+
+
+@OPERATIONS.add("GET", "/surveys", gives="Surveys")
 def surveys(call: Incoming) -> Response:
-    """Answer with the surveys that the caller may see."""
+    """List the surveys. Drafts are visible to owners only."""
     owner = call.who.person.role == "owner"
     seen = [one for one in call.state.store.surveys.all() if owner or one.state != "draft"]
     return reply([_facts(call, one) for one in seen])
 
 
+@OPERATIONS.add("POST", "/surveys", roles=OWNER, takes=Drafting, gives="Survey")
 def draft_survey(call: Incoming) -> Response:
-    """Write a new draft."""
+    """Create a draft, and return its problems."""
     draft = drafted(call.body(Drafting))
     entry = SurveyEntry(name=required_name(draft), document=json.dumps(draft.document))
     call.state.store.surveys.add(entry)
@@ -411,12 +417,23 @@ def draft_survey(call: Incoming) -> Response:
     return reply(_drafted(call, entry, draft), 201, headers)
 
 
+@OPERATIONS.add("POST", "/survey-check", roles=OWNER, takes=SurveyChecking, gives="SurveyCheck")
+def check_survey(call: Incoming) -> Response:
+    """Return the problems, the cost and the expected accuracy of a survey."""
+    said: SurveyChecking = call.body(SurveyChecking)
+    draft = drafted(said)
+    found = consequence(draft.examined(origin(call)), said.n)
+    return reply({"document": draft.document, **found})
+
+
+@OPERATIONS.add("GET", ONE, gives="Survey")
 def read_survey(call: Incoming) -> Response:
-    """Answer with a survey, as it is written."""
+    """Return a survey."""
     entry = entry_of(call)
     return reply(_drafted(call, entry, Draft(document=json.loads(entry.document))))
 
 
+@OPERATIONS.add("PUT", ONE, roles=OWNER, takes=Drafting, gives="Survey")
 def change_survey(call: Incoming) -> Response:
     """Update a draft."""
     entry, draft = entry_of(call), drafted(call.body(Drafting))
@@ -433,6 +450,7 @@ def _drafted(call: Incoming, entry: SurveyEntry, draft: Draft) -> dict[str, Any]
     return {**facts, "problems": wrongs(draft.examined(origin(call)))}
 
 
+@OPERATIONS.add("DELETE", ONE, roles=OWNER)
 def discard_survey(call: Incoming) -> Response:
     """Delete a draft."""
     entry = entry_of(call)
@@ -440,16 +458,9 @@ def discard_survey(call: Incoming) -> Response:
     return reply({"name": entry.name, "discarded": True})
 
 
-def check_survey(call: Incoming) -> Response:
-    """Answer with what is wrong with a survey, what it costs, and what people will tell."""
-    said: SurveyChecking = call.body(SurveyChecking)
-    draft = drafted(said)
-    found = consequence(draft.examined(origin(call)), said.n)
-    return reply({"document": draft.document, **found})
-
-
+@OPERATIONS.add("POST", f"{ONE}/open", roles=OWNER, takes=Opening, gives="Survey")
 def open_survey(call: Incoming) -> Response:
-    """Freeze a draft, and let people answer it."""
+    """Open a draft for answers. Tickets, if any, are returned only once."""
     entry = entry_of(call)
     said: Opening = call.body(Opening) if call.data else Opening()
     url = origin(call) if said.address is None else _origin(said.address)
@@ -477,13 +488,15 @@ def _origin(address: str) -> str:
     return url
 
 
+@OPERATIONS.add("POST", f"{ONE}/close", roles=OWNER, gives="Survey")
 def close_survey(call: Incoming) -> Response:
     """Close a survey permanently."""
     return reply(_facts(call, call.state.surveys.close(entry_of(call))))
 
 
+@OPERATIONS.add("GET", f"{ONE}/results", gives="SurveyResults")
 def survey_results(call: Incoming) -> Response:
-    """Answer with what the answers say so far."""
+    """Return the results of questions with at least 50 answers."""
     entry = entry_of(call)
     if entry.state == "draft":
         raise ParameterError("survey", "be open", "a draft", "Open it first.")
@@ -491,8 +504,9 @@ def survey_results(call: Incoming) -> Response:
         return reply(results(kept).to_dict())
 
 
+@OPERATIONS.add("GET", f"{ONE}/aggregator", roles=READERS, gives=BINARY)
 def survey_aggregator(call: Incoming) -> Response:
-    """Answer with a file of everything counted, which can be added to others."""
+    """Return all counts as an aggregate file."""
     entry = entry_of(call)
     if entry.state == "draft":
         raise ParameterError("survey", "be open", "a draft", "Open it first.")
@@ -502,82 +516,3 @@ def survey_aggregator(call: Incoming) -> Response:
         data = path.read_bytes()
     named = {"content-disposition": f'attachment; filename="{entry.name}.aggregator"'}
     return Response(data, 200, named, BINARY)
-
-
-ONE = "/surveys/{survey}"
-OPERATIONS = (
-    Operation(
-        method="GET",
-        path="/surveys",
-        does=surveys,
-        text="List the surveys. Drafts are visible to owners only.",
-        gives="Surveys",
-    ),
-    Operation(
-        method="POST",
-        path="/surveys",
-        does=draft_survey,
-        text="Create a draft, and return its problems.",
-        roles=OWNER,
-        takes=Drafting,
-        gives="Survey",
-    ),
-    Operation(
-        method="POST",
-        path="/survey-check",
-        does=check_survey,
-        text="Return the problems, the cost and the expected accuracy of a survey.",
-        roles=OWNER,
-        takes=SurveyChecking,
-        gives="SurveyCheck",
-    ),
-    Operation(method="GET", path=ONE, does=read_survey, text="Return a survey.", gives="Survey"),
-    Operation(
-        method="PUT",
-        path=ONE,
-        does=change_survey,
-        text="Update a draft.",
-        roles=OWNER,
-        takes=Drafting,
-        gives="Survey",
-    ),
-    Operation(
-        method="DELETE",
-        path=ONE,
-        does=discard_survey,
-        text="Delete a draft.",
-        roles=OWNER,
-    ),
-    Operation(
-        method="POST",
-        path=f"{ONE}/open",
-        does=open_survey,
-        text="Open a draft for answers. Tickets, if any, are returned only once.",
-        roles=OWNER,
-        takes=Opening,
-        gives="Survey",
-    ),
-    Operation(
-        method="POST",
-        path=f"{ONE}/close",
-        does=close_survey,
-        text="Close a survey permanently.",
-        roles=OWNER,
-        gives="Survey",
-    ),
-    Operation(
-        method="GET",
-        path=f"{ONE}/results",
-        does=survey_results,
-        text="Return the results of questions with at least 50 answers.",
-        gives="SurveyResults",
-    ),
-    Operation(
-        method="GET",
-        path=f"{ONE}/aggregator",
-        does=survey_aggregator,
-        text="Return all counts as an aggregate file.",
-        roles=READERS,
-        gives=BINARY,
-    ),
-)
