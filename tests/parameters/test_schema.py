@@ -14,7 +14,6 @@ from typer.main import get_command
 
 import sourdine as sd
 from sourdine.central import Describe, Statistic
-from sourdine.central.regression import COLUMN_BOUNDS
 from sourdine.central.sql import TABLES
 from sourdine.central.table import BOUNDS as TABLE_BOUNDS
 from sourdine.central.table import OF, STEPS
@@ -93,7 +92,6 @@ WRONG = [
     (GROUP_KEYS, [[], 5, [None], "known", {}, [[]], {"a": "b"}]),
     (OF, [3, [], {}, {"x": []}, {"x": ["modus"]}, {"x": "mean"}]),
     (TABLE_BOUNDS, [3, [0, 1], {}, {"x": 3}, {"x": [1]}]),
-    (COLUMN_BOUNDS, [3, [0, 1], {}, {"a": 3}, {"a": [1]}, "find"]),
     (NAMES, [3, "", [], [3], True, ["a", "a"]]),
     (STEPS, [3, [], {}, {"x": []}, {"x": "much"}]),
     (CATEGORIES, [[], 5, [[1]], "known"]),
