@@ -373,7 +373,7 @@ class Mean(Stratified, GaussianReady):
         if self.weights is not None or self.missing == "middle":
             name = "missing" if self.weights is None else "weights"
             raise ParameterError(name, "be omitted for method 'octaves'", "", hint, method=LEFT_OUT)
-        converters.unused(self.delta, "delta", "for method 'octaves', which needs none")
+        self.check_delta(self.method)
         converters.check_step(self.step, self.bounds)
         _ = self.octaves.table(0.0, self.epsilon).mechanism
 
@@ -510,7 +510,7 @@ class Mean(Stratified, GaussianReady):
     def caveats(self) -> tuple[str, ...]:
         missing = (
             "A missing value counts as the middle of the bounds."
-            if self.known
+            if self.known and self.method != "octaves"
             else "Missing values are excluded from the mean."
         )
         if self.method == "octaves":

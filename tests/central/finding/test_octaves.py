@@ -108,6 +108,27 @@ def test_values_far_away_are_believed_where_there_are_enough():
     assert left_out.value == pytest.approx(50, abs=0.1)
 
 
+@pytest.mark.parametrize("value", [0.0, 10.0])
+def test_noise_far_away_does_not_move_records_that_are_all_alike(value):
+    """Found by errors of up to 1e16: the fullest octave is anywhere, and holds only noise."""
+    for seed in range(20):
+        release = sd.mean(
+            [value] * 300, bounds="find", method="octaves", epsilon=1, source=SeededSource(seed)
+        )
+        assert release.value == pytest.approx(value, abs=1)
+    low, high = release.interval()
+    assert low <= release.value <= high
+    assert low < high
+
+
+def test_octaves_beside_a_full_centre_are_believed():
+    """A tenth of the records are spread over several octaves; none of these is full."""
+    x = np.concatenate((np.zeros(1800), np.random.default_rng(8).lognormal(8, 1, 200)))
+    for seed in range(10):
+        asked = {"bounds": "find", "method": "octaves", "source": SeededSource(seed)}
+        assert abs(sd.mean(x, epsilon=0.3, **asked).value - x.mean()) < x.mean() / 2
+
+
 def test_the_variance_is_bounded_from_above_by_an_eighth():
     x = np.sort(np.random.default_rng(2).normal(30, 5, 20_000))
     table = OctaveTable(centre=30.0, epsilon=Fraction(1))
@@ -134,6 +155,8 @@ def test_groups_and_persons():
     x = np.random.default_rng(6).lognormal(3, 1, 6000)
     data = {"x": x, "g": ["a", "b"] * 3000, "who": np.arange(6000) // 2}
     asked = {"column": "x", "bounds": "find", "method": "octaves"}
+    found = sd.mean(data, by="g", keys="unknown", epsilon=3, delta=1e-6, **asked)
+    assert set(found.value) == {"a", "b"}
     by = sd.mean(data, by="g", keys=["a", "b"], epsilon=2, **asked)
     assert set(by.value) == {"a", "b"}
     assert sd.Release.from_json(by.to_json()) == by
@@ -161,3 +184,11 @@ def test_what_does_not_go_with_it_is_refused(refused):
     plan = sd.plan.mean(bounds="find", n=10_000, method="octaves", epsilon=1)
     assert plan.units == "found widths"
     assert plan.error > 0
+
+
+def test_missing_values_are_said_to_be_left_out(relation):
+    x = [10.0] * 500 + [None] * 500
+    release = sd.mean(x, bounds="find", method="octaves", epsilon=5, relation=relation)
+    assert release.value == pytest.approx(10, abs=0.01)
+    assert "Missing values are excluded from the mean." in release.caveats
+    assert not any("middle" in caveat for caveat in release.caveats)

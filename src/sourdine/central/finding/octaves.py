@@ -175,7 +175,7 @@ class OctaveTable:
 
 BELIEVED, SLOPE, SEEN, SMALL = 5.0, 1.4, 3.0, 6
 """Thresholds in scales of the noise, and how many octaves below the largest are small."""
-NEXT = 3.0
+NEXT, FULL, WIDE, FULL_WIDE = 3.0, 16.0, 4, 23.0
 
 
 @dataclass(frozen=True)
@@ -203,9 +203,11 @@ class Believed:
     @cached_property
     def last(self) -> tuple[int, int]:
         """The last octave believed of each side; -1 for none."""
-        _, u, v = self.parts
+        at, u, v = self.parts
         n = (u + v) / self.table.scale
-        furthest, last = int(n.max(0).argmax()), [-1, -1]
+        wide = max(np.convolve(side, np.ones(WIDE)).max() for side in n)
+        hidden = n.max() < min(at / self.table.scale, FULL) and wide < FULL_WIDE
+        furthest, last = -1 if hidden else int(n.max(0).argmax()), [-1, -1]
         for octave, side in np.argwhere(n.T >= BELIEVED).tolist():
             if n[side, octave] >= BELIEVED + SLOPE * max(octave - furthest - 1, 0):
                 last[side], furthest = octave, max(furthest, octave)
@@ -255,6 +257,7 @@ class Believed:
     def noise(self, beta: float) -> float:
         r"""Return what the noise moves the mean by, with probability ``beta`` at most.
 
+        Where no octave is believed the records are taken to be at the centre, below the first.
         At the true distance d the line :math:`\sum \pm CU - dN` is noise with weights a; by
         Chernoff it passes t with probability :math:`2 e^{-\lambda t} / \prod(1 - \lambda^2 a^2)`.
         """
@@ -265,7 +268,7 @@ class Believed:
         )
         a = a[a > 0]
         if not len(a):
-            return 0.0
+            return float(self.table.tops[0]) / 2
         rates = np.linspace(0.02, 0.98, 49)[:, None] / a.max()
         ends = (log(2 / beta) - np.log1p(-((rates * a) ** 2)).sum(1)) / rates[:, 0]
         return float(ends.min()) * self.table.scale / self.count
