@@ -9,7 +9,8 @@ The rank error of a released tick is the distance of qn from the ranks of its ce
 number of records below the cell and the number up to it. Epsilon is the total of a call. The peers
 release one quantile a call, so they make m calls with an m-th of epsilon each: OpenDP
 ``make_private_quantile`` over 1000 evenly spaced candidates, diffprivlib ``tools.quantile``.
-A call that takes seconds (diffprivlib on a million records) is made only once.
+A call that takes seconds (diffprivlib on a million records) is made only once. Differences of a few
+percent, and lower bounds for every mechanism, are measured by ``benchmarks/quantile_bounds.py``.
 """
 
 from __future__ import annotations

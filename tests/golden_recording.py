@@ -23,6 +23,7 @@ import numpy as np
 import sourdine as sd
 from sourdine.local.table.columns import CATEGORICAL, NUMERIC
 from sourdine.noise.laplace import LaplaceBits
+from sourdine.noise.source import ReadAhead
 from sourdine.questions import STATISTICS
 from typed_questions import BASE, FIXED, FOUND, GROUPS, UNKNOWN, Asked
 from typed_questions import QUESTIONS as TYPED
@@ -56,11 +57,13 @@ def fixed_randomness(name: str) -> Iterator[None]:
     seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
     stream = sd.noise.SeededSource(seed)
     cls.bytes = lambda _, count, /: stream.bytes(count)  # type: ignore[method-assign]
+    block, ReadAhead.BLOCK = ReadAhead.BLOCK, 0
     LaplaceBits._next = lambda bits: bits.word(sd.noise.SYSTEM)  # type: ignore[method-assign]
     try:
         yield
     finally:
         cls.bytes = real  # type: ignore[method-assign]
+        ReadAhead.BLOCK = block
         LaplaceBits._next = ahead  # type: ignore[method-assign]
 
 

@@ -22,8 +22,9 @@ NUMBERS = (0, 1, -1, 5, 9.5, 10, 3.25, 1e9, -1e9, float("nan"), float("inf"), fl
 ODD = (*NUMBERS, "7", "text", "", True, 2**70)
 GRIDS = ({"bounds": (0, 10), "step": 1}, {"bounds": (0, 10)}, {"bounds": (-3, 9), "step": 0.5},
          {"bounds": (100, 101)})  # fmt: skip
-METHODS = ("auto", "joint", "exponential", "recursive", "inverse_sensitivity", "histogram", "tree",
-           "jointexp", "laplace", "piecewise_laplace", "hybrid", "levels", "anchors")  # fmt: skip
+METHODS = ("auto", "joint", "nearest", "exponential", "recursive", "inverse_sensitivity",
+           "histogram", "tree", "jointexp", "laplace", "piecewise_laplace", "hybrid", "levels",
+           "anchors")  # fmt: skip
 
 
 def statistic(rng):

@@ -25,6 +25,25 @@ def test_system_source_draws_long_requests_in_parts(monkeypatch):
     assert asked == [10, 10, 5]
 
 
+def test_what_is_read_ahead_is_given_once(monkeypatch):
+    stream, told = SeededSource(1), []
+
+    def block(_, count):
+        told.append(stream.bytes(count))
+        return told[-1]
+
+    monkeypatch.setattr(source_module.SystemSource, "bytes", block)
+    ahead = source_module.for_one_draw(SYSTEM)
+    given = [ahead.bytes(n) for n in (1, 500, 8, 600, 2000, 424)]
+    assert ahead.private
+    assert list(map(len, told)) == [1024, 1024, 2000]
+    assert b"".join(given[:3]) == told[0][:509]
+    assert given[3] + given[5] == told[1]
+    assert given[4] == told[2]
+    assert source_module.for_one_draw(SYSTEM) is not ahead
+    assert source_module.for_one_draw(stream) is stream
+
+
 def test_keyed_source_repeats_itself_and_gives_every_call_its_own_bytes():
     one, other = (source_module.KeyedSource(bytes(32)) for _ in range(2))
     drawn = [one.bytes(16) for _ in range(50)]

@@ -7,7 +7,7 @@ import os
 from functools import lru_cache
 from hashlib import sha256, shake_256
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 #
 # `SYSTEM` is the cryptographic generator of OpenSSL, seeded by the operating system: its state
 # is kept in the library, one per thread, and is seeded again after a fork. The only random state in
-# Python is noise that `LaplaceBits` has drawn ahead, and a fork drops it. `SeededSource` is
-# reproducible and gives no privacy: it is for experiments and tests.
+# Python is noise that `LaplaceBits` has drawn ahead, which a fork drops, and the block that
+# `ReadAhead` holds during one draw. `SeededSource` is reproducible and gives no privacy: it is for
+# experiments and tests.
 
 
 try:
@@ -110,6 +111,36 @@ class SeededSource:
 
 SYSTEM = SystemSource()
 """The default source of every sampler."""
+
+
+class ReadAhead:
+    """Bytes of `SYSTEM` for the many short requests of one draw: each would cost a call.
+
+    It is made for one draw and forgotten with it, so that a fork or another thread never has the
+    same bytes.
+    """
+
+    __slots__ = ("_at", "_block")
+    BLOCK: ClassVar[int] = 1024
+    private = True
+
+    def __init__(self) -> None:
+        self._block, self._at = b"", 0
+
+    def bytes(self, count: int, /) -> Bytes:
+        """Return ``count`` independent uniform bytes."""
+        if count > self.BLOCK:
+            return SYSTEM.bytes(count)
+        start, end = self._at, self._at + count
+        if end > len(self._block):
+            self._block, start, end = SYSTEM.bytes(self.BLOCK), 0, count
+        self._at = end
+        return self._block[start:end]
+
+
+def for_one_draw(source: Source) -> Source:
+    """Return a source of the same kind for one draw of many short requests."""
+    return ReadAhead() if source is SYSTEM else source
 
 
 def draw(source: Source, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:

@@ -161,6 +161,20 @@ def test_the_nearest_total_is_the_definition(x, epsilon):
     assert found == pytest.approx(weights / weights.sum(), rel=1e-9)
 
 
+@pytest.mark.parametrize("h", [1, 3, 7])
+def test_one_total_is_the_nearest(h):
+    """The first of the least distances, looked for among all totals that are not far away."""
+    rng, lattice = np.random.default_rng(h), FreeTotal((Fraction(1, 5), Fraction(1, 2)), h)
+    for _ in range(60):
+        n = int(rng.integers(0, 40))
+        ranks = sorted(rng.integers(0, n + 1, 2).tolist())
+        targets = np.diff(lattice.targets(n, range(100)).T, axis=1, prepend=0)
+        distances = np.abs(np.diff([0, *ranks, n]) - targets).sum(axis=1)
+        nearest = [k for k in range(30) if lattice.is_nearest(k, n, ranks)]
+        first = int(distances.argmin())
+        assert nearest == ([first] if first < 30 else [])
+
+
 def test_the_nearest_total_errs_less():
     """In theory, where records lie densely; the mean error of quartiles is 11% less."""
     for m, most in ((2, 0.93), (3, 0.95), (9, 1.0)):
@@ -247,6 +261,19 @@ def test_long_draws_follow_the_law(name, monkeypatch):
     monkeypatch.setattr(joint, "Chain", LongChain)
     x, lattice, c = CASES[name]
     assert follow(Points.of(x, 6), lattice, c, 2_000) >= ALPHA
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("patience", [1, 100])
+def test_draws_by_the_nearest_total_follow_the_law(patience, monkeypatch):
+    """By both chains; draws by all totals do not follow it."""
+    monkeypatch.setattr(joint, "PATIENCE", patience)
+    made = JointNearest(epsilon=2, q=[0.3, 0.6], cells=4)
+    x = made.read([0] * 5 + [2, 2, 3])
+    law = made.law(x)
+    assert p_value(made.simulate(x, 2500, source=SeededSource(1)), law) >= ALPHA
+    monkeypatch.setattr(joint.NearestSampler, "wanted", lambda *_: True)
+    assert p_value(made.simulate(x, 2500, source=SeededSource(1)), law) < ALPHA
 
 
 @pytest.mark.slow

@@ -25,7 +25,7 @@ from sourdine.exact import integer, rational
 from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.mechanism import CURRENT, Mechanism
 from sourdine.noise import SYSTEM
-from sourdine.noise.source import remembered
+from sourdine.noise.source import for_one_draw, remembered
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 from sourdine.results.release import Release
 
@@ -412,7 +412,7 @@ class QuantileMechanism(Mechanism[Points]):
 
     def draw_once(self, x: Points, source: Source) -> Drawn:
         """Draw everything once, or replay it, where what is published is not needed."""
-        tape = CURRENT.get()
+        tape, source = CURRENT.get(), for_one_draw(source)
         if tape is None:
             return self.one(x, source)
         drawn: Drawn = tape.answer(self, x, lambda: self.one(x, source))

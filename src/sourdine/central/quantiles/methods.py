@@ -99,12 +99,12 @@ def steps_for(n: int) -> int:
     return min(floor(1.5 * size / log(size)), MOST_STEPS)
 
 
-def needs_count(method: str, m: int) -> bool:
+def needs_count(method: str, m: int, *, total: bool) -> bool:
     """Return whether the choice gains from knowing about how many records there are.
 
-    Where no total is drawn with the quantiles, intervals that are not paid for need a count, too.
+    Where no ``total`` is drawn with the quantiles, their intervals need a count, too.
     """
-    return method == "anchors" or (method == "auto" and m > 1)
+    return method == "anchors" or (method == "auto" and m > (3 if total else 1))
 
 
 def count_share(m: int) -> Fraction:

@@ -357,7 +357,8 @@ class Quantiles(WeightedRanks, GaussianReady):
     @cached_property
     def counts(self) -> bool:
         """Whether part of epsilon pays for a count: what n says is for planning alone."""
-        needed = needs_count(self.method, len(self.orders))
+        bracketed = self.level is not None and not self.substitutes
+        needed = needs_count(self.method, len(self.orders), total=bracketed)
         if self.n is None:
             return needed or self.curved or self.population
         return needed and self.level is None and self._named(self._about) not in TELL_TOTALS
