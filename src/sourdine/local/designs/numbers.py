@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING
@@ -30,6 +29,8 @@ from sourdine.local.numeric.sliding import CHUNK, SlidingWindow, UnbiasedReport,
 from sourdine.mechanisms.mechanism import Specimen, read_last, register, settle
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.exact import Number
@@ -273,7 +274,7 @@ register(
         name="number.design",
         also=("density.design",),
         make=lambda epsilon: DesignedReport(
-            epsilon=epsilon, last=12, channel=written(*nearest(5, Fraction(epsilon), NUMBERS))
+            epsilon=epsilon, last=12, channel=written(*nearest(5, read_epsilon(epsilon), NUMBERS))
         ),
         inputs=tuple(range(13)),
         tight=True,
