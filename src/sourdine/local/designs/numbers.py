@@ -98,7 +98,6 @@ class DesignedReport(UnbiasedReport):
                 "Use designed(epsilon, last), or omit it.",
             )
         k, subsets, lows = found
-        own = {"categories": k, "question": "distribution", "subsets": subsets, "lows": lows}
         rest = matrix(subsets, lows, epsilon, k)[-1]
         if not 0 < int(rest.min()) <= int(rest.max()) <= UNIT >> MOST_REST:
             raise ParameterError(
@@ -108,7 +107,9 @@ class DesignedReport(UnbiasedReport):
                 "Omit {channel} for the known design.",
                 channel=LEFT_OUT,
             )
-        design = Design(epsilon=epsilon, **own)
+        design = Design(
+            epsilon=epsilon, categories=k, question="distribution", subsets=subsets, lows=lows
+        )
         settle(self, epsilon=epsilon, last=last, design=design, guarantee=design.guarantee)
 
     @property
@@ -147,7 +148,7 @@ class DesignedReport(UnbiasedReport):
         They are the best for evenly spread answers, to three digits of their weights. No two
         outputs have the same, so a table may show them.
         """
-        return _estimates(self)[np.asarray(reports)]
+        return np.asarray(_estimates(self)[np.asarray(reports)])
 
     def variance(self, x: ArrayLike) -> Floats:
         """Return the variance of `estimates` for a tick, rounding included."""
