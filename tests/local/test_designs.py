@@ -28,6 +28,7 @@ from sourdine.local.designs.channels import (
 from sourdine.local.designs.design import Design, DesignEstimate, monotone, value_of, workload
 from sourdine.local.designs.numbers import DesignedReport, best, designed
 from sourdine.local.designs.solver import Solution, Workload, bound, every_subset, solve
+from sourdine.local.estimators.distribution import SmoothFit
 from sourdine.local.estimators.means import mean
 from sourdine.local.numeric.sliding import square_wave
 from sourdine.noise import SeededSource
@@ -352,6 +353,24 @@ def test_a_schema_holds_its_channels():
         local.Schema(age=column, epsilon=2)
     with pytest.raises(ParameterError, match="channel must be omitted"):
         local.Number(0, 120, step=1, channel=other)
+
+
+def test_frequencies_are_as_smooth_as_the_reports_say():
+    """Even answers are found even; a step is found where the reports show one."""
+    report, rng = designed(2, 31), np.random.default_rng(1)
+    rows = report.rows()
+    fit = SmoothFit(rows.T)
+    step = np.where(np.arange(32) < 8, 0.1, 0.2 / 24)
+    for truth, most in [(np.full(32, 1 / 32), 0.004), (step, 0.02)]:
+        tally = rng.multinomial(200_000, truth @ rows)
+        found, precision = fit.best(tally)
+        assert np.abs(np.cumsum(found - truth)).max() < most
+        assert np.allclose(fit.again(tally, precision), found, atol=1e-4)
+        assert found.sum() == pytest.approx(1)
+    rough = fit.best(rng.multinomial(200_000, step @ rows))[1]
+    assert rough[0] < fit.best(rng.multinomial(200_000, rows.mean(axis=0)))[1][0]
+    for counts in (np.zeros(report.codes), np.eye(report.codes)[3] * 1e6, np.ones(report.codes)):
+        assert np.isfinite(fit.best(counts)[0]).all()
 
 
 def test_estimates_of_designed_numbers_are_read_again():

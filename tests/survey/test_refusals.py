@@ -35,6 +35,9 @@ SAMPLE = form_for_device(Schema(age=AGE, vote=VOTE, epsilon=2, method="sample"))
 ROUGH = form_for_device(Schema(cut=CUT, epsilon=1))
 PLAIN = form_for_device(Schema(few=Number(0, 2, 1, method="design"), epsilon=1))
 DESIGN = PLAIN["columns"][0]["channel"]
+TWO = form_for_device(Schema(few=Number(0, 9, 1, method="design"), epsilon=1))["columns"][0][
+    "channel"
+]
 LEVEL = Fraction(ROUGH["columns"][0]["level"])
 LIES = {
     "a larger share": (changed(SPLIT, ("columns", 1, "epsilon"), "1000001/1000000"), COSTS_MORE),
@@ -61,13 +64,11 @@ LIES = {
                        "a column costs more than the form says"),
     "the level of redrawing": (changed(ROUGH, ("columns", 0, "level"), "1"),
                                "a column costs more than the form says"),
-    "a design of a smaller epsilon": (changed(PLAIN, ("columns", 0, "epsilon"), "9/10"),
-                                      "a column costs more than the form says"),
     "heavier outputs": (changed(PLAIN, ("columns", 0, "channel"), DESIGN + " 1:ffffff"),
                         "a column costs more than the form says"),
     "an output of all nodes": (changed(PLAIN, ("columns", 0, "channel"), DESIGN + " 7:1"),
                                "a design of the form cannot be read"),
-    "too many nodes": (changed(PLAIN, ("columns", 0, "channel"), "4" + DESIGN[1:]), OUT_OF_RANGE),
+    "too many nodes": (changed(PLAIN, ("columns", 0, "channel"), TWO), OUT_OF_RANGE),
     "a level that cannot be told": (
         changed(changed(ROUGH, ("columns", 0, "level"), "1"), ("columns", 0, "reach"), 1),
         "a chance of the form cannot be told from another"),

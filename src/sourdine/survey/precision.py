@@ -11,6 +11,7 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.exact import given, integer, probability
 from sourdine.local import Aggregator, Choices, Number, Schema
+from sourdine.local.designs.numbers import DesignedReport
 from sourdine.local.reports.aggregator import influence
 from sourdine.local.reports.sources import form_of
 from sourdine.local.rounds.respondent import Panel
@@ -230,6 +231,10 @@ def _moved(found: Estimates, name: str) -> float:
         return float(one.mean(name).value)
 
     places = np.unique(np.linspace(0, mechanism.cells - 1, TRIED).astype(np.int64))
+    answer: Any = found.schema.parts("report")[name].answer
+    if isinstance(answer, DesignedReport):  # its outputs are in no order
+        scores = answer.estimates(np.arange(answer.codes))
+        places = np.array([scores.argmin(), scores.argmax()])
     kept = honest * (1 - fakes / reports)
     moves = []
     for place in places:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from fractions import Fraction
 from functools import lru_cache
 from math import fsum
 from typing import TYPE_CHECKING
@@ -30,6 +29,8 @@ from sourdine.local.numeric.sliding import CHUNK, SlidingWindow, UnbiasedReport,
 from sourdine.mechanisms.mechanism import Specimen, read_last, register, settle
 
 if TYPE_CHECKING:
+    from fractions import Fraction
+
     from numpy.typing import ArrayLike, NDArray
 
     from sourdine.exact import Number
@@ -97,7 +98,6 @@ class DesignedReport(UnbiasedReport):
                 "Use designed(epsilon, last), or omit it.",
             )
         k, subsets, lows = found
-        own = {"categories": k, "question": "distribution", "subsets": subsets, "lows": lows}
         rest = matrix(subsets, lows, epsilon, k)[-1]
         if not 0 < int(rest.min()) <= int(rest.max()) <= UNIT >> MOST_REST:
             raise ParameterError(
@@ -107,7 +107,9 @@ class DesignedReport(UnbiasedReport):
                 "Omit {channel} for the known design.",
                 channel=LEFT_OUT,
             )
-        design = Design(epsilon=epsilon, **own)
+        design = Design(
+            epsilon=epsilon, categories=k, question="distribution", subsets=subsets, lows=lows
+        )
         settle(self, epsilon=epsilon, last=last, design=design, guarantee=design.guarantee)
 
     @property
@@ -146,7 +148,7 @@ class DesignedReport(UnbiasedReport):
         They are the best for evenly spread answers, to three digits of their weights. No two
         outputs have the same, so a table may show them.
         """
-        return _estimates(self)[np.asarray(reports)]
+        return np.asarray(_estimates(self)[np.asarray(reports)])
 
     def variance(self, x: ArrayLike) -> Floats:
         """Return the variance of `estimates` for a tick, rounding included."""
@@ -273,7 +275,7 @@ register(
         name="number.design",
         also=("density.design",),
         make=lambda epsilon: DesignedReport(
-            epsilon=epsilon, last=12, channel=written(*nearest(5, Fraction(epsilon), NUMBERS))
+            epsilon=epsilon, last=12, channel=written(*nearest(5, read_epsilon(epsilon), NUMBERS))
         ),
         inputs=tuple(range(13)),
         tight=True,

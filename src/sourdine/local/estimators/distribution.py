@@ -244,12 +244,12 @@ class SmoothFit:
         [0.7, 0.3]
         """
         c, cells = np.asarray(counts, np.float64), self._cells
-        j = np.arange(1, min(WAVES, cells - 1) + 1)
-        most, chosen = -np.inf, (np.full(cells, 1 / cells), 1.0 * j)
+        j = np.arange(1.0, min(WAVES, cells - 1) + 1)
+        most, chosen = -np.inf, (np.full(cells, 1 / cells), j)
         for slope in SLOPES if c.sum() else ():
             theta, highest = np.zeros(len(j)), -np.inf
             for scale in SCALES:
-                precision = (j**slope / scale) ** 2
+                precision: Floats = np.asarray((j**slope / scale) ** 2, np.float64)
                 theta, f, evidence = self._fitted(c, precision, theta)
                 if evidence > most:
                     most, chosen = evidence, (f, precision)
@@ -265,7 +265,7 @@ class SmoothFit:
 
     @property
     def _cells(self) -> int:
-        return (self.matrix if self.between is None else self.between).shape[1]
+        return len((self.matrix if self.between is None else self.between).T)
 
     def _reported(self, f: Floats) -> Floats:
         return np.asarray(self.matrix @ (f if self.between is None else self.between @ f))

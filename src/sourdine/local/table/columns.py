@@ -275,7 +275,11 @@ class Number(Attribute):
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:
         """Return the mechanism of ``method``; for both uses the same."""
         del use
-        own = {"method": self.method or NUMERIC[0], "last": self.grid.last, "channel": self.channel}
+        own: dict[str, Any] = {
+            "method": self.method or NUMERIC[0],
+            "last": self.grid.last,
+            "channel": self.channel,
+        }
         if self.missing:
             return paid_flag(report, epsilon=epsilon, **own)
         return AnyAnswer(answer=report(epsilon=epsilon, **own))
