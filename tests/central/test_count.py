@@ -11,6 +11,8 @@ from scipy.special import gammaincc
 from sourdine import count
 from sourdine.audit import worst_case
 from sourdine.central import Count
+from sourdine.frames import Frame
+from sourdine.frames.memory import Memory
 from sourdine.noise import SeededSource
 
 
@@ -95,3 +97,13 @@ def test_single_counts_follow_the_law_that_is_charged():
     distance = float((((sizes - 5000 * chances) ** 2) / (5000 * chances)).sum())
     assert gammaincc(5 / 2, distance / 2) > 1e-3
     assert abs(np.sign(off).sum()) < 4 * np.count_nonzero(off) ** 0.5
+
+
+def test_only_data_that_were_opened_before_are_read_afresh(monkeypatch):
+    """An open frame may hold answers to an earlier question."""
+    seen = []
+    monkeypatch.setattr(Memory, "afresh", lambda rows: seen.append(rows) or rows)
+    frame = Frame([1, 2, 3])
+    for data, times in ((frame, 1), (frame.engine, 2), ([1, 2, 3], 2)):
+        Count(epsilon=1).release(data)
+        assert len(seen) == times
