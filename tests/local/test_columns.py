@@ -179,7 +179,7 @@ def test_decimals_follow_the_grid():
             lambda: Choice("a\rb", "c"),
             "categories must be strings without carriage returns and NUL",
         ),
-        (lambda: Choice("a", "b", missing="b"), "categories must differ"),
+        (lambda: Choice("a", "b", missing="b"), "missing must differ from the categories"),
         (lambda: Choice("a", "b", missing=3), "missing must be True or the name"),
         (lambda: Choice("a", None), "categories must be strings"),
         (lambda: Flag(missing="x"), "missing must be True or False"),
