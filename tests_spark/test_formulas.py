@@ -90,19 +90,19 @@ def counted(derived, texts):
     return found
 
 
-@pytest.mark.parametrize("ansi", ["true", "false"])
-def test_every_step_that_spark_computes_agrees(frame, spark, ansi):
+@pytest.mark.parametrize(
+    ("session", "ansi"), [("classic", "true"), ("classic", "false"), ("connect", "true")]
+)
+def test_every_step_that_spark_computes_agrees(sparks, as_spark, settings, session, ansi):
     """Where Spark raises errors of arithmetic, and where it does not."""
-    rows, before = hostile().to_pylist(), spark.conf.get("spark.sql.ansi.enabled")
+    spark, rows = getattr(sparks, session), hostile().to_pylist()
+    frame = Frame(as_spark(spark, hostile()))
     asked = {text: read(frame.engine, text) for text in OF_SPARK}
     assert all(asked.values())
     assert [text for text, tree in asked.items() if not of_spark(frame.engine, tree)] == []
-    spark.conf.set("spark.sql.ansi.enabled", ansi)
-    try:
-        derived = frame.derived(None, *(("column", text) for text in asked)).computed()
-        found = dict(zip(asked, counted(derived, list(asked)), strict=True))
-    finally:
-        spark.conf.set("spark.sql.ansi.enabled", before)
+    settings(spark, {"spark.sql.ansi.enabled": ansi})
+    derived = frame.derived(None, *(("column", text) for text in asked)).computed()
+    found = dict(zip(asked, counted(derived, list(asked)), strict=True))
     for text, tree in asked.items():
         assert found[text] == Counter(expected(tree, row) for row in rows), text
 

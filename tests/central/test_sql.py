@@ -260,3 +260,20 @@ def test_public_tables_are_joined(tmp_path):
     ):
         assert [row["part"] for row in r.rows()] == ["south", "west"]
         assert all(abs(row["n"] - N / 2) < 20 for row in r.rows())
+
+
+def test_bounds_of_correlations_are_found_too():
+    """Each column has its share, as the second of two also; the parts add up to epsilon."""
+    data = {"a": list(range(100)) * 20, "b": list(range(0, 200, 2)) * 20}
+    statement = "SELECT CORR(a, b) AS r, AVG(a) AS m, COUNT(*) AS n FROM t"
+    release = sd.sql(statement, t=data, bounds="find", epsilon=2)
+    spent = {part: float(x) for part, x in release.drawn["spent"].items()}
+    assert list(spent) == ["bounds of a", "bounds of b", "sql"]
+    assert sum(spent.values()) == pytest.approx(2)
+    assert spent["bounds of a"] > 1.5 * spent["bounds of b"]
+    ((row),) = release.rows()
+    assert row["r"] == pytest.approx(1, abs=0.1)
+    assert row["m"] == pytest.approx(49.5, abs=3)
+    charts = release.answer.mechanism.charts(release.answer)
+    assert [chart.x.names for chart in charts.values()] == [["r"], ["m"], ["n"]]
+    assert "Missing values are excluded, but all records are counted." in " ".join(release.caveats)
