@@ -183,7 +183,7 @@ def main() -> int:
             "-" if some.asked is None else f"{some.asked:g}", f"{least:.2f}",
             f"{now.mean() / least:.1f}",
         ))  # fmt: skip
-    heads = ("quantiles", "before", "now", "ratio", "wanted", "no mechanism below", "now over it")
+    heads = ("quantiles", "before", "now", "ratio", "target", "no mechanism below", "now over it")
     table = Table(*heads, title="Average rank error, epsilon 1, add/remove")
     for row in rows:
         table.add_row(*row)

@@ -375,17 +375,21 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
 
     def span(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return upper bounds on the mass of the ranks from ``low`` to ``high``, both included."""
-        left, right = np.clip(low, 0, self.n), np.clip(high + 1, 0, self.n + 1)
+        left = np.minimum(np.maximum(low, 0), self.n)
+        right = np.minimum(np.maximum(high + 1, 0), self.n + 1)
+        # record number r (from 1) lies at or after the last outline tick with fewer than r below
         if self._outline is None:
             window = self.windows[0]
             if not self.whole or len(window.ticks) == 0:
                 return np.full(len(low), float(self.cells))
-            ticks, below = window.ticks, window.ends - window.counts
+            # Below an atom are as many as up to the one before it: nothing to add up for all.
+            ticks, ends = window.ticks, window.ends[:-1]
+            i = ends.searchsorted(left, side="left") - (left <= window.start)
+            j = ends.searchsorted(right, side="left") + (right > window.start)
         else:
             ticks, below = self._outline
-        # record number r (from 1) lies at or after the last outline tick with fewer than r below
-        i = below.searchsorted(left, side="left") - 1
-        j = below.searchsorted(right, side="left")
+            i = below.searchsorted(left, side="left") - 1
+            j = below.searchsorted(right, side="left")
         at_left = np.where((left < 1) | (i < 0), 0, np.maximum(ticks[i] - self._blur, 0))
         inside = (right <= self.n) & (j < len(ticks))
         right_tick = ticks[np.minimum(j, len(ticks) - 1)] + self._blur

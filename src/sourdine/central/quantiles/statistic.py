@@ -15,6 +15,7 @@ from attrs import field, frozen
 
 from sourdine.central.intervals import each
 from sourdine.central.quantiles.algorithm import (
+    FEW,
     demand_floats,
     is_one,
     prefetch,
@@ -516,9 +517,9 @@ class Quantiles(WeightedRanks, GaussianReady):
         if self.level is not None:
             said.append("Part of epsilon is spent on the intervals, which hold for any data.")
         if self.counts:
-            said.append(
-                "Part of epsilon is spent on a count of the records, which selects the method."
-            )
+            few = self.level is None and len(self.orders) <= FEW
+            use = "on which bounds of the ranks rest" if few else "which selects the method"
+            said.append(f"Part of epsilon is spent on a count of the records, {use}.")
         if self.population:
             said.append(INDEPENDENT)
         return (*said, *self.weighing, *self.person)
