@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tomllib
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from importlib.resources import files
@@ -33,6 +34,10 @@ from sourdine.local.estimators.means import mean
 from sourdine.local.numeric.sliding import square_wave
 from sourdine.noise import SeededSource
 from sourdine.results.release import Release
+from sourdine.survey import Survey
+from sourdine.survey.document import SKELETON
+from sourdine.survey.form import form_for_device
+from sourdine.survey.page import page
 
 QUESTIONS = ("distribution", "shares", "mean")
 
@@ -353,6 +358,22 @@ def test_a_schema_holds_its_channels():
         local.Schema(age=column, epsilon=2)
     with pytest.raises(ParameterError, match="channel must be omitted"):
         local.Number(0, 120, step=1, channel=other)
+
+
+def test_a_channel_travels_with_a_survey():
+    facts = tomllib.loads(SKELETON)
+    facts["questions"]["minutes"]["method"] = "auto"
+    survey = Survey.from_facts(facts)
+    (part,) = [c for c in form_for_device(survey.schema)["columns"] if c["name"] == "minutes"]
+    column = survey.schema.columns["minutes"]
+    assert part["method"] == "design"
+    assert part["channel"] == column.channel
+    assert column.channel.encode() in page(survey)
+    again = Survey.from_facts(survey.facts())
+    assert again.fingerprint == survey.fingerprint
+    assert again.schema.columns["minutes"].channel == column.channel
+    plain = Survey.from_facts(tomllib.loads(SKELETON))
+    assert plain.schema.columns["minutes"].facts().keys().isdisjoint({"method", "channel"})
 
 
 def test_frequencies_are_as_smooth_as_the_reports_say():

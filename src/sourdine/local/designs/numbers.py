@@ -207,7 +207,7 @@ def best(epsilon: Fraction, last: int) -> DesignedReport | SlidingWindow:
     >>> print(best(Fraction(1), 120).design)
     Design(distribution, epsilon=1, categories=48, outputs=1181)
     >>> print(best(Fraction(1, 30), 120))
-    SlidingWindow(epsilon=1/30, last=120, slide=120, width=121)
+    SlidingWindow(epsilon=1/30, last=120, slide=120, width=119)
     """
     window = square_wave(epsilon, last)
     if not LEAST_EPSILON <= epsilon <= MOST_EPSILON:
