@@ -559,9 +559,9 @@ def design(
     -----
     Best means: among all channels with an unbiased linear estimate, the least sum of variances
     over the rows for answers that are spread evenly, up to the gap of the certificate: 1% up to 16
-    categories, by ``test_the_table_is_near_the_bound``. Distribution functions of 2 to 16, 20, 24, 32, 48 and
-    64 categories are known for epsilon .25, .5, 1, 2, 3 and 4; others are computed: less than a
-    second for 10 categories, a few for 16 to 30, half a minute for 100.
+    categories, by ``test_the_table_is_near_the_bound``. Distribution functions of 2 to 16, 20,
+    24, 32, 48 and 64 categories are known for epsilon .25, .5, 1, 2, 3 and 4; others are computed:
+    less than a second for 10 categories, a few for 16 to 30, half a minute for 100.
 
     Examples
     --------
