@@ -298,7 +298,7 @@ def main() -> None:
     elif given.what == "draws":
         draws(given.runs, given.people)
     elif given.what == "picture":
-        picture(HERE.parent / "docs" / "images" / "designs.png", given.sizes or [8, 16, 32])
+        picture(HERE.parent / "docs" / "images" / "designs.png", given.sizes or [8, 16, 32, 64])
     else:
         {"make": make, "collect": collect}[given.what](given.folder)
 

@@ -9,6 +9,7 @@ import pytest
 
 from sourdine.errors import ParameterError
 from sourdine.local import Choice, Number, Schema
+from sourdine.local.designs.numbers import designed
 from sourdine.survey.form import form_for_device
 
 AGE = Number(0, 120, 1, missing=True)
@@ -35,6 +36,7 @@ SAMPLE = form_for_device(Schema(age=AGE, vote=VOTE, epsilon=2, method="sample"))
 ROUGH = form_for_device(Schema(cut=CUT, epsilon=1))
 PLAIN = form_for_device(Schema(few=Number(0, 2, 1, method="design"), epsilon=1))
 DESIGN = PLAIN["columns"][0]["channel"]
+LEFT = int(designed(1, 2).design.weights[-1].min())
 TWO = form_for_device(Schema(few=Number(0, 9, 1, method="design"), epsilon=1))["columns"][0][
     "channel"
 ]
@@ -66,6 +68,9 @@ LIES = {
                                "a column costs more than the form says"),
     "heavier outputs": (changed(PLAIN, ("columns", 0, "channel"), DESIGN + " 1:ffffff"),
                         "a column costs more than the form says"),
+    "an uneven rest": (changed(PLAIN, ("columns", 0, "channel"),
+                               f"{DESIGN} 2:{int(0.32 * LEFT) >> 8:x}"),
+                       "a column costs more than the form says"),
     "an output of all nodes": (changed(PLAIN, ("columns", 0, "channel"), DESIGN + " 7:1"),
                                "a design of the form cannot be read"),
     "too many nodes": (changed(PLAIN, ("columns", 0, "channel"), TWO), OUT_OF_RANGE),

@@ -199,7 +199,7 @@ def nearest(
     --------
     >>> k, subsets, lows = nearest(9, Fraction(3, 2))
     >>> k, len(subsets), fault(matrix(subsets, lows, Fraction(3, 2), k), Fraction(3, 2))
-    (9, 86, None)
+    (9, 44, None)
     """
     held = known(table)
     spans = sorted({at for _, at in held})

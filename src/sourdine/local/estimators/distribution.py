@@ -241,7 +241,7 @@ class SmoothFit:
         --------
         >>> fit = SmoothFit(np.array([[0.75, 0.25], [0.25, 0.75]]))
         >>> fit.best([600, 400])[0].round(2).tolist()
-        [0.7, 0.3]
+        [0.69, 0.31]
         """
         c, cells = np.asarray(counts, np.float64), self._cells
         j = np.arange(1.0, min(WAVES, cells - 1) + 1)
