@@ -251,8 +251,9 @@ def local() -> dict[str, Callable[[], Any]]:  # noqa: C901, PLR0915 - small call
     for method in ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois", "design"):
         calls[f"density by {method}"] = lambda m=method: density(m)
     for missing in (False, True):
-        column = Number(0, 50, 1, method="design", missing=missing)
-        calls[f"Number design {missing}"] = lambda c=column: one("Number", c)
+        calls[f"Number design {missing}"] = lambda m=missing: one(
+            "Number", Number(0, 50, 1, method="design", missing=m)
+        )
     return calls
 
 

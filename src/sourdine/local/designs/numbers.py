@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from sourdine import noise
-from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.errors import ParameterError
 from sourdine.exact import given
 from sourdine.laws import Law
 from sourdine.local.designs.channels import (
@@ -104,8 +104,7 @@ class DesignedReport(UnbiasedReport):
                 "channel",
                 f"be made for epsilon {float(epsilon):g}",
                 "the text of another design",
-                "Omit {channel} for the known design.",
-                channel=LEFT_OUT,
+                "Use designed(epsilon, last); in a schema, omit it.",
             )
         design = Design(
             epsilon=epsilon, categories=k, question="distribution", subsets=subsets, lows=lows
