@@ -178,7 +178,7 @@ def _typed(x: Any) -> Any:
     return x.split(";") if isinstance(x, str) and ";" in x else str(x)
 
 
-def local() -> dict[str, Callable[[], Any]]:  # noqa: C901, PLR0915 - small calls
+def local() -> dict[str, Callable[[], Any]]:  # noqa: C901 - small calls
     """Every method of every kind of column: records, estimates; rounds, reports, and pairs."""
     from sourdine.local import Aggregator, Choice, Choices, Flag, Number, Schema
     from sourdine.local.reports.records import to_lines
