@@ -45,7 +45,8 @@ def test_the_page_is_small(survey_cases):
 
 
 def test_the_device_is_short():
-    assert len(source("device.mjs").splitlines()) < 450
+    """Some 30 lines for each randomiser, and what they share: a person can read it."""
+    assert len(source("device.mjs").splitlines()) < 480
 
 
 def test_the_policy_names_this_script_and_this_style(survey_cases):
