@@ -492,13 +492,40 @@ def test_a_matrix_is_a_question():
     d = local.design([[1, 1, 0, 0], [0, 0, 5, 0]], 2, progress=False)
     found = d.estimate(d.tally(d.randomise([2] * 4000, source=SeededSource(1))))
     assert found.value.round(0).tolist() == [0, 5]
-    with pytest.raises(ParameterError, match="not all alike"):
+    with pytest.raises(ParameterError, match="that differ by"):
         local.design([[1, 1, 1]], 1)
-    for wrong in (3, {1: 2}, [1, 2], [[1, 2], [1]], [[1, "a"]], [[1, float("nan")]]):
+    for wrong in (
+        [[0, 1e-320, 0]],
+        [[0, 1e300]],
+        [[0, float("inf")]],
+        3,
+        {1: 2},
+        [1, 2],
+        [[1, 2], [1]],
+        [[1, "a"]],
+        [[1, float("nan")]],
+    ):
         with pytest.raises((ParameterError, ParameterTypeError), match="question"):
             local.design(wrong, 1)
     with pytest.raises(ParameterError, match="categories"):
         local.design("shares", 1)
+
+
+def test_tallies_and_stored_designs_that_cannot_be_are_refused():
+    d = made("shares")
+    for wrong in (-1, 2**53 + 1):
+        with pytest.raises(ParameterError, match="tally must be"):
+            d.estimate(np.array([wrong, *[1] * (d.cells - 1)], object).astype(np.int64))
+    with pytest.raises(ParameterError, match="tally must be"):
+        d.estimate(np.full(d.cells, 2**64 - 1, np.uint64))
+    facts = d.to_dict()
+    assert Design.from_dict(facts) == d
+    for name in ("question", "subsets", "lows", "epsilon", "categories"):
+        for wrong in (None, 3.5, [None], {"a": 1}, "zz", "1/0"):
+            with pytest.raises((ParameterError, ParameterTypeError)):
+                Design.from_dict({**facts, name: wrong})
+        with pytest.raises(ParameterError, match="to_dict"):
+            Design.from_dict({k: v for k, v in facts.items() if k != name})
 
 
 def test_monotone_is_the_nearest():

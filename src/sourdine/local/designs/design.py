@@ -220,10 +220,11 @@ class Design(Report):
             With intervals, each for itself; ``drawn["raw"]`` holds the unbiased estimates.
         """
         counts = np.asarray(tally)
-        if counts.shape != (self.cells,) or counts.dtype.kind not in "iu":
+        shaped = counts.shape == (self.cells,) and counts.dtype.kind in "iu"
+        if not shaped or not all(0 <= count <= MOST_REPORTS for count in counts.tolist()):
             raise ParameterError(
                 "tally",
-                f"be {self.cells} whole numbers",
+                f"be {self.cells} whole numbers from 0 to 2**53",
                 f"{counts.dtype} values of shape {counts.shape}",
                 "Use tally(reports) of the design.",
             )
@@ -251,14 +252,20 @@ class Design(Report):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Design:
         """Return the design that `to_dict` wrote, checked like any other."""
-        asked = facts["question"]
-        return cls(
-            epsilon=fraction(facts["epsilon"]),
-            categories=facts["categories"],
-            question=asked if isinstance(asked, str) else tuple(tuple(row) for row in asked),
-            subsets=tuple(int(subset, 16) for subset in facts["subsets"]),
-            lows=tuple(facts["lows"]),
-        )
+        try:
+            asked = facts["question"]
+            read: dict[str, Any] = {
+                "epsilon": fraction(facts["epsilon"]),
+                "categories": facts["categories"],
+                "question": asked if isinstance(asked, str) else tuple(tuple(r) for r in asked),
+                "subsets": tuple(int(subset, 16) for subset in facts["subsets"]),
+                "lows": tuple(facts["lows"]),
+            }
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise ParameterError(
+                "facts", "be what to_dict() returns", kind(facts), "Use Design.to_dict()."
+            ) from error
+        return cls(**read)
 
     def __str__(self) -> str:
         asked = self.question if isinstance(self.question, str) else f"{len(self.question)} rows"
@@ -322,6 +329,10 @@ def _alias_tables(design: Design) -> AliasTables:
 
 QUESTIONS = ("distribution", "shares", "mean")
 MOST_ROWS = 4096
+MOST_REPORTS = 1 << 53
+LARGEST = 1e60
+"""No number of a question is larger and no row's numbers are nearer than one over this, so that
+products of them are floats."""
 
 
 def workload(question: object, k: int) -> Floats:
@@ -350,10 +361,11 @@ def workload(question: object, k: int) -> Floats:
             question="distribution",
         ) from None
     shaped = rows.ndim == 2 and rows.shape[1] == k and 1 <= len(rows) <= MOST_ROWS
-    if not shaped or not np.isfinite(rows).all() or not np.ptp(rows, axis=1).all():
+    measured = shaped and bool((np.abs(rows) <= LARGEST).all())  # neither infinite nor NaN
+    if not measured or (np.ptp(rows, axis=1) < 1 / LARGEST).any():
         raise ParameterError(
             "question",
-            f"hold rows of {k} numbers that are not all alike",
+            f"hold rows of {k} numbers up to {LARGEST:g} that differ by {1 / LARGEST:g} or more",
             f"an array of shape {rows.shape}",
             "Use {question}, or a row for each wanted mean.",
             question="distribution",
