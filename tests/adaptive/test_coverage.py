@@ -86,6 +86,7 @@ def test_attacks_work(runs):
             assert right.error > 1.2 * alone, (attack, rows, n, k)
 
 
+@pytest.mark.slow
 def test_copies_declared_independent_miss(runs):
     for attack in ATTACKS:
         missed = [wrong.missed for _, wrong in runs[attack, 2]]

@@ -334,6 +334,7 @@ def test_a_kept_sample_spreads_as_its_strength_says():
     assert np.std(share) == pytest.approx(np.sqrt(1 / 32), rel=0.4)
 
 
+@pytest.mark.slow
 def test_a_kept_sample_fed_and_one_given_answer_alike():
     edges = graph(1)
     fed = DynamicMinCut(N, error=0.25, strength=6, seed=1 << 100)
@@ -368,6 +369,7 @@ def test_changes_of_a_kept_sample_are_cheap():
     assert costs[8] < costs[10**6] / 3
 
 
+@pytest.mark.slow
 def test_toggling_fools_a_kept_sample_and_not_many():
     """It falls back on a larger sample in the end, so the attacker stops before."""
     off = []

@@ -213,6 +213,7 @@ def test_weighted_quantiles_lie_where_the_weights_do(method, monkeypatch):
             weighted.interval(of="population")
 
 
+@pytest.mark.slow
 def test_weighted_intervals_of_quantiles_cover():
     """The weighted quantiles of the records, in 200 releases, with the weights' rounding."""
     rng = np.random.default_rng(5)
@@ -250,6 +251,7 @@ def test_a_whole_weighted_call_is_replayed(name, relation):
             assert result.holds, (rows, result.faults)
 
 
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize(
     ("method", "relation"),
     [("laplace", "add_remove"), ("gaussian", "substitute"), ("jointexp", "add_remove")],

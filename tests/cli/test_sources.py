@@ -139,7 +139,7 @@ NAMES = (
 )
 
 
-@pytest.mark.quick_cases(2)
+@pytest.mark.quick_cases(1)
 @pytest.mark.parametrize("name", NAMES)
 def test_the_name_of_a_table_is_a_name(run, name):
     """It is quoted: as a statement, an expression or a file it is no table, and does nothing."""

@@ -199,6 +199,7 @@ def _right(said):
     assert said["history"][0]["answer"]["value"] == said["mean"]["value"]
 
 
+@pytest.mark.slow
 def test_a_server_that_says_nothing_is_given_up(run, place):
     relay, token = place
     relay.lost = ["status", "connection"] * 10  # curl sends again by itself, too
@@ -207,6 +208,7 @@ def test_a_server_that_says_nothing_is_given_up(run, place):
     assert "may have been charged" in said
 
 
+@pytest.mark.slow
 def test_a_ledger_that_went_back_is_refused(run, place):
     relay, token = place
     relay.changed = lambda name, value: "0" if name.lower() == "ledger-seen" else value
@@ -244,6 +246,7 @@ def test_the_recorded_requests_are_those_of_r(place):
     assert seen == json.loads(RECORDED.read_text())
 
 
+@pytest.mark.slow
 def test_the_recorded_requests_of_r_are_answered(place):
     """What R sends is understood, with or without R on this machine."""
     relay, token = place

@@ -81,7 +81,7 @@ UNTYPED = {"list", "json lines", "excel"}
 TYPED = [name for name in ENGINES if name not in UNTYPED]
 
 
-@pytest.mark.quick_cases(4)
+@pytest.mark.quick_cases(2)
 @pytest.mark.filterwarnings("ignore:.*:FutureWarning", "ignore:.*:DeprecationWarning")
 @pytest.mark.parametrize("engine", TYPED)
 def test_engines_agree_on_formulas(engine, tmp_path):

@@ -176,6 +176,7 @@ def test_without_matplotlib_there_is_no_png(monkeypatch):
     assert as_png(release) == b""
 
 
+@pytest.mark.slow
 def test_one_thread_draws_at_a_time(monkeypatch):
     pytest.importorskip("matplotlib")
     release = sd.mean({"v": [1, 2] * 40, "g": ["$a_", "$b^"] * 40}, **NUMBERS, by="g",

@@ -477,6 +477,7 @@ def test_many_numbers_of_groups_are_drawn_in_panels():
     assert sections.drawn(alone, "counts") == []
 
 
+@pytest.mark.slow
 def test_statistics_of_a_table_have_a_picture_each():
     table = {"v": [10, 20, 30, 40] * 200, "w": [1, 2] * 400, "g": ["a", "b"] * 400}
     asked = {
