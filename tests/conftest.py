@@ -35,6 +35,11 @@ def pytest_collection_finish():
     gc.enable()
 
 
+def pytest_unconfigure():
+    """Let the collector free at the end what it was spared, else DuckDB reports leaks."""
+    gc.unfreeze()
+
+
 def pytest_terminal_summary(terminalreporter):
     """Say in red what was not tested because a program is missing."""
     skipped = {str(report.longrepr[2]) for report in terminalreporter.stats.get("skipped", ())}
