@@ -30,11 +30,13 @@ test-lab: $(VENV)/.ready ## tests of the lab: all claims and experiments
 test-docs: $(VENV)/.ready ## tests of the manual: build, links, and every code block of README and docs
 	$(PYTEST) -n $(WORKERS) --dist loadfile docs/tests
 
+SPARK_TIER := not simulation
+
 # Java is looked for, never downloaded. SOURDINE_SPARK=required makes a failure of a skip.
 test-spark: ## tests with Spark, classic and Connect; needs Java 17 on the path or in JAVA_HOME
 	@if command -v "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" > /dev/null; then \
 	  $(MAKE) --no-print-directory .venv-spark/.ready && \
-	  $(TESTING) .venv-spark/bin/python -m pytest -q tests_spark; \
+	  $(TESTING) .venv-spark/bin/python -m pytest -q tests_spark -m "$(SPARK_TIER)"; \
 	else \
 	  printf '\033[31m%s\033[0m\n' "test-spark needs Java 17: apt-get install openjdk-17-jre-headless, or set JAVA_HOME. Skipped."; \
 	  test "$$SOURDINE_SPARK" != required; \
@@ -111,6 +113,7 @@ simulate: $(VENV)/.ready ## simulations (two hours): call grids, interval covera
 	$(BIN)/python benchmarks/mincut.py
 	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
 	$(TESTS) -m simulation
+	$(MAKE) --no-print-directory test-spark SPARK_TIER=simulation
 
 mutants: $(VENV)/.ready ## hours: about 180 deliberate bugs, and which tests find each; MUTANTS="--resume" goes on after a stop
 	$(BIN)/python tests/mutants/run.py $(MUTANTS)

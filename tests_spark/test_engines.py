@@ -22,14 +22,20 @@ def as_engine(spark, as_spark):
     return make
 
 
-@pytest.fixture(params=["classic", "connect"])
-def open_(request, sparks, as_spark):
-    return lambda table: Frame(as_spark(getattr(sparks, request.param), table))
+def cases():
+    """Yield every check for the classic session; for Connect every third, others as simulations.
+
+    Both sessions send Spark the same plans.
+    """
+    for i, check in enumerate([*CHECKS, *TYPED]):
+        yield pytest.param("classic", check, id=f"classic-{check.__name__}")
+        marks = [pytest.mark.simulation] if i % 3 else []
+        yield pytest.param("connect", check, id=f"connect-{check.__name__}", marks=marks)
 
 
-@pytest.mark.parametrize("check", [*CHECKS, *TYPED], ids=lambda c: c.__name__)
-def test_engine(open_, check):
-    check(open_)
+@pytest.mark.parametrize(("session", "check"), [*cases()])
+def test_engine(session, check, sparks, as_spark):
+    check(lambda table: Frame(as_spark(getattr(sparks, session), table)))
 
 
 @pytest.mark.parametrize(

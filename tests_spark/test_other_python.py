@@ -72,7 +72,11 @@ def test_executors_without_the_package_are_sent_it(remote, pythons):
     check(run("unit" if remote else ALL, pythons["arrow"], chosen=True, remote=remote))
 
 
-@pytest.mark.parametrize("remote", [False, True], ids=["classic", "connect"])
+@pytest.mark.parametrize(
+    "remote",
+    [False, pytest.param(True, marks=pytest.mark.simulation)],
+    ids=["classic", "connect"],
+)
 def test_an_interpreter_without_numpy_is_named(remote, pythons):
     """Before a row is read; what Spark's own expressions count needs no Python at all."""
     found = run("mean,unit", pythons["bare"], chosen=True, remote=remote)

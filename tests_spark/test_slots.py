@@ -172,7 +172,7 @@ def test_settings_of_the_session_do_not_matter(name, spark, as_spark, suite, hos
     check_executors(frame, suite("test_engines"), hostile, python=python, every=5)
 
 
-@pytest.mark.parametrize("partitions", [1, 7, 200])
+@pytest.mark.parametrize("partitions", [1, 7, pytest.param(200, marks=pytest.mark.simulation)])
 def test_partitions_do_not_matter(partitions, spark, as_spark, suite, hostile, settings):
     more = {"spark.sql.adaptive.enabled": "false", "spark.sql.shuffle.partitions": "3"}
     settings(spark, {**more, "spark.sql.execution.arrow.maxRecordsPerBatch": "3"})

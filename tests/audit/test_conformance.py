@@ -60,13 +60,16 @@ def is_slow(check, specimen):
 def tier(check, specimen, first):
     """Return the marks of a check of a specimen.
 
-    Where specimens differ in their relation only, one by one the same code makes their releases:
-    those of the first are slow, and of the other and of large ones simulations. Many draws are
-    checked for all.
+    Where specimens differ in their relation only, the same code draws for both: single releases of
+    the first are slow, and of the other and of large ones simulations. So are many draws of the
+    other if they take long.
     """
+    slow = is_slow(check, specimen)
     if check == "test_releases_follow_the_law" and (not first or specimen.name in LARGE):
         return [pytest.mark.simulation]
-    return [pytest.mark.slow] if is_slow(check, specimen) else []
+    if check == "test_draws_follow_the_law" and slow and not first:
+        return [pytest.mark.simulation]
+    return [pytest.mark.slow] if slow else []
 
 
 @cache

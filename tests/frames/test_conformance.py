@@ -26,12 +26,12 @@ ALL_CHECKS = [*CHECKS, *TYPED]
 def cases():
     """Yield each engine with each check, marked: quick, slow or a simulation.
 
-    Slow are all checks of an engine of each kind, and every third of the others', in turns, so that
+    Slow are all checks of an engine of each kind, and every fifth of the others', in turns, so that
     each check meets several of them.
     """
     for i, engine in enumerate(ENGINES):
         for j, check in enumerate(ALL_CHECKS):
-            tier = "slow" if engine in OF_EACH_KIND or (i + j) % 3 == 0 else "simulation"
+            tier = "slow" if engine in OF_EACH_KIND or (i + j) % 5 == 0 else "simulation"
             quick = i % len(ALL_CHECKS) == j
             marks = () if quick else getattr(pytest.mark, tier)
             yield pytest.param(engine, check, id=f"{engine}-{check.__name__}", marks=marks)
