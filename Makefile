@@ -30,13 +30,11 @@ test-lab: $(VENV)/.ready ## tests of the lab: all claims and experiments
 test-docs: $(VENV)/.ready ## tests of the manual: build, links, and every code block of README and docs
 	$(PYTEST) -n $(WORKERS) --dist loadfile docs/tests
 
-SPARK_TIER := not simulation
-
 # Java is looked for, never downloaded. SOURDINE_SPARK=required makes a failure of a skip.
 test-spark: ## tests with Spark, classic and Connect; needs Java 17 on the path or in JAVA_HOME
 	@if command -v "$${JAVA_HOME:+$$JAVA_HOME/bin/}java" > /dev/null; then \
 	  $(MAKE) --no-print-directory .venv-spark/.ready && \
-	  $(TESTING) .venv-spark/bin/python -m pytest -q tests_spark -m "$(SPARK_TIER)"; \
+	  $(TESTING) .venv-spark/bin/python -m pytest -q tests_spark -m "not simulation"; \
 	else \
 	  printf '\033[31m%s\033[0m\n' "test-spark needs Java 17: apt-get install openjdk-17-jre-headless, or set JAVA_HOME. Skipped."; \
 	  test "$$SOURDINE_SPARK" != required; \
@@ -90,7 +88,7 @@ docs: $(VENV)/.ready ## build the manual in docs/_build/html
 	$(BIN)/sphinx-build -W --keep-going -q -b html docs docs/_build/html
 	@echo "open docs/_build/html/index.html"
 
-simulate: $(VENV)/.ready ## simulations (two hours): call grids, interval coverage, surveys, densities, large tables, adversaries, fuzzing, kills
+simulate: $(VENV)/.ready .venv-spark/.ready ## simulations (two hours): call grids, interval coverage, surveys, densities, large tables, adversaries, fuzzing, kills
 	$(BIN)/python benchmarks/coverage.py
 	$(BIN)/python benchmarks/populations.py
 	$(BIN)/python benchmarks/regression.py
@@ -113,7 +111,7 @@ simulate: $(VENV)/.ready ## simulations (two hours): call grids, interval covera
 	$(BIN)/python benchmarks/mincut.py
 	SOURDINE_FUZZ=10020 $(BIN)/python -m pytest -q tests/central/test_fuzz.py
 	$(TESTS) -m simulation
-	$(MAKE) --no-print-directory test-spark SPARK_TIER=simulation
+	$(TESTING) .venv-spark/bin/python -m pytest -q tests_spark -m simulation
 
 mutants: $(VENV)/.ready ## hours: about 180 deliberate bugs, and which tests find each; MUTANTS="--resume" goes on after a stop
 	$(BIN)/python tests/mutants/run.py $(MUTANTS)

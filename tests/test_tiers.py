@@ -38,7 +38,7 @@ def runs():
 
 
 def test_no_target_chooses_by_names():
-    assert len(list(runs())) == 7
+    assert len(list(runs())) == 8
     for target, words, folders, _ in runs():
         assert " -k" not in words, target
         assert "--ignore" not in words, target
