@@ -25,6 +25,7 @@ from sourdine.local.designs.channels import (
     written,
 )
 from sourdine.local.designs.design import Design, value_of, workload
+from sourdine.local.estimators.means import RANDOMISERS
 from sourdine.local.numeric.sliding import CHUNK, SlidingWindow, UnbiasedReport, square_wave
 from sourdine.mechanisms.mechanism import Specimen, read_last, register, settle
 
@@ -270,6 +271,7 @@ def solved(matrix: list[list[float]], right: list[float]) -> list[float]:
     return found
 
 
+RANDOMISERS[DesignedReport.__name__] = DesignedReport
 register(
     Specimen(
         name="number.design",

@@ -266,9 +266,10 @@ class Estimate(Estimator):
 # ---- What the estimates from reports of a number share -------------------------------------------
 
 
-RANDOMISERS = {
+RANDOMISERS: dict[str, Any] = {
     c.__name__: c for c in (BoundedLaplace, BoundedStaircase, Duchi, HybridReport, SlidingWindow)
 }
+"""What makes a randomiser of its stored parameters; one above this module enters itself."""
 PARAMETERS = ("epsilon", "last", "slide", "width", "method", "minimise", "channel")
 
 
@@ -315,7 +316,7 @@ class NumericEstimate(Estimate):
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
         given = {**facts["report"], "epsilon": fraction(facts["report"]["epsilon"])}
-        report: Any = _randomiser(facts["randomiser"])(**given)
+        report: Any = RANDOMISERS[facts["randomiser"]](**given)
         own = {f.name: facts[f.name] for f in fields(cls)[2:]}
         own = {name: tuple(v) if isinstance(v, list) else v for name, v in own.items()}
         return cls(report=report, grid=Grid(*map(fraction, facts["grid"])), **own)
@@ -326,14 +327,6 @@ class NumericEstimate(Estimate):
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.report}"
-
-
-def _randomiser(name: str) -> Any:
-    if name == "DesignedReport":
-        from sourdine.local.designs.numbers import DesignedReport
-
-        return DesignedReport
-    return RANDOMISERS[name]
 
 
 def read_tally(report: Numeric, tally: ArrayLike) -> NDArray[np.int64]:
