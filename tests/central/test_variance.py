@@ -54,7 +54,7 @@ def test_divided_sums_move_together(neighbours, heaviest, monkeypatch):
 
 
 def test_weights_of_a_million_steps_leave_the_noise_as_it_must_be():
-    """Divided or not, a record has the same noise beside it, whatever the lattice of values."""
+    """Divided or not, the noise is the same on each lattice of values."""
     said = {"bounds": (0, 1), "weights": "w", "weight_bounds": (0, 1)}
     for epsilon in (1, 0.001):
         fine = Variance(epsilon=epsilon, **said)
