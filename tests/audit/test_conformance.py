@@ -40,7 +40,8 @@ class Remembered:
 
 LARGE = {"quantiles.levels.add_remove", "quantiles.hybrid.add_remove"}
 """Specimens whose laws take longest to find; others of the same mechanisms are quick."""
-TREES = {"quantiles.tree.add_remove", "quantiles.tree.substitute"}
+BOUNDS = {"quantiles.tree.add_remove", "quantiles.tree.substitute", "regression.laplace"}
+"""Specimens whose bounds on errors take longest to check."""
 CURVES = {"density.dubois", "choice.above_threshold"}
 FEW = 20_000
 """A specimen that draws less often draws slowly."""
@@ -52,7 +53,7 @@ def is_slow(check, specimen):
         specimen.name in LARGE
         or check == "test_releases_follow_the_law"
         or (check == "test_draws_follow_the_law" and specimen.draws <= FEW)
-        or (check == "test_error_bound_holds" and specimen.name in TREES)
+        or (check == "test_error_bound_holds" and specimen.name in BOUNDS)
         or (check == "test_whole_curve" and specimen.name in CURVES)
     )
 

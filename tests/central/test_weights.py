@@ -468,6 +468,7 @@ def test_weights_are_clamped_and_rounded(monkeypatch):
     assert question.weight_step <= Fraction(10, 2**20)
 
 
+@pytest.mark.slow
 def test_intervals_cover_the_noise_and_no_more(monkeypatch):
     monkeypatch.undo()
     rng = np.random.default_rng(2)

@@ -475,6 +475,7 @@ def test_folders_of_files(csv, run):
     assert "the folder must hold files of one kind only" in " ".join(err.split())
 
 
+@pytest.mark.slow
 def test_several_columns_are_named_between_commas(run, tmp_path):
     """Of groups and of predictors; formulas keep their commas, and names in quotes theirs."""
     path = tmp_path / "several.csv"

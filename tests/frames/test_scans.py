@@ -119,6 +119,7 @@ def clamped(monkeypatch):
     return times
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("axes", [[], [("g", Codes("g", [0, 1, 2]))]])
 @pytest.mark.parametrize("name", SHORT)
 def test_folded_sums_are_exact_or_not_finite(name, axes, written, clamped):

@@ -483,6 +483,7 @@ def test_what_belongs_to_one_method_is_refused_for_others(given, said):
     assert said in str(caught.value)
 
 
+@pytest.mark.grid
 @pytest.mark.parametrize("relation", ["add_remove", "substitute"])
 @pytest.mark.parametrize(
     "own", [{"method": "histogram", "steps": 4}, {"method": "inverse_sensitivity", "rho": 2}]
