@@ -226,8 +226,6 @@ def narrow(grid: Grid) -> bool:
 # :math:`\lfloor z/m \rfloor`, also rounded: a float :math:`z < km` is at most
 # :math:`km(1 - 2^{-53})`, and equal to it only if :math:`km` is a power of two. Then the quotient
 # is exact, and otherwise it is nearer to a float below :math:`k` than to :math:`k`.
-
-
 #
 # Sums of ticks take half as many operations without a comparison (`Key.raised`): the tick
 # :math:`t` that is not clamped is a whole number, and :math:`|t| - |t - L|` is twice the tick
