@@ -10,7 +10,8 @@ NumPy and pandas answer the same question without privacy. Peers: diffprivlib's 
 count_by_categories, and Laplace noise on a whole number. The rows with ``interval=None`` release
 quantiles without their intervals, as peers do. The last rows are the share of one thread's time
 that all of them take, on the clock and in processor time of the longest, which other programs
-disturb least, and how many counts a session answers in a second.
+disturb least; before them what threads of NumPy's own arithmetic take, since processors that are
+two halves of one core are not twice as fast; and how many counts a session answers in a second.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from platform import machine, python_version
 from statistics import median
+from threading import Thread
 from time import perf_counter, process_time, thread_time
 from typing import Any
 
@@ -274,10 +276,38 @@ def _parts() -> Iterator[list[float]]:
         Memory._in_parts = counted  # type: ignore[method-assign]  # noqa: SLF001
 
 
+def _limit(rounds: int) -> float:
+    """Return the share of one thread's time that threads take which need nothing but processors."""
+    cores = os.cpu_count() or 1
+    block = np.random.default_rng(3).uniform(0, 100, 1 << 16)
+
+    def work(blocks: int) -> None:
+        out = np.empty_like(block)
+        for _ in range(blocks):  # as when ticks are counted: scaled, rounded, clamped
+            np.multiply(block, 1.7, out=out)
+            np.floor(out, out=out)
+            np.minimum(out, 99, out=out)
+
+    taken: dict[int, list[float]] = {1: [], cores: []}
+    for _ in range(rounds):
+        for k, times in taken.items():
+            threads = [Thread(target=work, args=(2400 // k,)) for _ in range(k)]
+            start = perf_counter()
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            times.append(perf_counter() - start)
+    return min(taken[cores]) / min(taken[1])
+
+
 def shares(*, quick: bool) -> list[tuple[str, str, float, str, bool | None]]:
     """Return what is measured on the clock: threads, and counts a second."""
     many = np.random.default_rng(2).normal(50, 15, (4 if quick else 20) * 10**6)
-    lines: list[tuple[str, str, float, str, bool | None]] = []
+    cores = os.cpu_count() or 1
+    lines: list[tuple[str, str, float, str, bool | None]] = [
+        (f"arithmetic of NumPy on {cores} cores", "of one thread's time", _limit(7), "", None)
+    ]
     for name, call in (
         ("mean", lambda: sd.mean(many, **BETWEEN)),
         ("histogram", lambda: sd.histogram(many, bins=20, **BETWEEN)),
@@ -291,7 +321,6 @@ def shares(*, quick: bool) -> list[tuple[str, str, float, str, bool | None]]:
                 call()
                 taken[threads].append(perf_counter() - start)
             longest[threads].append(max(parts))
-        cores = os.cpu_count() or 1
         for unit, of in (("of one thread's time", taken), ("the longest thread's share", longest)):
             share = min(of[""]) / min(of["1"])
             kept = share <= 0.6 if cores > 1 else None
