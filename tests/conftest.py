@@ -12,6 +12,7 @@ from hypothesis import settings
 from postgres import BINARIES, Cluster
 from programs import found, missing
 from tiers import assign
+from worker_exit import end_worker
 
 settings.register_profile("sourdine", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("sourdine")
@@ -35,8 +36,10 @@ def pytest_collection_finish():
     gc.enable()
 
 
-def pytest_unconfigure():
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
     """Let the collector free at the end what it was spared, else DuckDB reports leaks."""
+    end_worker(config)
     gc.unfreeze()
 
 

@@ -11,9 +11,15 @@ import pytest
 from hypothesis import settings
 
 from sourdine_lab.claims.verdicts import all_claims
+from worker_exit import end_worker
 
 settings.register_profile("sourdine", deadline=None, derandomize=True, max_examples=60)
 settings.load_profile("sourdine")
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure(config):
+    end_worker(config)
 
 
 @pytest.fixture(scope="session")
