@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+import sourdine as sd
 from sourdine.audit import replay
 from sourdine.errors import ParameterTypeError
 from sourdine.mechanisms import (
@@ -143,3 +144,34 @@ def test_a_call_must_return_a_release():
         ParameterTypeError, match="call must return a Release, got a value of type float"
     ):
         replay(lambda x: float(len(x)), DATA, NEIGHBOUR)
+
+
+@pytest.mark.parametrize("rows", [2, "find"])
+def test_both_runs_keep_the_same_rows_of_people(rows):
+    """Other rows of everybody would move the sum further than one person may."""
+    owned = [2] * 300 + [51] * 8
+    people = [(who, value) for who, n in enumerate(owned) for value in range(n)]
+    new = [(999, 50)] * 5000
+
+    def call(records):
+        who, values = map(list, zip(*records, strict=True))
+        return sd.sum(
+            {"who": who, "value": values}, column="value", bounds=(0, 50), step=1,
+            unit="who", rows=rows, epsilon=1,
+        )  # fmt: skip
+
+    result = replay(call, people, people + new)
+    assert result.holds, result.faults
+    one, two = (step.x for step in result.steps[-1])
+    assert two - one == result.steps[-1][0].mechanism.sensitivity
+
+
+def test_each_replay_has_keys_of_its_own():
+    people = {"who": [1] * 60_000, "value": list(range(60_000))}
+
+    def call(records):
+        return sd.sum(
+            records, column="value", bounds=(0, 60_000), step=1, unit="who", rows=1, epsilon=1
+        )
+
+    assert len({replay(call, people, people).steps[0][0].x for _ in range(4)}) > 1

@@ -262,10 +262,10 @@ def _merged(observed: Floats, expected: Floats) -> tuple[Floats, Floats]:
 # ---- Replay: a whole public call on two neighbours, step by step ---------------------------------
 #
 # The call runs on one data set, and every mechanism it uses writes down its input and its answer.
-# Then it runs on the neighbour, where every mechanism gives the answer of the first run. All that
-# is public must now be the same, each private input must have moved no further than its mechanism
-# covers, and the guarantees of the inputs that moved must add up to no more than the call said it
-# cost.
+# Then it runs on the neighbour, where every mechanism gives the answer of the first run, and which
+# rows of a person are kept is decided by the keys of the first run. All that is public must now be
+# the same, each private input must have moved no further than its mechanism covers, and the
+# guarantees of the inputs that moved must add up to no more than the call said it cost.
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,7 +294,7 @@ def replay(call: Callable[[Any], Release], data: object, neighbour: object) -> R
     """
     with recording() as first:
         one = _ended(call, data)
-    with recording(tuple(first.steps)) as second:
+    with recording(first) as second:
         two = _ended(call, neighbour)
     pairs = tuple(zip(first.steps, second.steps, strict=False))
     if isinstance(one, Exception) or isinstance(two, Exception):

@@ -27,7 +27,7 @@ from sourdine.frames.memory import ANYTHING, DATES, NUMBERS, TEXTS
 from sourdine.frames.people import PLAIN, Reduction, exponent
 from sourdine.frames.reading import STANDARD, Reading
 from sourdine.grid import Grid
-from sourdine.mechanisms.mechanism import read_beta
+from sourdine.mechanisms.mechanism import read_beta, source_of_keys
 from sourdine.parameters import converters, kinds
 from sourdine.parameters import converters as grouping
 from sourdine.parameters import converters as read
@@ -602,7 +602,7 @@ class Statistic(CommonParameters):
             frame = frame.reduced(self.reduction)
         elif self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))
-            frame = needed.bound(self.unit, self.rows, source=self.source)
+            frame = needed.bound(self.unit, self.rows, source=source_of_keys(self.source))
         if getattr(self, "weights", None) is not None:
             frame = self.counted(frame)
         estimator = asked.estimator

@@ -19,6 +19,7 @@ import numpy as np
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import flag, given, integer, kind, one_of, positive, rational
 from sourdine.noise import SYSTEM
+from sourdine.noise.source import KEY_BYTES, KeyedSource
 from sourdine.privacy import Guarantee, Relation
 from sourdine.privacy.accounting.parts import of_promise
 from sourdine.results.release import Display, Estimator, Release, flat, read_confidence
@@ -242,7 +243,8 @@ def minimise(x: Minimise) -> Minimise:
 # A transcript lists the mechanisms that a call ran, their inputs and their outputs. An audit
 # records a whole public call on one data set and replays it on a neighbour, where every mechanism
 # answers as it did before. The two transcripts then show, step by step, how far the private inputs
-# moved. Outside an audit no transcript exists.
+# moved. Which rows of a person are kept is decided by a secret key, not by a mechanism: a guarantee
+# holds for every key, so both runs have the same ones. Outside an audit no transcript exists.
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,10 +258,18 @@ class Step:
 
 @dataclass(slots=True)
 class Transcript:
-    """The steps of one call; with the ``script`` of an earlier call, its answers are replayed."""
+    """The steps of one call; with the ``script`` of an earlier call, its answers are replayed.
+
+    ``secret`` makes the keys of the call; with that of an earlier call, they are its keys.
+    """
 
     script: tuple[Step, ...] = ()
+    secret: bytes = field(default_factory=lambda: SYSTEM.bytes(KEY_BYTES), repr=False)
     steps: list[Step] = field(default_factory=list)
+    keys: KeyedSource = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.keys = KeyedSource(self.secret)
 
     def answer(self, mechanism: object, x: object, draw: Callable[[], Any]) -> Any:
         """Return the scripted answer of this step, or draw one; record the step."""
@@ -273,14 +283,22 @@ CURRENT: ContextVar[Transcript | None] = ContextVar("transcript", default=None)
 
 
 @contextmanager
-def recording(script: tuple[Step, ...] = ()) -> Iterator[Transcript]:
-    """Record the mechanisms that run inside, answering from ``script`` while it lasts."""
-    transcript = Transcript(script)
+def recording(earlier: Transcript | None = None) -> Iterator[Transcript]:
+    """Record the mechanisms that run inside, with the answers and keys of an ``earlier`` call."""
+    transcript = (
+        Transcript() if earlier is None else Transcript(tuple(earlier.steps), earlier.secret)
+    )
     token = CURRENT.set(transcript)
     try:
         yield transcript
     finally:
         CURRENT.reset(token)
+
+
+def source_of_keys(source: Source) -> Source:
+    """Return the source of the keys that choose rows: ``source``, or that of the transcript."""
+    transcript = CURRENT.get()
+    return source if transcript is None else transcript.keys
 
 
 # ---- The interface of a mechanism ----------------------------------------------------------------

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from sourdine.central.finding.search import OutwardSearch
 from sourdine.errors import ParameterError
 from sourdine.exact import rational
+from sourdine.mechanisms.mechanism import source_of_keys
 from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy.accounting.parts import widest
@@ -241,7 +242,8 @@ class RowsFirst(TwoStage):
         question = self.question
         assert question.unit is not None  # noqa: S101 - checked at construction
         needed = data.only(*question.needs(data))
-        return needed.bound(question.unit, drawn["rows"], source=question.source)
+        keys = source_of_keys(question.source)
+        return needed.bound(question.unit, drawn["rows"], source=keys)
 
     def settled(self, drawn: Mapping[str, Any]) -> Statistic:
         """Return the statistic with the rows found and the epsilon left."""
