@@ -295,6 +295,23 @@ def test_predictions_of_no_class_are_refused_at_no_charge(labels, classes, good,
         assert without.bits > 0
 
 
+def test_fractional_classes_are_answered_whether_or_not_they_occur(tmp_path):
+    """Else a refusal would tell, at no charge, that no label is a fraction."""
+    for labels in ([0, 1, 1, 0], [0.0, 1.0, 1.0, 0.0], [0, 0.5, 1, 0]):
+        path = tmp_path / f"{len(list(tmp_path.iterdir()))}.guard"
+        classes, given = [0, 0.5, 1], [0, 0.5, 0.5, 0]
+        GuardedHoldout.create(path, labels, classes=classes, baseline=given)
+        for guard in (
+            GuardedHoldout(labels, classes=classes, baseline=given),
+            GuardedHoldout.open(path),
+        ):
+            for ask in (guard.score, guard.confirm, guard.read):
+                ask(given)
+            assert guard.bits > 0
+            assert not guard.whole
+    assert GuardedHoldout([0.5, 1], classes=[0, 1]).whole
+
+
 @pytest.mark.parametrize(
     ("typed", "told"),
     [

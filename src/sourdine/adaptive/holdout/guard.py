@@ -304,8 +304,8 @@ class GuardFacts:
 
     @property
     def whole(self) -> bool:
-        """Whether labels are whole numbers, all of them."""
-        return self.kind == NUMBER and not self._labels.fractional
+        """Whether labels are whole numbers, all of them: the classes, where they are declared."""
+        return self.kind == NUMBER and not self._loss.fractional(self._labels)
 
     @property
     def loss(self) -> str:

@@ -55,6 +55,10 @@ class Loss(ABC):
             )
         return column
 
+    def fractional(self, labels: Labels) -> bool:
+        """Return whether predictions may be fractions for all that is told of the labels."""
+        return labels.fractional
+
     def facts(self) -> dict[str, Any]:
         """Return what a file keeps of it."""
         return {"name": self.name}
@@ -80,7 +84,8 @@ class ZeroOne(Loss):
         """Refuse what is no class; without classes, fractions where all labels are whole.
 
         Such fractions are probabilities, right nowhere. Which values occur among the labels is
-        private: without classes any other value is a mistake, and charged.
+        private: without classes any other value is a mistake, and charged; with them a fraction
+        that is a class is answered whether or not it occurs.
         """
         column = Loss.read(self, given, name, labels)
         if self.classes is not None:
@@ -94,7 +99,7 @@ class ZeroOne(Loss):
                     f"The classes are {', '.join(map(repr, self.classes[:SHOWN]))}"
                     f"{', ...' if len(self.classes) > SHOWN else ''}. Nothing was charged.",
                 )
-        if column.fractional and not labels.fractional:
+        elif column.fractional and not self.fractional(labels):
             raise ParameterError(
                 name,
                 "be labels, such as 0 or 1",
@@ -106,6 +111,12 @@ class ZeroOne(Loss):
     def levels(self, n: int) -> int:
         """Return n + 1: no mistake up to n of them."""
         return n + 1
+
+    def fractional(self, labels: Labels) -> bool:
+        """Return whether a class is a fraction; without classes, whether a label is."""
+        if self.classes is None:
+            return labels.fractional
+        return any(isinstance(one, float) and not one.is_integer() for one in self.classes)
 
     def facts(self) -> dict[str, Any]:
         listed = {} if self.classes is None else {"classes": list(self.classes)}
