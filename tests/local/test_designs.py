@@ -351,6 +351,26 @@ def test_a_channel_is_for_its_epsilon():
             DesignedReport(epsilon=1, last=last, channel=wrong)
 
 
+@pytest.mark.parametrize(
+    "channel", ["4 6:42b28d8e 9:42b28d8e", "5 3:a3d70a3 15:3771239d a:3771239d"]
+)
+def test_channels_that_report_nodes_alike_are_refused(channel):
+    """They are as private as others, but there is nothing to estimate: also in a schema."""
+    k, subsets, lows = parse(channel)
+    assert fault(matrix(subsets, lows, Fraction(1), k), Fraction(1)) is None
+    with pytest.raises(ParameterError, match="channel must tell all nodes apart"):
+        DesignedReport(epsilon=1, last=20, channel=channel)
+    column = local.Number(0, 20, step=1, method="design", channel=channel)
+    with pytest.raises(ParameterError, match="channel must tell all nodes apart"):
+        local.Schema(x=column, epsilon=1)
+
+
+def test_the_known_designs_tell_all_nodes_apart():
+    for epsilon in (Fraction(1, 20), Fraction(1), Fraction(12)):
+        for last in (1, 2, 19, 47, 1000):
+            assert designed(epsilon, last).steps == min(last, 47)
+
+
 def test_auto_takes_what_knows_the_distribution_better():
     for epsilon, last in [(1, 120), (Fraction(1, 4), 9), (4, 1000)]:
         assert isinstance(best(Fraction(epsilon), last), DesignedReport)

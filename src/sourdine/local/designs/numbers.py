@@ -45,6 +45,10 @@ FINEST = 48
 """The most nodes; finer ticks are rounded to them at random."""
 MOST_REST = 3
 """The output that is left over has at most a part 2**-3 of all reports."""
+ALIKE = 1e-10
+"""Nodes are alike if the least eigenvalue of their information is this part of the greatest.
+
+That of the known designs is 1e-6 or more."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -71,7 +75,9 @@ class DesignedReport(UnbiasedReport):
     ratios are certified in whole numbers when the object is made. *Checked by*
     ``test_exact_worst_case[number.design]``. *Claim*: `estimates` is unbiased with the `variance`
     given, for all ticks, and the same floats on every machine. *Checked by*
-    ``test_designed_numbers_are_unbiased``.
+    ``test_designed_numbers_are_unbiased``. So there are such estimates: a channel that reports some
+    nodes alike, or one as a mixture of others, is refused. *Checked by*
+    ``test_channels_that_report_nodes_alike_are_refused``.
 
     Examples
     --------
@@ -110,6 +116,15 @@ class DesignedReport(UnbiasedReport):
         design = Design(
             epsilon=epsilon, categories=k, question="distribution", subsets=subsets, lows=lows
         )
+        rows = design.rows()
+        eigenvalues = np.linalg.eigvalsh((rows / rows.mean(axis=0)) @ rows.T)
+        if eigenvalues[0] < ALIKE * eigenvalues[-1]:
+            raise ParameterError(
+                "channel",
+                "tell all nodes apart, so that numbers can be estimated",
+                "a design that reports some alike",
+                "Use designed(epsilon, last); in a schema, omit it.",
+            )
         settle(self, epsilon=epsilon, last=last, design=design, guarantee=design.guarantee)
 
     @property
