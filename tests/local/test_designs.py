@@ -13,6 +13,7 @@ import pytest
 from sourdine import local
 from sourdine.audit import p_value
 from sourdine.errors import ParameterError, ParameterTypeError
+from sourdine.frames.memory import Column
 from sourdine.grid import Grid
 from sourdine.local.designs import design as designs
 from sourdine.local.designs.channels import (
@@ -398,6 +399,25 @@ def test_a_schema_holds_its_channels():
         local.Schema(age=column, epsilon=2)
     with pytest.raises(ParameterError, match="channel must be omitted"):
         local.Number(0, 120, step=1, channel=other)
+
+
+@pytest.mark.parametrize(("lower", "step"), [(10**6, "1/10"), (10**12, "1"), (-(10**16), "1")])
+def test_outputs_of_designs_differ_in_tables_far_from_0(lower, step):
+    """There floats are further apart than some estimates: a table was written, but never read."""
+    step = Fraction(step)
+    column = local.Number(lower, lower + 20 * step, step, method="design")
+    schema = local.Schema(x=column, epsilon=1, missing="random")
+    part = schema.parts()["x"]
+    codes = np.arange(part.answer.codes)
+    estimates = part.answer.estimates(codes)
+    shown = part.written.values(codes)
+    assert len(np.unique(shown)) == len(set(part.written.texts(codes))) == len(codes)
+    assert (shown[estimates.argsort()] == np.sort(shown)).all()
+    data = {"x": [float(lower + step * (i % 5)) for i in range(500)]}
+    clean = schema.sanitize(data, source=SeededSource(1))
+    reports = part.read_back(part.written_cell.slots(Column.of(clean["x"])))
+    assert (shown[reports] == clean["x"]).all()
+    assert sum(schema.estimate(clean).mean("x").drawn["tally"]) == 500
 
 
 def test_a_channel_travels_with_a_survey():

@@ -129,6 +129,22 @@ def shown_ticks(value: Any, method: str) -> NDArray[np.int64] | range | None:
     return np.asarray((2 * place + slide) // (2 * slide), np.int64)
 
 
+def _apart(values: NDArray[np.float64], order: NDArray[np.intp]) -> NDArray[np.float64]:
+    """Return the values with those that are one float moved to the next ones, in this order.
+
+    Far from 0 floats are wide apart: the estimates of two reports may be one there.
+
+    Examples
+    --------
+    >>> _apart(np.array([2.0**60, 2.0**60, 0.5]), np.array([2, 1, 0])) - 2.0**60
+    array([ 2.56000000e+02,  0.00000000e+00, -1.15292150e+18])
+    """
+    found, least = values.copy(), -np.inf
+    for y in order.tolist():
+        found[y] = least = max(found[y], np.nextafter(least, np.inf))
+    return found
+
+
 # ---- The columns of a schema: what may be answered, and by which mechanism it is randomised ------
 #
 # Bounds and categories are declared, never read off the data. An answer outside the bounds counts
@@ -305,7 +321,8 @@ class Number(Attribute):
         ticks = shown_ticks(value, self.method or NUMERIC[0])
         if ticks is None:
             estimates = value.values(np.arange(value.codes), self.grid)
-            return Listed(listed=estimates.tolist(), kind="float")
+            order = value.estimates(np.arange(value.codes)).argsort(kind="stable")
+            return Listed(listed=_apart(estimates, order).tolist(), kind="float")
         return Lattice(grid=self.grid, ticks=ticks)
 
     def facts(self) -> dict[str, Any]:
