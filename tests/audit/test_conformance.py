@@ -42,7 +42,9 @@ LARGE = {"quantiles.levels.add_remove", "quantiles.hybrid.add_remove"}
 """Specimens whose laws take longest to find; others of the same mechanisms are quick."""
 BOUNDS = {"quantiles.tree.add_remove", "quantiles.tree.substitute", "regression.laplace"}
 """Specimens whose bounds on errors take longest to check."""
-CURVES = {"density.dubois", "choice.above_threshold"}
+CURVES = {"density.dubois", "choice.above_threshold", "regression.laplace.centred"}
+RELEASES = {"regression.laplace": "regression.laplace.centred"}
+"""Specimens whose single releases take longest, each with another of the same mechanism."""
 FEW = 20_000
 """A specimen that draws less often draws slowly."""
 
@@ -66,7 +68,8 @@ def tier(check, specimen, first):
     other if they take long.
     """
     slow = is_slow(check, specimen)
-    if check == "test_releases_follow_the_law" and (not first or specimen.name in LARGE):
+    rare = not first or specimen.name in LARGE or specimen.name in RELEASES
+    if check == "test_releases_follow_the_law" and rare:
         return [pytest.mark.simulation]
     if check == "test_draws_follow_the_law" and slow and not first:
         return [pytest.mark.simulation]
@@ -157,6 +160,22 @@ def test_every_mechanism_has_its_worst_case_among_the_quick_tests():
     assert set(kinds().values()) == quick
     for check in ("test_exact_worst_case", "test_weaker_copy_is_rejected"):
         assert {one.name for one in registered() if is_slow(check, one)} == LARGE
+
+
+def test_the_releases_of_every_mechanism_are_compared():
+    """Each draws single releases in some slow test, so that none is left to the simulations."""
+    compared, seen = set(), set()
+    for one in registered():
+        name = one.name.removesuffix(".add_remove").removesuffix(".substitute")
+        marks = tier("test_releases_follow_the_law", one, name not in seen)
+        if pytest.mark.simulation not in marks:
+            compared.add(one.name)
+        if one.name not in LARGE:
+            seen.add(name)
+    assert {kinds()[name] for name in compared} == set(kinds().values())
+    assert {*RELEASES.values()} <= compared
+    for large, other in RELEASES.items():
+        assert kinds()[large] is kinds()[other]
 
 
 def test_no_check_is_left_out():
