@@ -151,18 +151,65 @@ def test_conditions_of_released_numbers():
         assert not parsed(statement.format(text)).having(row), text
 
 
+DEEP = 10_000
+HUGE = "9" * 400
+COUNTED = "SELECT COUNT(*) AS n FROM p"
 REFUSED = {
-    "SELECT COUNT(*) FROM p WHERE " + "(" * 900 + "age>1" + ")" * 900: "valid SQL",
-    "SELECT COUNT(*) FROM p WHERE " + "not " * 400 + "age>1": "valid SQL",
+    COUNTED + " WHERE " + "(" * DEEP + "age>1" + ")" * DEEP: "nested too deeply",
+    "SELECT " + "(" * DEEP + "COUNT(*)" + ")" * DEEP: "nested too deeply",
+    COUNTED + " WHERE " + "not " * DEEP + "age>1": "nested too deeply",
+    COUNTED + " WHERE age > " + "- " * DEEP + "1": "nested too deeply",
+    COUNTED + " HAVING " + "(" * DEEP + "n>1" + ")" * DEEP: "nested too deeply",
+    COUNTED + " ORDER BY " + "(" * DEEP + "n" + ")" * DEEP: "nested too deeply",
+    COUNTED + " WHERE " + " AND ".join(["age>1"] * DEEP): "at most 50,000 characters",
+    COUNTED + f" WHERE age < {HUGE}": "numbers of 64 bits",
+    COUNTED + f" WHERE age * {HUGE} > 1": "numbers of 64 bits",
+    "SELECT COUNT(*) FROM p WHERE age < 1e999999999": "numbers of 64 bits",
+    "-- a comment": "be a SELECT, got no statement",
+    "SELECT COUNT(*) FROM p;; DROP TABLE p": "be one statement, got 2",
+    "SELECT COUNT(*) FROM p /* never closed": "be valid SQL",
+    "SELECT COUNT(*) FROM p WHERE CURRENT_DATE > date '2020-01-01'": "not the same each time",
+    "SELECT AVG(Current_Timestamp) FROM p": "not the same each time",
+    "SELECT COUNT(*) FROM p GROUP BY current_user": "not the same each time",
+    "SELECT COUNT(*) FROM p WHERE sex = '\0'": "no NUL character",
+    'SELECT COUNT("x""; DROP TABLE p; --") FROM p': "got 'x\"; DROP TABLE p; --'",
 }
 
 
 @pytest.mark.parametrize("statement", REFUSED, ids=range(len(REFUSED)))
-def test_what_is_too_deep_is_refused(statement):
+def test_what_is_hostile_is_refused_and_not_charged(statement):
+    session = sd.Session(PEOPLE, epsilon=1)
     with pytest.raises(sd.ParameterError) as refused:
-        sd.sql(statement, p=PEOPLE, bounds={"age": (0, 100)}, epsilon=1)
-    assert refused.value.name == "statement"
+        session.sql(statement, epsilon=1)
     assert REFUSED[statement] in str(refused.value)
+    assert len(str(refused.value)) < 500
+    assert session.spent.exact_epsilon() == 0
+
+
+ODD = {
+    'a"b; --': [1, 2] * (N // 2),
+    "current_date": [1, 2, 3] * (N // 3),
+    "current_pay": [1, 2, 3, 4] * (N // 4),
+}
+
+
+@pytest.mark.parametrize(
+    ("statement", "n"),
+    [
+        ("SELECT COUNT(*) AS n FROM p;;", N),
+        ("SELECT /* AVG(x) -- */ COUNT(*) AS n FROM p -- ; DROP TABLE p", N),
+        ("SELECT\u00a0COUNT(*)\u2003AS n FROM p", N),
+        ('SELECT COUNT(*) AS n FROM p WHERE "a""b; --" = 1', N / 2),
+        ('SELECT COUNT(*) AS n FROM p WHERE "current_date" = 1', N / 3),
+        ("SELECT COUNT(*) AS n FROM p WHERE p.current_date = 1", N / 3),
+        ("SELECT COUNT(*) AS n FROM p WHERE current_pay = 1", N / 4),
+        ("SELECT COUNT(current_pay / 0) AS n FROM p", 0),
+        ("SELECT COUNT(*) AS n FROM p WHERE current_pay % 0 = 1", 0),
+    ],
+)
+def test_odd_statements_are_answered(statement, n):
+    (row,) = sd.sql(statement, p=ODD, epsilon=20).rows()
+    assert abs(row["n"] - n) < 20
 
 
 def test_data_are_named_by_from():

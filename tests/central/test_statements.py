@@ -689,11 +689,11 @@ BAD = {
         "Only JOIN table USING (column) with a",
     ),
     "SELECT AVG(age) FROM p JOIN q USING (town)": (
-        "tables must name the file of 'q', which the statement joins. Use",
+        "tables must name the file of the public table 'q', which the statement joins. Use",
         "Use tables=",
     ),
     "SELECT AVG(age) FROM p JOIN p USING (who)": (
-        "tables must name the file of 'p', which the statement joins. Use",
+        "tables must name the file of the public table 'p', which the statement joins. Use",
         "Use tables=",
     ),
     "SELECT AVG(age) FROM p JOIN (SELECT * FROM p) USING (who)": (

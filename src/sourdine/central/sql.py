@@ -37,7 +37,7 @@ from sourdine.central.table import RECORDS, Table
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, did_you_mean
 from sourdine.exact import given
 from sourdine.frames.formulas.lookup import matched
-from sourdine.frames.formulas.parsing import AGGREGATES, WINDOWS, dialect
+from sourdine.frames.formulas.parsing import AGGREGATES, CHANGING_NAMES, WINDOWS, dialect
 from sourdine.frames.formulas.parsing import parsed as formula
 from sourdine.frames.reading import read_text
 from sourdine.parameters import converters, kinds
@@ -157,6 +157,11 @@ def parsed(statement: str) -> Select:
     import sqlglot
     from sqlglot.errors import SqlglotError
 
+    if len(statement) > LONGEST:
+        raise ParameterError(
+            "statement", f"have at most {LONGEST:,} characters", f"{len(statement):,}",
+            "List values in keys= and not in WHERE, or join a public table.",
+        )  # fmt: skip
     first = statement.split(None, 1)[0].upper()
     if first.isalpha() and first not in BEGINNINGS:
         _not_a_select(first)
@@ -165,7 +170,12 @@ def parsed(statement: str) -> Select:
         return _read(trees)
     except ParameterError:
         raise
-    except (RecursionError, LookupError, ValueError, AttributeError, TypeError):
+    except RecursionError:
+        raise ParameterError(
+            "statement", "be valid SQL", "one that is nested too deeply",
+            "Write fewer parentheses and operators inside one another.",
+        ) from None  # fmt: skip
+    except (LookupError, ValueError, AttributeError, TypeError):
         # What the parser accepts and no engine would, such as MEDIAN() of nothing.
         raise ParameterError(
             "statement", "be valid SQL", given(statement), f"Write it like {EXAMPLE!r}."
@@ -186,6 +196,8 @@ def parsed(statement: str) -> Select:
 
 CLAUSES = re.compile(r"(?i)\b(?:SELECT|FROM|JOIN|WHERE|GROUP\s+BY|HAVING|ORDER\s+BY|LIMIT)\b")
 """Where a clause of a statement begins."""
+LONGEST = 50_000
+"""The most characters of a statement."""
 BEGINNINGS = ("SELECT", "FROM", "WITH", "VALUES")
 """The words that a statement may begin with."""
 
@@ -197,11 +209,14 @@ def _not_a_select(what: str) -> NoReturn:
 def _read(trees: Sequence[Expression | None]) -> Select:
     from sqlglot import exp
 
-    if len(trees) != 1 or trees[0] is None:
+    said = [tree for tree in trees if tree is not None and not isinstance(tree, exp.Semicolon)]
+    if not said:
+        _not_a_select("no statement")
+    if len(said) > 1:
         raise ParameterError(
-            "statement", "be one statement", f"{len(trees)}", "Ask them one after the other."
+            "statement", "be one statement", f"{len(said)}", "Ask them one after the other."
         )
-    tree = trees[0]
+    tree = said[0]
     if not isinstance(tree, exp.Select):
         one = isinstance(tree, (exp.SetOperation, exp.Values))
         _not_a_select(tree.key.upper() if one else "an expression")
@@ -336,6 +351,13 @@ class _Reader:
                 _refuse("FILTER", "Use WHERE, or ask for it in a statement of its own.")
             if isinstance(node, (exp.Placeholder, exp.Parameter)):
                 _refuse("a placeholder", "Write the value: the statement is public.")
+            bare = isinstance(node, exp.Column) and not node.table
+            if bare and node.name.lower() in CHANGING_NAMES and not node.this.args.get("quoted"):
+                _refuse(
+                    f"{node.name}, which is not the same each time",
+                    "Write the value, such as date '2024-12-31'. A column of that name is written "
+                    "in double quotes.",
+                )
             if isinstance(node, exp.Column) and node.table:
                 if node.table.lower() not in self.named:
                     raise ParameterError(
@@ -793,8 +815,10 @@ class Sql(Table):
         files = dict(self.tables)
         if missing := [name for name in said.joins if name not in files]:
             raise ParameterError(
-                "tables", f"name the file of {missing[0]!r}, which the statement joins", "",
-                "Use {tables}.", tables={missing[0]: f"{missing[0]}.csv"},
+                "tables",
+                f"name the file of the public table {missing[0]!r}, which the statement joins", "",
+                "Use {tables}. Joins of two private tables are not available.",
+                tables={missing[0]: f"{missing[0]}.csv"},
             )  # fmt: skip
         matches = [f'"{matched(files[name])}"' for name in said.inner]
         where = [f"({said.where})"] if said.where and matches else [said.where or ""]

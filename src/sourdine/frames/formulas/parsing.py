@@ -168,6 +168,11 @@ LONGEST = 10_000
 """The most characters of a formula."""
 DEEPEST = 60
 """The most steps inside one another."""
+CHANGING_NAMES = {
+    *("current_date", "current_time", "current_timestamp", "localtime", "localtimestamp"),
+    *("current_user", "current_role", "current_catalog", "current_schema", "session_user"),
+}
+"""Names that SQL reads as functions without parentheses, unless they are quoted."""
 EXAMPLE = "age >= 18 and region in ('north', 'south')"
 AGGREGATES = {
     *("sum", "avg", "mean", "count", "median", "stddev", "stdev", "std", "variance", "var"),
@@ -324,8 +329,8 @@ def _column(tree: Any, _: int) -> Formula:
             repr(".".join(part.name for part in tree.parts)),
             "A column whose name has a dot is written in double quotes.",
         )
-    if not quoted and name.lower().startswith(("current_", "localtime")):
-        _changing(name)
+    if not quoted and name.lower() in CHANGING_NAMES:
+        changing(name)
     return Formula("column", value=name)
 
 
@@ -339,7 +344,7 @@ def _literal(tree: Any, _: int) -> Formula:
     except ValueError:
         number = float(tree.this)
     if isinstance(number, int) and number >= 1 << 63:
-        number = float(number)
+        number = float(tree.this)  # infinite where float(number) would raise
     if number == float("inf"):
         refuse("have numbers of 64 bits", "one that is larger")
     return Formula("constant", value=number)
@@ -441,7 +446,7 @@ def _call(tree: Any, depth: int) -> Formula:
     if name in WINDOWS:
         refuse("be computed from one row alone", f"{name!r}, which looks at other rows", "Omit it.")
     if name in CHANGING:
-        _changing(name)
+        changing(name)
     return _called(name, _below(tree.expressions, depth))
 
 
@@ -471,7 +476,8 @@ def _aggregate(name: str) -> NoReturn:
     )
 
 
-def _changing(name: str) -> NoReturn:
+def changing(name: str) -> NoReturn:
+    """Refuse what differs from call to call, such as the clock."""
     refuse(
         "give the same value each time",
         f"{name!r}, which does not",
