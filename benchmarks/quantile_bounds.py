@@ -9,10 +9,11 @@ levels, with the count at the price that it had before. Both draw from the same 
 ratio is known much better than either; a data set has 200,000 to 204,095 records, because the error
 depends on the number of records modulo the distance of two totals.
 
-*Lower bounds.* Take records that lie densely, and add ``k_i`` of them between the quantiles. That
-moves the goals by ``F k``, so quantiles tell the numbers ``F k``, and the best error of any private
-estimate of these for all ``k`` bounds that of any private quantiles from below. Averaged over all
-``k`` such an estimate has one law of errors, whose probabilities at errors one record apart differ
+*Lower bounds.* Take records that lie densely at places that the mechanism does not know, so that it
+can hardly publish one of them, and add ``k_i`` of them between the quantiles. That moves the goals
+by ``F k``, so quantiles tell the numbers ``F k``, and the best error of any private estimate of
+these for all ``k`` bounds that of any private quantiles from below. Averaged over all ``k`` and all
+places such an estimate has one law of errors, whose probabilities at errors one record apart differ
 by the factor e at most: the least average error is a linear program. Errors beyond R ranks are
 counted as R and cut off. For more than three quantiles that is too large; the average over parts of
 them is a lower bound still.
