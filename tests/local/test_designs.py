@@ -31,7 +31,7 @@ from sourdine.local.designs.channels import (
 from sourdine.local.designs.design import Design, DesignEstimate, monotone, value_of, workload
 from sourdine.local.designs.numbers import DesignedReport, best, designed
 from sourdine.local.designs.solver import Solution, Workload, bound, every_subset, solve
-from sourdine.local.estimators.distribution import SmoothFit, distribution
+from sourdine.local.estimators.distribution import QuantileEstimate, SmoothFit, distribution
 from sourdine.local.estimators.means import mean
 from sourdine.local.numeric.sliding import square_wave
 from sourdine.noise import SeededSource
@@ -377,6 +377,23 @@ def test_auto_takes_what_knows_the_distribution_better():
         assert isinstance(best(Fraction(epsilon), last), DesignedReport)
     assert best(Fraction(1, 30), 120) == square_wave(Fraction(1, 30), 120)
     assert best(Fraction(20), 120) == square_wave(20, 120)
+
+
+def test_designs_know_quantiles_better_up_to_a_number_of_people():
+    """Reports as they are expected: at epsilon 2 and 121 ticks both are alike at about 70,000."""
+    lengths = {}
+    for last in (47, 120):
+        for report in (designed(2, last), square_wave(2, last)):
+            for n in (10_000, 10**7):
+                tally = np.rint(n * report.rows().mean(axis=0)).astype(np.int64)
+                found = QuantileEstimate(report=report, grid=Grid(0, last, 1), q=(0.25, 0.5, 0.75))
+                low, high = found.ends(tally, 0.05, "sample")
+                lengths[last, n, type(report).__name__] = float((high - low).mean()) / last
+    for last, n in [(47, 10_000), (120, 10_000)]:
+        assert lengths[last, n, "DesignedReport"] < lengths[last, n, "SlidingWindow"]
+    assert lengths[47, 10**7, "DesignedReport"] <= lengths[47, 10**7, "SlidingWindow"]
+    assert lengths[120, 10**7, "DesignedReport"] > 3 * lengths[120, 10**7, "SlidingWindow"]
+    assert lengths[120, 10**7, "DesignedReport"] > 0.04
 
 
 def test_a_schema_holds_its_channels():
