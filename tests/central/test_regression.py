@@ -449,3 +449,21 @@ def test_what_is_refused_says_what_to_type():
         sd.plan.regression(**{**good, "epsilon": None, "error": 0.1})
     with pytest.raises(ParameterError, match="a number for each of a"):
         sd.regression({"a": [0.5], "c": [0.5]}, **good).predict({"b": 1})
+
+
+def test_large_numbers_are_printed_as_people_write_them():
+    """Also a coefficient that noise hides: it has three digits, not those that were drawn."""
+    x = np.arange(2000) % 50
+    data = {"x": x, "same": np.full(2000, 3), "y": 1000.123 * x + 20_000.4 * (np.arange(2000) % 2)}
+    bounds = {"x": (0, 50), "same": (0, 10), "y": (0, 150_000)}
+    fit = sd.regression(
+        data, y="y", x=["x", "same"], bounds=bounds, epsilon=1, source=SeededSource(1)
+    )
+    assert "y to 0 to 149,760 in steps of 260" in fit.caveats[0]
+    text = str(fit)
+    assert "e+0" not in text
+    low, high = fit.interval()["same"]
+    assert np.isinf([low, high]).any()
+    (line,) = [line for line in text.splitlines() if line.startswith("same")]
+    digits = line.split()[1].strip("-").replace(",", "").replace(".", "").strip("0")
+    assert len(digits) <= 3

@@ -39,6 +39,7 @@ from sourdine.parameters.question import plain_parameter
 from sourdine.results import charts
 from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 from sourdine.results.release import Release
+from sourdine.results.tables import brief
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -339,8 +340,9 @@ class OfColumns(Statistic):
     def explained(self, found: set[str]) -> tuple[str, ...]:
         """Return the caveats, but not on bounds that were found."""
         clipped = "; ".join(
-            f"{name} to {float(grid.lower):g} to {float(grid.lower + grid.last * grid.step):g} in "
-            f"steps of {float(grid.step):.2g}"
+            f"{name} to {brief(float(grid.lower))} to "
+            f"{brief(float(grid.lower + grid.last * grid.step))} in steps of "
+            f"{brief(float(grid.step), 2)}"
             for name, grid in zip(self.variables, self.grids, strict=True)
             if name not in found
         )
@@ -759,7 +761,7 @@ class Regression(OfColumns):
 
     def findings(self, release: Release) -> list[tuple[str, str]]:
         spread = self.residual_spread(release.drawn)
-        told = f"standard deviation about {spread:.3g}, without an interval"
+        told = f"standard deviation about {brief(spread, 3)}, without an interval"
         return [("residuals", told if spread else "their spread is hidden by noise")]
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:

@@ -36,6 +36,7 @@ from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting.parts import of_promise, widest
 from sourdine.privacy.guarantee import protected
 from sourdine.results.release import Display
+from sourdine.results.tables import brief
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -874,9 +875,8 @@ class Numeric(Statistic):
         if self.is_datetime:
             ends, _, step = str(self.grid).partition(" in ")
             return f"Values are clamped to {ends} and rounded to {step}; {changed}"
-        lower, upper = (float(self.grid.lower), float(self.grid.upper))
-        step = f"{float(self.grid.step):.2g}"
-        ends = " to ".join(f"{x:,.10g}" if abs(x) >= 10_000 else f"{x:g}" for x in (lower, upper))
+        step = brief(float(self.grid.step), 2)
+        ends = " to ".join(brief(float(x)) for x in (self.grid.lower, self.grid.upper))
         return f"Values are clamped to {ends} and rounded to steps of {step}; {changed}"
 
 

@@ -101,6 +101,30 @@ def grouped(text: str) -> str:
     return sign + whole + (f".{part}" if part else "")
 
 
+def brief(x: float, digits: int = 10) -> str:
+    """Return a public number in at most so many significant digits.
+
+    Examples
+    --------
+    >>> brief(149760), brief(258.7, 2), brief(0.0312, 2), brief(27_641.0, 3), brief(1e30)
+    ('149,760', '260', '0.031', '27,600', '1e+30')
+    """
+    text = f"{x:.{digits}g}"
+    return f"{float(text):,.10g}" if abs(x) >= 10_000 else f"{float(text):g}"
+
+
+def unbounded(value: Any) -> str:
+    """Return the text of a value that any number may be near: of a float, three digits.
+
+    Examples
+    --------
+    >>> unbounded(17928.208123), unbounded(0.0), unbounded(3)
+    ('17,900', '0', '3')
+    """
+    inexact = isinstance(value, float) and isfinite(value) and value
+    return brief(value, 3) if inexact else label(value)
+
+
 def row(value: float, ends: Sequence[float]) -> tuple[str, str, str]:
     """Return the texts of a value and of the ends of its interval, which are rounded outward.
 
@@ -537,7 +561,7 @@ class Columns:
         ends = list(zip(self.lower, self.upper, strict=True))
         if not self.even:
             return [
-                (label(v), "", "") if None in pair else any_row(v, pair)
+                (unbounded(v), "", "") if None in pair else any_row(v, pair)
                 for v, pair in zip(self.values, ends, strict=True)
             ]
         width = min((high - low for low, high in ends if high > low), default=0.0)
