@@ -388,6 +388,17 @@ def test_what_finding_bounds_of_a_regression_costs():
         sd.plan.regression(y="c", x="a", bounds="find", n=4000, error=0.1)
 
 
+def test_finding_bounds_of_few_records_costs_more():
+    """About a third with many records, and 62% at most."""
+    left = {}
+    for n in (30, 20_000):
+        question = found_question("regression", source=SeededSource(1))
+        spent = question.release(pair(n)).drawn["spent"]
+        left[n] = float(Fraction(str(spent["regression"])))
+    assert 0.36 <= left[30] <= 0.4
+    assert 0.62 <= left[20_000] <= 0.7
+
+
 def test_a_regression_with_found_bounds_is_near_the_one_with_known_bounds():
     rng = np.random.default_rng(3)
     a = rng.uniform(18, 70, 40_000)
