@@ -139,7 +139,7 @@ class Designed(DensityProtocol):
     The report is `sourdine.local.designs.numbers.DesignedReport`, whose claim
     ``test_exact_worst_case[number.design]`` checks; it is read by
     `sourdine.local.estimators.distribution.SmoothFit`. The spread is that of the estimate from
-    fresh reports, were the estimate the truth and as smooth.
+    fresh reports, were the estimate the truth, by the models that explain the reports best.
 
     Examples
     --------
@@ -180,10 +180,10 @@ class Designed(DensityProtocol):
         hats = np.eye(len(nodes))
         between = np.array([np.interp(np.arange(self.cells), nodes, hat) for hat in hats])
         fit = SmoothFit(matrix, between)
-        share, precision = fit.best(tally)
+        share, models = fit.best(tally)
         law = matrix @ (between @ share)
         fresh = np.random.default_rng(1).multinomial(n, law / law.sum(), size=FRESH)
-        again = np.array([fit.again(counts, precision) for counts in fresh])
+        again = np.array([fit.again(counts, models) for counts in fresh])
         spread = np.sqrt(((again - share) ** 2).mean(axis=0))
         return share * self.cells, spread * self.cells
 

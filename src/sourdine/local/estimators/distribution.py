@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from math import sqrt
+from math import log, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
@@ -198,22 +198,81 @@ def _smoothed(f: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 # ---- Frequencies as smooth as the reports say ----------------------------------------------------
+#
+# Many densities are near a shape of few numbers: even, exponential, a beta or a normal law. Others
+# have steps and peaks. So several models are fitted, and the reports weigh them: each shape alone,
+# and each with cosines of several strengths and smoothnesses.
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class SmoothModel:
+    r"""The logarithm of frequencies as a shape and a sum of cosines.
+
+    Parameters
+    ----------
+    shape
+        The functions of the shape: each has mean 0 and standard deviation 1 over the cells, and a
+        normal coefficient of standard deviation `SHAPED`.
+    slope, scale
+        The coefficient of :math:`\cos(\pi j x)` is normal with mean 0 and standard deviation
+        :math:`\tau j^{-s}`: the slope :math:`s` and the scale :math:`\tau`, which is 0 for a shape
+        without cosines.
+    """
+
+    shape: tuple[str, ...]
+    slope: float = 0.0
+    scale: float = 0.0
+
+    @property
+    def prior(self) -> float:
+        """The logarithm of the weight before the reports: half of all is on shapes alone."""
+        return 0.0 if self.scale else log(len(SLOPES) * len(SCALES))
+
+    def functions(self, cells: int) -> Floats:
+        """Return the functions, a column each."""
+        return _functions(cells, self.shape, min(WAVES, cells - 1) if self.scale else 0)
+
+    def precision(self, columns: int) -> Floats:
+        """Return the inverse variances of the coefficients."""
+        j = np.arange(1.0, columns - len(self.shape) + 1)
+        waves = (j**self.slope / self.scale) ** 2 if self.scale else j
+        return np.concatenate([np.full(len(self.shape), SHAPED**-2.0), waves])
 
 
 WAVES = 64
 """The most cosines of a logarithm of frequencies."""
-SLOPES = (1.0, 1.5, 2.0, 3.0)
+SHAPED = 3.0
+SHAPES: tuple[tuple[str, ...], ...] = (
+    (),
+    ("x",),
+    ("log x", "log(1 - x)"),
+    ("log x", "log(1 - x)", "x", "x^2"),
+)
+SLOPES = (1.0, 2.0, 3.0)
 SCALES = (0.03, 0.07, 0.17, 0.4, 0.95, 2.2, 5.3, 13.0, 30.0)
 LESS = 15.0
 """A scale whose evidence is less by this, in logarithms, ends the search on its side."""
+KEPT = 8
+"""The most models that fresh reports are read by."""
+
+
+@lru_cache(32)
+def _functions(cells: int, shape: tuple[str, ...], waves: int) -> Floats:
+    """Return the functions of a shape, and cosines, by their means over the cells."""
+    edges = np.arange(cells + 1) / cells
+    x = (edges[:-1] + edges[1:]) / 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        logarithm = np.diff(np.where(edges > 0, edges * np.log(edges) - edges, 0.0)) * cells
+    by_name = {"x": x, "x^2": x**2, "log x": logarithm, "log(1 - x)": logarithm[::-1]}
+    columns = [by_name[name] - by_name[name].mean() for name in shape]
+    columns = [column / column.std() for column in columns]
+    columns.extend(np.sqrt(2) * np.cos(np.pi * np.outer(np.arange(1, waves + 1), x)))
+    return np.array(columns).reshape(-1, cells).T.copy()
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class SmoothFit:
-    r"""Frequencies whose logarithm is a sum of cosines with normal coefficients.
-
-    The coefficient of :math:`\cos(\pi j x)` has the mean 0 and the standard deviation
-    :math:`\tau j^{-s}`. The most plausible coefficients are found by Newton's steps.
+    r"""Frequencies by the mean of several models, each weighed by how likely it makes the reports.
 
     Parameters
     ----------
@@ -222,46 +281,62 @@ class SmoothFit:
     between
         The weights of the nodes in each cell, a column for each cell; the nodes are the cells
         if left out.
+
+    Notes
+    -----
+    The most plausible coefficients of a `SmoothModel` are found by Newton's steps, and the
+    probability of the reports under it by Laplace's approximation [1]_: so the reports say how
+    smooth the distribution is.
+
+    References
+    ----------
+    .. [1] D. MacKay, "Bayesian interpolation", Neural Computation 4(3), 1992.
+
+    Examples
+    --------
+    >>> fit = SmoothFit(np.array([[0.75, 0.25], [0.25, 0.75]]))
+    >>> fit.best([600, 400])[0].round(1).tolist()
+    [0.7, 0.3]
     """
 
     matrix: Floats
     between: Floats | None = None
 
-    def best(self, counts: ArrayLike) -> tuple[Floats, Floats]:
-        r"""Return the frequencies, and the precisions of the coefficients.
-
-        Of a grid of :math:`\tau` and :math:`s` those are taken that make the reports most likely,
-        by Laplace's approximation [1]_: so the reports say how smooth the distribution is.
-
-        References
-        ----------
-        .. [1] D. MacKay, "Bayesian interpolation", Neural Computation 4(3), 1992.
-
-        Examples
-        --------
-        >>> fit = SmoothFit(np.array([[0.75, 0.25], [0.25, 0.75]]))
-        >>> fit.best([600, 400])[0].round(2).tolist()
-        [0.69, 0.31]
-        """
-        c, cells = np.asarray(counts, np.float64), self._cells
-        j = np.arange(1.0, min(WAVES, cells - 1) + 1)
-        most, chosen = -np.inf, (np.full(cells, 1 / cells), j)
-        for slope in SLOPES if c.sum() else ():
-            theta, highest = np.zeros(len(j)), -np.inf
-            for scale in SCALES:
-                precision: Floats = np.asarray((j**slope / scale) ** 2, np.float64)
-                theta, f, evidence = self._fitted(c, precision, theta)
-                if evidence > most:
-                    most, chosen = evidence, (f, precision)
-                highest = max(highest, evidence)
-                if evidence < highest - LESS:
-                    break
-        return chosen
-
-    def again(self, counts: ArrayLike, precision: Floats) -> Floats:
-        """Return the frequencies for other counts, as smooth."""
+    def best(self, counts: ArrayLike) -> tuple[Floats, list[SmoothModel]]:
+        """Return the frequencies, and the models of most weight."""
         c = np.asarray(counts, np.float64)
-        return self._fitted(c, precision, np.zeros(len(precision)))[1]
+        fits: list[tuple[float, Floats, SmoothModel]] = []
+        for shape in SHAPES if c.sum() else ():
+            alone = SmoothModel(shape)
+            known, f, evidence = self._fitted(c, alone)
+            fits.append((evidence, f, alone))
+            for slope in SLOPES:
+                theta, highest = known, -np.inf
+                for scale in SCALES:
+                    model = SmoothModel(shape, slope, scale)
+                    theta, f, evidence = self._fitted(c, model, theta)
+                    fits.append((evidence, f, model))
+                    highest = max(highest, evidence)
+                    if evidence < highest - LESS:
+                        break
+        fits.sort(key=lambda fit: -fit[0] - fit[2].prior)
+        return self._averaged(fits), [model for _, _, model in fits[:KEPT]]
+
+    def again(self, counts: ArrayLike, models: Sequence[SmoothModel]) -> Floats:
+        """Return the frequencies for other counts, by some models."""
+        c = np.asarray(counts, np.float64)
+        fits = []
+        for model in models:
+            _, f, evidence = self._fitted(c, model)
+            fits.append((evidence, f, model))
+        return self._averaged(fits)
+
+    def _averaged(self, fits: Sequence[tuple[float, Floats, SmoothModel]]) -> Floats:
+        if not fits:
+            return np.full(self._cells, 1 / self._cells)
+        level = np.array([evidence + model.prior for evidence, _, model in fits])
+        weights = np.exp(level - level.max())
+        return np.asarray(weights @ np.array([f for _, f, _ in fits]) / weights.sum())
 
     @property
     def _cells(self) -> int:
@@ -270,26 +345,30 @@ class SmoothFit:
     def _reported(self, f: Floats) -> Floats:
         return np.asarray(self.matrix @ (f if self.between is None else self.between @ f))
 
-    def _fitted(self, c: Floats, precision: Floats, theta: Floats) -> tuple[Floats, Floats, float]:
+    def _fitted(
+        self, c: Floats, model: SmoothModel, known: Floats | None = None
+    ) -> tuple[Floats, Floats, float]:
         """Return the coefficients, the frequencies and the logarithm of the evidence."""
-        cells, n = self._cells, c.sum()
-        x = (np.arange(cells) + 0.5) / cells
-        waves = np.sqrt(2) * np.cos(np.pi * np.outer(x, np.arange(1, len(precision) + 1)))
+        functions, n = model.functions(self._cells), c.sum()
+        precision = model.precision(functions.shape[1])
 
         def at(theta: Floats) -> tuple[Floats, Floats, float]:
-            level = waves @ theta
+            level = functions @ theta
             f = np.exp(level - level.max())
             f /= f.sum()
             p = self._reported(f)
             return f, p, float(c @ np.log(p) - theta @ (precision * theta) / 2)
 
+        theta = np.zeros(len(precision))
+        if known is not None:
+            theta[: len(known)] = known
         f, p, value = at(theta)
         for _ in range(30):
             back = self.matrix.T @ (c / p)
             if self.between is not None:
                 back = self.between.T @ back
-            slope = waves.T @ (f * (back - f @ back)) - precision * theta
-            moved = self._reported(f[:, None] * (waves - f @ waves))
+            slope = functions.T @ (f * (back - f @ back)) - precision * theta
+            moved = self._reported(f[:, None] * (functions - f @ functions))
             curved = n * (moved.T / p) @ moved + np.diag(precision)
             step, size = np.linalg.solve(curved, slope), 1.0
             gain = float(step @ slope)
