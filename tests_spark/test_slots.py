@@ -154,13 +154,19 @@ def test_expressions_find_the_slots_of_single_values(spark, as_spark, suite, hos
     check_expressions(as_spark(spark, pa.table(hostile)), suite("test_engines"), hostile)
 
 
-def test_expressions_that_are_compiled(each_spark, as_spark, suite, hostile):
-    frame = as_spark(each_spark, pa.table(hostile))
-    check_expressions(frame, suite("test_engines"), hostile, every=4)
+@pytest.mark.parametrize(("session", "every"), [("classic", 4), ("connect", 12)])
+def test_expressions_that_are_compiled(session, every, sparks, as_spark, suite, hostile):
+    """Both sessions send Spark the same plans, so of Connect a part shows that they arrive."""
+    frame = as_spark(getattr(sparks, session), pa.table(hostile))
+    check_expressions(frame, suite("test_engines"), hostile, every=every)
 
 
-def test_executors_find_the_slots_of_single_values(each_spark, as_spark, suite, hostile):
-    check_executors(as_spark(each_spark, pa.table(hostile)), suite("test_engines"), hostile)
+@pytest.mark.parametrize(("session", "every"), [("classic", 1), ("connect", 4)])
+def test_executors_find_the_slots_of_single_values(
+    session, every, sparks, as_spark, suite, hostile
+):
+    frame = as_spark(getattr(sparks, session), pa.table(hostile))
+    check_executors(frame, suite("test_engines"), hostile, every=every)
 
 
 @pytest.mark.parametrize("name", OTHERS)
