@@ -359,10 +359,10 @@ def test_channels_that_report_nodes_alike_are_refused(channel):
     """They are as private as others, but there is nothing to estimate: also in a schema."""
     k, subsets, lows = parse(channel)
     assert fault(matrix(subsets, lows, Fraction(1), k), Fraction(1)) is None
-    with pytest.raises(ParameterError, match="channel must tell all nodes apart"):
+    with pytest.raises(ParameterError, match="channel must distinguish all nodes"):
         DesignedReport(epsilon=1, last=20, channel=channel)
     column = local.Number(0, 20, step=1, method="design", channel=channel)
-    with pytest.raises(ParameterError, match="channel must tell all nodes apart"):
+    with pytest.raises(ParameterError, match="channel must distinguish all nodes"):
         local.Schema(x=column, epsilon=1)
 
 

@@ -160,7 +160,7 @@ def parsed(statement: str) -> Select:
     if len(statement) > LONGEST:
         raise ParameterError(
             "statement", f"have at most {LONGEST:,} characters", f"{len(statement):,}",
-            "List values in keys= and not in WHERE, or join a public table.",
+            "Name fewer values in WHERE, or join a public table.",
         )  # fmt: skip
     first = statement.split(None, 1)[0].upper()
     if first.isalpha() and first not in BEGINNINGS:

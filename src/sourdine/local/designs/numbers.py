@@ -121,7 +121,7 @@ class DesignedReport(UnbiasedReport):
         if eigenvalues[0] < ALIKE * eigenvalues[-1]:
             raise ParameterError(
                 "channel",
-                "tell all nodes apart, so that numbers can be estimated",
+                "distinguish all nodes, so that numbers can be estimated",
                 "a design that reports some alike",
                 "Use designed(epsilon, last); in a schema, omit it.",
             )
