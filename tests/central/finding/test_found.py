@@ -229,8 +229,11 @@ def test_a_declared_side_stays_where_it_is():
 
 
 def test_bounds_reach_about_as_far_as_the_data(relation):
-    for x in (RNG.normal(1e6, 1, 5000), -RNG.exponential(3, 5000), RNG.uniform(-2, 5, 5000)):
-        low, high = sd.mean(x, bounds="find", epsilon=1, relation=relation).drawn["bounds"]
+    """With a seed: without, one in 200 finds bounds that are wider than here."""
+    rng, source = np.random.default_rng(1), SeededSource(1)
+    for x in (rng.normal(1e6, 1, 5000), -rng.exponential(3, 5000), rng.uniform(-2, 5, 5000)):
+        found = sd.mean(x, bounds="find", epsilon=1, relation=relation, source=source)
+        low, high = found.drawn["bounds"]
         inner = np.quantile(x, [0.02, 0.98])
         assert low <= inner[0]
         assert high >= inner[1]
