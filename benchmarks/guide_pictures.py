@@ -1,4 +1,4 @@
-"""Draw the pictures of guides: formulas, look-ups, SQL, people, weights, files and clients.
+"""Draw pictures of guides: formulas, look-ups, SQL, people, weights, regression, files, clients.
 
 Run ``python benchmarks/guide_pictures.py [NAME ...]``; it writes to ``docs/images``. All are of
 real wages (``benchmarks/data``), but for ``people``, which is of made visits. For ``files`` the
@@ -109,6 +109,17 @@ def weights() -> Release:
     )
 
 
+def regression() -> Release:
+    return sd.regression(
+        PEOPLE,
+        y="wage",
+        x="age",
+        where="age between 20 and 65",
+        bounds={"age": (20, 65), "wage": (0, 150_000)},
+        epsilon=0.1,
+    )
+
+
 def files() -> Release:
     """Write a file of Stata, and release how its wages are distributed."""
     import pandas as pd
@@ -136,6 +147,7 @@ TITLES = {
     sql: "Mean and median wage by decade of age, from one SELECT",
     people: "Patients by their number of visits",
     weights: "Members of households by the wage that they live on",
+    regression: "Wage by age, from 20 to 65",
     files: "Distribution of wages by age, of a file of Stata",
 }
 
