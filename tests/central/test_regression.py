@@ -24,6 +24,7 @@ from sourdine.errors import ParameterError
 from sourdine.noise import SeededSource
 from sourdine.privacy import ADD_REMOVE, SUBSTITUTE
 from sourdine.questions import read
+from sourdine.results import svg
 
 ALPHA = 1e-9
 RNG = np.random.default_rng(5)
@@ -478,3 +479,12 @@ def test_large_numbers_are_printed_as_people_write_them():
     (line,) = [line for line in text.splitlines() if line.startswith("same")]
     digits = line.split()[1].strip("-").replace(",", "").replace(".", "").strip("0")
     assert len(digits) <= 3
+
+
+def test_a_chart_of_one_predictor_names_both_axes():
+    data = {"x": list(range(50)) * 20, "y": list(range(50)) * 20}
+    bounds = {"x": (0, 50), "y": (0, 50)}
+    fit = sd.regression(data, y="y", x="x", bounds=bounds, epsilon=1, source=SeededSource(1))
+    drawn = svg.draw(fit.chart(), 600)
+    assert 'text-anchor="start">y</text>' in drawn
+    assert 'text-anchor="end">x</text>' in drawn

@@ -205,7 +205,10 @@ def _lines(chart: Chart, wide: int) -> tuple[str, float]:
     beside = ticks_of(chart.y, low, high, 4)
     left = 14 + LETTER * max((len(words) for _, words in beside), default=0)
     right, base = wide - 20.0, TALL - BELOW
-    place, across, parts = scaled(low, high, base, 12.0), scaled(first, last, left, right), ""
+    top, parts = 12.0, ""
+    if chart.y.label:
+        parts, top = text(_cut(chart.y.label, right), 0, 12), 30.0
+    place, across = scaled(low, high, base, top), scaled(first, last, left, right)
     for v, words in beside:
         parts += rule(left, right, place(v)) + text(words, left - 8, place(v) + 4, "end")
     for v, words in ticks_of(chart.x, first, last, 5):
@@ -213,10 +216,13 @@ def _lines(chart: Chart, wide: int) -> tuple[str, float]:
         parts += text(words, across(v), base + 18, anchor)
     for series, colour in zip(chart.series, SERIES, strict=False):
         parts += _line(series, across, place, colour if chart.grouped else "")
-    x, y = left, TALL - 2
+    x, y = left, TALL - 2.0
+    if chart.x.label:
+        parts += text(_cut(chart.x.label, right - left), right, base + 36, "end")
+        y += 18
     for series, colour in zip(chart.series, SERIES, strict=False):
         if not chart.grouped:
-            return parts, TALL - 16
+            return parts, y - 14
         name = _cut(printable(series.name), wide - left - 40)
         room = 30 + LETTER * len(name)
         if x > left and x + room > wide:
