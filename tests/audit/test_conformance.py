@@ -43,7 +43,10 @@ LARGE = {"quantiles.levels.add_remove", "quantiles.hybrid.add_remove"}
 BOUNDS = {"quantiles.tree.add_remove", "quantiles.tree.substitute", "regression.laplace"}
 """Specimens whose bounds on errors take longest to check."""
 CURVES = {"density.dubois", "choice.above_threshold", "regression.laplace.centred"}
-RELEASES = {"regression.laplace": "regression.laplace.centred"}
+RELEASES = {
+    "regression.laplace": "regression.laplace.centred",
+    "quantiles.nearest.add_remove": "quantiles.nearest.substitute",
+}
 """Specimens whose single releases take longest, each with another of the same mechanism."""
 FEW = 20_000
 """A specimen that draws less often draws slowly."""
@@ -90,7 +93,7 @@ def pytest_generate_tests(metafunc):
             name = one.name.removesuffix(".add_remove").removesuffix(".substitute")
             marks = tier(check, one, name not in seen)
             params.append(pytest.param(one, marks=marks, id=one.name))
-            if one.name not in LARGE:
+            if one.name not in LARGE and one.name not in RELEASES:
                 seen.add(name)
         metafunc.parametrize("specimen", params, indirect=True, scope="module")
 
@@ -170,7 +173,7 @@ def test_the_releases_of_every_mechanism_are_compared():
         marks = tier("test_releases_follow_the_law", one, name not in seen)
         if pytest.mark.simulation not in marks:
             compared.add(one.name)
-        if one.name not in LARGE:
+        if one.name not in LARGE and one.name not in RELEASES:
             seen.add(name)
     assert {kinds()[name] for name in compared} == set(kinds().values())
     assert {*RELEASES.values()} <= compared
