@@ -50,7 +50,7 @@ PEOPLE, ALPHA = 100_000, 1
 UNIVERSAL = 1.665
 """The gamma of the universal threshold."""
 PAPER, UNCAPPED = "dubois db4, paper's constants", "dubois db4, paper's, no cap"
-AUTO, WAVE = "auto, l2", "square wave, EMS (auto, w1)"
+AUTO, WAVE = "auto, l2", "square wave, EMS"
 
 
 def _normal(x: Floats, mean: float, sd: float) -> Floats:
@@ -106,7 +106,7 @@ def methods() -> dict[str, DensityProtocol]:
         rows[f"histogram of {k}"] = Bins(bins=(k,), reading="histogram", **unit)
     for k in (32, 64):
         rows[f"shrinkage of {k}, db4"] = Bins(bins=(k,), reading="shrinkage", **unit)
-    rows[WAVE] = best_protocol(bounds=(0, 1), epsilon=ALPHA, n=PEOPLE, loss="w1")
+    rows[WAVE] = Wave(**unit)
     rows["square wave, EM"] = Wave(cells=64, reading="em", **unit)
     rows[AUTO] = best_protocol(bounds=(0, 1), epsilon=ALPHA, n=PEOPLE)
     return rows

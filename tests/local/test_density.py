@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import subprocess
 import sys
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ from sourdine.local.densities.bins import (
     root,
     smoothings,
 )
-from sourdine.local.densities.call import METHODS, Wave, best_protocol, density, protocol
+from sourdine.local.densities.call import METHODS, Designed, Wave, best_protocol, density, protocol
 from sourdine.local.densities.density import Density
 from sourdine.local.densities.dubois import Dubois
 from sourdine.local.densities.one_bit import OneBit
@@ -314,11 +315,55 @@ def test_auto_beats_the_paper():
 
 
 def test_auto_chooses_by_public_numbers():
-    assert isinstance(best_protocol(bounds=(0, 1), epsilon=1, n=10**5, loss="w1"), Wave)
     assert best_protocol(bounds=(0, 1), epsilon=1, n=0).bins == (4,)
     assert best_protocol(bounds=(0, 1), epsilon=9, n=10**9).bins == (256, 64, 16)
     with pytest.raises(ParameterTypeError, match="n must be a whole number"):
         best_protocol(bounds=(0, 1), epsilon=1, n=1.5)
+
+
+@pytest.mark.parametrize(
+    ("epsilon", "n", "taken"),
+    [
+        (1, 37_000, Designed),
+        (1, 36_000, Wave),
+        (3, 3_000, Designed),
+        (3.1, 10**6, Wave),
+        (Fraction(1, 20), 10**8, Designed),
+        (Fraction(1, 21), 10**9, Wave),
+        (1, 0, Wave),
+        (1000, 10**6, Wave),
+    ],
+)
+def test_auto_takes_a_design_where_reports_tell_models_apart(epsilon, n, taken):
+    assert type(best_protocol(bounds=(0, 1), epsilon=epsilon, n=n, loss="w1")) is taken
+
+
+def area(rule, shares, seed):
+    """Return the area between the distribution functions of an estimate and of the truth."""
+    ticks = np.repeat((np.arange(256) << rule.bits - 8) + (1 << rule.bits - 9), shares)
+    found = rule.density([ticks], source=SeededSource(seed))
+    off = np.repeat(found.mass, 256 // found.mass.size) * (found.mass.size / 256)
+    return float(np.abs(np.cumsum(off - shares / shares.sum())).mean())
+
+
+@pytest.mark.slow
+def test_auto_beats_square_wave():
+    at = (np.arange(256) + 0.5) / 256
+    laws = {
+        "beta": at * (1 - at) ** 4,
+        "two normals": np.exp(-(((at - 0.3) / 0.08) ** 2) / 2)
+        + np.exp(-(((at - 0.7) / 0.1) ** 2) / 2),
+        "exponential": np.exp(-5 * at),
+        "uniform": np.ones(256),
+    }
+    unit = {"bounds": (0, 1), "epsilon": 1}
+    ratios = []
+    for law in laws.values():
+        shares = np.floor(40_000 * law / law.sum()).astype(int)
+        auto = best_protocol(n=int(shares.sum()), loss="w1", **unit)
+        errors = [[area(rule, shares, seed) for seed in range(4)] for rule in (auto, Wave(**unit))]
+        ratios.append(np.mean(errors[0]) / np.mean(errors[1]))
+    assert np.mean(ratios) < 2 / 3, ratios
 
 
 WITHOUT_PYWAVELETS = """

@@ -16,6 +16,7 @@ from sourdine.local.densities.bins import Bins
 from sourdine.local.densities.density import DensityProtocol, read_bounds
 from sourdine.local.densities.dubois import Dubois
 from sourdine.local.densities.one_bit import OneBit
+from sourdine.local.designs.channels import LEAST_EPSILON
 from sourdine.local.designs.numbers import DesignedReport, designed
 from sourdine.local.estimators.distribution import SmoothFit, em
 from sourdine.local.numeric.sliding import SlidingWindow, square_wave
@@ -194,6 +195,19 @@ class Designed(DensityProtocol):
 MOST_BINS = 256
 WEIGHTS = (12, 5, 3)
 """How often people report at the finest resolution, at one 4 times and at one 16 times coarser."""
+ENOUGH = 10_000
+"""Reports worth so many truthful people tell the models of a design apart."""
+FINE = 3
+"""Beyond this epsilon the 48 nodes of a design are too coarse beside 256 cells."""
+
+
+def _truthful(n: int, epsilon: Number) -> float:
+    r"""Return how many people who told the truth would leave about as much noise.
+
+    These are :math:`m = n (e^\varepsilon - 1)^2/4e^\varepsilon`.
+    """
+    e = min(float(epsilon), 50.0)
+    return n * expm1(e) * -expm1(-e) / 4
 
 
 def finest_bins(n: int, epsilon: Number) -> int:
@@ -209,8 +223,7 @@ def finest_bins(n: int, epsilon: Number) -> int:
     >>> [finest_bins(n, 1) for n in (100, 10_000, 100_000, 1_000_000)]
     [4, 32, 64, 128]
     """
-    e = min(float(epsilon), 50.0)
-    m = n * expm1(e) * -expm1(-e) / 4
+    m = _truthful(n, epsilon)
     return int(min(max(2 ** round(0.4 * log2(max(m, 1.0))), 4), MOST_BINS))
 
 
@@ -228,24 +241,32 @@ def best_protocol(
     loss
         ``"l2"``: the squared error of the density; reports of bins at three resolutions, read by
         a mixture of smoothings. ``"w1"``: the area between the distribution functions, for shares
-        and quantiles; Square Wave.
+        and quantiles; a design for an epsilon from 1/20 to 3 and people enough, otherwise Square
+        Wave.
 
     Notes
     -----
     *Claim*: with the first, the squared error is at least 5 times smaller than with the paper's
     constants. *Checked by* ``test_auto_beats_the_paper``.
 
+    *Claim*: with the second, the area is on average over four laws at least 1.5 times smaller than
+    with Square Wave, at the fewest people for whom a design is taken. *Checked by*
+    ``test_auto_beats_square_wave``.
+
     Examples
     --------
     >>> best_protocol(bounds=(0, 1), epsilon=1, n=100_000).method
     'unary encoding of 64, 16, 4 bins, smoothed by estimated risk'
     >>> best_protocol(bounds=(0, 1), epsilon=1, n=100_000, loss="w1").method
+    'design of 48 nodes, as smooth as the reports say'
+    >>> best_protocol(bounds=(0, 1), epsilon=1, n=10_000, loss="w1").method
     'square wave on 256 cells, EMS'
     """
     people, spent = integer(n, "n", least=0), positive(epsilon, "epsilon")
     one_of(loss, "loss", "l2", "w1")
     if loss == "w1":
-        return Wave(bounds=bounds, epsilon=epsilon)
+        tells = LEAST_EPSILON <= spent <= FINE and _truthful(people, spent) >= ENOUGH
+        return (Designed if tells else Wave)(bounds=bounds, epsilon=epsilon)
     k = finest_bins(people, spent)
     bins = tuple(b for b in (k, k // 4, k // 16) if b >= 4)
     return Bins(bounds=bounds, epsilon=epsilon, bins=bins, weights=WEIGHTS[: len(bins)])

@@ -113,7 +113,7 @@ def compute(part: Part) -> Iterator[Row]:
 
 def _methods(part: Part) -> dict[str, Callable[[NDArray[np.int64], Source], Floats]]:
     """Return, for each method, what makes a density out of people's cells."""
-    from sourdine.local.densities.call import best_protocol
+    from sourdine.local.densities.call import Wave, best_protocol
     from sourdine.local.densities.dubois import Dubois, coarse_levels
     from sourdine.local.densities.one_bit import OneBit
     from sourdine.local.densities.wavelets import Wavelet
@@ -130,7 +130,7 @@ def _methods(part: Part) -> dict[str, Callable[[NDArray[np.int64], Source], Floa
         ),
         "wavelets, exact constants": Dubois(n=n, **unit),
         "one bit a person": OneBit(n=n, **unit),
-        "square wave": best_protocol(n=n, loss="w1", **unit),
+        "square wave": Wave(**unit),
         "Sourdine": best_protocol(n=n, **unit),
     }
 
