@@ -24,7 +24,7 @@ from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from numpy.typing import NDArray
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from sourdine.privacy import Guarantee
 
 
-# ---- Square Wave reports, read by the likelihood -------------------------------------------------
+# ---- Reports of a cell, read by the likelihood ---------------------------------------------------
 
 
 FRESH = 12
@@ -45,7 +45,50 @@ EARLY = 0.03
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Wave(DensityProtocol):
+class CellReports(DensityProtocol):
+    """Everybody randomises the cell of their value.
+
+    The spread is that of the estimate from fresh reports, were the estimate the truth.
+    """
+
+    bounds: tuple[Number, Number]
+    epsilon: Number
+    cells: int = 256
+    grid: Grid = field(init=False, repr=False)
+    guarantee: Guarantee = field(init=False, repr=False)
+    report: SlidingWindow | DesignedReport = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self._settle()
+        cells = integer(self.cells, "cells", least=4)
+        if cells & (cells - 1) or cells > 512:
+            must = "be a power of two, at most 512"
+            raise ParameterError("cells", must, given(cells), "Use {cells}.", cells=256)
+        settle(self, cells=cells)
+
+    def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+        shift = self.bits - self.cells.bit_length() + 1
+        return self.report.randomise(ticks >> shift, source=source)
+
+    def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
+        return self.report.tally(reports)
+
+    def _with_spread(
+        self,
+        share: NDArray[np.float64],
+        law: NDArray[np.float64],
+        n: int,
+        estimate: Callable[[NDArray[np.int64]], NDArray[np.float64]],
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Return heights and their spread; ``law`` is that of reports were ``share`` the truth."""
+        fresh = np.random.default_rng(1).multinomial(n, law / law.sum(), size=FRESH)
+        again = np.array([estimate(counts) for counts in fresh])
+        spread = np.sqrt(((again - share) ** 2).mean(axis=0))
+        return share * self.cells, spread * self.cells
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Wave(CellReports):
     """Everybody reports a place near their value, or with a smaller chance elsewhere.
 
     Parameters
@@ -61,8 +104,7 @@ class Wave(DensityProtocol):
     Notes
     -----
     The report is `sourdine.local.numeric.sliding.square_wave`, whose claim
-    ``test_exact_worst_case[number.square-wave]`` checks. The spread is that of the estimate from
-    fresh reports, were the estimate the truth.
+    ``test_exact_worst_case[number.square-wave]`` checks.
 
     References
     ----------
@@ -76,56 +118,34 @@ class Wave(DensityProtocol):
     31
     """
 
-    bounds: tuple[Number, Number]
-    epsilon: Number
-    cells: int = 256
     reading: Literal["ems", "em"] = "ems"
-    grid: Grid = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False)
     report: SlidingWindow = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._settle()
-        cells = integer(self.cells, "cells", least=4)
-        if cells & (cells - 1) or cells > 512:
-            must = "be a power of two, at most 512"
-            raise ParameterError("cells", must, given(cells), "Use {cells}.", cells=256)
+        super().__post_init__()
         one_of(self.reading, "reading", "ems", "em")
-        settle(self, cells=cells, report=square_wave(self.epsilon, cells - 1))
+        settle(self, report=square_wave(self.epsilon, self.cells - 1))
 
     @property
     def method(self) -> str:
         return f"square wave on {self.cells} cells, {self.reading.upper()}"
 
-    def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        shift = self.bits - self.cells.bit_length() + 1
-        return self.report.randomise(ticks >> shift, source=source)
-
-    def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self.report.tally(reports)
-
     def read(
         self, tally: NDArray[np.int64], n: int
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         matrix = self.report.rows().T
-        share = self._most_likely(matrix, tally)
-        law = matrix @ share
-        rng = np.random.default_rng(1)
-        fresh = rng.multinomial(n, law / law.sum(), size=FRESH)
-        again = np.array([self._most_likely(matrix, counts) for counts in fresh])
-        spread = np.sqrt(((again - share) ** 2).mean(axis=0))
-        return share * self.cells, spread * self.cells
 
-    def _most_likely(
-        self, matrix: NDArray[np.float64], counts: NDArray[np.int64]
-    ) -> NDArray[np.float64]:
-        if self.reading == "ems":
-            return em(matrix, counts, smooth=True)
-        return em(matrix, counts, change=EARLY)
+        def most_likely(counts: NDArray[np.int64]) -> NDArray[np.float64]:
+            if self.reading == "ems":
+                return em(matrix, counts, smooth=True)
+            return em(matrix, counts, change=EARLY)
+
+        share = most_likely(tally)
+        return self._with_spread(share, matrix @ share, n, most_likely)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class Designed(DensityProtocol):
+class Designed(CellReports):
     """Everybody reports a number by a design; the reports say how smooth the density is.
 
     Parameters
@@ -139,8 +159,8 @@ class Designed(DensityProtocol):
     -----
     The report is `sourdine.local.designs.numbers.DesignedReport`, whose claim
     ``test_exact_worst_case[number.design]`` checks; it is read by
-    `sourdine.local.estimators.distribution.SmoothFit`. The spread is that of the estimate from
-    fresh reports, were the estimate the truth, by the models that explain the reports best.
+    `sourdine.local.estimators.distribution.SmoothFit`. The spread is by the models that explain the
+    reports best.
 
     Examples
     --------
@@ -148,31 +168,15 @@ class Designed(DensityProtocol):
     'design of 48 nodes, as smooth as the reports say'
     """
 
-    bounds: tuple[Number, Number]
-    epsilon: Number
-    cells: int = 256
-    grid: Grid = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False)
     report: DesignedReport = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
-        self._settle()
-        cells = integer(self.cells, "cells", least=4)
-        if cells & (cells - 1) or cells > 512:
-            must = "be a power of two, at most 512"
-            raise ParameterError("cells", must, given(cells), "Use {cells}.", cells=256)
-        settle(self, cells=cells, report=designed(self.epsilon, cells - 1))
+        super().__post_init__()
+        settle(self, report=designed(self.epsilon, self.cells - 1))
 
     @property
     def method(self) -> str:
         return f"design of {self.report.steps + 1} nodes, as smooth as the reports say"
-
-    def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        shift = self.bits - self.cells.bit_length() + 1
-        return self.report.randomise(ticks >> shift, source=source)
-
-    def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self.report.tally(reports)
 
     def read(
         self, tally: NDArray[np.int64], n: int
@@ -183,10 +187,7 @@ class Designed(DensityProtocol):
         fit = SmoothFit(matrix, between)
         share, models = fit.best(tally)
         law = matrix @ (between @ share)
-        fresh = np.random.default_rng(1).multinomial(n, law / law.sum(), size=FRESH)
-        again = np.array([fit.again(counts, models) for counts in fresh])
-        spread = np.sqrt(((again - share) ** 2).mean(axis=0))
-        return share * self.cells, spread * self.cells
+        return self._with_spread(share, law, n, lambda counts: fit.again(counts, models))
 
 
 # ---- Which reports to ask people for, from public numbers alone ----------------------------------
@@ -196,7 +197,7 @@ MOST_BINS = 256
 WEIGHTS = (12, 5, 3)
 """How often people report at the finest resolution, at one 4 times and at one 16 times coarser."""
 ENOUGH = 10_000
-"""Reports worth so many truthful people tell the models of a design apart."""
+"""From as many truthful people on, reports tell the models of a design apart."""
 FINE = 3
 """Beyond this epsilon the 48 nodes of a design are too coarse beside 256 cells."""
 
