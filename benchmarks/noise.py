@@ -281,7 +281,7 @@ class Target:
 
 
 def targets(table: list[Row]) -> list[Target]:
-    """Return what the room promises, with what was measured."""
+    """Return what the package promises, with what was measured."""
     by_name = {row.name: row for row in table}
     out = []
 

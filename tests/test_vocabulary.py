@@ -113,7 +113,7 @@ def packages():
 
 
 def callables(package):
-    """Yield the address of everything public in a room that can be called, and what it is."""
+    """Yield the address of everything public in a package that can be called, and what it is."""
     for name in getattr(package, "__all__", ()):
         thing, where = getattr(package, name), f"{package.__name__}.{name}"
         if isinstance(thing, ModuleType) or not callable(thing):
@@ -206,7 +206,7 @@ def test_what_remains_is_never_a_method():
 
 
 def test_the_tables_are_about_what_is_there():
-    """Signatures are found in every room, and no word, exception or reason is out of use."""
+    """Signatures are found in every package, and no word, exception or reason is out of use."""
     names = {place.name for place in EVERYTHING}
     assert len(EVERYTHING) > 1500
     assert {word.name for word in WORDS} <= names
@@ -250,5 +250,5 @@ class Risk:
 
 @pytest.mark.parametrize("wrong", [level, grouped, risky, replaced, anything, Risk])
 def test_a_signature_that_does_not_keep_to_them_is_found(wrong):
-    package = SimpleNamespace(__name__="sourdine.room", __all__=["wrong"], wrong=wrong)
+    package = SimpleNamespace(__name__="sourdine.package", __all__=["wrong"], wrong=wrong)
     assert len(list(faults(places(callables(package))))) == 1

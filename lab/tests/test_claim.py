@@ -91,7 +91,7 @@ def test_the_row_of_a_further_statement():
 
 
 @pytest.fixture
-def room(tmp_path, monkeypatch):
+def known(tmp_path, monkeypatch):
     """Claims and a record of our own."""
     made = [
         claim(HIGH, LOW, Instead.RIVAL, id="S2"),
@@ -107,21 +107,21 @@ def room(tmp_path, monkeypatch):
     return known
 
 
-def test_the_order_is_that_of_the_rows(room):
-    assert list(room) == ["C5", "C5b", "C10", "S2"]
+def test_the_order_is_that_of_the_rows(known):
+    assert list(known) == ["C5", "C5b", "C10", "S2"]
     assert [c.id for c in verdicts.chosen(["s2", "C5"])] == ["C5", "C5b", "S2"]
     assert len(verdicts.chosen([])) == 4
 
 
 @pytest.mark.parametrize("word", ["C13", "Z1", "everythingg", ""])
-def test_what_the_documents_lack_is_refused(word, room):
-    assert room
+def test_what_the_documents_lack_is_refused(word, known):
+    assert known
     with pytest.raises(ParameterError, match="no document has anything called"):
         verdicts.chosen([word])
 
 
-def test_what_has_no_claim_is_refused(room, monkeypatch):
-    assert room
+def test_what_has_no_claim_is_refused(known, monkeypatch):
+    assert known
     entry = concordance.Entry(document="canesse", place="1", name="x", statement="y")
     monkeypatch.setattr(concordance, "found", lambda _: [entry])
     with pytest.raises(ParameterError, match="Run sourdine lab where 'Introduction'"):
@@ -150,8 +150,8 @@ def test_findings_are_kept_and_reused_until_code_changes(tmp_path, monkeypatch):
         verdicts.judge(claims, folder=tmp_path)
 
 
-def test_verdicts_are_counted(room):
-    assert verdicts.counted([c.judge() for c in room.values()]) == (
+def test_verdicts_are_counted(known):
+    assert verdicts.counted([c.judge() for c in known.values()]) == (
         "4 claims: 1 confirmed, 1 corrected, 2 refuted"
     )
 
@@ -166,8 +166,8 @@ def test_a_document_is_not_called_wrong_without_its_words(row):
     assert not set(claim.quote) & set("\\$"), "formulas are written as text"
 
 
-def test_a_verdict_must_be_the_recorded_one(room):
-    judged = [c.judge() for c in room.values()]
+def test_a_verdict_must_be_the_recorded_one(known):
+    judged = [c.judge() for c in known.values()]
     assert verdicts.troubles(judged)[0] == "C5: corrected now, recorded as nothing"
     assert len(verdicts.troubles(judged)) == 4
     verdicts.record(judged)
@@ -177,8 +177,8 @@ def test_a_verdict_must_be_the_recorded_one(room):
     assert verdicts.troubles([other]) == ["C5: confirmed now, recorded as corrected"]
 
 
-def test_a_verdict_that_does_not_mind_swapping_is_trouble(room):
-    assert room
+def test_a_verdict_that_does_not_mind_swapping_is_trouble(known):
+    assert known
     both = claim(HIGH, HIGH, Instead.RIVAL, id="C5").judge()
     verdicts.record([both])
     assert verdicts.recorded() == {"C5": "undecided"}
@@ -188,8 +188,8 @@ def test_a_verdict_that_does_not_mind_swapping_is_trouble(room):
     ]
 
 
-def test_a_check_that_does_not_look_at_its_form_is_trouble(room):
-    assert room
+def test_a_check_that_does_not_look_at_its_form_is_trouble(known):
+    assert known
     answers = cycle((True, False))
     blind = claim(HIGH, LOW, Instead.RIVAL, id="C5", check=lambda _: Finding(next(answers), 1.0))
     once, twice = blind.judge(), blind.judge(twice=True)
@@ -198,18 +198,18 @@ def test_a_check_that_does_not_look_at_its_form_is_trouble(room):
     assert verdicts.troubles([twice]) == ["C5: the verdict stays when the two forms are swapped"]
 
 
-def test_a_recorded_row_that_is_claimed_no_more_is_trouble(room):
+def test_a_recorded_row_that_is_claimed_no_more_is_trouble(known):
     verdicts.RECORDED.write_text(json.dumps({"C1": "confirmed", "S2": "confirmed"}))
-    assert verdicts.troubles([room["S2"].judge()]) == ["C1: recorded, but claimed no more"]
+    assert verdicts.troubles([known["S2"].judge()]) == ["C1: recorded, but claimed no more"]
 
 
-def test_an_honest_check_finds_the_same_in_the_other_order(room):
-    assert all(one.judge(twice=True).steady for one in room.values())
+def test_an_honest_check_finds_the_same_in_the_other_order(known):
+    assert all(one.judge(twice=True).steady for one in known.values())
 
 
-def test_recording_keeps_other_rows_and_drops_those_that_are_no_more(room):
+def test_recording_keeps_other_rows_and_drops_those_that_are_no_more(known):
     verdicts.RECORDED.write_text(json.dumps({"C1": "confirmed", "C10": "refuted"}))
-    verdicts.record([room["S2"].judge()])
+    verdicts.record([known["S2"].judge()])
     assert verdicts.recorded() == {"C10": "refuted", "S2": "confirmed"}
 
 

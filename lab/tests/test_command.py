@@ -54,7 +54,7 @@ def made(row, printed, instead):
 
 
 @pytest.fixture
-def room(tmp_path, monkeypatch):
+def known(tmp_path, monkeypatch):
     """Claims of our own, judged in this process, and a record of our own."""
     known = {"C5": made("C5", 8, 12), "A3": made("A3", 9, 11)}
     path = tmp_path / "recorded.json"
@@ -138,7 +138,7 @@ def test_other_settings_are_refused_before_anything_is_computed(lab, tmp_path, t
     assert not list(tmp_path.iterdir())
 
 
-def test_claims_exit_with_1_until_they_are_recorded(lab, room):
+def test_claims_exit_with_1_until_they_are_recorded(lab, known):
     told = lab("claims")
     assert told.returncode == 1
     assert "C5: corrected now, recorded as nothing" in told.stderr
@@ -148,22 +148,22 @@ def test_claims_exit_with_1_until_they_are_recorded(lab, room):
     assert lab("claims", "--record").returncode == 0
     assert verdicts.recorded() == {"C5": "corrected", "A3": "corrected"}
     assert lab("claims").returncode == 0
-    room["C5"] = made("C5", 12, 8)
+    known["C5"] = made("C5", 12, 8)
     told = lab("claims")
     assert told.returncode == 1
     assert "C5: undecided now, recorded as corrected" in told.stderr
     assert "A3" not in told.stderr
 
 
-def test_claims_exit_with_1_where_swapping_changes_nothing(lab, room):
-    room["C5"] = made("C5", 12, 12)
+def test_claims_exit_with_1_where_swapping_changes_nothing(lab, known):
+    known["C5"] = made("C5", 12, 12)
     told = lab("claims", "C5", "--record")
     assert told.returncode == 1
     assert "C5: the verdict stays when the two forms are swapped" in told.stderr
 
 
-def test_claims_of_some_rows(lab, room):
-    assert room
+def test_claims_of_some_rows(lab, known):
+    assert known
     told = lab("claims", "a3", "--record")
     assert told.returncode == 0
     assert "9 against 10" in told.stdout
@@ -180,10 +180,10 @@ def test_what_is_not_there_is_refused(lab, words):
     assert "Traceback" not in told.stderr
 
 
-def test_a_run_writes_page_figures_numbers_and_seed(lab, room, tmp_path):
+def test_a_run_writes_page_figures_numbers_and_seed(lab, known, tmp_path):
     told = lab("run", "today-mean", "--quick", "--workers", "1", "--seed", "3", "-o", str(tmp_path))
     assert told.returncode == 0, told.stderr
-    assert room
+    assert known
     assert "1 figure: open" in told.stdout
     assert not (tmp_path / "figures").exists(), "that is for the usual seed"
     (folder,) = tmp_path.glob("with-*seed-3*")

@@ -57,7 +57,7 @@ def test_every_mechanism_is_audited():
 
 @pytest.mark.slow
 def test_nothing_is_overlooked():
-    """In no other room of the library, either."""
+    """Nor in any other module of the library."""
     assert set(every_mechanism()) == whole_library()
     assert len(every_mechanism()) > 38
     named = {kind.__name__ for kind in every_mechanism()}
@@ -69,10 +69,10 @@ def test_a_mechanism_without_a_specimen_is_named(monkeypatch):
     class Forgotten(Laplace):
         pass
 
-    room = ModuleType("sourdine.mechanisms.forgotten")
-    room.Forgotten = Forgotten
-    Forgotten.__module__ = room.__name__
-    monkeypatch.setattr(discovery, "_modules", lambda: (room,))
+    module = ModuleType("sourdine.mechanisms.forgotten")
+    module.Forgotten = Forgotten
+    Forgotten.__module__ = module.__name__
+    monkeypatch.setattr(discovery, "_modules", lambda: (module,))
     assert unaudited() == (Forgotten,)
 
 
@@ -81,9 +81,9 @@ def test_whoever_draws_is_audited_or_has_a_reason():
 
 
 def test_a_module_that_draws_is_named(monkeypatch):
-    room = ModuleType("sourdine.central.careless")
-    room.discrete_laplace = noise.discrete_laplace
-    every = (*discovery._modules(), room)
+    module = ModuleType("sourdine.central.careless")
+    module.discrete_laplace = noise.discrete_laplace
+    every = (*discovery._modules(), module)
     monkeypatch.setattr(discovery, "_modules", lambda: every)
     assert discovery.strangers() == ("sourdine.central.careless",)
 

@@ -264,8 +264,8 @@ def _address(ledger: str) -> str:
     ('/datasets/wages', '/guards/eval')
     """
     guard = ledger.removeprefix("guard:")
-    room = "datasets" if guard == ledger else "guards"
-    return f"/{room}/{quote(guard, safe='')}"
+    collection = "datasets" if guard == ledger else "guards"
+    return f"/{collection}/{quote(guard, safe='')}"
 
 
 def _checked(url: str) -> str:

@@ -323,16 +323,16 @@ def assembled(frame: object, columns: dict[str, Column], schema: Schema) -> Any:
     An index of pandas is not kept: it may name the people. The schema is kept where a frame has a
     place for it.
     """
-    room = type(frame).__module__.split(".")[0]
+    library = type(frame).__module__.split(".")[0]
     if isinstance(frame, Mapping):
         first = next(iter(frame.values()), None)  # a formula comes as the columns that it is of
         lists = {name: isinstance(frame.get(name, first), (list, tuple)) for name in columns}
         return {n: _list(c) if lists[n] else _numpy(c) for n, c in columns.items()}
-    if room == "pandas":
+    if library == "pandas":
         made = _pandas(columns)
         made.attrs[KEY] = mark(schema)
         return made
-    if room == "polars":
+    if library == "polars":
         return _polars(columns)
     if find_spec("pyarrow") is None:
         return {name: _numpy(column) for name, column in columns.items()}

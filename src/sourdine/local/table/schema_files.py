@@ -516,12 +516,12 @@ def _literal(path: Path) -> str:
 
 
 def _of_frame(frame: Any, make: Make) -> Schema | None:
-    room = type(frame).__module__.split(".")[0]
-    if room == "pandas":
+    library = type(frame).__module__.split(".")[0]
+    if library == "pandas":
         return _of_metadata({str(k): v for k, v in getattr(frame, "attrs", {}).items()}, make)
-    if room == "pyspark" and hasattr(frame, "schema"):
+    if library == "pyspark" and hasattr(frame, "schema"):
         return _of_metadata({SPARK: frame.schema.json()}, make)
-    if room == "pyarrow":
+    if library == "pyarrow":
         metadata = getattr(getattr(frame, "schema", None), "metadata", None) or {}
         return _of_metadata({k.decode(): v.decode() for k, v in metadata.items()}, make)
     return None
