@@ -34,7 +34,7 @@ PEOPLE = Schema(
     weights={"person": 60, "region": 60, "wage": 2},
     missing="random",
 )
-"""Reports of a person and of a region are true, those of a wage as good as never twice the same."""
+"""Reports of a person and of a region are true; two of a wage are the same once in 300 times."""
 NAMES = ("person", "wage", "region")
 
 
@@ -233,7 +233,7 @@ def test_a_frame_that_is_read_twice_gives_the_same_reports(sparks):
         found = [written(drawn(PEOPLE, rows, NAMES, key)) for key in keys]
         assert found[0] == found[1]
         same = sum(found[0][person] == found[2][person] for person in range(N))
-        assert same < 10, "another key, other reports"
+        assert same < 40, "another key, other reports"  # about 5 are the same by chance
 
 
 def test_no_two_blocks_share_their_bytes(spark):
