@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from fractions import Fraction
 from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
@@ -97,10 +98,16 @@ def test_no_exemption_is_left_over(monkeypatch):
 
 def test_every_protocol_draws_by_a_report():
     audited = {type(s.make(s.epsilon)) for s in registered()}
-    common = {"bounds": (0, 1), "epsilon": 1, "n": 1000}
-    rules = [protocol(**common, method=method) for method in DENSITIES]
+    rules = [
+        protocol(bounds=(0, 1), epsilon=epsilon, n=n, method=method, loss=loss)
+        for method in DENSITIES
+        for loss in ("l2", "w1")
+        for epsilon, n in ((1, 1000), (1, 10**5), (Fraction(3, 10), 1000), (5, 1000))
+    ]
     for rule in rules:
         assert type(rule.report) in audited
+        assert rule.report.guarantee == rule.guarantee, "what a density says of itself, it costs"
+        assert rule.guarantee.epsilon == rule.epsilon
     concrete = {k for k in subclasses(DensityProtocol) if not k.__abstractmethods__}
     assert concrete >= {type(rule) for rule in rules}
     assert {k.__name__ for k in concrete if k.__module__.startswith("sourdine")} == {
