@@ -330,7 +330,7 @@ def _column(tree: Any, _: int) -> Formula:
             "A column whose name has a dot is written in double quotes.",
         )
     if not quoted and name.lower() in CHANGING_NAMES:
-        changing(name)
+        _changing(name)
     return Formula("column", value=name)
 
 
@@ -446,7 +446,7 @@ def _call(tree: Any, depth: int) -> Formula:
     if name in WINDOWS:
         refuse("be computed from one row alone", f"{name!r}, which looks at other rows", "Omit it.")
     if name in CHANGING:
-        changing(name)
+        _changing(name)
     return _called(name, _below(tree.expressions, depth))
 
 
@@ -476,8 +476,7 @@ def _aggregate(name: str) -> NoReturn:
     )
 
 
-def changing(name: str) -> NoReturn:
-    """Refuse what differs from call to call, such as the clock."""
+def _changing(name: str) -> NoReturn:
     refuse(
         "give the same value each time",
         f"{name!r}, which does not",
