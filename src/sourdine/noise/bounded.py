@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import Real, exp_neg, given, integer, positive
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.exact import Number
+    from sourdine.noise.source import Bools, Floats, Ints, Words
 
 
 # ---- Laplace noise within bounds, by its inverse law ---------------------------------------------
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 # inequalities hold beyond that. The other lanes compare the same :math:`W` with :math:`F` exactly.
 
 
-Floats = NDArray[np.float64]
 _HIGHEST_TOP = 1 << 52  # beyond, floats cannot hold the distance to both ends
 _LANES = 1 << 14
 _TABLED = 1 << 12  # up to this top the powers are looked up
@@ -68,19 +67,14 @@ def bounded_laplace(
 @overload
 def bounded_laplace(
     x: int, top: int, decay: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+) -> Ints: ...
 @overload
 def bounded_laplace(
-    x: NDArray[np.int64], top: int, decay: Number, size: Size = None, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+    x: Ints, top: int, decay: Number, size: Size = None, *, source: Source = ...
+) -> Ints: ...
 def bounded_laplace(
-    x: int | NDArray[np.int64],
-    top: int,
-    decay: Number,
-    size: Size = None,
-    *,
-    source: Source = SYSTEM,
-) -> int | NDArray[np.int64]:
+    x: int | Ints, top: int, decay: Number, size: Size = None, *, source: Source = SYSTEM
+) -> int | Ints:
     r"""Draw :math:`y` in ``0..top`` with :math:`P(y) \propto e^{-\lambda|y-x|}`, exactly.
 
     Parameters
@@ -130,12 +124,10 @@ def bounded_laplace(
 @overload
 def truncated_geometric(r: Number, top: int, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def truncated_geometric(
-    r: Number, top: int, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+def truncated_geometric(r: Number, top: int, size: Shape, *, source: Source = ...) -> Ints: ...
 def truncated_geometric(
     r: Number, top: int, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw :math:`k` in ``0..top`` with probability exactly proportional to :math:`e^{-rk}`.
 
     Parameters
@@ -166,14 +158,14 @@ class _BoundedLaw:
             with np.errstate(under="ignore"):
                 self._powers, self._gaps = np.exp(exponents), -np.expm1(exponents)
 
-    def _power(self, k: NDArray[np.int64]) -> Floats:
+    def _power(self, k: Ints) -> Floats:
         """Return a**k, for k from 0 to top + 1."""
         return np.exp(-self._float_decay * k) if self._powers is None else self._powers[k]
 
-    def _gap(self, k: NDArray[np.int64]) -> Floats:
+    def _gap(self, k: Ints) -> Floats:
         return -np.expm1(-self._float_decay * k) if self._gaps is None else self._gaps[k]
 
-    def draw(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def draw(self, x: Ints, source: Source) -> Ints:
         words = draw_words(source, x.size)
         with np.errstate(all="ignore"):
             y, decided = self._guess(x, words)
@@ -182,9 +174,7 @@ class _BoundedLaw:
             y[lane] = self._exact(int(x[lane]), int(y[lane]), uniform)
         return y
 
-    def _guess(
-        self, x: NDArray[np.int64], words: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _guess(self, x: Ints, words: Words) -> tuple[Ints, Bools]:
         """Return each lane's value in floating point, and whether it is certain."""
         decay, ratio = self._float_decay, np.exp(-self._float_decay)
         left_mass = self._gap(x + 1)
@@ -244,10 +234,10 @@ def staircase(
 @overload
 def staircase(
     epsilon: Number, sensitivity: int, width: int, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+) -> Ints: ...
 def staircase(
     epsilon: Number, sensitivity: int, width: int, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw whole numbers from the staircase law, exactly.
 
     .. math:: P(x) \propto
@@ -315,9 +305,7 @@ def staircase(
     return int(out[0]) if size is None else out.reshape(shape)
 
 
-def _within_a_stair(
-    stair: int, upper: int, is_upper: NDArray[np.bool_], source: Source
-) -> NDArray[np.int64]:
+def _within_a_stair(stair: int, upper: int, is_upper: Bools, source: Source) -> Ints:
     first = np.where(is_upper, 0, upper)
     length = np.where(is_upper, upper, max(stair - upper, 1))
     return first + uniform_below(length, source=source)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
+    from sourdine.noise.source import Bools, Floats, Ints
 
 
 _NARROWEST = Fraction(1, 1 << 60)
@@ -71,9 +72,7 @@ class _GaussianLaw:
     def loss(self, nearest: int, further: int) -> Fraction:
         return (2 * nearest + further) * further / (2 * self.variance)
 
-    def float_loss(
-        self, nearest: NDArray[np.float64], further: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def float_loss(self, nearest: Floats, further: Floats) -> Floats:
         return (2 * nearest + further) * further / (2 * float(self.variance))
 
 
@@ -131,14 +130,14 @@ class _GaussianBits:
         value = self.word(source)
         return centre + saturated(value) if isinstance(value, int) else python_int(value, centre)
 
-    def word(self, source: Source) -> NDArray[np.int64] | int:
+    def word(self, source: Source) -> Ints | int:
         """Draw one value: a 64-bit integer as an array, or a Python int of any size."""
         while True:
             value = self._proposals.word(source)
             if self._keeps(value, source):
                 return value
 
-    def _keeps(self, value: NDArray[np.int64] | int, source: Source) -> bool:
+    def _keeps(self, value: Ints | int, source: Source) -> bool:
         word = int.from_bytes(source.bytes(8), "little")
         magnitude = abs(float(value if isinstance(value, int) else value[0]))
         score = magnitude / self._sigma - self._sigma / self._scale
@@ -161,7 +160,7 @@ class _GaussianBits:
             missing -= kept.size
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
-    def _kept(self, values: NDArray[Any], source: Source) -> NDArray[np.bool_]:
+    def _kept(self, values: NDArray[Any], source: Source) -> Bools:
         magnitudes = np.abs(values).astype(np.float64)
         scores = magnitudes / self._sigma - self._sigma / self._scale
         return below_exp(
@@ -198,12 +197,10 @@ def _blocks(variance: Fraction) -> BlockTable:
 @overload
 def discrete_gaussian(variance: Number, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def discrete_gaussian(
-    variance: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+def discrete_gaussian(variance: Number, size: Shape, *, source: Source = ...) -> Ints: ...
 def discrete_gaussian(
     variance: Number, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw whole numbers with probability exactly proportional to :math:`e^{-x^2/(2\sigma^2)}`.
 
     Parameters

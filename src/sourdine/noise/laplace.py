@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
+    from sourdine.noise.source import Bools, Floats, Ints
 
 
 # ---- Draws from independent coins, by work that does not depend on the value ---------------------
@@ -121,7 +122,7 @@ class LaplaceBits:
         self._chances = [coins[0], *coins[:-1], powers[-1], *never]
         self._floors = np.array(_floors(powers[0], self._chances, self.digits), _WORD)
         self._columns = 1 + (width if self.digits > 62 else self.digits + 8 - self.digits % 8)
-        self._ahead: list[NDArray[np.int64] | int] = []
+        self._ahead: list[Ints | int] = []
         self._count = 1
         _DRAW_AHEAD.add(self)
 
@@ -132,7 +133,7 @@ class LaplaceBits:
             return centre + self._clip(value)
         return python_int(value, centre)
 
-    def _next(self) -> NDArray[np.int64] | int:
+    def _next(self) -> Ints | int:
         """Return a value of `SYSTEM` that was drawn ahead; `list.pop` gives each to one thread."""
         try:
             return self._ahead.pop()
@@ -140,9 +141,7 @@ class LaplaceBits:
             values = self.many(self._count, SYSTEM)
             self._count = min(2 * self._count, _MOST_AHEAD)
             fit = self.digits < 62 and values.dtype != object
-            drawn: list[NDArray[np.int64] | int] = (
-                [*shifted(values)] if fit else [*map(int, values)]
-            )
+            drawn: list[Ints | int] = [*shifted(values)] if fit else [*map(int, values)]
             self._ahead.extend(drawn[1:])
             return drawn[0]
 
@@ -161,7 +160,7 @@ class LaplaceBits:
             return python_ints(values, centres)
         return [centre + self._clip(int(x)) for centre, x in zip(centres, values, strict=True)]
 
-    def word(self, source: Source) -> NDArray[np.int64] | int:
+    def word(self, source: Source) -> Ints | int:
         """Draw one value: a 64-bit integer as an array, or a Python int where it may not fit."""
         words = np.frombuffer(source.bytes(4 * len(self._chances)), _WORD)
         coins = words < self._floors
@@ -197,12 +196,12 @@ class LaplaceBits:
             exact[row] = self._with_tail(coins[row], source)
         return np.array(exact, object)
 
-    def _refine(self, words: NDArray[np.uint32], coins: NDArray[np.bool_], source: Source) -> None:
+    def _refine(self, words: NDArray[np.uint32], coins: Bools, source: Source) -> None:
         """Decide by more bits the coins whose words equal their thresholds."""
         for i in np.flatnonzero(words == self._floors[: words.size]).tolist():
             coins[i] = LazyUniform(source, int(words[i]), 32).below(self._chances[i])
 
-    def _with_tail(self, coins: NDArray[np.bool_], source: Source) -> int:
+    def _with_tail(self, coins: Bools, source: Source) -> int:
         """Return the value whose digits from J on are not all 0."""
         digits = np.packbits(coins[1 : self.digits + 1], bitorder="little")
         magnitude = int.from_bytes(digits.tobytes(), "little")
@@ -284,9 +283,7 @@ class BlockLaw(Protocol):
     def loss(self, nearest: int, further: int) -> Fraction:
         r"""Return :math:`\phi(b + d) - \phi(b)`."""
 
-    def float_loss(
-        self, nearest: NDArray[np.float64], further: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+    def float_loss(self, nearest: Floats, further: Floats) -> Floats:
         r"""Return :math:`\phi(b + d) - \phi(b)` in floating point."""
 
 
@@ -326,12 +323,12 @@ class BlockTable:
         bounds: NDArray[Any] = heads << self._word.type(8 * self._word.itemsize - 16)
         return bounds
 
-    def _nearest(self, blocks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _nearest(self, blocks: Ints) -> Floats:
         """Return the least absolute value in each block."""
         length = float(1 << self._law.shift)
         return np.where(blocks >= 0, blocks * length, (-1 - blocks) * length + 1.0)
 
-    def fill(self, out: NDArray[np.int64], source: Source) -> None:
+    def fill(self, out: Ints, source: Source) -> None:
         """Draw a value into each place of a flat array."""
         if self._law.shift == 0:
             self._steps.fill(out, source)
@@ -346,7 +343,7 @@ class BlockTable:
             lane = lane[still_open]
 
     def _propose(
-        self, out: NDArray[np.int64], source: Source
+        self, out: Ints, source: Source
     ) -> tuple[NDArray[np.intp], NDArray[np.uint16], NDArray[Any]]:
         """Propose a value for each lane; return the lanes not yet kept, with their random bits."""
         size = min(CHUNK, out.size)
@@ -373,7 +370,7 @@ class BlockTable:
 
     def _settle(
         self, heads: NDArray[np.uint16], words: NDArray[Any], source: Source
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    ) -> tuple[Ints, Bools]:
         """Return the values of open lanes, and whether their coins keep them."""
         shift, length = self._law.shift, 1 << self._law.shift
         table = self._steps.table[heads].astype(np.int64)
@@ -396,7 +393,7 @@ class BlockTable:
         kept = below_exp(coins, losses, exact_loss, source)
         return self._values(blocks, places), kept
 
-    def _values(self, blocks: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _values(self, blocks: Ints, places: Ints) -> Ints:
         """Combine blocks and places; values beyond 64 bits are clamped."""
         shift = self._law.shift
         values = np.clip(blocks, LOWEST >> shift, HIGHEST >> shift) << np.int64(shift) | places
@@ -447,11 +444,7 @@ class _LaplaceLaw:
     def loss(self, nearest: int, further: int) -> Fraction:
         return further / self.scale
 
-    def float_loss(
-        self,
-        nearest: NDArray[np.float64],
-        further: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
+    def float_loss(self, nearest: Floats, further: Floats) -> Floats:
         return further / float(self.scale)
 
 
@@ -468,10 +461,8 @@ def _blocks(scale: Fraction) -> BlockTable:
 @overload
 def discrete_laplace(scale: Number, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def discrete_laplace(scale: Number, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
-def discrete_laplace(
-    scale: Number, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+def discrete_laplace(scale: Number, size: Shape, *, source: Source = ...) -> Ints: ...
+def discrete_laplace(scale: Number, size: Size = None, *, source: Source = SYSTEM) -> int | Ints:
     r"""Draw whole numbers with probability exactly proportional to :math:`e^{-|x|/t}`.
 
     Parameters
@@ -537,8 +528,8 @@ _scale = remembered(1024)(lambda r: 1 / positive(r, "r"))
 @overload
 def geometric(r: Number, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def geometric(r: Number, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
-def geometric(r: Number, size: Size = None, *, source: Source = SYSTEM) -> int | NDArray[np.int64]:
+def geometric(r: Number, size: Shape, *, source: Source = ...) -> Ints: ...
+def geometric(r: Number, size: Size = None, *, source: Source = SYSTEM) -> int | Ints:
     r"""Draw :math:`k \ge 0` with probability exactly :math:`(1 - e^{-r}) e^{-rk}`.
 
     Parameters

@@ -7,10 +7,9 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from itertools import accumulate
 from math import exp, frexp, lcm
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import Number, Real, at_least, exp_neg, listed
@@ -28,6 +27,12 @@ from sourdine.noise.source import (
 )
 from sourdine.noise.steps import Steps, identity
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.noise.source import Bools, Floats, Ints, Words
+
+
 # ---- Draws from float weights --------------------------------------------------------------------
 #
 # Where weights must be floats (sums over ranks), the draw itself is still exact: the law is the one
@@ -39,7 +44,7 @@ DEEP = 600.0
 _LARGEST_WORD = (1 << 64) - 1
 
 
-def by_weight(weights: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
+def by_weight(weights: Floats, *, source: Source = SYSTEM) -> int:
     r"""Draw the index :math:`i` with probability exactly :math:`w_i / \sum_j w_j`.
 
     Parameters
@@ -67,11 +72,7 @@ def by_weight(weights: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
 
 
 def by_running_sums(
-    sums: NDArray[np.float64],
-    weights: Callable[[], NDArray[np.float64]],
-    *,
-    from_last: bool = False,
-    source: Source = SYSTEM,
+    sums: Floats, weights: Callable[[], Floats], *, from_last: bool = False, source: Source = SYSTEM
 ) -> int:
     """Return what `by_weight` returns, from running sums that are there already.
 
@@ -121,7 +122,7 @@ def by_few_weights(weights: Sequence[float], *, source: Source = SYSTEM) -> int:
     return _exactly(np.array(weights, np.float64), LazyUniform(source, word, 64))
 
 
-def _exactly(weights: NDArray[np.float64], uniform: LazyUniform) -> int:
+def _exactly(weights: Floats, uniform: LazyUniform) -> int:
     mantissas, exponents = np.frexp(weights)
     whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
     lowest = int(exponents[weights > 0].min())
@@ -136,7 +137,7 @@ def _exactly(weights: NDArray[np.float64], uniform: LazyUniform) -> int:
         uniform.extend()
 
 
-def by_log_weight(logs: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
+def by_log_weight(logs: Floats, *, source: Source = SYSTEM) -> int:
     r"""Draw the index :math:`i` with probability proportional to :math:`e^{l_i}`.
 
     However far apart the logarithms are, none gets probability 0: those more than `DEEP` below the
@@ -188,7 +189,7 @@ def by_few_log_weights(logs: Sequence[float], *, source: Source = SYSTEM) -> int
     return by_log_weight(np.array(logs), source=source)
 
 
-def _filled(weights: NDArray[np.float64], below: float, held: float) -> NDArray[np.float64]:
+def _filled(weights: Floats, below: float, held: float) -> Floats:
     """Add the bound of the lower layers, and the gap to the bound of all held back."""
     rest = max(held - float(weights.sum()) - below, 0.0)
     return np.concatenate((weights, (below, rest)))
@@ -204,10 +205,8 @@ _FINEST = 1 << 14
 @overload
 def categorical(weights: Weights, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def categorical(weights: Weights, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
-def categorical(
-    weights: Weights, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+def categorical(weights: Weights, size: Shape, *, source: Source = ...) -> Ints: ...
+def categorical(weights: Weights, size: Size = None, *, source: Source = SYSTEM) -> int | Ints:
     r"""Draw the code :math:`i` with probability exactly :math:`w_i / \sum_j w_j`.
 
     Parameters
@@ -249,7 +248,7 @@ def categorical(
     return int(out[0]) if size is None else out.reshape(shape)
 
 
-def _from_integers(weights: list[Fraction], count: int, source: Source) -> NDArray[np.int64]:
+def _from_integers(weights: list[Fraction], count: int, source: Source) -> Ints:
     denominator = lcm(*(w.denominator for w in weights))
     sums = list(accumulate(w.numerator * (denominator // w.denominator) for w in weights))
     if sums[-1] == 0:
@@ -323,7 +322,6 @@ class _RealLadder:
 # of the coin nearly always keep it; the rest is computed with integers, for the one lane concerned.
 
 
-Offsets = NDArray[np.uint64]
 _ROOM = 62
 _SURE_BOUND = 1 << 32
 _SURE_COIN = (1 << 64) - (1 << 36)
@@ -337,15 +335,10 @@ def choose_run(
 @overload
 def choose_run(
     cells: object, distances: object, decay: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+) -> Ints: ...
 def choose_run(
-    cells: object,
-    distances: object,
-    decay: Number,
-    size: Size = None,
-    *,
-    source: Source = SYSTEM,
-) -> int | NDArray[np.int64]:
+    cells: object, distances: object, decay: Number, size: Size = None, *, source: Source = SYSTEM
+) -> int | Ints:
     r"""Draw the index :math:`i` with probability proportional to :math:`c_i e^{-\lambda d_i}`.
 
     The exponential mechanism over runs of candidates that share a score.
@@ -393,12 +386,10 @@ def choose_run(
 @overload
 def choose(scores: object, decay: Number, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def choose(
-    scores: object, decay: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+def choose(scores: object, decay: Number, size: Shape, *, source: Source = ...) -> Ints: ...
 def choose(
     scores: object, decay: Number, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw the index :math:`i` with probability proportional to :math:`e^{\lambda s_i}`.
 
     The exponential mechanism [1]_ over whole-number scores, exactly.
@@ -431,10 +422,10 @@ def permute_and_flip(
 @overload
 def permute_and_flip(
     scores: object, decay: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+) -> Ints: ...
 def permute_and_flip(
     scores: object, decay: Number, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw an index by permute-and-flip, exactly.
 
     McKenna and Sheldon [1]_ visit the candidates in random order and stop at the first whose coin
@@ -469,16 +460,16 @@ def permute_and_flip(
     return np.concatenate([np.empty(0, np.int64), *parts]).reshape(shape)
 
 
-def _flip_rows(offsets: Offsets, rate: Fraction, rows: int, source: Source) -> NDArray[np.int64]:
+def _flip_rows(offsets: Words, rate: Fraction, rows: int, source: Source) -> Ints:
     heads = toss_exp(np.tile(offsets, rows), rate, source).reshape(rows, offsets.size)
     flat = np.flatnonzero(heads)
     how_many = np.count_nonzero(heads, axis=1)
     first = np.cumsum(how_many) - how_many
-    chosen: NDArray[np.int64] = flat[first + uniform_below(how_many, source=source)]
+    chosen: Ints = flat[first + uniform_below(how_many, source=source)]
     return chosen % offsets.size
 
 
-def _below_best(scores: object) -> Offsets:
+def _below_best(scores: object) -> Words:
     whole = int64_array(scores, "scores")
     if whole.ndim != 1 or whole.size == 0:
         raise ParameterError(
@@ -488,7 +479,7 @@ def _below_best(scores: object) -> Offsets:
             "Use {scores}.",
             scores=[0, 1],
         )
-    best: Offsets = whole.max().view(np.uint64) - np.ascontiguousarray(whole).view(np.uint64)
+    best: Words = whole.max().view(np.uint64) - np.ascontiguousarray(whole).view(np.uint64)
     return best
 
 
@@ -497,7 +488,7 @@ class _Runs:
 
     __slots__ = ("_bounds", "_cells", "_decay", "_offsets", "_scale", "_sums")
 
-    def __init__(self, cells: NDArray[np.int64], offsets: Offsets, decay: Fraction) -> None:
+    def __init__(self, cells: Ints, offsets: Words, decay: Fraction) -> None:
         self._cells, self._offsets, self._decay = cells, offsets, decay
         with np.errstate(under="ignore"):
             weights = np.exp(offsets * -float_rate(decay))
@@ -510,7 +501,7 @@ class _Runs:
         self._bounds[cells == 0] = 0
         self._sums = np.cumsum(self._bounds)
 
-    def choose(self, size: Size, source: Source) -> int | NDArray[np.int64]:
+    def choose(self, size: Size, source: Source) -> int | Ints:
         count, shape = lanes(1 if size is None else size)
         out = np.empty(count, np.int64)
         lane = np.arange(count)
@@ -521,9 +512,9 @@ class _Runs:
             lane = lane[~self._kept(index, source)]
         return int(out[0]) if size is None else out.reshape(shape)
 
-    def _kept(self, index: NDArray[np.intp], source: Source) -> NDArray[np.bool_]:
+    def _kept(self, index: NDArray[np.intp], source: Source) -> Bools:
         words = draw_words(source, index.size)
-        kept: NDArray[np.bool_] = (self._bounds[index] > _SURE_BOUND) & (words < _SURE_COIN)
+        kept: Bools = (self._bounds[index] > _SURE_BOUND) & (words < _SURE_COIN)
         for lane in np.flatnonzero(~kept).tolist():
             uniform = LazyUniform(source, int(words[lane]), 64)
             kept[lane] = uniform.below(self._chance(int(index[lane])))

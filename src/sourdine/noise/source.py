@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
     from sourdine.exact import Real
 
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Words = NDArray[np.uint64]
+
 
 # ---- Sources of random bytes ---------------------------------------------------------------------
 #
@@ -148,7 +153,7 @@ def draw(source: Source, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.frombuffer(source.bytes(count * dtype.itemsize), dtype)
 
 
-def draw_words(source: Source, count: int) -> NDArray[np.uint64]:
+def draw_words(source: Source, count: int) -> Words:
     """Return ``count`` uniform 64-bit words."""
     return np.frombuffer(source.bytes(8 * count), _WORD)
 
@@ -263,9 +268,7 @@ def lanes(size: Shape) -> tuple[int, tuple[int, ...]]:
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-def int64_array(
-    x: object, name: str, *, least: int | None = None, most: int | None = None
-) -> NDArray[np.int64]:
+def int64_array(x: object, name: str, *, least: int | None = None, most: int | None = None) -> Ints:
     """Return ``x`` as an array of 64-bit integers from ``least`` to ``most``.
 
     The values may be private, so no error message holds one of them.
@@ -298,7 +301,7 @@ def saturated(value: int) -> int:
     return min(max(value, LOWEST), HIGHEST)
 
 
-def saturated_array(values: NDArray[Any]) -> NDArray[np.int64]:
+def saturated_array(values: NDArray[Any]) -> Ints:
     """Return the 64-bit integers nearest to values that may be Python integers of any size."""
     clipped: NDArray[Any] = np.clip(values, LOWEST, HIGHEST)
     return clipped.astype(np.int64, copy=False)
@@ -318,14 +321,10 @@ _PRODUCTS: tuple[np.dtype[Any], ...] = (np.dtype("<u4"), np.dtype("<u8"))
 @overload
 def uniform_below(k: int, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def uniform_below(k: int, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
+def uniform_below(k: int, size: Shape, *, source: Source = ...) -> Ints: ...
 @overload
-def uniform_below(
-    k: NDArray[np.int64], size: Size = None, *, source: Source = ...
-) -> NDArray[np.int64]: ...
-def uniform_below(
-    k: int | NDArray[np.int64], size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+def uniform_below(k: Ints, size: Size = None, *, source: Source = ...) -> Ints: ...
+def uniform_below(k: int | Ints, size: Size = None, *, source: Source = SYSTEM) -> int | Ints:
     """Draw from ``0..k-1``, each with probability exactly ``1 / k``.
 
     Parameters
@@ -407,7 +406,7 @@ def _multiplied(
     return out
 
 
-def _below_each(k: NDArray[np.int64], size: Size, source: Source) -> NDArray[np.int64]:
+def _below_each(k: Ints, size: Size, source: Source) -> Ints:
     if size is not None and lanes(size)[1] != k.shape:
         raise ParameterError(
             "size", "equal the shape of k", str(size), "Omit {size}.", size=LEFT_OUT
@@ -445,7 +444,7 @@ _READY = list(range(-5, 257))
 _left: list[list[int]] = [[]]
 
 
-def python_int(x: NDArray[np.int64], centre: int) -> int:
+def python_int(x: Ints, centre: int) -> int:
     """Return ``x[0] + centre``, where ``x[0]`` is below ``2**62`` in magnitude.
 
     ``x`` may be what `shifted` returns, which saves a step.
@@ -469,12 +468,12 @@ def python_int(x: NDArray[np.int64], centre: int) -> int:
     return value
 
 
-def shifted(x: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def shifted(x: Ints) -> list[Ints]:
     """Return an array for each number that `python_int` takes."""
     return list(x[:, None] + _SHIFTS)
 
 
-def python_ints(x: NDArray[np.int64], centres: Sequence[int]) -> list[int]:
+def python_ints(x: Ints, centres: Sequence[int]) -> list[int]:
     """Return ``x[i] + centres[i]``, where each ``x[i]`` is below ``2**62`` in magnitude.
 
     Examples

@@ -31,6 +31,8 @@ from sourdine.noise.source import CHUNK, LazyUniform, Source, draw, draw_words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sourdine.noise.source import Bools, Ints, Words
+
 
 Ladder = Callable[[int], tuple[list[int], list[int]]]
 """Returns, for a number of bits, the lower and the upper bounds of the thresholds."""
@@ -52,7 +54,7 @@ def alternating(code: Any) -> Any:
     return (code >> 1) ^ -(code & 1)
 
 
-def _fits(values: NDArray[np.int64], dtype: type[np.signedinteger[Any]]) -> bool:
+def _fits(values: Ints, dtype: type[np.signedinteger[Any]]) -> bool:
     info = np.iinfo(dtype)
     return bool(np.all((values > info.min) & (values <= info.max)))
 
@@ -123,9 +125,7 @@ class Steps:
         dtype = self._dtype or np.dtype(next(d for d in _SIGNED if _fits(values[decided], d)))
         return np.where(decided, values, np.iinfo(dtype).min).astype(dtype)
 
-    def _search(
-        self, first: NDArray[np.uint64], last: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _search(self, first: Words, last: Words) -> tuple[Ints, Bools]:
         """Return the code of each range of words, and whether it is the same throughout."""
         codes = self._high.searchsorted(first, side="right").astype(np.int64, copy=False)
         decided = last < self._low[codes]
@@ -133,7 +133,7 @@ class Steps:
             decided |= codes == self._high.size
         return codes, decided
 
-    def fill(self, out: NDArray[np.int64], source: Source) -> None:
+    def fill(self, out: Ints, source: Source) -> None:
         """Draw a value into each place of a flat array, with an unshifted table."""
         if out.size < _TOO_FEW:  # with a table or without: a seeded draw repeats itself anywhere
             out[:] = self.resolve(draw(source, out.size, HEAD), source)
@@ -154,14 +154,14 @@ class Steps:
         if open_lanes:
             out[np.concatenate(open_lanes)] = self.resolve(np.concatenate(open_heads), source)
 
-    def resolve(self, heads: NDArray[np.uint16], source: Source) -> NDArray[np.int64]:
+    def resolve(self, heads: NDArray[np.uint16], source: Source) -> Ints:
         """Return the unshifted values of lanes that 16 bits leave open."""
         words = heads.astype(np.uint64) << np.uint64(48)
         words |= draw_words(source, heads.size) >> np.uint64(16)
         codes, decided = self._search(words, words)
         for lane in np.flatnonzero(~decided).tolist():
             codes[lane] = self.exact(LazyUniform(source, int(words[lane]), 64))
-        values: NDArray[np.int64] = self._value(codes)
+        values: Ints = self._value(codes)
         return values
 
     def exact(self, uniform: LazyUniform) -> int:

@@ -33,13 +33,12 @@ from sourdine.results.tables import shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from sourdine.central.regression import OfColumns
     from sourdine.central.statistic import Statistic
     from sourdine.central.table import Table
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
+    from sourdine.noise.source import Floats, Ints
     from sourdine.results.release import Release
 
     Span = tuple[Fraction, Fraction]
@@ -97,14 +96,14 @@ class Candidates:
         return self.lattice.spacing(number)
 
     @cached_property
-    def sides(self) -> dict[int, NDArray[np.float64]]:
+    def sides(self) -> dict[int, Floats]:
         """The candidates of each side that is searched, upward first; the first is the start."""
         open_sides = {UP: self.upper, DOWN: self.lower}
         if self.centre is None:
             open_sides = {side: end for side, end in open_sides.items() if end is None}
         return {side: self._outward(side, end) for side, end in open_sides.items()}
 
-    def _outward(self, side: int, end: Fraction | None) -> NDArray[np.float64]:
+    def _outward(self, side: int, end: Fraction | None) -> Floats:
         start, spacing = float(self.start), float(self.spacing)
         last = side * ldexp(1.0, HIGHEST) if end is None else float(end)
         width = side * (last - start)
@@ -116,7 +115,7 @@ class Candidates:
         return np.array([start, *candidates[side * candidates < side * last], last])
 
     @cached_property
-    def edges(self) -> NDArray[np.float64]:
+    def edges(self) -> Floats:
         """The inner edges of the cells, rising: values at or beyond one have passed a candidate."""
         ends = {side: listed.copy() for side, listed in self.sides.items()}
         if UP in ends:
@@ -134,7 +133,7 @@ class Candidates:
         inner = [Fraction(edge) for edge in self.edges.tolist()]
         return Edges(column, [floor(inner[0]) - 1, *inner, ceil(inner[-1]) + 1])
 
-    def outward(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def outward(self, counts: Ints) -> Ints:
         """Return counts of the cells as a search takes them: side after side, outward."""
         below = len(self.sides.get(DOWN, ()))
         parts = {UP: counts[below + 1 :], DOWN: counts[:below][::-1]}
@@ -382,12 +381,7 @@ class BoundsFirst(TwoStage):
         return max(counted, 1)
 
     def centre(
-        self,
-        data: Frame,
-        column: str,
-        ordered: Ordered | None,
-        records: int,
-        drawn: dict[str, Any],
+        self, data: Frame, column: str, ordered: Ordered | None, records: int, drawn: dict[str, Any]
     ) -> int:
         """Return the number of a point near the median, or of the one nearest to 0."""
         epsilon = self.centring(records)

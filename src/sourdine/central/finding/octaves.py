@@ -26,14 +26,10 @@ from sourdine.privacy.guarantee import shown as epsilon_shown
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from sourdine.central.mean import Mean
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from sourdine.noise.source import Floats, Ints
 
 
 # ---- The table: every record adds one unit to one cell -------------------------------------------

@@ -41,10 +41,8 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
     from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
     from sourdine.results.release import Release
-
-    Ints = NDArray[np.int64]
-    Cells = NDArray[np.int64]
 
 
 # ---- All records of a column in memory, in order -------------------------------------------------
@@ -75,7 +73,7 @@ class Ordered(Points):  # noqa: PLW1641 - as `Points`
 
     __slots__ = ("grid", "values")
 
-    def __init__(self, values: NDArray[np.float64], grid: Octaves) -> None:
+    def __init__(self, values: Floats, grid: Octaves) -> None:
         super().__init__(len(values), grid.size, [], reload=self._snap)
         self.values, self.grid = values, grid
 
@@ -320,7 +318,6 @@ class Centre(QuantileMechanism):
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return :math:`\ln(W/\beta)/c`, in ranks."""
-        del n
         return (log(2 * self.octaves) - log(read_beta(beta))) / float(2 * self.decay)
 
 
@@ -388,7 +385,7 @@ def _sides(x: Iterable[int]) -> tuple[int, ...]:
 
 
 @frozen(kw_only=True)
-class OutwardSearch(Mechanism["Cells"]):
+class OutwardSearch(Mechanism["Ints"]):
     r"""On each side, name the first candidate that about :math:`6/\varepsilon` records pass.
 
     Candidates :math:`r_0 < r_1 < \ldots` lie outward from a public centre. With :math:`N_i` records
@@ -483,21 +480,21 @@ class OutwardSearch(Mechanism["Cells"]):
     def guarantee(self) -> Guarantee:
         return Guarantee(self.epsilon, 0, self.relation)
 
-    def read(self, x: object) -> Cells:
+    def read(self, x: object) -> Ints:
         return np.maximum(read_vector(x, sum(self.sides), "cells"), 0)
 
-    def beyond(self, x: Cells) -> list[Cells]:
+    def beyond(self, x: Ints) -> list[Ints]:
         """Return, for each side, how many records are beyond each candidate."""
         ends = list(accumulate(self.sides))
         return [np.cumsum(part[::-1])[::-1] for part in np.split(x, ends[:-1])]
 
-    def draw(self, x: Cells, size: int | None, source: Source) -> Value:
+    def draw(self, x: Ints, size: int | None, source: Source) -> Value:
         runs = 1 if size is None else size
         named = [self._first(counts, runs, source) for counts in self.beyond(x)]
         rows = np.stack(named, axis=-1)
         return rows[0] if size is None else rows
 
-    def _first(self, counts: Cells, runs: int, source: Source) -> Cells:
+    def _first(self, counts: Ints, runs: int, source: Source) -> Ints:
         rho = noise.geometric(self.threshold_rate, (runs, 1), source=source)
         nu = noise.geometric(self.count_rate, (runs, len(counts)), source=source)
         few = add(np.broadcast_to(counts - self.target, nu.shape), rho) <= nu
@@ -506,11 +503,11 @@ class OutwardSearch(Mechanism["Cells"]):
     def outcome(self, release: Release) -> Any:
         return release.value
 
-    def law(self, x: Cells) -> Product:
+    def law(self, x: Ints) -> Product:
         """Return the law of each side, over 0 to the number of its candidates."""
         return Product(tuple(self._law(counts) for counts in self.beyond(x)))
 
-    def _law(self, counts: Cells) -> Law:
+    def _law(self, counts: Ints) -> Law:
         r"""Return :math:`P(i) = \sum_\rho P(\rho) \prod_{j<i} P(\nu < m_j)\,P(\nu \ge m_i)`.
 
         Here :math:`m_j = (N_j - T + \rho)^+`. The sum ends where all factors but
@@ -531,7 +528,7 @@ class OutwardSearch(Mechanism["Cells"]):
         rounding = 2.0**-50 * (len(rho) + len(counts) + float(np.abs(total).max()))
         return Law.finite(total, slack=rest + rounding)
 
-    def loss(self, x: Cells, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Ints, y: Ints) -> Floats:
         """Return how far below T a count passed over lies, or above it that of the one named."""
         worst = np.zeros(len(y))
         for side, counts in enumerate(self.beyond(x)):
@@ -552,7 +549,7 @@ class OutwardSearch(Mechanism["Cells"]):
         late = log(len(self.sides) / half) / float(self.threshold_rate)
         return float(ceil(max(early, late)))
 
-    def neighbours(self, x: Cells) -> Iterator[Cells]:
+    def neighbours(self, x: Ints) -> Iterator[Ints]:
         """Yield what is left or becomes of the cells if one person's records change."""
         here = tuple(int(k) for k in x)
         fewer, more = _reached(here, self.rows, -1), _reached(here, self.rows, 1)
@@ -562,7 +559,7 @@ class OutwardSearch(Mechanism["Cells"]):
         for cells in sorted(found - {here}):
             yield np.array(cells, np.int64)
 
-    def adjacent(self, x: Cells, y: Cells) -> bool:
+    def adjacent(self, x: Ints, y: Ints) -> bool:
         """Return whether the cells differ by the records of one person."""
         more, fewer = int(np.maximum(y - x, 0).sum()), int(np.maximum(x - y, 0).sum())
         both = self.relation is SUBSTITUTE or not (more and fewer)
@@ -583,12 +580,7 @@ def _reached(cells: tuple[int, ...], records: int, move: int) -> set[tuple[int, 
 
 
 def _enter_search(
-    name: str,
-    sides: tuple[int, ...],
-    inputs: list[list[int]],
-    *,
-    tight: bool = True,
-    **public: Any,
+    name: str, sides: tuple[int, ...], inputs: list[list[int]], *, tight: bool = True, **public: Any
 ) -> None:
     register(
         Specimen(

@@ -113,7 +113,6 @@ class TwoStage(Estimator):
 
     def rows(self, data: Frame, drawn: Drawn) -> Frame:
         """Return the rows that the settled question is asked of."""
-        del drawn
         return data
 
     def left(self, drawn: Drawn) -> Fraction:
@@ -268,7 +267,6 @@ class RowsFirst(TwoStage):
         return (*(text for text in rest if text not in self.like.person), kept)
 
     def shares(self, n: int | None) -> str:
-        del n
         rows, left = self.search.epsilon, self.like.epsilon
         return f"rows {shown(rows)}, {self.question.kind} {shown(left)}"
 

@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
     from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Drawn = Sequence[int] | NDArray[np.int64]
+    Drawn = Sequence[int] | Ints
 
 
 T = TypeVar("T")
@@ -107,14 +107,14 @@ class FreeTotal:
             goals.sort(axis=1)
         return Targets(n, np.concatenate((goals, totals[:, None]), axis=1))
 
-    def _goals(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _goals(self, totals: Ints) -> Ints:
         above, below = self._parts
         # Beyond 64 bits in Python's integers, which are exact at any size.
         wide = (
             len(totals) and 2 * int(above.max()) * int(totals.max()) + int(below.max()) >= 1 << 63
         )
         each: NDArray[Any] = totals[:, None].astype(object if wide else np.int64)
-        goals: NDArray[np.int64] = ((2 * above * each + below) // (2 * below)).astype(np.int64)
+        goals: Ints = ((2 * above * each + below) // (2 * below)).astype(np.int64)
         if self.offsets:
             goals = np.clip(goals + np.array(self.offsets), 0, totals[:, None])
         return goals
@@ -148,7 +148,6 @@ class FreeTotal:
 
     def away(self, n: int) -> int:
         """Return about how far the nearest total is from the number of records."""
-        del n
         return 0
 
     @property
@@ -189,7 +188,6 @@ class OfRecords:
 
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
         """Return the only row, with what rounding left of each gap's target."""
-        del ks
         exact = [Fraction(0), *(q * n for q in self.orders), Fraction(n)]
         whole = [floor(t + Fraction(1, 2)) for t in exact]
         shift = [
@@ -198,31 +196,25 @@ class OfRecords:
         return Targets(n, np.array([whole[1:]], np.int64), np.array(shift))
 
     def inside(self, n: int, distance: float) -> tuple[int, int]:
-        del n, distance
         return 0, 0
 
     def away(self, n: int) -> int:
         """Return 0: the total is the number of records."""
-        del n
         return 0
 
     def log_rows(self, distance: Floats, c: float) -> Floats:
-        del c
         return np.zeros_like(distance)
 
     def beyond(self, n: int, last: int) -> int:
         """Return the end of the totals."""
-        del n
         return last + 1
 
     def log_tail(self, c: float) -> float:
         """Return that no total is left."""
-        del c
         return -np.inf
 
     def further(self, c: float, source: Source) -> int:
         """Return 0: there is one total."""
-        del c, source
         return 0
 
     @property
@@ -238,7 +230,6 @@ class Fixed(OfRecords):
     goals: tuple[int, ...] = ()
 
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
-        del ks
         return Targets(n, np.array([self.goals], np.int64))
 
     def away(self, n: int) -> int:
@@ -389,13 +380,12 @@ class QuantileMechanism(Mechanism[Points]):
         """Draw everything many times for one input, to look at or to test."""
         return [self.one(x, source) for _ in range(size)]
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         """Return the m ticks to publish, a function of what was drawn alone."""
         return np.sort(np.asarray(drawn, np.int64))
 
     def total(self, drawn: Drawn) -> int | None:
         """Return about how many records there are, where that was drawn too."""
-        del drawn
         return None
 
     def windows(self, n: int) -> list[tuple[int, int]]:
@@ -428,23 +418,23 @@ class QuantileMechanism(Mechanism[Points]):
         """Return the row of `support` at which what was drawn stands."""
         return int(self.outcomes_of([release])[0])
 
-    def outcomes_of(self, releases: Sequence[Release]) -> NDArray[np.int64]:
+    def outcomes_of(self, releases: Sequence[Release]) -> Ints:
         """Return the rows of `support` at which what was drawn stands."""
         return self.indices([release.drawn["drawn"] for release in releases])
 
-    def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
+    def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> Ints:
         """Draw many times for one public input, as indices of `support`: what `law` is over."""
         return self.indices(self.many(self.read(x), size, source))
 
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> Ints:
         """Return everything that can be drawn, a row each: here all ascending m-tuples of ticks."""
         return self._all(combinations_with_replacement(range(self.cells), len(self.orders)))
 
-    def unordered(self) -> NDArray[np.int64]:
+    def unordered(self) -> Ints:
         """Return all m-tuples of ticks, for algorithms that draw each quantile on its own."""
         return self._all(product(range(self.cells), repeat=len(self.orders)))
 
-    def _all(self, tuples: Iterator[tuple[int, ...]]) -> NDArray[np.int64]:
+    def _all(self, tuples: Iterator[tuple[int, ...]]) -> Ints:
         found = list(islice(tuples, MOST_OUTPUTS + 1))
         if len(found) > MOST_OUTPUTS:
             raise ParameterError(
@@ -455,7 +445,7 @@ class QuantileMechanism(Mechanism[Points]):
             )
         return np.array(found, np.int64)
 
-    def indices(self, drawn: Sequence[Drawn]) -> NDArray[np.int64]:
+    def indices(self, drawn: Sequence[Drawn]) -> Ints:
         """Return the rows of `support` at which these draws stand."""
         support = self.support()
         base = np.ones(support.shape[1], np.int64)
@@ -465,11 +455,11 @@ class QuantileMechanism(Mechanism[Points]):
         order = np.argsort(codes)
         return order[codes[order].searchsorted(np.asarray(drawn, np.int64) @ base)]
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         """Return the largest rank error of each output, given as rows of `support`."""
         return self.rank_errors(x, np.sort(self.support()[y][:, -len(self.orders) :], axis=-1))
 
-    def rank_errors(self, x: Points, ticks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rank_errors(self, x: Points, ticks: Ints) -> Floats:
         """Return the largest rank error of each row of m ticks."""
         ranks = np.concatenate(([0], np.cumsum(np.bincount(list(x), minlength=self.cells))))
         errors = np.zeros(len(ticks))

@@ -15,14 +15,10 @@ from sourdine.noise.selection import by_few_weights, by_running_sums
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Lattice
     from sourdine.central.quantiles.points import Points
     from sourdine.noise import Source
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from sourdine.noise.source import Bools, Floats, Ints
 
 
 # ---- Rank tuples as a Markov chain of masses and two-sided exponential kernels -------------------
@@ -485,7 +481,7 @@ class OrderedChain:
         self._y.append(parts)
         self._x.append(np.logaddexp.reduce(parts, axis=0))
 
-    def _heavy(self, slots: Slots) -> NDArray[np.bool_]:
+    def _heavy(self, slots: Slots) -> Bools:
         return slots.records >= heavy(len(self._slots))
 
     def _arriving(self, j: int) -> Floats:

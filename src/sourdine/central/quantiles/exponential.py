@@ -18,11 +18,10 @@ from sourdine.mechanisms.mechanism import read_beta
 from sourdine.privacy import Part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.points import Points
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats
 
 
 FAR = 1 << 26
@@ -146,7 +145,6 @@ class QExp(QuantileMechanism):
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return that of a Laplace variable, and half a rank for the target's rounding."""
-        del n
         return one_error(read_beta(beta)) / self.c + 0.5
 
 
@@ -188,7 +186,7 @@ def window(t: Fraction, n: int, far: float) -> tuple[int, int]:
     return max(whole + ceil(part - wide), 0), min(whole + floor(part + wide), n)
 
 
-def distances(low: int, high: int, t: Fraction) -> NDArray[np.float64]:
+def distances(low: int, high: int, t: Fraction) -> Floats:
     r"""Return :math:`\min(|r - t|, R)` for the ranks from ``low`` to ``high``.
 
     The whole part of :math:`t` is subtracted exactly, so each errs by
@@ -229,7 +227,7 @@ def _outside(
     return by_part(logs, source)
 
 
-def by_part(logs: NDArray[np.float64], source: Source) -> int | None:
+def by_part(logs: Floats, source: Source) -> int | None:
     """Draw by weights that add up to at most 1; None in the part that they do not fill."""
     with np.errstate(under="ignore", divide="ignore"):
         rest = np.log(np.maximum(1.0 - np.exp(logs).sum(), 0.0))
@@ -237,7 +235,7 @@ def by_part(logs: NDArray[np.float64], source: Source) -> int | None:
     return drawn if drawn < len(logs) else None
 
 
-def cell_logs(points: Points, t: Fraction, c: float) -> NDArray[np.float64]:
+def cell_logs(points: Points, t: Fraction, c: float) -> Floats:
     r"""Return :math:`\ln w(v)` for every cell (only where all records were read)."""
     atoms = points.windows[0]
     below = np.zeros(points.cells, np.int64)

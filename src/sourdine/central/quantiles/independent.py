@@ -33,12 +33,9 @@ from sourdine.privacy import Part
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.exact import Number
     from sourdine.noise import Source
-
-    Ints = NDArray[np.int64]
+    from sourdine.noise.source import Floats, Ints
 
 
 # ---- Quantiles drawn one by one at an equal share of epsilon; IndExp draws each by QExp ----------
@@ -78,7 +75,7 @@ class Independent(QuantileMechanism):
     def one(self, x: Points, source: Source) -> Sequence[int]:
         return [self.single(x, j, source) for j in range(len(self.orders))]
 
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> Ints:
         return self._all(product(range(self.outcomes), repeat=len(self.orders)))
 
     def law(self, x: Points) -> Law:
@@ -151,9 +148,7 @@ class IndExp(Independent):
         return max(rank_bound(self.cells, part.c, each, n) for part in self.singles)
 
 
-def rank_errors(
-    targets: Sequence[float], below: NDArray[np.int64], up_to: NDArray[np.int64]
-) -> NDArray[np.float64]:
+def rank_errors(targets: Sequence[float], below: Ints, up_to: Ints) -> Floats:
     """Return each row's largest distance from a target to the ranks of what was drawn for it."""
     t = np.asarray(targets, np.float64)
     return np.asarray(np.maximum(np.maximum(below - t, t - up_to), 0.0).max(axis=1))
@@ -275,7 +270,6 @@ class InverseSensitivity(Independent):
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return `smooth_error` without smoothing, infinity with it: it may pass any records."""
-        del n
         return inf if self.rho else self.smooth_error(beta)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
@@ -287,7 +281,7 @@ class InverseSensitivity(Independent):
         slowest = min(self.decay(j) for j in range(len(self.orders)))
         return log(len(self.orders) * self.cells / read_beta(beta)) / float(slowest)
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         """Return the largest rank error of an output, each tick moved by at most rho at will."""
         ticks = np.sort(self.support()[y], axis=-1)
         worst = np.zeros(len(ticks))
@@ -505,7 +499,7 @@ class RecExp(QuantileMechanism):
     def _slack(self, n: int) -> float:
         return len(self.nodes) * (2.0**-43 + max(node.c for node in self.nodes) * n * 2.0**-48)
 
-    def _logs(self, points: Points, support: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _logs(self, points: Points, support: Ints) -> Floats:
         """Return the log probability of each ascending tuple: a product over the nodes."""
         logs = np.zeros(len(support))
         for node in self.nodes:

@@ -18,13 +18,10 @@ from sourdine.exact import integer
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Points
+    from sourdine.noise.source import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
     Aim = tuple[Fraction, int, bool]
 
 
@@ -436,11 +433,11 @@ class Brackets(JointFree):
         half = (np.maximum(q, 1 - q) * distance).astype(np.int64) + 8
         return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         """Return the ticks of the quantiles asked for, without their brackets."""
         return np.asarray(drawn[1:], np.int64)[self.own(drawn[0])]
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         ticks = [self.published(row) for row in self.support()[y].tolist()]
         return self.rank_errors(x, np.array(ticks))
 

@@ -46,12 +46,11 @@ from sourdine.privacy import Part
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn, Lattice
     from sourdine.central.quantiles.points import Points
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
     Piece = tuple[int, int, int, int]
     Cut = tuple[int, list[int], list[int]]
@@ -131,7 +130,7 @@ class JointSampler:
                 return
             inside = min(inside, self._rows.log_least) - LITTLE
 
-    def _shells(self) -> NDArray[np.float64]:
+    def _shells(self) -> Floats:
         r"""Return, for each :math:`\Lambda_i`, a bound on the log weight of what lies beyond.
 
         They end where all cells together would weigh too little.
@@ -190,7 +189,6 @@ class JointSampler:
 
     def wanted(self, k: int, ranks: list[int]) -> bool:
         """Return whether these ranks may be drawn with this total: here all may."""
-        del k, ranks
         return True
 
     def _outside(self, source: Source) -> Ranked | None:
@@ -370,9 +368,7 @@ def _weighed(
     return [JointSampler(part, Fixed.of(own), c) for part, own in pairs]
 
 
-def _weighed_together(
-    parts: list[Points], goals: NDArray[np.int64], c: float
-) -> list[_SliceSampler]:
+def _weighed_together(parts: list[Points], goals: Ints, c: float) -> list[_SliceSampler]:
     n = np.array([part.n for part in parts])
     bounds, inside = _slice_shells(parts, goals, c)
     inside -= 4 + c * np.abs(n - goals[:, -1])
@@ -392,9 +388,7 @@ def _weighed_together(
     ]
 
 
-def _slice_shells(
-    parts: list[Points], goals: NDArray[np.int64], c: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _slice_shells(parts: list[Points], goals: Ints, c: float) -> tuple[Floats, Floats]:
     """Return the bounds of `JointSampler` for each slice, and about the mass near its targets."""
     m = goals.shape[1] - 1
     q = goals[:, :-1] / np.maximum(goals[:, -1:], 1)
@@ -416,7 +410,7 @@ def _slice_shells(
     return np.asarray(beyond), np.array(near)
 
 
-def _log_mass_near(points: Points, ranks: NDArray[np.int64], c: float) -> float:
+def _log_mass_near(points: Points, ranks: Ints, c: float) -> float:
     """Return the log of the mass within 1/c of some ranks, multiplied."""
     near = max(1, int(1 / c))
     masses = (points.masses(i - near, i + near + 1).sum() for i in ranks.tolist())
@@ -464,7 +458,6 @@ class _SliceRow(Chain):
         self.logs = every.logs[row : row + 1]
 
     def draw(self, row: int, source: Source) -> list[int]:
-        del row
         return self._all.draw(self._row, source)
 
 
@@ -478,7 +471,7 @@ class _SliceSampler(JointSampler):
         points: Points,
         goals: list[int],
         c: float,
-        window: tuple[NDArray[np.float64], int, int],
+        window: tuple[Floats, int, int],
         chain: Chain,
     ) -> None:
         self._points, self._lattice, self._c = points, Fixed.of(goals), c
@@ -610,7 +603,6 @@ class _Joint(QuantileMechanism, Generic[T]):
         return 2 * (x + self.lattice.m) / h + 2 - 2 / expm1(-self.c * h)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        del n
         return joint_error(self.lattice.orders, read_beta(beta)) / self.c
 
 
@@ -663,14 +655,14 @@ class JointFree(_Joint[FreeTotal]):
     def kept(self, cut: Cut) -> list[int]:
         return [cut[0], *cut[1]]
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         """Return the ticks; the total is left out."""
         return np.asarray(drawn[1:], np.int64)
 
     def total(self, drawn: Drawn) -> int:
         return int(self.lattice.h * drawn[0])
 
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> Ints:
         """Return all ascending ticks for each total; the last stands for all from it on."""
         tuples = self._all(combinations_with_replacement(range(self.cells), self.lattice.m))
         ks = np.repeat(np.arange(self.totals), len(tuples))
@@ -759,11 +751,9 @@ class JointNearest(_Joint[FreeTotal]):
 
     def far(self, x: float) -> float:
         """Return 1: a tuple of ranks is weighed once."""
-        del x
         return 1.0
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        del n
         return nearest_error(self.lattice.orders, read_beta(beta)) / self.c
 
 
@@ -804,7 +794,7 @@ class JointExp(_Joint[OfRecords]):
         return Law.finite(logs[0], slack=1e-11)
 
 
-def joint_log_weights(x: Points, rows: Targets, c: float) -> NDArray[np.float64]:
+def joint_log_weights(x: Points, rows: Targets, c: float) -> Floats:
     r"""Return :math:`\ln W_D(o)` for all ascending tuples, by going through all ranks.
 
     The definition itself, written apart from the sampler it judges: for small inputs. A row of the
@@ -813,9 +803,7 @@ def joint_log_weights(x: Points, rows: Targets, c: float) -> NDArray[np.float64]
     return np.asarray(np.logaddexp.reduce(by_ranks(x, rows, c)[1], axis=-1))
 
 
-def free_law(
-    logs: NDArray[np.float64], n: int, lattice: FreeTotal, c: float, log_volume: float = 0.0
-) -> Law:
+def free_law(logs: Floats, n: int, lattice: FreeTotal, c: float, log_volume: float = 0.0) -> Law:
     r"""Return the law of a total and what is drawn with it, from a row of log weights for each.
 
     The last row stands for all totals from it on. Far enough out these are geometric, each total
@@ -841,9 +829,7 @@ def free_law(
     )
 
 
-def by_ranks(
-    x: Points, rows: Targets, c: float
-) -> tuple[list[tuple[int, ...]], NDArray[np.float64]]:
+def by_ranks(x: Points, rows: Targets, c: float) -> tuple[list[tuple[int, ...]], Floats]:
     r"""Return all ascending rank tuples, and :math:`\ln W_D(o)` by the ranks at which o cuts.
 
     The logarithms are an array by rows of targets, ticks o and ranks.
@@ -862,7 +848,7 @@ def by_ranks(
     return ranks, logs[:, None, :] + cells
 
 
-def _cells(o: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _cells(o: Ints, counts: Ints) -> Floats:
     r"""Return :math:`\sum_{\text{cells}} \ln f!/(f+k)!` for each tuple of ticks."""
     earlier = np.array([(o[:, :j] == o[:, j : j + 1]).sum(axis=1) for j in range(o.shape[1])])
     return np.asarray(-np.log(counts[o] + earlier.T + 1.0).sum(axis=1))

@@ -37,15 +37,13 @@ from sourdine.privacy import Part
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.joint import Cut
     from sourdine.exact import Number
     from sourdine.laws import Law
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
-    Floats = NDArray[np.float64]
     Key = tuple[tuple[int, int], tuple[int, int], tuple[int, ...]]
 
 
@@ -293,7 +291,7 @@ class Hybrid(QuantileMechanism):
         """Return what draws the quantiles of slices."""
         return slice_samplers(parts, goals, self.first.c)
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         return np.sort(np.asarray(drawn[1:], np.int64))
 
     def law(self, x: Points) -> Law:
@@ -302,7 +300,7 @@ class Hybrid(QuantileMechanism):
         ranks, logs = by_ranks(x, self.first.lattice.targets(x.n, ks), self.first.c)
         goals = [self.goals(k) for k in ks]
 
-        def inside(i: int, r: int) -> NDArray[np.float64]:
+        def inside(i: int, r: int) -> Floats:
             return self._second(x, self._first_level()[i], ranks[r], goals)
 
         weights = cut_logs(logs, inside)
@@ -310,7 +308,7 @@ class Hybrid(QuantileMechanism):
         volume = self.first.log_volume
         return free_law(weights, x.n, every, self.first.c, volume)
 
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> Ints:
         """Return every total's number, first level's ticks, and ticks of the slices."""
         found = []
         for o in self._first_level():
@@ -335,7 +333,7 @@ class Hybrid(QuantileMechanism):
 
     def _second(
         self, x: Points, o: tuple[int, ...], r: tuple[int, ...], goals: list[list[list[int]]]
-    ) -> NDArray[np.float64]:
+    ) -> Floats:
         """Return the log probabilities of the slices' ticks for a cut; a row for each total."""
         return slices_logs(x, (o, r), goals, self.logs_inside)
 
@@ -343,7 +341,7 @@ class Hybrid(QuantileMechanism):
         """Yield all that m quantiles of a slice between two ticks can be."""
         return combinations_with_replacement(range(low, high + 1), m)
 
-    def logs_inside(self, points: Points, targets: Targets) -> NDArray[np.float64]:
+    def logs_inside(self, points: Points, targets: Targets) -> Floats:
         """Return the log probabilities of a slice's ticks; a row for each row of targets."""
         logs = joint_log_weights(points, targets, self.first.c)
         return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
@@ -358,7 +356,6 @@ class Hybrid(QuantileMechanism):
         return self.first.error(half, n) + self.first.error(half / slices, n)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        del n
         return two_level_error(self.orders, self.stride, read_beta(beta)) / self.first.c
 
 
@@ -465,13 +462,13 @@ class ThreeLevels(Hybrid):
 
     def _second(
         self, x: Points, o: tuple[int, ...], r: tuple[int, ...], goals: list[list[list[int]]]
-    ) -> NDArray[np.float64]:
-        def inside(part: Points, own: Targets) -> NDArray[np.float64]:
+    ) -> Floats:
+        def inside(part: Points, own: Targets) -> Floats:
             return _slice_logs(self, tuple(part), part.cells, tuple(map(tuple, own.T.tolist())))
 
         return slices_logs(x, (o, r), goals, inside)
 
-    def logs_inside(self, points: Points, targets: Targets) -> NDArray[np.float64]:
+    def logs_inside(self, points: Points, targets: Targets) -> Floats:
         if targets.m < self.inner:
             return super().logs_inside(points, targets)
         m = targets.m // self.inner
@@ -480,11 +477,11 @@ class ThreeLevels(Hybrid):
         outer = list(combinations_with_replacement(range(points.cells), m))
         goals = [sliced(row, self.inner) for row in targets.T.tolist()]
 
-        def last(part: Points, own: Targets) -> NDArray[np.float64]:
+        def last(part: Points, own: Targets) -> Floats:
             rows = tuple(map(tuple, own.T.tolist()))
             return _last_logs(tuple(part), part.cells, rows, self.first.c)
 
-        def inside(i: int, r: int) -> NDArray[np.float64]:
+        def inside(i: int, r: int) -> Floats:
             return slices_logs(points, (outer[i], ranks[r]), goals, last)
 
         both = cut_logs(logs, inside)
@@ -504,7 +501,6 @@ class ThreeLevels(Hybrid):
         return self.first.error(third, n) + 2 * more * self.first.error(third / slices, n)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        del n
         strides = (self.stride, self.inner)
         return many_level_error(self.orders, strides, read_beta(beta)) / self.first.c
 
@@ -512,7 +508,7 @@ class ThreeLevels(Hybrid):
 @lru_cache(512)
 def _slice_logs(
     method: ThreeLevels, ticks: tuple[int, ...], cells: int, rows: tuple[tuple[int, ...], ...]
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return what `logs_inside` does: neighbours differ in one slice and share the others."""
     return method.logs_inside(Points.of(ticks, cells), Targets(len(ticks), np.array(rows)))
 
@@ -520,7 +516,7 @@ def _slice_logs(
 @lru_cache(2048)
 def _last_logs(
     ticks: tuple[int, ...], cells: int, rows: tuple[tuple[int, ...], ...], c: float
-) -> NDArray[np.float64]:
+) -> Floats:
     """Return the log probabilities of a slice of level three: the same ones come often."""
     logs = joint_log_weights(Points.of(ticks, cells), Targets(len(ticks), np.array(rows)), c)
     return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
@@ -616,11 +612,7 @@ class Anchors(QuantileMechanism):
         places = np.rint(np.arange(1, count + 1) / (count + 1) * (m + 1) - 1).astype(int)
         chosen = [self.orders[i] for i in np.unique(np.clip(places, 0, m - 1))]
         return JointFree(
-            epsilon=self.epsilon,
-            q=chosen,
-            cells=self.cells,
-            relation=self.relation,
-            rows=self.rows,
+            epsilon=self.epsilon, q=chosen, cells=self.cells, relation=self.relation, rows=self.rows
         )
 
     @property
@@ -640,7 +632,7 @@ class Anchors(QuantileMechanism):
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
         return self.drawn.many(x, size, source)
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         q = np.array([float(order) for order in self.orders])
         known = np.array([float(order) for order in self.drawn.orders])
         ticks = np.asarray(drawn[1:], np.float64)
@@ -654,7 +646,7 @@ class Anchors(QuantileMechanism):
         out[above] = np.minimum(out[above], tail)
         return np.asarray(np.clip(np.rint(out), 0, last), np.int64)
 
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> Ints:
         """Return everything that can be drawn: totals and anchors."""
         return self.drawn.support()
 
@@ -662,7 +654,7 @@ class Anchors(QuantileMechanism):
         """Return the law of what is drawn, as rows of `support`."""
         return self.drawn.law(x)
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         ticks = [self.published(row) for row in self.support()[y]]
         return self.rank_errors(x, np.array(ticks))
 
@@ -671,7 +663,6 @@ class Anchors(QuantileMechanism):
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return infinity: what lies between the anchors can be anything."""
-        del beta, n
         return inf
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:

@@ -22,12 +22,11 @@ from sourdine.mechanisms.mechanism import add, read_beta, read_scale
 from sourdine.privacy import Concentrated, Guarantee, Part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Points
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
 
 # ---- The sample's quantile plus noise of the grid's whole width: what not to do ------------------
@@ -59,7 +58,6 @@ class Naive(Independent):
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return infinity: noise in ticks can pass any number of records."""
-        del n
         read_beta(beta)
         return inf
 
@@ -300,7 +298,7 @@ class HistogramMethod(Independent):
         q = self.order(j)
         return q.denominator * self.rows * (2 if self.substitutes else 1 + q) / self.share
 
-    def heights(self, x: Points, j: int) -> NDArray[np.int64]:
+    def heights(self, x: Points, j: int) -> Ints:
         """Return how far the count below each edge lies above the target, in those units."""
         q = self.order(j)
         below = counts_below(x.complete(), bin_edges(self.cells, self.steps)[1:])
@@ -315,19 +313,17 @@ class HistogramMethod(Independent):
         """Return the law over the bins, the last outcome meaning none."""
         return first_above_law(self.heights(x, j), self.scale(j), self.scale(j))
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         edges = bin_edges(self.cells, self.steps)
         bins = np.minimum(np.asarray(drawn, np.int64), self.steps - 1)
         return np.sort(np.maximum(edges[bins + 1] - 1, 0))
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return `bin_error` where each bin is one tick, infinity elsewhere."""
-        del n
         return self.bin_error(beta) if self.steps >= self.cells else inf
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return `bin_error`: records that share a bin do not count."""
-        del n
         return self.bin_error(beta)
 
     def bin_error(self, beta: Number = 0.05) -> float:
@@ -340,21 +336,21 @@ class HistogramMethod(Independent):
             bounds.append(both / self.order(j).denominator)
         return max(bounds)
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         bins = np.minimum(np.sort(self.support()[y], axis=-1), self.steps - 1)
         below = counts_below(x, bin_edges(self.cells, self.steps))
         targets = [float(q * x.n) for q in self.orders]
         return rank_errors(targets, below[bins], below[bins + 1])
 
 
-def bin_edges(cells: int, bins: int) -> NDArray[np.int64]:
+def bin_edges(cells: int, bins: int) -> Ints:
     r"""Return the first ticks :math:`\lfloor iB/k \rfloor` of the bins, and the grid's end."""
     if cells * bins < 1 << 62:
         return np.arange(bins + 1, dtype=np.int64) * cells // bins
     return np.array([i * cells // bins for i in range(bins + 1)], np.int64)
 
 
-def counts_below(x: Points, edges: NDArray[np.int64]) -> NDArray[np.int64]:
+def counts_below(x: Points, edges: Ints) -> Ints:
     """Return how many records lie below each edge (only where all were read)."""
     atoms = x.windows[0]
     ends = np.concatenate((np.zeros(1, np.int64), atoms.ends))

@@ -29,11 +29,10 @@ from sourdine.mechanisms.mechanism import read_beta
 from sourdine.privacy import Part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.points import Points
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Bools, Floats, Ints
 
 
 WIDEST = 1 << 52
@@ -154,7 +153,6 @@ class PiecewiseLaplace(Independent):
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return :math:`\ln(mB/\beta)/c + 1 + \max(q, 1-q)`, the greatest of the quantiles."""
-        del n
         logs = log(len(self.orders) * self.cells / read_beta(beta))
         pairs = zip(self.orders, self.c, strict=True)
         bound = max(logs / c + 1 + float(max(q, 1 - q)) for q, c in pairs)
@@ -168,13 +166,13 @@ class Stretch:
     ``distance`` is the least any of its cells could have; ``slope`` is of the log weight.
     """
 
-    start: NDArray[np.int64]
-    length: NDArray[np.int64]
-    log_weight: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    steps: NDArray[np.int64]
-    distance: NDArray[np.float64]
-    log_mass: NDArray[np.float64]
+    start: Ints
+    length: Ints
+    log_weight: Floats
+    slope: Floats
+    steps: Ints
+    distance: Floats
+    log_mass: Floats
     c: float
 
     @staticmethod
@@ -193,7 +191,7 @@ class Stretch:
         gaps = _Parts.gaps(ticks, (highest - whole)[:-1], part)
         return _Parts.joined(atoms, gaps).capped().weighed(c)
 
-    def only(self, keep: NDArray[np.bool_]) -> Stretch:
+    def only(self, keep: Bools) -> Stretch:
         return Stretch(
             self.start[keep],
             self.length[keep],
@@ -221,19 +219,19 @@ class Stretch:
 class _Parts:
     """Stretches by distance: that of the first cell, and the change a cell, in steps of 1/s."""
 
-    start: NDArray[np.int64]
-    length: NDArray[np.int64]
-    first: NDArray[np.float64]
-    sign: NDArray[np.float64]
-    steps: NDArray[np.int64]
+    start: Ints
+    length: Ints
+    first: Floats
+    sign: Floats
+    steps: Ints
 
     @staticmethod
-    def atoms(ticks: NDArray[np.int64], distance: NDArray[np.float64]) -> _Parts:
+    def atoms(ticks: Ints, distance: Floats) -> _Parts:
         one = np.ones(len(ticks), np.int64)
         return _Parts(ticks, one, distance, np.zeros(len(ticks)), one)
 
     @staticmethod
-    def gaps(ticks: NDArray[np.int64], rank: NDArray[np.int64], part: float) -> _Parts:
+    def gaps(ticks: Ints, rank: Ints, part: float) -> _Parts:
         """Return each gap's cells up to the target, which fall, and those beyond, which rise."""
         steps, start = np.diff(ticks), ticks[:-1] + 1
         before = np.clip(np.floor((part - rank) * steps), 0, steps - 1).astype(np.int64)
@@ -250,7 +248,7 @@ class _Parts:
         order = order[parts[1][order] > 0]
         return _Parts(*(column[order] for column in parts))
 
-    def last(self) -> NDArray[np.float64]:
+    def last(self) -> Floats:
         """Return the distance of each last cell."""
         return self.first + self.sign * (self.length - 1) / self.steps
 
@@ -285,7 +283,7 @@ class _Parts:
         return Stretch(self.start, self.length, -c * first, slope, self.steps, nearest, log_mass, c)
 
 
-def _marked(x: NDArray[np.int64], before: list[int], after: list[int]) -> NDArray[np.int64]:
+def _marked(x: Ints, before: list[int], after: list[int]) -> Ints:
     """Return the numbers with the marks around them."""
     return np.concatenate((np.array(before, np.int64), x, np.array(after, np.int64)))
 

@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.grid import Grid
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
     Values = NDArray[Any]
     Ranges = list[tuple[int, int]]
     Stretch = tuple[int, int, int]
-    Outline = tuple[Values, NDArray[np.int64], float]
+    Outline = tuple[Values, Ints, float]
     Found = tuple[Values, list[Stretch], Outline]
-    Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
+    Counted = tuple[Ints, Ints]
 
 
 # ---- The order statistics of a column, as far as they were read ----------------------------------
@@ -66,13 +67,7 @@ class Window:
 
     __slots__ = ("_counts", "_ends", "_records", "_ticks", "start", "stop")
 
-    def __init__(
-        self,
-        ticks: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        start: int,
-        ends: NDArray[np.int64] | None = None,
-    ) -> None:
+    def __init__(self, ticks: Ints, counts: Ints, start: int, ends: Ints | None = None) -> None:
         self._ticks, self._counts, self.start, self._ends = ticks, counts, start, ends
         self.stop = start + int(counts.sum())
         self._records: NDArray[Any] | None = None
@@ -85,17 +80,17 @@ class Window:
         return made
 
     @property
-    def ticks(self) -> NDArray[np.int64]:
+    def ticks(self) -> Ints:
         self._count()
         return self._ticks
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Ints:
         self._count()
         return self._counts
 
     @property
-    def ends(self) -> NDArray[np.int64]:
+    def ends(self) -> Ints:
         if self._ends is None:
             self._ends = self.start + np.cumsum(self.counts)
         return self._ends
@@ -179,14 +174,14 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         cells: int,
         windows: Sequence[Window],
         *,
-        outline: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+        outline: tuple[Ints, Ints] | None = None,
         blur: int = 0,
         reload: Callable[[], Points] | None = None,
     ) -> None:
         self.n, self.cells, self.windows = n, cells, list(windows)
         self._starts = [window.start for window in self.windows]
         self._outline, self._blur, self._reload = outline, blur, reload
-        self._masses: dict[int, tuple[int, NDArray[np.float64]]] = {}
+        self._masses: dict[int, tuple[int, Floats]] = {}
         self._all: Points | None = None
 
     @classmethod
@@ -197,7 +192,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         return cls.counted(v, f, cells)
 
     @classmethod
-    def counted(cls, ticks: NDArray[np.int64], counts: NDArray[np.int64], cells: int) -> Points:
+    def counted(cls, ticks: Ints, counts: Ints, cells: int) -> Points:
         """Take sorted distinct ticks and how often each occurs; zero counts are left out."""
         some = counts > 0
         v, f = ticks[some], counts[some].astype(np.int64)
@@ -236,7 +231,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
             for a, b in pairs
         )
 
-    def masses(self, low: int, high: int) -> NDArray[np.float64]:
+    def masses(self, low: int, high: int) -> Floats:
         r"""Return :math:`\mu(r)` for the ranks ``low <= r < high``; 0 where there is no such rank.
 
         Each is a sum of at most three non-negative numbers, right to three roundings.
@@ -252,7 +247,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         out[first - low : last - low] = inner
         return out
 
-    def _known_masses(self, i: int, first: int, last: int) -> tuple[int, NDArray[np.float64]]:
+    def _known_masses(self, i: int, first: int, last: int) -> tuple[int, Floats]:
         """Return masses of a window from some rank on: all, unless they are many."""
         if i in self._masses:
             return self._masses[i]
@@ -278,7 +273,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         at_end = window.stop == self.n
         return window.start + (window.start > 0), window.stop + at_end
 
-    def _spread(self, window: Window) -> NDArray[np.float64]:
+    def _spread(self, window: Window) -> Floats:
         v, f = window.ticks, window.counts
         if len(v) == 0:
             return np.full(1, float(self.cells))
@@ -331,7 +326,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         tick, cells, records = self.piece(rank, source=source)
         return tick + (noise.uniform_below(cells, source=source) if cells > 1 else 0), records
 
-    def below(self, ticks: ArrayLike) -> NDArray[np.int64]:
+    def below(self, ticks: ArrayLike) -> Ints:
         """Return how many records lie below each tick, reading all of them where it must."""
         at = np.asarray(ticks, np.int64)
         found = np.full(at.shape, -1)
@@ -373,7 +368,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
             reload=None if self.whole else lambda: whole().cut(ranks, ticks),
         )
 
-    def span(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.float64]:
+    def span(self, low: Ints, high: Ints) -> Floats:
         """Return upper bounds on the mass of the ranks from ``low`` to ``high``, both included."""
         left = np.minimum(np.maximum(low, 0), self.n)
         right = np.minimum(np.maximum(high + 1, 0), self.n + 1)
@@ -467,7 +462,7 @@ def _all(values: Values, grid: Grid) -> Points:
     return Points(len(ticks), grid.size, [Window.of_records(ticks)])
 
 
-def _whole_atoms(ticks: NDArray[np.int64], pieces: list[Stretch], n: int) -> list[Window]:
+def _whole_atoms(ticks: Ints, pieces: list[Stretch], n: int) -> list[Window]:
     """Return, for each stretch of sorted ticks, its atoms that are certainly whole.
 
     A stretch is where it begins and ends among the ticks, and how many records are below it.
@@ -616,7 +611,7 @@ class Reader:
         return -(-self._cell.grid.size // OUTLINE)
 
     @cached_property
-    def _below(self) -> NDArray[np.int64]:
+    def _below(self) -> Ints:
         """How many values lie below each block of cells; the number of all at the end."""
         return np.concatenate(([0], np.cumsum(self._outline.counts[:-1])))
 
@@ -628,7 +623,7 @@ class Reader:
     def _outline(self) -> Tally:
         return self._frame.tally(self._blocks)
 
-    def between(self, edges: list[int]) -> NDArray[np.int64]:
+    def between(self, edges: list[int]) -> Ints:
         """Return how many values lie in each stretch between edges: below, between, above."""
         points = self.points(None) if self._last is None else self._last
         below = points.below(np.minimum(edges, self._cell.grid.size))

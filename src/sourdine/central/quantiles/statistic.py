@@ -65,14 +65,13 @@ from sourdine.results.release import SHOWN
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.calendar import Duration
     from sourdine.central.quantiles.algorithm import QuantileMechanism
     from sourdine.central.statistic import Stages
     from sourdine.errors import PythonWording
     from sourdine.exact import Number
     from sourdine.frames.frame import Frame
+    from sourdine.noise.source import Ints
     from sourdine.privacy import Part
     from sourdine.results.charts import Chart
     from sourdine.results.release import Display, Estimator, Release
@@ -340,7 +339,7 @@ class Quantiles(WeightedRanks, GaussianReady):
         """The orders."""
         return (self.q,) if isinstance(self.q, Fraction) else self.q
 
-    def _shown(self, ticks: NDArray[np.int64]) -> Any:
+    def _shown(self, ticks: Ints) -> Any:
         """Return the lattice points of ticks: an array, or a number where one order was given."""
         values = self.grid.values(ticks)
         return values[0].item() if isinstance(self.q, Fraction) else values
@@ -574,11 +573,7 @@ class Quantiles(WeightedRanks, GaussianReady):
         return self._shown(np.asarray(drawn["ticks"], np.int64))
 
     def _certify(
-        self,
-        reader: Reader,
-        mechanism: Brackets,
-        aims: Sequence[int],
-        drawn: dict[str, Any],
+        self, reader: Reader, mechanism: Brackets, aims: Sequence[int], drawn: dict[str, Any]
     ) -> None:
         """Count between the brackets, and move quantiles into the intervals that follow."""
         edges = mechanism.edges(aims)
@@ -589,9 +584,7 @@ class Quantiles(WeightedRanks, GaussianReady):
         own = np.asarray(aims[1:], np.int64)[mechanism.own(aims[0])]
         drawn["ticks"] = np.clip(own, low, high)
 
-    def _certified(
-        self, drawn: Mapping[str, Any], beta: float, of: str
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _certified(self, drawn: Mapping[str, Any], beta: float, of: str) -> tuple[Ints, Ints]:
         """Return what the counts say for sure, the error of sampling included if that is asked."""
         edges, between = (np.asarray(drawn[name], np.int64) for name in ("edges", "between"))
         share = Fraction(drawn.get("interval_share", CERTIFIED_ONCE))
@@ -670,11 +663,7 @@ class Quantiles(WeightedRanks, GaussianReady):
         return self._shown(low), self._shown(high)
 
     def _by_ranks(
-        self,
-        ticks: NDArray[np.int64],
-        drawn: Mapping[str, Any],
-        beta: float,
-        of: str,
+        self, ticks: Ints, drawn: Mapping[str, Any], beta: float, of: str
     ) -> tuple[Any, Any]:
         """Bracket each quantile by released ones whose orders lie far enough away."""
         n = self._records(drawn, beta / 4)
@@ -727,7 +716,6 @@ class Quantiles(WeightedRanks, GaussianReady):
         return (f"{few} {typed} {unread}",)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        del release
         return {"q": [float(q) for q in self.orders]}
 
     def chart(self, release: Release, truth: Any = None) -> Chart:

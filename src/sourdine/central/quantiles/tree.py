@@ -28,16 +28,12 @@ from sourdine.privacy import SUBSTITUTE, Part, Relation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Reader
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
     from sourdine.results.release import Release
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 
 # ---- The shape of a tree with one leaf a tick, and how far its noise reaches ---------------------
@@ -256,11 +252,11 @@ class Tree(QuantileMechanism):
         """How many nodes are counted: those of all levels below the root."""
         return sum(self.branching**k for k in range(1, self.height + 1))
 
-    def counts(self, x: Points) -> NDArray[np.int64]:
+    def counts(self, x: Points) -> Ints:
         """Return the counts of all nodes, the top level first."""
         return self._with_counts(np.zeros(self.nodes, np.int64), x)
 
-    def one(self, x: Points, source: Source) -> NDArray[np.int64]:
+    def one(self, x: Points, source: Source) -> Ints:
         return self._with_counts(noise.discrete_laplace(self.scale, self.nodes, source=source), x)
 
     def _with_counts(self, nodes: Ints, x: Points) -> Ints:
@@ -294,7 +290,7 @@ class Tree(QuantileMechanism):
             return leaves
         return bin_edges(self.cells, self.leaves).searchsorted(ticks, side="right") - 1
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         """Return the ticks at which the estimated running sum passes each target."""
         sums = self.running_sums(np.asarray(drawn, np.float64))
         targets = np.array([float(q) for q in self.orders]) * sums[-1]
@@ -317,16 +313,15 @@ class Tree(QuantileMechanism):
         """Return the law of the noisy counts, one for each node: they are independent."""
         return Product(tuple(laplace_law(count, self.scale) for count in self.counts(x).tolist()))
 
-    def outcome(self, release: Release) -> NDArray[np.int64]:
+    def outcome(self, release: Release) -> Ints:
         return np.asarray(release.drawn["drawn"], np.int64)
 
-    def indices(self, drawn: Sequence[Drawn]) -> NDArray[np.int64]:
+    def indices(self, drawn: Sequence[Drawn]) -> Ints:
         """Return the noisy counts themselves, a row each: the law is over all of them."""
         return np.asarray(drawn, np.int64)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return `reached` where each leaf is one tick, infinity elsewhere."""
-        del n
         return self.reached(beta) if self.leaves >= self.cells else inf
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
@@ -334,7 +329,6 @@ class Tree(QuantileMechanism):
 
         Records that share a leaf do not count.
         """
-        del n
         if self.leaves > SAMPLED or len(self.orders) > FEW:
             return self.reached(beta)
         far = _at_orders(self.branching, self.height, self.orders, float(read_beta(beta)))
@@ -356,7 +350,7 @@ class Tree(QuantileMechanism):
         x = logs / rate + 1.4 * rate * s * s * k
         return (1 + float(self.orders[-1])) * x
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         """Return the worst rank error of the leaves published for noisy counts, a row each."""
         edges = bin_edges(self.cells, self.leaves)
         below = counts_below(x.complete(), edges)
