@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations_with_replacement, pairwise
 from math import ceil, exp, expm1, lgamma, log
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 import numpy as np
 from attrs import frozen
@@ -22,7 +23,6 @@ from sourdine.central.quantiles.algorithm import (
     QuantileMechanism,
     joint_error,
     narrow_spacing,
-    nearest_error,
     spacing,
 )
 from sourdine.central.quantiles.chain import (
@@ -91,17 +91,7 @@ def first_reach(m: int) -> float:
 
 
 class JointSampler:
-    """The joint law of a lattice's totals and of ticks, for some points.
-
-    Parameters
-    ----------
-    points
-        The records.
-    lattice
-        The totals.
-    c
-        The decay per rank.
-    """
+    """The joint law of a lattice's totals and of ticks, for some points."""
 
     __slots__ = (
         *("_bounds", "_c", "_half", "_inside", "_lattice", "_middle", "_points", "_q", "_rows"),
@@ -188,7 +178,7 @@ class JointSampler:
             refused += 1
 
     def wanted(self, k: int, ranks: list[int]) -> bool:
-        """Return whether these ranks may be drawn with this total: here all may."""
+        """Return whether these ranks may be drawn with this total."""
         return True
 
     def _outside(self, source: Source) -> Ranked | None:
@@ -221,14 +211,8 @@ class _Quick:
     """
 
     __slots__ = (
-        "_args",
-        "_beta",
-        "_chain",
-        "_coarse",
-        "_exact",
-        "_first",
-        "log_least",
-        "log_total",
+        *("_args", "_beta", "_chain", "_coarse", "_exact", "_first"),
+        *("log_least", "log_total"),
     )
 
     def __init__(
@@ -351,24 +335,17 @@ def slice_samplers(
         alike = [i for i, own in enumerate(lengths) if own == length]
         for first in range(0, len(alike), TOGETHER):
             some = alike[first : first + TOGETHER]
-            found = _weighed([parts[i] for i in some], [goals[i] for i in some], c)
+            found: list[JointSampler] = []
+            if len(some) > 1:
+                near = np.array([goals[i] for i in some], np.int64)
+                with suppress(TooWideError):
+                    found = _weighed_together([parts[i] for i in some], near, c)
+            found = found or [JointSampler(parts[i], Fixed.of(goals[i]), c) for i in some]
             made |= zip(some, found, strict=True)
     return [made[i] for i in range(len(parts))]
 
 
-def _weighed(
-    parts: list[Points], goals: list[Sequence[int]], c: float
-) -> list[JointSampler] | list[_SliceSampler]:
-    if len(parts) > 1:
-        try:
-            return _weighed_together(parts, np.array(goals, np.int64), c)
-        except TooWideError:
-            pass
-    pairs = zip(parts, goals, strict=True)
-    return [JointSampler(part, Fixed.of(own), c) for part, own in pairs]
-
-
-def _weighed_together(parts: list[Points], goals: Ints, c: float) -> list[_SliceSampler]:
+def _weighed_together(parts: list[Points], goals: Ints, c: float) -> list[JointSampler]:
     n = np.array([part.n for part in parts])
     bounds, inside = _slice_shells(parts, goals, c)
     inside -= 4 + c * np.abs(n - goals[:, -1])
@@ -383,7 +360,7 @@ def _weighed_together(parts: list[Points], goals: Ints, c: float) -> list[_Slice
             break
         inside = np.minimum(inside, chain.logs) - LITTLE
     return [
-        _SliceSampler(part, goals[i].tolist(), c, (bounds[i], shell, half), chain.of_row(i))
+        _SliceSampler(part, goals[i].tolist(), c, (bounds[i], shell, half), _SliceRow(chain, i))
         for i, part in enumerate(parts)
     ]
 
@@ -439,13 +416,8 @@ class _SliceChain(Chain):
         if not most or self.DEPTH * c * half + log(most / least) > LONGEST:
             raise TooWideError
         self._kept = []
-        self.logs = self._forward(
-            [RankMasses(partial(np.asarray, rows), 0.0) for rows in masses], keep=True
-        )
-
-    def of_row(self, row: int) -> Chain:
-        """Return the chain of one slice."""
-        return _SliceRow(self, row)
+        every = [RankMasses(partial(np.asarray, rows), 0.0) for rows in masses]
+        self.logs = self._forward(every, keep=True)
 
 
 class _SliceRow(Chain):
@@ -496,22 +468,24 @@ class _SliceSampler(JointSampler):
 # the sum running over the ranks :math:`L \le r_j \le L + f` that :math:`o_j`'s cell allows.
 
 
-T = TypeVar("T", bound="Lattice")
-
-
 @frozen(kw_only=True)
-class _Joint(QuantileMechanism, Generic[T]):
-    """What the two forms share: a lattice of totals and the decay."""
+class _Joint(QuantileMechanism):
+    """What the forms share: a lattice of totals and the decay."""
+
+    steps: ClassVar[int] = 4
+    """How often the rounding of one pass over all quantiles may count."""
+    looks: ClassVar[float] = 1.0
+    """How many times as far as usual a draw looks."""
 
     @property
     @abstractmethod
-    def lattice(self) -> T:
+    def lattice(self) -> Lattice:
         """What the draw aims at."""
 
     @property
-    @abstractmethod
     def bound(self) -> Fraction:
         """The greatest decay that keeps the promise, for one row a person."""
+        return self.epsilon / (4 if self.substitutes else 2)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -521,9 +495,6 @@ class _Joint(QuantileMechanism, Generic[T]):
         ``[quantiles.jointexp.substitute]``.
         """
         return (Part.range(self.epsilon),)
-
-    steps: ClassVar[int] = 4
-    """How often the rounding of one pass over all quantiles may count."""
 
     @cached_property
     def c(self) -> float:
@@ -544,29 +515,30 @@ class _Joint(QuantileMechanism, Generic[T]):
             )
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        distance = first_reach(len(self.orders)) / self.c
-        orders = map(float, self.orders)
-        far = [(round(q * n), int(max(q, 1 - q) * distance) + 8) for q in orders]
-        return [(middle - half, middle + half) for middle, half in far]
+        distance = self.looks * first_reach(self.lattice.m) / self.c
+        q = np.array(list(map(float, self.lattice.orders)))
+        middle = np.rint(q * n).astype(np.int64) + np.array(self.offsets or 0, np.int64)
+        half = (np.maximum(q, 1 - q) * distance).astype(np.int64) + 8
+        return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """How many ranks from its part of the total each aim lies, if they are moved."""
+        return getattr(self.lattice, "offsets", ())
 
     def sampler(self, x: Points) -> JointSampler:
-        """Return what draws from these points."""
         return JointSampler(x, self.lattice, self.c)
 
-    def cut(self, x: Points, source: Source) -> Cut:
-        """Draw the total's number, the ticks, and the ranks at which these cut the records."""
-        return self.sampler(x).draw(source)
-
     def one(self, x: Points, source: Source) -> list[int]:
-        return self.kept(self.cut(x, source))
+        return self.kept(self.sampler(x).draw(source))
 
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
         sampler = self.sampler(x)
         return [self.kept(sampler.draw(source)) for _ in range(size)]
 
-    @abstractmethod
     def kept(self, cut: Cut) -> list[int]:
-        """Return what a draw tells: the ranks are never told."""
+        """Return what a draw tells, here the ticks: the ranks are never told."""
+        return cut[1]
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return a bound that all rank errors keep for n records; for any number without n.
@@ -607,7 +579,7 @@ class _Joint(QuantileMechanism, Generic[T]):
 
 
 @frozen(kw_only=True)
-class JointFree(_Joint[FreeTotal]):
+class JointFree(_Joint):
     r"""JointExp whose total is a coordinate of the draw.
 
     Drawn is a pair :math:`(k, o)` with weight :math:`W_D(o)` for the targets of the total
@@ -642,11 +614,6 @@ class JointFree(_Joint[FreeTotal]):
     20
     """
 
-    @property
-    def bound(self) -> Fraction:
-        """The greatest decay that keeps the promise, for one row a person."""
-        return self.epsilon / (4 if self.substitutes else 2)
-
     @cached_property
     def lattice(self) -> FreeTotal:
         h = max(1, round(spacing(len(self.orders)) * self.rows / self.bound))
@@ -656,7 +623,6 @@ class JointFree(_Joint[FreeTotal]):
         return [cut[0], *cut[1]]
 
     def published(self, drawn: Drawn) -> Ints:
-        """Return the ticks; the total is left out."""
         return np.asarray(drawn[1:], np.int64)
 
     def total(self, drawn: Drawn) -> int:
@@ -664,9 +630,8 @@ class JointFree(_Joint[FreeTotal]):
 
     def support(self) -> Ints:
         """Return all ascending ticks for each total; the last stands for all from it on."""
-        tuples = self._all(combinations_with_replacement(range(self.cells), self.lattice.m))
-        ks = np.repeat(np.arange(self.totals), len(tuples))
-        return np.column_stack((ks, np.tile(tuples, (self.totals, 1))))
+        tuples = combinations_with_replacement(range(self.cells), self.lattice.m)
+        return with_totals(self._all(tuples), self.totals)
 
     @property
     def totals(self) -> int:
@@ -680,13 +645,12 @@ class JointFree(_Joint[FreeTotal]):
         return m * log(self.cells) - lgamma(m + 1)
 
     def law(self, x: Points) -> Law:
-        """Return the law of the total's number and the ticks, as rows of `support`."""
         logs = joint_log_weights(x, self.lattice.targets(x.n, range(self.totals)), self.c)
         return free_law(logs, x.n, self.lattice, self.c, self.log_volume)
 
 
 @frozen(kw_only=True)
-class JointNearest(_Joint[FreeTotal]):
+class JointNearest(_Joint):
     r"""JointExp whose ranks are weighed by the total that they are nearest to.
 
     Ranks :math:`r_1 \le \ldots \le r_m` have the distance
@@ -726,11 +690,6 @@ class JointNearest(_Joint[FreeTotal]):
 
     steps: ClassVar[int] = 8
 
-    @property
-    def bound(self) -> Fraction:
-        """The greatest decay that keeps the promise, for one row a person."""
-        return self.epsilon / (4 if self.substitutes else 2)
-
     @cached_property
     def lattice(self) -> FreeTotal:
         apart = Fraction(narrow_spacing(len(self.orders)))
@@ -739,11 +698,7 @@ class JointNearest(_Joint[FreeTotal]):
     def sampler(self, x: Points) -> JointSampler:
         return NearestSampler(x, self.lattice, self.c)
 
-    def kept(self, cut: Cut) -> list[int]:
-        return cut[1]
-
     def law(self, x: Points) -> Law:
-        """Return the law of the ticks, as rows of `support`."""
         # The total 0 is at a distance of n, so totals beyond 2n are nearest to nothing.
         totals = range(2 * x.n // self.lattice.h + 2)
         logs = by_ranks(x, self.lattice.targets(x.n, totals), self.c)[1].max(axis=0)
@@ -754,11 +709,11 @@ class JointNearest(_Joint[FreeTotal]):
         return 1.0
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        return nearest_error(self.lattice.orders, read_beta(beta)) / self.c
+        return joint_error(self.lattice.orders, read_beta(beta), nearest=True) / self.c
 
 
 @frozen(kw_only=True)
-class JointExp(_Joint[OfRecords]):
+class JointExp(_Joint):
     r"""The published JointExp: targets :math:`t_j = w_j n`, :math:`w_j = q_j - q_{j-1}`.
 
     Notes
@@ -776,7 +731,6 @@ class JointExp(_Joint[OfRecords]):
 
     @property
     def bound(self) -> Fraction:
-        """The greatest decay that keeps the promise, for one row a person."""
         ends = (Fraction(0), *self.orders, Fraction(1))
         least = min(b - a for a, b in pairwise(ends))
         return self.epsilon / (4 if self.substitutes else 4 * (1 - least))
@@ -785,13 +739,15 @@ class JointExp(_Joint[OfRecords]):
     def lattice(self) -> OfRecords:
         return OfRecords(self.orders)
 
-    def kept(self, cut: Cut) -> list[int]:
-        return cut[1]
-
     def law(self, x: Points) -> Law:
-        """Return the law of the ticks, as rows of `support`."""
         logs = joint_log_weights(x, self.lattice.targets(x.n, [0]), self.c)
         return Law.finite(logs[0], slack=1e-11)
+
+
+def with_totals(ticks: Ints, totals: int) -> Ints:
+    """Return all rows of ticks with each total's number before them."""
+    ks = np.repeat(np.arange(totals), len(ticks))
+    return np.column_stack((ks, np.tile(ticks, (totals, 1))))
 
 
 def joint_log_weights(x: Points, rows: Targets, c: float) -> Floats:

@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, exp, inf, log, log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import field, frozen
 
 from sourdine import noise
-from sourdine.central.quantiles.independent import Independent, rank_errors
-from sourdine.exact import integer
+from sourdine.central.quantiles.algorithm import whole
+from sourdine.central.quantiles.independent import Independent
 from sourdine.laws import Law
 from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.above_threshold import first_above_law
@@ -165,12 +165,11 @@ class NaiveGaussian(Naive):
     @cached_property
     def variance(self) -> Fraction:
         """The variance of each quantile's noise, but for its being discrete."""
-        epsilon, delta, m = self.epsilon, self.delta, len(self.orders)
-        span = self.span
-        alone = Gaussian(epsilon=epsilon, delta=delta, sensitivity=span, relation=self.relation)
-        if m == 1:
-            return alone.variance
-        return Fraction(m * span * span) / (2 * Concentrated.rho_for(epsilon, delta))
+        promise: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
+        if len(self.orders) == 1:
+            return Gaussian(sensitivity=self.span, relation=self.relation, **promise).variance
+        moved = Fraction(len(self.orders) * self.span**2)
+        return moved / (2 * Concentrated.rho_for(**promise))
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -212,13 +211,6 @@ def order_statistic(x: Points, number: int) -> int:
 
 
 # ---- The histogram method: for each quantile, the first edge that enough records lie below -------
-
-
-FINEST_ORDER = 1 << 24
-
-
-def _steps(x: int) -> int:
-    return integer(x, "steps", least=1)
 
 
 @frozen(kw_only=True)
@@ -280,7 +272,7 @@ class HistogramMethod(Independent):
     18.0
     """
 
-    steps: int = field(converter=_steps)
+    steps: int = whole("steps", 1)
 
     def check(self) -> None:
         read_scale(max(self.scale(j) for j in range(len(self.orders))))
@@ -288,10 +280,6 @@ class HistogramMethod(Independent):
     @property
     def outcomes(self) -> int:
         return self.steps + 1
-
-    def order(self, j: int) -> Fraction:
-        """Return an order as near as its multiples by counts fit 64 bits."""
-        return self.orders[j].limit_denominator(FINEST_ORDER)
 
     def scale(self, j: int) -> Fraction:
         """Return the scale of both noises, in units of one record over the denominator of q."""
@@ -329,18 +317,14 @@ class HistogramMethod(Independent):
     def bin_error(self, beta: Number = 0.05) -> float:
         """Return a bound on the rank error of the worst quantile's bin."""
         half = read_beta(beta) / len(self.orders) / 2
-        bounds = []
-        for j in range(len(self.orders)):
-            t = self.scale(j)
-            both = laplace_error(t, half) + laplace_error(t, half / self.steps)
-            bounds.append(both / self.order(j).denominator)
-        return max(bounds)
+        each = [(self.scale(j), self.order(j).denominator) for j in range(len(self.orders))]
+        bounds = (laplace_error(t, half) + laplace_error(t, half / self.steps) for t, _ in each)
+        return max(bound / unit for bound, (_, unit) in zip(bounds, each, strict=True))
 
     def loss(self, x: Points, y: Ints) -> Floats:
         bins = np.minimum(np.sort(self.support()[y], axis=-1), self.steps - 1)
         below = counts_below(x, bin_edges(self.cells, self.steps))
-        targets = [float(q * x.n) for q in self.orders]
-        return rank_errors(targets, below[bins], below[bins + 1])
+        return self.errors_between(x, below[bins], below[bins + 1])
 
 
 def bin_edges(cells: int, bins: int) -> Ints:

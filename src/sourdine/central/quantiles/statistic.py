@@ -17,11 +17,11 @@ from sourdine.central.intervals import each
 from sourdine.central.quantiles.algorithm import (
     FEW,
     demand_floats,
+    draw_from,
     is_one,
     prefetch,
     read_orders,
     read_windows,
-    release_from,
 )
 from sourdine.central.quantiles.intervals import (
     INDEPENDENT,
@@ -108,10 +108,7 @@ def read_interval(x: Number | Literal["auto", "none"] | None) -> Fraction | str 
 
 def read_spread(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
     """Return the guess of a standard deviation: a number, or how long dates lie apart."""
-    if x is None:
-        return None
-    lasting = duration(x, "spread")
-    return positive(x, "spread") if lasting is None else lasting
+    return None if x is None else duration(x, "spread") or positive(x, "spread")
 
 
 def read_steps(x: int | None) -> int | None:
@@ -121,10 +118,7 @@ def read_steps(x: int | None) -> int | None:
 
 def read_rho(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
     """Return the smoothing: a number, 0 for none, or for dates a duration."""
-    if x is None:
-        return None
-    lasting = duration(x, "rho")
-    return at_least(x, "rho", 0) if lasting is None else lasting
+    return None if x is None else duration(x, "rho") or at_least(x, "rho", 0)
 
 
 # ---- Quantiles of a column: the statistic that a person asks for ---------------------------------
@@ -284,7 +278,14 @@ class Quantiles(WeightedRanks, GaussianReady):
                 method="auto",
             )  # fmt: skip
         if self.level is not None and self.method not in self._certifiable:
-            self._refuse_interval()
+            bought, name = self.interval, "population" if self.interval is None else "interval"
+            raise ParameterError(
+                name,
+                f"be omitted for method {self.method!r}, which releases no counts",
+                "True" if bought is None else str(float(bought)),
+                f"Use {{method}}, or omit {{{name}}}.",
+                **{"method": "auto", name: LEFT_OUT},
+            )
         for name, own in OWN_METHOD.items():
             if getattr(self, name) is not None and self.method != own:
                 raise ParameterError(
@@ -312,16 +313,6 @@ class Quantiles(WeightedRanks, GaussianReady):
         """The methods that leave room for counts."""
         return ("auto",) if len(self.orders) > MOST_BRACKETED else ("auto", "joint")
 
-    def _refuse_interval(self) -> None:
-        name = "interval" if self.interval is not None else "population"
-        raise ParameterError(
-            name,
-            f"be omitted for method {self.method!r}, which releases no counts",
-            str(float(cast("Fraction", self.interval))) if name == "interval" else "True",
-            f"Use {{method}}, or omit {{{name}}}.",
-            **{"method": "auto", name: LEFT_OUT},
-        )
-
     @property
     def level(self) -> Fraction | None:
         """The confidence of intervals that are paid for."""
@@ -336,7 +327,6 @@ class Quantiles(WeightedRanks, GaussianReady):
 
     @cached_property
     def orders(self) -> tuple[Fraction, ...]:
-        """The orders."""
         return (self.q,) if isinstance(self.q, Fraction) else self.q
 
     def _shown(self, ticks: Ints) -> Any:
@@ -379,17 +369,11 @@ class Quantiles(WeightedRanks, GaussianReady):
     @cached_property
     def certifying(self) -> Laplace:
         """What draws the counts between brackets."""
-        return self._certifying(CERTIFYING)
-
-    def _certifying(self, share: Fraction) -> Laplace:
         # A record lies in one stretch between brackets; one that is replaced may leave one stretch
         # and enter another.
         moves = self.copies * (2 if self.substitutes else 1)
-        return Laplace(epsilon=self.epsilon * share, sensitivity=moves, relation=self.relation)
-
-    @property
-    def _scale(self) -> float:
-        return float(self.certifying.scale)
+        epsilon = self.epsilon * CERTIFYING
+        return Laplace(epsilon=epsilon, sensitivity=moves, relation=self.relation)
 
     @cached_property
     def _risk(self) -> float:
@@ -405,9 +389,17 @@ class Quantiles(WeightedRanks, GaussianReady):
         if self.level is not None and not self.curved:
             return self._bracketed(records)
         method = self._named(records)
-        if method == "anchors":
-            return self._build(method, records)
-        return self._built.get(method) or self._built.setdefault(method, self._build(method, None))
+        if method != "anchors":
+            records = None
+            if method in self._built:
+                return self._built[method]
+        built = made(
+            method, self._common(), delta=self.delta, records=records, steps=self.steps or STEPS,
+            rho=self._ticks,
+        )  # fmt: skip
+        if method != "anchors":
+            self._built[method] = built
+        return built
 
     def _named(self, records: float | None) -> str:
         """Return the name of the algorithm for about so many records."""
@@ -427,7 +419,8 @@ class Quantiles(WeightedRanks, GaussianReady):
             for brackets in self._brackets:
                 if brackets.fit(records):
                     return brackets
-        built = cast("Brackets", self._build("joint", records))
+        common = self._common(CERTIFYING)
+        built = Brackets(slack=self._slack(records), records=records, **common)
         self._brackets.append(built)
         del self._brackets[:-KEPT]
         return built
@@ -440,22 +433,12 @@ class Quantiles(WeightedRanks, GaussianReady):
     def _built(self) -> dict[str, QuantileMechanism]:
         return {}
 
-    def _build(self, method: str, records: float | None) -> QuantileMechanism:
-        share = 1 - self._count_share
-        common: dict[str, Any] = {
-            "epsilon": self.epsilon * share,
-            "q": self.orders,
-            "cells": self.grid.size,
-            "relation": self.relation,
-            "rows": self.copies,
-        }
-        if self.level is not None and not self.curved:
-            common["epsilon"] = self.epsilon * (share - CERTIFYING)
-            return Brackets(slack=self._slack(records), records=records, **common)
-        return made(
-            method, common, delta=self.delta, records=records, steps=self.steps or STEPS,
-            rho=self._ticks,
-        )  # fmt: skip
+    def _common(self, spent: Fraction | int = 0) -> dict[str, Any]:
+        """Return what all algorithms take, with what counts, and a further part, leave."""
+        return {
+            "epsilon": self.epsilon * (1 - self._count_share - spent), "q": self.orders,
+            "cells": self.grid.size, "relation": self.relation, "rows": self.copies,
+        }  # fmt: skip
 
     @property
     def _ticks(self) -> int:
@@ -467,27 +450,23 @@ class Quantiles(WeightedRanks, GaussianReady):
     def _slack(self, records: float | None) -> int:
         """Return how many ranks further out brackets aim, for the errors of what follows."""
         edges = 2 * len(self.orders)
-        usual = noise_reach(edges, self.orders, self._scale, self._risk)
+        scale = float(self.certifying.scale)
+        usual = noise_reach(edges, self.orders, scale, self._risk)
         if not self.population:
             return ceil(FURTHER * usual)
         n = max(records or 0.0, 1.0)
         if self.counts:
             n += self.counting.error(2 * OF_NUMBER)
         side = self._risk / (2 * len(self.orders))
-        both = max(max(population_reach(edges, q, self._scale, n, side)) for q in self.orders)
+        both = max(max(population_reach(edges, q, scale, n, side)) for q in self.orders)
         least, most = (times / self.per_record for times in BEYOND)
         return ceil(both + min(max((both - usual) / 10, least), most))
 
     def curve(self, records: float | None) -> Curve:
         """Return what draws a whole distribution function, for about so many records."""
-        share = 1 - self._count_share
-        return Curve(
-            epsilon=self.epsilon * share,
-            cells=self.grid.size,
-            relation=self.relation,
-            rows=self.copies,
-            records=records or 0.0,
-        )
+        common = self._common()
+        del common["q"]
+        return Curve(records=records or 0.0, **common)
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -536,59 +515,48 @@ class Quantiles(WeightedRanks, GaussianReady):
         readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
         prefetch(readers)
         yield
-        counted = [self._counted(reader) for reader in readers]
+        counted: list[dict[str, Any]] = [{} for _ in readers]
+        if self.counts:
+            for own, reader in zip(counted, readers, strict=True):
+                own["count"] = int(self.counting.release(reader.n, source=self.source).value)
         records = [own.get("count", self._about) for own in counted]
         draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
         first = [draw.reads if self.curved else draw for draw in draws]
         prefetch(readers, first)
         yield
         read_windows(readers, first)
-        draw = self._draw_curve if self.curved else self._draw_ticks
-        return [draw(*own) for own in zip(readers, draws, counted, strict=True)]
+        return [self._drawn(*own) for own in zip(readers, draws, counted, strict=True)]
 
-    def _counted(self, reader: Reader) -> dict[str, Any]:
-        if not self.counts:
-            return {}
-        return {"count": int(self.counting.release(reader.n, source=self.source).value)}
-
-    def _draw_ticks(
-        self, reader: Reader, mechanism: QuantileMechanism, drawn: dict[str, Any]
+    def _drawn(
+        self, reader: Reader, mechanism: QuantileMechanism | Curve, drawn: dict[str, Any]
     ) -> dict[str, Any]:
-        out = release_from(reader, mechanism, self.source)
-        total = mechanism.total(out.drawn["drawn"])
+        """Draw ticks, or a whole distribution function that the quantiles are read off."""
+        if isinstance(mechanism, Curve):
+            drawn |= {"method": "Curve", **mechanism.draw(reader, self.source)}
+            return {**drawn, "ticks": mechanism.knots(drawn).quantiles(self.orders)}
+        aims = draw_from(reader, mechanism, self.source)
+        total = mechanism.total(aims)
         if total is not None:
             drawn["total"] = total
-        drawn["method"], drawn["ticks"] = type(mechanism).__name__, out.value
-        if isinstance(mechanism, Brackets):
-            self._certify(reader, mechanism, out.drawn["drawn"], drawn)
+        drawn["method"], drawn["ticks"] = type(mechanism).__name__, mechanism.published(aims)
+        if isinstance(mechanism, Brackets):  # move quantiles into the intervals that counts tell
+            edges = mechanism.edges(aims)
+            counts = self.certifying.release(reader.between(edges), source=self.source).value
+            drawn["edges"], drawn["between"] = np.array(edges, np.int64), counts
+            drawn["interval_share"] = float(CERTIFYING)
+            low, high = self._certified(drawn, self._risk, "sample")
+            drawn["ticks"] = np.clip(drawn["ticks"], low, high)
         return drawn
-
-    def _draw_curve(self, reader: Reader, curve: Curve, drawn: dict[str, Any]) -> dict[str, Any]:
-        """Draw a whole distribution function, and read the quantiles off it."""
-        drawn |= {"method": "Curve", **curve.draw(reader, self.source)}
-        return {**drawn, "ticks": curve.knots(drawn).quantiles(self.orders)}
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the quantiles: an array, or a number where one order was given."""
         return self._shown(np.asarray(drawn["ticks"], np.int64))
 
-    def _certify(
-        self, reader: Reader, mechanism: Brackets, aims: Sequence[int], drawn: dict[str, Any]
-    ) -> None:
-        """Count between the brackets, and move quantiles into the intervals that follow."""
-        edges = mechanism.edges(aims)
-        counts = self.certifying.release(reader.between(edges), source=self.source).value
-        drawn["edges"], drawn["between"] = np.array(edges, np.int64), counts
-        drawn["interval_share"] = float(CERTIFYING)
-        low, high = self._certified(drawn, self._risk, "sample")
-        own = np.asarray(aims[1:], np.int64)[mechanism.own(aims[0])]
-        drawn["ticks"] = np.clip(own, low, high)
-
     def _certified(self, drawn: Mapping[str, Any], beta: float, of: str) -> tuple[Ints, Ints]:
         """Return what the counts say for sure, the error of sampling included if that is asked."""
         edges, between = (np.asarray(drawn[name], np.int64) for name in ("edges", "between"))
         share = Fraction(drawn.get("interval_share", CERTIFIED_ONCE))
-        scale = self._scale if share == CERTIFYING else float(self._certifying(share).scale)
+        scale = float(self.certifying.scale * CERTIFYING / share)
         if of == "sample":
             z = noise_reach(len(edges), self.orders, scale, beta)
             return certified(edges, between, self.orders, z, self.grid.last)
@@ -702,7 +670,6 @@ class Quantiles(WeightedRanks, GaussianReady):
         )
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
-        """Return what to type where an interval is the whole range."""
         if self.level is None:
             return ()
         low, high = (np.atleast_1d(ends) for ends in release.interval(self.display.confidence))
