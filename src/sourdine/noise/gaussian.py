@@ -2,7 +2,6 @@ r"""Discrete Gaussian noise: :math:`P(x) \propto e^{-x^2/(2\sigma^2)}` on the in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, isqrt
 from typing import TYPE_CHECKING, Any, overload
@@ -12,7 +11,7 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, given, integer, positive
 from sourdine.noise.coins import SLACK, below_exp
-from sourdine.noise.laplace import FEW, LARGEST, BlockTable, LaplaceBits, block_shift
+from sourdine.noise.laplace import FEW, LARGEST, BlockLaw, BlockTable, LaplaceBits, block_shift
 from sourdine.noise.source import (
     SYSTEM,
     LazyUniform,
@@ -31,7 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
-    from sourdine.noise.source import Bools, Floats, Ints
+    from sourdine.noise.source import Bools, Ints
 
 
 _NARROWEST = Fraction(1, 1 << 60)
@@ -41,9 +40,8 @@ _WIDEST = 10**300
 """The greatest variance, so that it fits into a float."""
 
 
-@dataclass(frozen=True, slots=True)
-class _GaussianLaw:
-    r"""Blocks of the law: :math:`\phi(x) = x^2 / (2\sigma^2)`.
+class _GaussianLaw(BlockLaw):
+    r"""Blocks of the law: :math:`\phi(x) = x^2 / (2\sigma^2)`, the scale being the variance.
 
     Block :math:`k \ge 0` weighs :math:`e^{-\phi(kM)}` and block :math:`-1-k` weighs
     :math:`e^{-\phi(kM + 1)}`. Both sequences are :math:`w_{k+1} = w_k r_k`,
@@ -51,13 +49,11 @@ class _GaussianLaw:
     :math:`w_k` is at most :math:`w_{k+1} / (1 - r_{k+1})`.
     """
 
-    variance: Fraction
-    shift: int
+    __slots__ = ()
 
     def ladder(self, bits: int) -> tuple[list[int], list[int]]:
         precision = bits + 96
-        above = _Weights(self, 0, precision)
-        below = _Weights(self, 1, precision)
+        above, below = (_Weights(self, first, precision) for first in (0, 1))
         low_sums, high_sums = [0], [0]
         while (above.high + below.high) >> (precision - bits - 32) or len(low_sums) == 1:
             for weights in (above, below):
@@ -69,11 +65,8 @@ class _GaussianLaw:
         high = [-((-partial << bits) // least) for partial in high_sums[1:]]
         return low, high
 
-    def loss(self, nearest: int, further: int) -> Fraction:
-        return (2 * nearest + further) * further / (2 * self.variance)
-
-    def float_loss(self, nearest: Floats, further: Floats) -> Floats:
-        return (2 * nearest + further) * further / (2 * float(self.variance))
+    def loss_of(self, nearest: Any, further: Any, scale: Any) -> Any:
+        return (2 * nearest + further) * further / (2 * scale)
 
 
 class _Weights:
@@ -151,7 +144,6 @@ class _GaussianBits:
         return (abs(value) - self._centre) ** 2 / (2 * self._variance)
 
     def many(self, count: int, source: Source) -> NDArray[Any]:
-        """Draw ``count`` values."""
         parts, missing = [], count
         while missing > 0:
             proposed = self._proposals.many(missing + missing // 2 + 8, source)

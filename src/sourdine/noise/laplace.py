@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakSet
 
 import numpy as np
@@ -31,7 +32,7 @@ from sourdine.noise.source import (
     saturated_array,
     shifted,
 )
-from sourdine.noise.steps import HEAD, Ladder, Steps, alternating
+from sourdine.noise.steps import HEAD, Steps, alternating
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,17 +94,8 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no forks
 class LaplaceBits:
     """Draws discrete Laplace noise of one scale, coin by coin.
 
-    Parameters
-    ----------
-    scale
-        The positive t of the law.
-    clip
-        Whether a value beyond the 64-bit integers becomes the nearest of them.
-
-    Attributes
-    ----------
-    digits
-        The J of the law: the number of binary digits with a coin of their own.
+    With ``clip`` a value beyond the 64-bit integers becomes the nearest of them. ``digits`` is the
+    J of the law: the number of binary digits with a coin of their own.
     """
 
     __slots__ = (
@@ -269,32 +261,28 @@ def block_shift(scale: int) -> int:
     return 0 if scale < DIRECT_BELOW else scale.bit_length() - 7
 
 
-class BlockLaw(Protocol):
-    r"""A symmetric law: its blocks and its :math:`\phi`."""
+@dataclass(frozen=True, slots=True)
+class BlockLaw(ABC):
+    r"""A symmetric law by its scale, whose blocks have the length ``2**shift``."""
 
-    @property
-    def shift(self) -> int:
-        """The m of the block length ``2**m``."""
+    scale: Fraction
+    shift: int
 
-    @property
-    def ladder(self) -> Ladder:
-        """The cumulative law of the blocks 0, -1, 1, -2, ..."""
+    @abstractmethod
+    def ladder(self, bits: int) -> tuple[list[int], list[int]]:
+        """Return the bounds of the cumulative law of the blocks 0, -1, 1, -2, ..."""
+
+    @abstractmethod
+    def loss_of(self, nearest: Any, further: Any, scale: Any) -> Any:
+        r"""Return :math:`\phi(b + d) - \phi(b)`, of rationals or of floats."""
 
     def loss(self, nearest: int, further: int) -> Fraction:
-        r"""Return :math:`\phi(b + d) - \phi(b)`."""
-
-    def float_loss(self, nearest: Floats, further: Floats) -> Floats:
-        r"""Return :math:`\phi(b + d) - \phi(b)` in floating point."""
+        exact: Fraction = self.loss_of(nearest, further, self.scale)
+        return exact
 
 
 class BlockTable:
-    """Draws from a symmetric law by table, for many lanes.
-
-    Parameters
-    ----------
-    law
-        The law to draw from.
-    """
+    """Draws from a symmetric law by table, for many lanes."""
 
     __slots__ = ("_law", "_mask", "_steps", "_sure", "_word")
 
@@ -316,7 +304,7 @@ class BlockTable:
         table, shift = self._steps.table, self._law.shift
         blocks = np.where(table == self._steps.undecided, 0, table).astype(np.int64) >> shift
         last = np.full(blocks.shape, float((1 << shift) - 1))
-        chance = np.exp(-self._law.float_loss(self._nearest(blocks), last))
+        chance = np.exp(-self._law.loss_of(self._nearest(blocks), last, float(self._law.scale)))
         heads = np.maximum(np.floor(chance * 65536) - 1, 0).astype(self._word)
         if heads.min() == heads.max():
             heads = heads[:1].reshape(())
@@ -329,7 +317,6 @@ class BlockTable:
         return np.where(blocks >= 0, blocks * length, (-1 - blocks) * length + 1.0)
 
     def fill(self, out: Ints, source: Source) -> None:
-        """Draw a value into each place of a flat array."""
         if self._law.shift == 0:
             self._steps.fill(out, source)
             return
@@ -389,16 +376,17 @@ class BlockTable:
             closest = block * length if block >= 0 else (-1 - block) * length + 1
             return self._law.loss(closest, int(further[lane]))
 
-        losses = self._law.float_loss(nearest, further.astype(np.float64))
+        losses = self._law.loss_of(nearest, further.astype(np.float64), float(self._law.scale))
         kept = below_exp(coins, losses, exact_loss, source)
         return self._values(blocks, places), kept
 
     def _values(self, blocks: Ints, places: Ints) -> Ints:
         """Combine blocks and places; values beyond 64 bits are clamped."""
         shift = self._law.shift
-        values = np.clip(blocks, LOWEST >> shift, HIGHEST >> shift) << np.int64(shift) | places
-        values[blocks > HIGHEST >> shift] = HIGHEST
-        values[blocks < LOWEST >> shift] = LOWEST
+        lowest, highest = LOWEST >> shift, HIGHEST >> shift
+        values = np.clip(blocks, lowest, highest) << np.int64(shift) | places
+        values[blocks > highest] = HIGHEST
+        values[blocks < lowest] = LOWEST
         return values
 
 
@@ -409,8 +397,7 @@ FEW = 20_000
 """Fewer draws than this take the path whose time does not depend on the noise."""
 
 
-@dataclass(frozen=True, slots=True)
-class _LaplaceLaw:
+class _LaplaceLaw(BlockLaw):
     r"""Blocks of the law: block v weighs :math:`Q^v` from 0 up and :math:`qQ^{-1-v}` below.
 
     Here :math:`q = e^{-1/t}` and :math:`Q = e^{-2^m/t}`. In the order 0, -1, 1, -2, ... the
@@ -419,8 +406,7 @@ class _LaplaceLaw:
     .. math:: T_{2k} = 1 - Q^k \frac{q + Q}{1 + q}, \qquad T_{2k+1} = 1 - Q^{k+1}.
     """
 
-    scale: Fraction
-    shift: int
+    __slots__ = ()
 
     def ladder(self, bits: int) -> tuple[list[int], list[int]]:
         precision = bits + 64
@@ -441,11 +427,8 @@ class _LaplaceLaw:
             high.append(-(power_low - one >> spare))
         return low, high
 
-    def loss(self, nearest: int, further: int) -> Fraction:
-        return further / self.scale
-
-    def float_loss(self, nearest: Floats, further: Floats) -> Floats:
-        return further / float(self.scale)
+    def loss_of(self, nearest: Any, further: Any, scale: Any) -> Any:
+        return further / scale
 
 
 @remembered(1024)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from math import exp, frexp, lcm
 from typing import TYPE_CHECKING, overload
@@ -173,7 +174,8 @@ def by_log_weight(logs: Floats, *, source: Source = SYSTEM) -> int:
             here = layers == layer
             weights = np.exp(-DEEP * (depth[here] - layer))
             below = np.count_nonzero(layers > layer) * np.exp(-DEEP)
-            drawn = by_weight(_filled(weights, below, held), source=source)
+            gap = max(held - float(weights.sum()) - below, 0.0)  # to the bound of all held back
+            drawn = by_weight(np.concatenate((weights, (below, gap))), source=source)
             if drawn < len(weights):
                 return int(possible[np.flatnonzero(here)[drawn]])
             if drawn > len(weights):
@@ -187,12 +189,6 @@ def by_few_log_weights(logs: Sequence[float], *, source: Source = SYSTEM) -> int
     if most - min(logs) < DEEP:
         return by_few_weights([exp(log - most) for log in logs], source=source)
     return by_log_weight(np.array(logs), source=source)
-
-
-def _filled(weights: Floats, below: float, held: float) -> Floats:
-    """Add the bound of the lower layers, and the gap to the bound of all held back."""
-    rest = max(held - float(weights.sum()) - below, 0.0)
-    return np.concatenate((weights, (below, rest)))
 
 
 # ---- Draws from a finite list of weights ---------------------------------------------------------
@@ -231,9 +227,7 @@ def categorical(weights: Weights, size: Size = None, *, source: Source = SYSTEM)
     """
     given = listed(weights, "weights", weights=[1, 1])
     if not given:
-        raise ParameterError(
-            "weights", "hold at least one number", "", "Use {weights}.", weights=[1, 1]
-        )
+        raise _too_little("number")
     count, shape = lanes(1 if size is None else size)
     rationals = [
         w if isinstance(w, Real) else at_least(w, f"weights[{i}]", 0) for i, w in enumerate(given)
@@ -243,7 +237,7 @@ def categorical(weights: Weights, size: Size = None, *, source: Source = SYSTEM)
         out = _from_integers(exact, count, source)
     else:
         out = np.empty(count, np.int64)
-        ladder = _RealLadder([Real.of(w) for w in rationals])
+        ladder = partial(_ladder, [Real.of(w) for w in rationals])
         Steps(ladder, identity, finite=True).fill(out, source)
     return int(out[0]) if size is None else out.reshape(shape)
 
@@ -252,9 +246,7 @@ def _from_integers(weights: list[Fraction], count: int, source: Source) -> Ints:
     denominator = lcm(*(w.denominator for w in weights))
     sums = list(accumulate(w.numerator * (denominator // w.denominator) for w in weights))
     if sums[-1] == 0:
-        raise ParameterError(
-            "weights", "hold at least one above 0", "only zeros", "Use {weights}.", weights=[1, 1]
-        )
+        raise _too_little("above 0", "only zeros")
     if sums[-1] <= 1 << 63:
         steps = np.array(sums, np.uint64)
         drawn = uniform_below(sums[-1], count, source=source).astype(np.uint64)
@@ -263,35 +255,25 @@ def _from_integers(weights: list[Fraction], count: int, source: Source) -> Ints:
     return np.array(codes, np.int64)
 
 
-class _RealLadder:
-    """The cumulative law of real weights, for `Steps`."""
+def _ladder(weights: list[Real], bits: int) -> tuple[list[int], list[int]]:
+    """Return the bounds of the cumulative law of real weights, for `Steps`."""
+    precision = bits + 64
+    while True:
+        bounds = [weight.enclosure(precision) for weight in weights]
+        low_sums, high_sums = (list(accumulate(ends)) for ends in zip(*bounds, strict=True))
+        least, most = low_sums.pop(), high_sums.pop()
+        if 0 < most <= least + (least >> bits + 2):
+            break
+        if precision > _FINEST + bits:
+            raise _too_little("distinguishable from 0")
+        precision *= 2
+    low = [(partial_sum << bits) // most for partial_sum in low_sums]
+    return low, [-((-partial_sum << bits) // least) for partial_sum in high_sums]
 
-    __slots__ = ("_weights",)
 
-    def __init__(self, weights: list[Real]) -> None:
-        self._weights = weights
-
-    def __call__(self, bits: int) -> tuple[list[int], list[int]]:
-        precision = bits + 64
-        while True:
-            bounds = [weight.enclosure(precision) for weight in self._weights]
-            low_sums = list(accumulate(low for low, _ in bounds))
-            high_sums = list(accumulate(high for _, high in bounds))
-            least, most = low_sums.pop(), high_sums.pop()
-            if 0 < most <= least + (least >> bits + 2):
-                break
-            if precision > _FINEST + bits:
-                raise ParameterError(
-                    "weights",
-                    "hold at least one distinguishable from 0",
-                    "",
-                    "Use {weights}.",
-                    weights=[1, 1],
-                )
-            precision *= 2
-        low = [(partial << bits) // most for partial in low_sums]
-        high = [-((-partial << bits) // least) for partial in high_sums]
-        return low, high
+def _too_little(what: str, got: str = "") -> ParameterError:
+    must = f"hold at least one {what}"
+    return ParameterError("weights", must, got, "Use {weights}.", weights=[1, 1])
 
 
 # ---- The exponential mechanism and permute-and-flip ----------------------------------------------
@@ -454,19 +436,16 @@ def permute_and_flip(
     rate = at_least(decay, "decay", 0)
     count, shape = lanes(1 if size is None else size)
     rows = max(1, _LANES // offsets.size)
-    parts = [_flip_rows(offsets, rate, min(rows, count - i), source) for i in range(0, count, rows)]
-    if size is None:
-        return int(parts[0][0])
-    return np.concatenate([np.empty(0, np.int64), *parts]).reshape(shape)
-
-
-def _flip_rows(offsets: Words, rate: Fraction, rows: int, source: Source) -> Ints:
-    heads = toss_exp(np.tile(offsets, rows), rate, source).reshape(rows, offsets.size)
-    flat = np.flatnonzero(heads)
-    how_many = np.count_nonzero(heads, axis=1)
-    first = np.cumsum(how_many) - how_many
-    chosen: Ints = flat[first + uniform_below(how_many, source=source)]
-    return chosen % offsets.size
+    out = np.empty(count, np.int64)
+    for start in range(0, count, rows):
+        part = out[start : start + rows]
+        coins = toss_exp(np.tile(offsets, part.size), rate, source)
+        heads = coins.reshape(part.size, offsets.size)
+        how_many = np.count_nonzero(heads, axis=1)
+        first = np.cumsum(how_many) - how_many
+        chosen = np.flatnonzero(heads)[first + uniform_below(how_many, source=source)]
+        part[:] = chosen % offsets.size
+    return int(out[0]) if size is None else out.reshape(shape)
 
 
 def _below_best(scores: object) -> Words:

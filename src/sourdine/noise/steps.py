@@ -60,31 +60,15 @@ def _fits(values: Ints, dtype: type[np.signedinteger[Any]]) -> bool:
 
 
 class Steps:
-    """The three stages for one law.
+    """The three stages for one law: the thresholds at any precision, and the value of a code.
 
-    Parameters
-    ----------
-    ladder
-        The thresholds at any precision.
-    value
-        The value of a code, for an int and for an array.
-    finite
-        Whether the ladder holds all thresholds.
-    shift, dtype
-        The table holds ``value << shift``, as this type of integer; the narrowest if not given.
+    ``value`` takes an int or an array; ``finite`` says whether the ladder holds all thresholds. The
+    table holds ``value << shift`` as this type of integer, the narrowest if none is given.
     """
 
     __slots__ = (
-        "_closed",
-        "_dtype",
-        "_finite",
-        "_high",
-        "_ladder",
-        "_low",
-        "_shift",
-        "_stored",
-        "_table",
-        "_value",
+        *("_closed", "_dtype", "_finite", "_high", "_ladder", "_low", "_shift", "_stored"),
+        *("_table", "_value"),
     )
 
     def __init__(
@@ -111,19 +95,16 @@ class Steps:
     def table(self) -> NDArray[Any]:
         """The value of each of the 65536 leading words, or `undecided`."""
         if self._table is None:
-            self._table = self._tabulate()
+            codes, decided = self._search(_CELLS, _CELLS | np.uint64((1 << 48) - 1))
+            values = self._value(codes) << self._shift
+            dtype = self._dtype or np.dtype(next(d for d in _SIGNED if _fits(values[decided], d)))
+            self._table = np.where(decided, values, np.iinfo(dtype).min).astype(dtype)
         return self._table
 
     @property
     def undecided(self) -> int:
         """Marks a table entry that 16 bits do not decide."""
         return int(np.iinfo(self.table.dtype).min)
-
-    def _tabulate(self) -> NDArray[Any]:
-        codes, decided = self._search(_CELLS, _CELLS | np.uint64((1 << 48) - 1))
-        values = self._value(codes) << self._shift
-        dtype = self._dtype or np.dtype(next(d for d in _SIGNED if _fits(values[decided], d)))
-        return np.where(decided, values, np.iinfo(dtype).min).astype(dtype)
 
     def _search(self, first: Words, last: Words) -> tuple[Ints, Bools]:
         """Return the code of each range of words, and whether it is the same throughout."""
