@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, overload
 
 import numpy as np
 
-from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg, given, integer, positive
 from sourdine.noise.coins import bernoulli, float_rate, unit_floats
 from sourdine.noise.laplace import geometric
@@ -20,6 +20,7 @@ from sourdine.noise.source import (
     draw_words,
     int64_array,
     lanes,
+    same_shape,
     uniform_below,
 )
 
@@ -109,12 +110,9 @@ def bounded_laplace(
     if centres.ndim == 0:
         count, shape = lanes(1 if size is None else size)
         flat = np.full(count, centres)
-    elif size is None or lanes(size)[1] == centres.shape:
-        flat, shape = centres.ravel(), centres.shape
     else:
-        raise ParameterError(
-            "size", "equal the shape of x", str(size), "Omit {size}.", size=LEFT_OUT
-        )
+        same_shape(size, centres, "x")
+        flat, shape = centres.ravel(), centres.shape
     out = np.empty(flat.size, np.int64)
     for start in range(0, flat.size, _LANES):
         out[start : start + _LANES] = law.draw(flat[start : start + _LANES], source)
@@ -277,25 +275,21 @@ def staircase(
     stair = integer(sensitivity, "sensitivity", least=1)
     upper = integer(width, "width", least=1)
     if stair > _LARGEST_SENSITIVITY:
-        hint = "Coarsen the grid, or use {sensitivity} or less."
-        most = _LARGEST_SENSITIVITY
+        hint, most = "Coarsen the grid, or use {sensitivity} or less.", _LARGEST_SENSITIVITY
         raise ParameterError(
             "sensitivity", "be at most 2**62", given(stair), hint, sensitivity=most
         )
     if upper > stair:
-        raise ParameterError(
-            "width",
-            f"be from 1 to the sensitivity ({stair})",
-            given(upper),
-            "Use {width} or less.",
-            width=stair,
-        )
+        must, hint = f"be from 1 to the sensitivity ({stair})", "Use {width} or less."
+        raise ParameterError("width", must, given(upper), hint, width=stair)
     count, shape = lanes(1 if size is None else size)
     chance = upper / (upper + (stair - upper) * exp_neg(exact))
     out = np.empty(count, np.int64)
     lane = np.arange(count)
     while lane.size:
-        within = _within_a_stair(stair, upper, bernoulli(chance, lane.size, source=source), source)
+        is_upper = bernoulli(chance, lane.size, source=source)
+        length = np.where(is_upper, upper, max(stair - upper, 1))
+        within = np.where(is_upper, 0, upper) + uniform_below(length, source=source)
         stairs = geometric(exact, lane.size, source=source)
         beyond = stairs > (HIGHEST - within) // stair
         magnitude = np.where(beyond, HIGHEST, np.where(beyond, 0, stairs) * stair + within)
@@ -303,9 +297,3 @@ def staircase(
         out[lane] = np.where(negative, -magnitude, magnitude)
         lane = lane[negative & (magnitude == 0)]
     return int(out[0]) if size is None else out.reshape(shape)
-
-
-def _within_a_stair(stair: int, upper: int, is_upper: Bools, source: Source) -> Ints:
-    first = np.where(is_upper, 0, upper)
-    length = np.where(is_upper, upper, max(stair - upper, 1))
-    return first + uniform_below(length, source=source)
