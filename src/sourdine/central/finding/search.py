@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from math import ceil, exp, log
 from typing import TYPE_CHECKING, Any
@@ -35,7 +35,7 @@ from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, Relation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.exact import Number
@@ -53,23 +53,7 @@ EXACT = 1 << 53
 
 
 class Ordered(Points):  # noqa: PLW1641 - as `Points`
-    """The order statistics of sorted values: single ticks are computed where they are needed.
-
-    Parameters
-    ----------
-    values
-        Sorted floats, none of them NaN.
-    grid
-        The lattice that they are snapped to.
-
-    Examples
-    --------
-    >>> few = Ordered(np.array([-3.5, 2.0, 2.25, 70.0]), Octaves(-8, 40, step=1, bits=2))
-    >>> list(few) == few.grid.ticks(few.values).tolist()
-    True
-    >>> few.between([0, 2, 2.125]).tolist()
-    [1, 0, 1, 2]
-    """
+    """The order statistics of sorted floats: single ticks are computed where they are needed."""
 
     __slots__ = ("grid", "values")
 
@@ -106,36 +90,17 @@ class Ordered(Points):  # noqa: PLW1641 - as `Points`
         return np.diff(below, prepend=0, append=self.n)
 
     def at(self, ranks: Ints) -> Ints:
-        """Return the ticks of some records, numbered from 0 in order."""
         return self.grid.ticks(self.values[ranks])
 
-    def up_to(self, ticks: Ints) -> Ints:
-        """Return how many records lie below each tick.
-
-        Snapping is towards 0: the values below the tick of a point above 0 are those below the
-        point; of any other, those up to the point before.
-        """
+    def below(self, ticks: ArrayLike) -> Ints:
+        # Snapping is towards 0: the values below the tick of a point above 0 are those below the
+        # point; of any other, those up to the point before.
+        ticks = np.asarray(ticks, np.int64)
         number = ticks + self.grid.first
         above = self.values.searchsorted(self.grid.points_of(number), side="left")
         others = self.values.searchsorted(self.grid.points_of(number - 1), side="right")
         below = np.where(number > 0, above, others)
         return np.where(ticks <= 0, 0, np.where(ticks > self.grid.last, self.n, below))
-
-
-def _at(x: Points, ranks: Ints) -> Ints:
-    """Return the ticks of some records, numbered from 0 in order."""
-    if isinstance(x, Ordered):
-        return x.at(ranks)
-    atoms = x.complete().windows[0]
-    return atoms.ticks[atoms.ends.searchsorted(ranks, side="right")]
-
-
-def _up_to(x: Points, ticks: Ints) -> Ints:
-    """Return how many records lie below each tick."""
-    if isinstance(x, Ordered):
-        return x.up_to(ticks)
-    atoms = x.complete().windows[0]
-    return np.append(0, atoms.ends)[atoms.ticks.searchsorted(ticks)]
 
 
 # ---- Where the data lie: a rough median on the lattice of octaves, round numbers first -----------
@@ -267,9 +232,9 @@ class Centre(QuantileMechanism):
         step = min(max(int(BLOCK / (2 * self.decay)), 1), max(x.n, 1))
         far = int((REACH + ceil(log(2 * self.octaves))) / (2 * self.decay))
         middle = x.n // 2
-        ticks = _at(x, np.arange(max(middle - far, 0), min(middle + far + 1, x.n), step))
+        ticks = x.at(np.arange(max(middle - far, 0), min(middle + far + 1, x.n), step))
         start = np.unique(np.concatenate(([0], ticks, np.minimum(ticks + 1, self.cells - 1))))
-        ends = np.append(_up_to(x, start), x.n)
+        ends = np.append(x.below(start), x.n)
         return start, self._distance(x, ends[:-1], ends[1:])
 
     def _distance(self, x: Points, below: Ints, up_to: Ints) -> Ints:
@@ -289,7 +254,7 @@ class Centre(QuantileMechanism):
             i = noise.choose_run(weights, least, self.decay, source=source)
             stop = int(start[i + 1]) if i + 1 < len(start) else self.cells
             tick = self._point(int(start[i]), stop - 1, source)
-            more = self._distance(x, *_up_to(x, np.array([tick, tick + 1]))) - least[i]
+            more = self._distance(x, *x.below(np.array([tick, tick + 1]))) - least[i]
             if not more or noise.bernoulli_exp(more, self.decay, source=source):
                 return tick
 
@@ -335,23 +300,21 @@ def _nth(low: int, high: int, s: int, nth: int) -> int:
     return -((-(-(max(-high, 1) - 1) // s) + nth - above) * s + 1)
 
 
-def _enter(relation: str, *inputs: list[int]) -> None:
+def _centre(relation: str, spent: Any) -> Centre:
+    return Centre(epsilon=spent, relation=relation, grid=Octaves(-8, 2000, step=1, bits=2))
+
+
+FOUND = "mean.find", "variance.find", "histogram.find"
+for neighbours, own in (
+    ("add_remove", ([1], [2, 5, 17, 30], [20] * 8)),
+    ("substitute", ([1, 3], [2, 5, 17, 30], [20] * 16)),
+):
     register(
         Specimen(
-            name=f"choice.centre.{relation}",
-            make=lambda spent: Centre(
-                epsilon=spent, relation=relation, grid=Octaves(-8, 2000, step=1, bits=2)
-            ),
-            inputs=inputs,
-            tight=False,
-            draws=4_000,
-            also=("mean.find.centre", "variance.find.centre", "histogram.find.centre"),
+            name=f"choice.centre.{neighbours}", make=partial(_centre, neighbours), inputs=own,
+            tight=False, draws=4_000, also=tuple(f"{name}.centre" for name in FOUND),
         )
-    )
-
-
-_enter("add_remove", [1], [2, 5, 17, 30], [20] * 8)
-_enter("substitute", [1, 3], [2, 5, 17, 30], [20] * 16)
+    )  # fmt: skip
 
 
 # ---- How far out the data reach: the first candidate that few records pass, on one side or on two
@@ -463,12 +426,10 @@ class OutwardSearch(Mechanism["Ints"]):
 
     @property
     def threshold_rate(self) -> Fraction:
-        r""":math:`\varepsilon_1`."""
         return self.rate * THRESHOLD
 
     @property
     def count_rate(self) -> Fraction:
-        r""":math:`\varepsilon_2`."""
         return self.rate * (1 - THRESHOLD)
 
     @cached_property
@@ -589,7 +550,7 @@ def _enter_search(
             inputs=inputs,
             tight=tight,
             draws=50_000,
-            also=("mean.find", "sum.find", "variance.find", "histogram.find"),
+            also=("sum.find", *FOUND),
         )
     )
 

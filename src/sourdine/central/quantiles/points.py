@@ -326,6 +326,11 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         tick, cells, records = self.piece(rank, source=source)
         return tick + (noise.uniform_below(cells, source=source) if cells > 1 else 0), records
 
+    def at(self, ranks: Ints) -> Ints:
+        """Return the ticks of some records, numbered from 0 in order."""
+        atoms = self.complete().windows[0]
+        return atoms.ticks[atoms.ends.searchsorted(ranks, side="right")]
+
     def below(self, ticks: ArrayLike) -> Ints:
         """Return how many records lie below each tick, reading all of them where it must."""
         at = np.asarray(ticks, np.int64)
