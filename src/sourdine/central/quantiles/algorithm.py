@@ -18,7 +18,7 @@ from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.central.quantiles.chain import Targets
-from sourdine.central.quantiles.points import NotReadError, Points, read_together
+from sourdine.central.quantiles.points import NotReadError, Points, Reader
 from sourdine.errors import ParameterError
 from sourdine.exact import given as got
 from sourdine.exact import integer, rational
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.central.quantiles.points import Reader
     from sourdine.exact import Number
     from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
@@ -493,7 +492,7 @@ def prefetch(
 
 def read_windows(readers: Sequence[Reader], mechanisms: Sequence[QuantileMechanism]) -> None:
     """Read what each mechanism needs of its own group: all in one pass over data in an engine."""
-    read_together(readers, [partial(_windows, mechanism, 0) for mechanism in mechanisms])
+    Reader.read_together(readers, [partial(_windows, mechanism, 0) for mechanism in mechanisms])
 
 
 def draw_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -> Drawn:
