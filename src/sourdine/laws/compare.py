@@ -234,12 +234,9 @@ class Losses(NamedTuple):
             at, mass = loss[:1], p.sum(keepdims=True)
         rest = ~finite
         return Losses(
-            np.concatenate((at, self.loss[rest])),
-            np.concatenate((mass, self.p[rest])),
-            np.concatenate((mass * np.exp(-at), self.q[rest])),
-            self.slack + 2.0**-40,
-            self.beyond,
-        )
+            np.concatenate((at, self.loss[rest])), np.concatenate((mass, self.p[rest])),
+            np.concatenate((mass * np.exp(-at), self.q[rest])), self.slack + 2.0**-40, self.beyond,
+        )  # fmt: skip
 
 
 def losses(p: Law, q: Law) -> Losses:

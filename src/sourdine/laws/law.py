@@ -118,11 +118,9 @@ class Law:
             Bounds the error of the log weights given, beyond rounding.
         """
         p = Pieces(
-            np.asarray(start, np.int64),
-            np.asarray(length, np.int64),
-            np.asarray(log_weight, np.float64),
-            np.asarray(log_ratio, np.float64),
-        )
+            np.asarray(start, np.int64), np.asarray(length, np.int64),
+            np.asarray(log_weight, np.float64), np.asarray(log_ratio, np.float64),
+        )  # fmt: skip
         if not len(p.start):
             raise ParameterError("a law", "have at least one piece", "", "Add a cell.")
         if (p.length < 1).any() or (p.start[1:] < p.start[:-1] + p.length[:-1]).any():
@@ -136,12 +134,10 @@ class Law:
         size = 1 + abs(log_z) + max(np.abs(p.log_weight).max(), *outer, 0.0)
         size += np.abs(p.length * p.log_ratio).max()
         return Law(
-            p._replace(log_weight=p.log_weight - log_z),
-            left and left.scaled(-log_z),
-            right and right.scaled(-log_z),
-            beyond=omitted,
+            p._replace(log_weight=p.log_weight - log_z), left and left.scaled(-log_z),
+            right and right.scaled(-log_z), beyond=omitted,
             slack=slack + omitted + ULP * (8 * float(size) + 2 * len(p.start) + 64),
-        )
+        )  # fmt: skip
 
     @staticmethod
     def finite(log_weights: ArrayLike, start: int = 0, slack: float = 0.0) -> Law:
@@ -173,12 +169,10 @@ class Law:
         chances = np.asarray(weights, np.float64)
         if len(chances) != len(laws) or not len(laws) or not (chances >= 0).all():
             raise ParameterError(
-                "weights",
-                f"hold one number, 0 or more, for each of the {len(laws)} laws",
-                f"{len(chances)} numbers",
-                "Use {weights}." if laws else "Mix at least one law.",
+                "weights", f"hold one number, 0 or more, for each of the {len(laws)} laws",
+                f"{len(chances)} numbers", "Use {weights}." if laws else "Mix at least one law.",
                 **({"weights": [1 / len(laws)] * len(laws)} if laws else {}),
-            )
+            )  # fmt: skip
         first = min(int(law.pieces.start[0]) for law in laws)
         end = max(int(law.pieces.start[-1] + law.pieces.length[-1]) for law in laws)
         cells = np.arange(first - 1, end + 1)  # one cell of each tail
@@ -188,15 +182,12 @@ class Law:
         keep = np.isfinite(w[1:-1])
         inner, w_in = cells[1:-1][keep], w[1:-1][keep]
         return Law.of(
-            inner,
-            np.ones_like(inner),
-            w_in,
-            np.zeros_like(w_in),
+            inner, np.ones_like(inner), w_in, np.zeros_like(w_in),
             left=_common_tail([law.left for law in laws], float(w[0])),
             right=_common_tail([law.right for law in laws], float(w[-1])),
             log_beyond=log(b) if (b := max(law.beyond for law in laws)) else -np.inf,
             slack=max(law.slack for law in laws),
-        )
+        )  # fmt: skip
 
     @property
     def factors(self) -> tuple[Law, ...]:

@@ -98,11 +98,9 @@ class Product:
         cells = [_cells(p, q) for p, q in differ]
         if np.prod([float(len(c)) for c in cells]) > MOST_CELLS:
             raise ParameterError(
-                "laws of rows",
-                "have few cells if several entries differ",
-                "too many cells",
+                "laws of rows", "have few cells if several entries differ", "too many cells",
                 "Compare smaller inputs.",
-            )
+            )  # fmt: skip
         logs = [(p.log_pmf(c), q.log_pmf(c)) for (p, q), c in zip(differ, cells, strict=True)]
         here, there = (
             reduce(np.add.outer, (side[i] for side in logs), np.zeros(())) for i in range(2)

@@ -156,23 +156,18 @@ class _GaussianBits:
         magnitudes = np.abs(values).astype(np.float64)
         scores = magnitudes / self._sigma - self._sigma / self._scale
         return below_exp(
-            draw_words(source, values.size),
-            scores * scores / 2,
-            lambda lane: self._loss(int(values[lane])),
-            source,
-        )
+            draw_words(source, values.size), scores * scores / 2,
+            lambda lane: self._loss(int(values[lane])), source,
+        )  # fmt: skip
 
 
 def _checked(variance: Number) -> Fraction:
     exact = positive(variance, "variance")
     if exact > _WIDEST:
         raise ParameterError(
-            "variance",
-            "be at most 1e300",
-            given(variance),
-            "Use a smaller value, such as {variance}.",
-            variance=1,
-        )
+            "variance", "be at most 1e300", given(variance),
+            "Use a smaller value, such as {variance}.", variance=1,
+        )  # fmt: skip
     return exact
 
 

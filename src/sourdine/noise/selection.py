@@ -452,12 +452,9 @@ def _below_best(scores: object) -> Words:
     whole = int64_array(scores, "scores")
     if whole.ndim != 1 or whole.size == 0:
         raise ParameterError(
-            "scores",
-            "be a list of at least one",
-            f"an array of shape {whole.shape}",
-            "Use {scores}.",
-            scores=[0, 1],
-        )
+            "scores", "be a list of at least one", f"an array of shape {whole.shape}",
+            "Use {scores}.", scores=[0, 1],
+        )  # fmt: skip
     best: Words = whole.max().view(np.uint64) - np.ascontiguousarray(whole).view(np.uint64)
     return best
 

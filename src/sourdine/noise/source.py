@@ -269,11 +269,9 @@ def int64_array(x: object, name: str, *, least: int | None = None, most: int | N
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise ParameterTypeError(
-            name,
-            "be whole numbers of at most 64 bits",
-            str(array.dtype),
+            name, "be whole numbers of at most 64 bits", str(array.dtype),
             f"Round them first, for example with {name}.astype(int).",
-        )
+        )  # fmt: skip
     if (least is not None and array.min() < least) or (most is not None and array.max() > most):
         ends = f"at least {least}" if most is None else f"from {least} to {most}"
         raise ParameterError(name, f"be {ends}", "", f"Clip {name} first.")
@@ -341,12 +339,9 @@ def uniform_below(k: int | Ints, size: Size = None, *, source: Source = SYSTEM) 
                 return value
     if most > 1 << 63:
         raise ParameterError(
-            "k",
-            "be at most 2**63 for an array of draws",
-            given(most),
-            "Omit {size}, and draw one value at a time.",
-            size=LEFT_OUT,
-        )
+            "k", "be at most 2**63 for an array of draws", given(most),
+            "Omit {size}, and draw one value at a time.", size=LEFT_OUT,
+        )  # fmt: skip
     count, shape = lanes(size)
     drawn = uniform_codes(most, count, source)
     return drawn.astype(np.int64, copy=False).reshape(shape)

@@ -333,12 +333,9 @@ FAR = 80
 def _sides(x: Iterable[int]) -> tuple[int, ...]:
     if isinstance(x, str) or not isinstance(x, Iterable):
         raise ParameterTypeError(
-            "sides",
-            "list the number of candidates on each side",
-            given(x),
-            "Use {sides}.",
+            "sides", "list the number of candidates on each side", given(x), "Use {sides}.",
             sides=[9],
-        )
+        )  # fmt: skip
     try:
         return tuple(integer(k, "sides", least=1) for k in x)
     except (ParameterError, ParameterTypeError) as error:

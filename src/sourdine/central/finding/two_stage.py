@@ -121,11 +121,9 @@ class TwoStage(Estimator):
         """Return the answer alone, with what drew it."""
         question = self.settled(release.drawn)
         return replace(
-            release,
-            mechanism=question.estimator,
-            drawn=release.drawn["answer"],
+            release, mechanism=question.estimator, drawn=release.drawn["answer"],
             grid=getattr(question, "grid", None),
-        )
+        )  # fmt: skip
 
     def value(self, drawn: Drawn) -> Any:
         return self.settled(drawn).estimator.value(drawn["answer"])

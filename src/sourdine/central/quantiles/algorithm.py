@@ -264,12 +264,9 @@ def demand_floats(epsilon: Fraction, rows: int) -> None:
     for name, value, least in (("epsilon", epsilon, Fraction(1, LARGEST)), ("rows", rows, 1)):
         if not least <= value <= LARGEST:
             raise ParameterError(
-                name,
-                f"be from {float(least):g} to {LARGEST:.0e} for quantiles",
-                got(value),
-                f"Use {{{name}}}.",
-                **{name: 1},
-            )
+                name, f"be from {float(least):g} to {LARGEST:.0e} for quantiles", got(value),
+                f"Use {{{name}}}.", **{name: 1},
+            )  # fmt: skip
 
 
 def is_one(q: object) -> bool:
@@ -432,11 +429,9 @@ class QuantileMechanism(Mechanism[Points]):
         found = list(islice(tuples, MOST_OUTPUTS + 1))
         if len(found) > MOST_OUTPUTS:
             raise ParameterError(
-                "law",
-                "law() is available for small grids only.",
-                f"{self.cells} cells and {len(self.orders)} quantiles",
-                "Audit a grid of 6 cells.",
-            )
+                "law", "law() is available for small grids only.",
+                f"{self.cells} cells and {len(self.orders)} quantiles", "Audit a grid of 6 cells.",
+            )  # fmt: skip
         return np.array(found, np.int64)
 
     def indices(self, drawn: Sequence[Drawn]) -> Ints:

@@ -102,12 +102,9 @@ class QExp(QuantileMechanism):
     def check(self) -> None:
         if len(self.orders) != 1:
             raise ParameterError(
-                "q",
-                "be a single order for QExp",
-                str(len(self.orders)),
-                "Use {q}, or use IndExp.",
+                "q", "be a single order for QExp", str(len(self.orders)), "Use {q}, or use IndExp.",
                 q=[0.5],
-            )
+            )  # fmt: skip
         read_share(self.epsilon)
 
     @property
@@ -157,12 +154,9 @@ def read_share(epsilon: Fraction) -> Fraction:
     """Return the epsilon of one draw if it can pay for the rounding of floats."""
     if epsilon < LEAST:
         raise ParameterError(
-            "epsilon",
-            "be at least 1e-6 for each quantile drawn",
-            f"{float(epsilon):g}",
-            "Use a larger value, such as {epsilon}.",
-            epsilon=1,
-        )
+            "epsilon", "be at least 1e-6 for each quantile drawn", f"{float(epsilon):g}",
+            "Use a larger value, such as {epsilon}.", epsilon=1,
+        )  # fmt: skip
     return epsilon
 
 

@@ -397,12 +397,9 @@ class RecExp(QuantileMechanism):
         fit = 1 << max(FINEST - (self.cells - 1).bit_length(), 0)
         if self.dither > fit:
             raise ParameterError(
-                "dither",
-                f"be at most {fit} for {self.cells} cells",
-                str(self.dither),
-                "Omit {dither}.",
-                dither=LEFT_OUT,
-            )
+                "dither", f"be at most {fit} for {self.cells} cells", str(self.dither),
+                "Omit {dither}.", dither=LEFT_OUT,
+            )  # fmt: skip
         if not self.dither:
             settle(self, dither=fit)
         _ = self.nodes
@@ -460,12 +457,9 @@ class RecExp(QuantileMechanism):
         ticks, cut = np.array(list(x), np.int64) * self.dither, self.dither
         if cut ** len(ticks) > MOST_DITHERS:
             raise ParameterError(
-                "law",
-                "law() is available for few records and sub-ticks only.",
-                f"{cut} sub-ticks",
-                "Use {dither}.",
-                dither=1,
-            )
+                "law", "law() is available for few records and sub-ticks only.", f"{cut} sub-ticks",
+                "Use {dither}.", dither=1,
+            )  # fmt: skip
         if cut == 1:
             logs = self._logs(Points.of(ticks, self.cells), self.support())
             return Law.finite(logs, slack=self._slack(x.n))

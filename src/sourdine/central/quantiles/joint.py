@@ -507,12 +507,9 @@ class _Joint(QuantileMechanism):
         rounding = self.steps * m * (3 * 700 / self.c + 2200) * 2.0**-53
         if rounding > float(FLOATS * self.epsilon):
             raise ParameterError(
-                "epsilon",
-                f"be large enough for the rounding of {m} quantiles",
-                str(self.epsilon),
-                "Use 0.001 or more for each row of a person, such as {epsilon}.",
-                epsilon=self.rows,
-            )
+                "epsilon", f"be large enough for the rounding of {m} quantiles", str(self.epsilon),
+                "Use 0.001 or more for each row of a person, such as {epsilon}.", epsilon=self.rows,
+            )  # fmt: skip
 
     def windows(self, n: int) -> list[tuple[int, int]]:
         distance = self.looks * first_reach(self.lattice.m) / self.c
@@ -776,13 +773,9 @@ def free_law(logs: Floats, n: int, lattice: FreeTotal, c: float, log_volume: flo
         before = ceil(max(-missed, 0) / lattice.h)
         beyond = log_volume - c * max(missed, 0) + log(before + exp(lattice.log_tail(c)))
     return Law.of(
-        np.arange(logs.size),
-        np.ones(logs.size, np.int64),
-        logs.ravel(),
-        np.zeros(logs.size),
-        log_beyond=beyond,
-        slack=1e-11,
-    )
+        np.arange(logs.size), np.ones(logs.size, np.int64), logs.ravel(), np.zeros(logs.size),
+        log_beyond=beyond, slack=1e-11,
+    )  # fmt: skip
 
 
 def by_ranks(x: Points, rows: Targets, c: float) -> tuple[list[tuple[int, ...]], Floats]:

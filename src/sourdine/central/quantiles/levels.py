@@ -202,12 +202,9 @@ class Hybrid(QuantileMechanism):
         stride = self.stride or max(2, round(sqrt(m + 1)))
         if not 2 <= stride <= m:
             raise ParameterError(
-                "stride",
-                "be from 2 to the number of quantiles",
-                f"{stride} for {m}",
-                "Omit {stride}, or use JointFree for few quantiles.",
-                stride=LEFT_OUT,
-            )
+                "stride", "be from 2 to the number of quantiles", f"{stride} for {m}",
+                "Omit {stride}, or use JointFree for few quantiles.", stride=LEFT_OUT,
+            )  # fmt: skip
         settle(self, stride=stride)
         _ = self.first
 
@@ -536,12 +533,9 @@ class Anchors(QuantileMechanism):
         m, count = len(self.orders), self.anchors
         if not 2 <= count <= m:
             raise ParameterError(
-                "anchors",
-                "be from 2 to the number of quantiles",
-                f"{count} for {m}",
-                "Use {anchors}.",
-                anchors=min(max(count, 2), m),
-            )
+                "anchors", "be from 2 to the number of quantiles", f"{count} for {m}",
+                "Use {anchors}.", anchors=min(max(count, 2), m),
+            )  # fmt: skip
         _ = self.drawn
 
     @cached_property

@@ -152,10 +152,8 @@ def made(
             raise ParameterError(
                 "method",
                 f"not be 'tree' for more than {MOST_TICKS} ticks, as a tree has a leaf for each",
-                "",
-                "Use {method}, or a larger step.",
-                method="auto",
-            )
+                "", "Use {method}, or a larger step.", method="auto",
+            )  # fmt: skip
         return Tree.of_ticks(**common)
     own: dict[str, Any] = {}
     match method:

@@ -349,13 +349,9 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
             outline = np.clip(marks - low, 0, high - low), np.clip(below - first, 0, last - first)
         whole = self.complete
         return Points(
-            last - first,
-            high - low + 1,
-            parts[:1] if last == first else parts,
-            outline=outline,
-            blur=self._blur,
-            reload=None if self.whole else lambda: whole().cut(ranks, ticks),
-        )
+            last - first, high - low + 1, parts[:1] if last == first else parts, outline=outline,
+            blur=self._blur, reload=None if self.whole else lambda: whole().cut(ranks, ticks),
+        )  # fmt: skip
 
     def span(self, low: Ints, high: Ints) -> Floats:
         """Return upper bounds on the mass of the ranks from ``low`` to ``high``, both included."""
@@ -657,11 +653,9 @@ class Reader:
             i, j = ticks.searchsorted((a, b))
             if counts[i:j].sum() != below[-(-b // block)] - below[a // block]:
                 raise ParameterError(
-                    "data",
-                    "not change while they are read",
-                    "different rows in a second pass",
+                    "data", "not change while they are read", "different rows in a second pass",
                     "Write them to a file or a table that does not change, and read that.",
-                )
+                )  # fmt: skip
             some = counts[i:j] > 0  # records of weight 0 are no atoms
             if some.any():
                 own = ticks[i:j][some], counts[i:j][some]

@@ -280,31 +280,23 @@ class Quantiles(WeightedRanks, GaussianReady):
         if self.level is not None and self.method not in self._certifiable:
             bought, name = self.interval, "population" if self.interval is None else "interval"
             raise ParameterError(
-                name,
-                f"be omitted for method {self.method!r}, which releases no counts",
+                name, f"be omitted for method {self.method!r}, which releases no counts",
                 "True" if bought is None else str(float(bought)),
-                f"Use {{method}}, or omit {{{name}}}.",
-                **{"method": "auto", name: LEFT_OUT},
-            )
+                f"Use {{method}}, or omit {{{name}}}.", **{"method": "auto", name: LEFT_OUT},
+            )  # fmt: skip
         for name, own in OWN_METHOD.items():
             if getattr(self, name) is not None and self.method != own:
                 raise ParameterError(
-                    name,
-                    f"be omitted for method {self.method!r}",
-                    given(getattr(self, name)),
-                    f"Use {{method}}, or omit {{{name}}}.",
-                    **{"method": own, name: LEFT_OUT},
-                )
+                    name, f"be omitted for method {self.method!r}", given(getattr(self, name)),
+                    f"Use {{method}}, or omit {{{name}}}.", **{"method": own, name: LEFT_OUT},
+                )  # fmt: skip
         for name, number, lasting in (("spread", 10, "30 days"), ("rho", 1, "1 day")):
             apart = getattr(self, name)
             if apart is not None and self.is_datetime != isinstance(apart, dt.timedelta):
                 raise ParameterError(
-                    name,
-                    "be a duration for dates and a number for numbers",
-                    given(apart),
-                    f"Use {{{name}}}.",
-                    **{name: lasting if self.is_datetime else number},
-                )
+                    name, "be a duration for dates and a number for numbers", given(apart),
+                    f"Use {{{name}}}.", **{name: lasting if self.is_datetime else number},
+                )  # fmt: skip
         for records in (0.0, 1e4, 1e18) if self.counts else (self._about,):
             self.mechanism(records)  # refuses early
 

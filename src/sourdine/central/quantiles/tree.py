@@ -211,13 +211,9 @@ class Tree(QuantileMechanism):
         b, h = self.branching, self.height
         if h > MOST_LEAVES.bit_length() or b**h > MOST_LEAVES:
             raise ParameterError(
-                "height",
-                f"leave at most {MOST_LEAVES} leaves",
-                f"{h} levels of {b}",
-                "Use {branching} and {height}.",
-                branching=16,
-                height=3,
-            )
+                "height", f"leave at most {MOST_LEAVES} leaves", f"{h} levels of {b}",
+                "Use {branching} and {height}.", branching=16, height=3,
+            )  # fmt: skip
         read_scale(self.scale)
 
     @cached_property
@@ -546,11 +542,9 @@ class Curve:
         counted = int(drawn["counted"])
         epsilon = self.epsilon if self.by_ticks else self.epsilon * HALF
         return Knots(
-            at=np.asarray(drawn["knots"], np.int64),
-            below=np.asarray(drawn["below"], np.float64),
-            cells=self.cells,
-            tree=self.tree(counted, epsilon),
-        )
+            at=np.asarray(drawn["knots"], np.int64), below=np.asarray(drawn["below"], np.float64),
+            cells=self.cells, tree=self.tree(counted, epsilon),
+        )  # fmt: skip
 
     def expected(self, beta: float, of: str = "sample") -> float:
         """Return the half height of the band to expect, in records."""
