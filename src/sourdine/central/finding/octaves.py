@@ -354,13 +354,8 @@ CAVEAT = (
 )
 
 
-register(
-    Specimen(
-        name="mean.octaves.table",
-        make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=2),
-        inputs=([0, 2, 0], [2, 1, 3]),
-        tight=True,
-        draws=20_000,
-        also=("mean.octaves",),
-    )
-)
+TABLE = Specimen(
+    name="mean.octaves.table", make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=2),
+    inputs=([0, 2, 0], [2, 1, 3]), tight=True, draws=20_000, also=("mean.octaves",),
+)  # fmt: skip
+register(TABLE)

@@ -304,17 +304,15 @@ def _centre(relation: str, spent: Any) -> Centre:
     return Centre(epsilon=spent, relation=relation, grid=Octaves(-8, 2000, step=1, bits=2))
 
 
-FOUND = "mean.find", "variance.find", "histogram.find"
+FOUND = ("mean.find", "sum.find", "variance.find", "histogram.find")
 for neighbours, own in (
     ("add_remove", ([1], [2, 5, 17, 30], [20] * 8)),
     ("substitute", ([1, 3], [2, 5, 17, 30], [20] * 16)),
 ):
-    register(
-        Specimen(
-            name=f"choice.centre.{neighbours}", make=partial(_centre, neighbours), inputs=own,
-            tight=False, draws=4_000, also=tuple(f"{name}.centre" for name in FOUND),
-        )
-    )  # fmt: skip
+    also = tuple(f"{name}.centre" for name in FOUND if name != "sum.find")
+    make = partial(_centre, neighbours)
+    name = f"choice.centre.{neighbours}"
+    register(Specimen(name=name, make=make, inputs=own, tight=False, draws=4_000, also=also))
 
 
 # ---- How far out the data reach: the first candidate that few records pass, on one side or on two
@@ -528,28 +526,19 @@ def _reached(cells: tuple[int, ...], records: int, move: int) -> set[tuple[int, 
     """Return what cells can become by at most so many records, all added or all removed."""
     found = {cells}
     for _ in range(records):
-        found |= {
-            (*y[:i], y[i] + move, *y[i + 1 :])
-            for y in found
-            for i in range(len(y))
-            if y[i] + move >= 0
-        }
+        near = [(*y[:i], k + move, *y[i + 1 :]) for y in found for i, k in enumerate(y)]
+        found.update(y for y in near if min(y) >= 0)
     return found
 
 
 def _enter_search(
     name: str, sides: tuple[int, ...], inputs: list[list[int]], *, tight: bool = True, **public: Any
 ) -> None:
-    register(
-        Specimen(
-            name=f"choice.outward.{name}",
-            make=lambda epsilon: OutwardSearch(epsilon=epsilon, sides=sides, **public),
-            inputs=inputs,
-            tight=tight,
-            draws=50_000,
-            also=("sum.find", *FOUND),
-        )
-    )
+    specimen = Specimen(
+        name=f"choice.outward.{name}", inputs=inputs, tight=tight, draws=50_000, also=FOUND,
+        make=lambda epsilon: OutwardSearch(epsilon=epsilon, sides=sides, **public),
+    )  # fmt: skip
+    register(specimen)
 
 
 _enter_search("add_remove", (3, 2), [[1, 0, 0, 0, 0], [40, 3, 1, 12, 2], [9, 2, 0, 7, 1]])

@@ -182,45 +182,38 @@ class Quantiles(WeightedRanks, GaussianReady):
     q: Fraction | tuple[Fraction, ...] = field(
         converter=read_q,
         metadata=param(
-            kinds.ORDERS,
-            "The orders of the quantiles, ascending, between 0 and 1, such as 0.5 or 0.1,0.5,0.9.",
-            group=WHAT,
+            kinds.ORDERS, "The orders of the quantiles, ascending, between 0 and 1, such as 0.5 or "
+            "0.1,0.5,0.9.", group=WHAT,
         ),
-    )
+    )  # fmt: skip
     method: str = field(
         default="auto", converter=read_method, kw_only=True,
         metadata=param(
-            kinds.one_of(*METHODS, *PUBLISHED),
-            "The algorithm. auto chooses one. The published names QExp, IndExp, RecExp, JointExp "
-            "and HistogramMethod are accepted too, in any case.",
-            group=WHAT,
+            kinds.one_of(*METHODS, *PUBLISHED), "The algorithm. auto chooses one. The published "
+            "names QExp, IndExp, RecExp, JointExp and HistogramMethod are accepted too, in any "
+            "case.", group=WHAT,
         ),
     )  # fmt: skip
     interval: Fraction | str | None = field(
         default=AUTO, converter=read_interval, kw_only=True,
         metadata=param(
-            kinds.PROBABILITY_OR_NONE,
-            "The confidence level of the intervals, which hold for any data. Defaults to 0.95 if "
-            "the method supports intervals. They take 3/8 of epsilon; none omits them and spends "
-            "all of epsilon on the values.",
-            group=WHAT,
+            kinds.PROBABILITY_OR_NONE, "The confidence level of the intervals, which hold for any "
+            "data. Defaults to 0.95 if the method supports intervals. They take 3/8 of epsilon; "
+            "none omits them and spends all of epsilon on the values.", group=WHAT,
         ),
     )  # fmt: skip
     population: bool = field(
         default=False, converter=read.population, kw_only=True,
         metadata=param(
-            kinds.FLAG,
-            "Also print confidence intervals for the quantiles of the population, at the level "
-            "of interval (95% by default).",
-            group=WHAT,
+            kinds.FLAG, "Also print confidence intervals for the quantiles of the population, at "
+            "the level of interval (95% by default).", group=WHAT,
         ),
     )  # fmt: skip
     spread: Fraction | dt.timedelta | None = field(
         default=None, converter=read_spread, kw_only=True,
         metadata=param(
-            kinds.DISTANCE,
-            "For plans: the approximate standard deviation of the values, from public knowledge. "
-            "With n, a plan then includes the width of the intervals.",
+            kinds.DISTANCE, "For plans: the approximate standard deviation of the values, from "
+            "public knowledge. With n, a plan then includes the width of the intervals.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -228,20 +221,16 @@ class Quantiles(WeightedRanks, GaussianReady):
     steps: int | None = field(
         default=None, converter=read_steps, kw_only=True,
         metadata=param(
-            kinds.COUNT,
-            "The number of bins for the histogram method, at most one for each point of the grid. "
-            "Defaults to 1.5 n / ln n if records are substituted and n is given, otherwise to "
-            "1000.",
-            group=WHAT,
+            kinds.COUNT, "The number of bins for the histogram method, at most one for each point "
+            "of the grid. Defaults to 1.5 n / ln n if records are substituted and n is given, "
+            "otherwise to 1000.", group=WHAT,
         ),
     )  # fmt: skip
     rho: Fraction | dt.timedelta | None = field(
         default=None, converter=read_rho, kw_only=True,
         metadata=param(
-            kinds.DISTANCE,
-            "The smoothing for the inverse_sensitivity method: values within this distance of a "
-            "good answer are as good. Defaults to 0.",
-            group=WHAT, unit="values",
+            kinds.DISTANCE, "The smoothing for the inverse_sensitivity method: values within this "
+            "distance of a good answer are as good. Defaults to 0.", group=WHAT, unit="values",
         ),
     )  # fmt: skip
 
