@@ -271,7 +271,7 @@ def test_draws_by_the_nearest_total_follow_the_law(patience, monkeypatch):
     x = made.read([0] * 5 + [2, 2, 3])
     law = made.law(x)
     assert p_value(made.simulate(x, 2500, source=SeededSource(1)), law) >= ALPHA
-    monkeypatch.setattr(joint.NearestSampler, "wanted", lambda *_: True)
+    monkeypatch.setattr(FreeTotal, "is_nearest", lambda *_: True)
     assert p_value(made.simulate(x, 2500, source=SeededSource(1)), law) < ALPHA
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations_with_replacement, pairwise
 from math import ceil, exp, expm1, lgamma, log
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from attrs import frozen
@@ -91,15 +91,33 @@ def first_reach(m: int) -> float:
 
 
 class JointSampler:
-    """The joint law of a lattice's totals and of ticks, for some points."""
+    """The joint law of a lattice's totals and of ticks, for some points.
+
+    ``wanted`` says whether ranks may be drawn with a total's number; ``opened`` holds the bounds of
+    all shells, the number of one, half the width of its window, and the chain of that.
+    """
 
     __slots__ = (
         *("_bounds", "_c", "_half", "_inside", "_lattice", "_middle", "_points", "_q", "_rows"),
-        "_shell",
+        *("_shell", "_wanted"),
     )
 
-    def __init__(self, points: Points, lattice: Lattice, c: float) -> None:
-        self._points, self._lattice, self._c = points, lattice, c
+    def __init__(
+        self,
+        points: Points,
+        lattice: Lattice,
+        c: float,
+        wanted: Callable[[int, int, list[int]], bool] | None = None,
+        opened: tuple[Floats, int, int, Chain] | None = None,
+    ) -> None:
+        self._points, self._lattice, self._c, self._wanted = points, lattice, c, wanted
+        if opened is not None:
+            self._bounds, self._shell, self._half, chain = opened
+            self._inside, targets = (0, 0), lattice.targets(points.n, [0])
+            self._rows: _Quick | _Ordered = _Quick(
+                points, targets, c, self._half, 0, lambda *_: chain
+            )
+            return
         self._q = np.array(list(map(float, lattice.orders)))
         self._middle = np.rint(self._q * points.n).astype(np.int64)
         self._bounds = self._shells()
@@ -151,7 +169,7 @@ class JointSampler:
         window = (self._points, targets, self._c, self._half)
         for chain in () if ordered else (Chain, LongChain):
             try:
-                self._rows: _Quick | _Ordered = _Quick(*window, first, chain)
+                self._rows = _Quick(*window, first, chain)
             except TooWideError:
                 continue
             return
@@ -170,16 +188,12 @@ class JointSampler:
                 drawn = self._rows.draw(source)
             if drawn is not None:
                 k, ranks, pieces_of = drawn
-                if not self.wanted(k, ranks):
+                if self._wanted is not None and not self._wanted(k, self._points.n, ranks):
                     continue
                 pieces = pieces_of(source)
                 if pieces is not None:
                     return k, _ticks(pieces, source), ranks
             refused += 1
-
-    def wanted(self, k: int, ranks: list[int]) -> bool:
-        """Return whether these ranks may be drawn with this total."""
-        return True
 
     def _outside(self, source: Source) -> Ranked | None:
         reach = (*self._inside, self._half)
@@ -188,20 +202,6 @@ class JointSampler:
         if drawn is None or _unordered(drawn[1]):
             return None
         return (*drawn, partial(_ordered_pieces, whole, drawn[1]))
-
-
-class NearestSampler(JointSampler):
-    """The law of ticks whose ranks are weighed by their nearest total alone.
-
-    A total and ranks are drawn together until the total is the first of those nearest to the ranks:
-    what is left of the weights is one for each tuple of ranks, that of its nearest total.
-    """
-
-    __slots__ = ()
-
-    def wanted(self, k: int, ranks: list[int]) -> bool:
-        lattice = cast("FreeTotal", self._lattice)
-        return lattice.is_nearest(k, self._points.n, ranks)
 
 
 class _Quick:
@@ -359,10 +359,11 @@ def _weighed_together(parts: list[Points], goals: Ints, c: float) -> list[JointS
         if shell + 1 == len(SHELLS) or bool(np.all(bounds[:, shell] <= chain.logs - REST)):
             break
         inside = np.minimum(inside, chain.logs) - LITTLE
-    return [
-        _SliceSampler(part, goals[i].tolist(), c, (bounds[i], shell, half), _SliceRow(chain, i))
-        for i, part in enumerate(parts)
-    ]
+    found = []
+    for i, part in enumerate(parts):
+        opened = bounds[i], shell, half, _SliceRow(chain, i)
+        found.append(JointSampler(part, Fixed.of(goals[i].tolist()), c, opened=opened))
+    return found
 
 
 def _slice_shells(parts: list[Points], goals: Ints, c: float) -> tuple[Floats, Floats]:
@@ -431,26 +432,6 @@ class _SliceRow(Chain):
 
     def draw(self, row: int, source: Source) -> list[int]:
         return self._all.draw(self._row, source)
-
-
-class _SliceSampler(JointSampler):
-    """The sampler of a slice whose window is open."""
-
-    __slots__ = ()
-
-    def __init__(
-        self,
-        points: Points,
-        goals: list[int],
-        c: float,
-        window: tuple[Floats, int, int],
-        chain: Chain,
-    ) -> None:
-        self._points, self._lattice, self._c = points, Fixed.of(goals), c
-        self._bounds, self._shell, self._half = window
-        self._inside = (0, 0)
-        targets = self._lattice.targets(points.n, [0])
-        self._rows = _Quick(points, targets, c, self._half, 0, lambda *_: chain)
 
 
 # ---- JointExp: all quantiles in one draw, and its form with a free total -------------------------
@@ -693,7 +674,9 @@ class JointNearest(_Joint):
         return FreeTotal(self.orders, max(1, round(apart * self.rows / self.bound)))
 
     def sampler(self, x: Points) -> JointSampler:
-        return NearestSampler(x, self.lattice, self.c)
+        # A total and ranks are drawn together until the total is the first of those nearest to the
+        # ranks: what is left is one weight for each tuple of ranks, that of its nearest total.
+        return JointSampler(x, self.lattice, self.c, self.lattice.is_nearest)
 
     def law(self, x: Points) -> Law:
         # The total 0 is at a distance of n, so totals beyond 2n are nearest to nothing.

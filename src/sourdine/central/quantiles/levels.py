@@ -282,8 +282,9 @@ class Hybrid(QuantileMechanism):
         return list(combinations_with_replacement(range(self.cells), len(self.first.orders)))
 
     def slice_logs(self, points: Points, targets: Targets) -> Floats:
-        """Return what `logs_inside` does, or remember it."""
-        return self.logs_inside(points, targets)
+        """Return what `logs_inside` does: neighbours differ in one slice and share the others."""
+        rows = tuple(map(tuple, targets.T.tolist()))
+        return _slice_logs(self, tuple(points), points.cells, rows)
 
     def ticks_inside(self, low: int, high: int, m: int) -> Iterator[tuple[int, ...]]:
         """Yield all that m quantiles of a slice between two ticks can be."""
@@ -403,10 +404,6 @@ class ThreeLevels(Hybrid):
             for ticks in product(*slices):
                 yield (*o, *chain.from_iterable(ticks))
 
-    def slice_logs(self, points: Points, targets: Targets) -> Floats:
-        rows = tuple(map(tuple, targets.T.tolist()))
-        return _slice_logs(self, tuple(points), points.cells, rows)
-
     def logs_inside(self, points: Points, targets: Targets) -> Floats:
         if targets.m < self.inner:
             return super().logs_inside(points, targets)
@@ -416,12 +413,8 @@ class ThreeLevels(Hybrid):
         outer = list(combinations_with_replacement(range(points.cells), m))
         goals = [sliced(row, self.inner) for row in targets.T.tolist()]
 
-        def last(part: Points, own: Targets) -> Floats:
-            rows = tuple(map(tuple, own.T.tolist()))
-            return _last_logs(tuple(part), part.cells, rows, self.first.c)
-
         def inside(i: int, r: int) -> Floats:
-            return slices_logs(points, (outer[i], ranks[r]), goals, last)
+            return slices_logs(points, (outer[i], ranks[r]), goals, self.slice_logs)
 
         both = cut_logs(logs, inside)
         return np.asarray(both - np.logaddexp.reduce(both, axis=1, keepdims=True))
@@ -444,21 +437,11 @@ class ThreeLevels(Hybrid):
         return many_level_error(self.orders, strides, read_beta(beta)) / self.first.c
 
 
-@lru_cache(512)
-def _slice_logs(
-    method: ThreeLevels, ticks: tuple[int, ...], cells: int, rows: tuple[tuple[int, ...], ...]
-) -> Floats:
-    """Return what `logs_inside` does: neighbours differ in one slice and share the others."""
-    return method.logs_inside(Points.of(ticks, cells), Targets(len(ticks), np.array(rows)))
-
-
 @lru_cache(2048)
-def _last_logs(
-    ticks: tuple[int, ...], cells: int, rows: tuple[tuple[int, ...], ...], c: float
+def _slice_logs(
+    method: Hybrid, ticks: tuple[int, ...], cells: int, rows: tuple[tuple[int, ...], ...]
 ) -> Floats:
-    """Return the log probabilities of a slice of level three: the same ones come often."""
-    logs = joint_log_weights(Points.of(ticks, cells), Targets(len(ticks), np.array(rows)), c)
-    return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
+    return method.logs_inside(Points.of(ticks, cells), Targets(len(ticks), np.array(rows)))
 
 
 class _Nested:
