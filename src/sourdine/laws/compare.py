@@ -86,14 +86,12 @@ class Pieces(NamedTuple):
 
     @staticmethod
     def joined(*parts: Pieces) -> Pieces:
-        """Return all pieces of all parts, in the order given."""
         return Pieces(*map(np.concatenate, zip(*parts, strict=True)))
 
     def where(self, keep: Bools) -> Pieces:
         return Pieces._make(column[keep] for column in self)
 
     def log_mass(self) -> Floats:
-        """Return the logarithm of each piece's mass."""
         return log_sum(self.log_weight, self.log_ratio, self.length.astype(np.float64))
 
     def mirrored(self, edge: int) -> Pieces:
@@ -118,12 +116,10 @@ class Tail:
 
     @property
     def period(self) -> int:
-        """The number of cells of one period."""
         return int(self.pieces.length.sum())
 
     @property
     def rate(self) -> Fraction:
-        """Return the decay per cell."""
         return self.decay / self.period
 
     def log_mass(self) -> float:

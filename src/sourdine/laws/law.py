@@ -294,7 +294,6 @@ class Law:
 
 
 def _piece_moments(p: Pieces) -> tuple[Floats, Floats, Floats]:
-    """Return each piece's mass, mean and variance."""
     n = p.length.astype(np.float64)
     mass = np.exp(p.log_mass())
     return mass / mass.sum(), p.start + mean_offset(p.log_ratio, n), variance_offset(p.log_ratio, n)

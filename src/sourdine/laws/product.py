@@ -111,7 +111,6 @@ class Product:
         return Certified(value, min(value + 2 * min(slack, 1.0) + beyond, 1.0))
 
     def losses(self, other: Product) -> Losses:
-        """Return the log ratios of the two laws, and the probability of each."""
         one = np.ones(1)
         found = Losses(np.zeros(1), one, one, 0.0, 0.0)
         for p, q in self._beside(other):

@@ -249,10 +249,8 @@ def staircase(
         The whole number :math:`D \ge 1`: the length of a stair.
     width
         The whole number :math:`r` in ``1 .. sensitivity``: how far a stair's upper part goes.
-    size
-        ``None`` for one Python int, a length or a shape for an array.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----

@@ -202,10 +202,8 @@ def bernoulli(p: Real | Number, size: Size = None, *, source: Source = SYSTEM) -
     p
         A number from 0 to 1 (a float means the decimal it prints), or a `Real` such as
         :math:`e^{-r}` or :math:`1/(1+e^\varepsilon)`.
-    size
-        ``None`` for one Python bool, a length or a shape for an array.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----
@@ -368,7 +366,6 @@ def bernoulli_table(
 
 
 def _toss_each(coins: list[_Coin], codes: Ints, source: Source) -> Bools:
-    """Toss for each lane the coin of its code."""
     heads = draw(source, codes.size, _BYTE)
     out = heads < np.array([coin.low8 for coin in coins], np.uint16)[codes]
     still_open = ~out & (heads < np.array([coin.high8 for coin in coins], np.uint16)[codes])

@@ -82,7 +82,6 @@ class _Weights:
         self._rho = exp_neg(2 * law.loss(0, length)).enclosure(precision)
 
     def step(self) -> None:
-        """Go on to the next weight."""
         precision = self._precision
         self.low = self.low * self._ratio_low >> precision
         self.high = -(-self.high * self._ratio_high >> precision)
@@ -194,10 +193,8 @@ def discrete_gaussian(
     ----------
     variance
         The positive :math:`\sigma^2`; a float means the decimal it prints.
-    size
-        ``None`` for one Python int, a length or a shape for an array of 64-bit integers.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----

@@ -138,11 +138,9 @@ class LaplaceBits:
             return drawn[0]
 
     def forget(self) -> None:
-        """Drop what was drawn ahead."""
         self._ahead.clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle without what was drawn ahead."""
         return partial(LaplaceBits, clip=self._clip is saturated), (self._scale,)
 
     def around(self, centres: Sequence[int], source: Source) -> list[int]:
@@ -312,7 +310,6 @@ class BlockTable:
         return bounds
 
     def _nearest(self, blocks: Ints) -> Floats:
-        """Return the least absolute value in each block."""
         length = float(1 << self._law.shift)
         return np.where(blocks >= 0, blocks * length, (-1 - blocks) * length + 1.0)
 
@@ -519,10 +516,8 @@ def geometric(r: Number, size: Size = None, *, source: Source = SYSTEM) -> int |
     ----------
     r
         A positive number; a float means the decimal it prints.
-    size
-        ``None`` for one Python int, a length or a shape for an array.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----

@@ -209,10 +209,8 @@ def categorical(weights: Weights, size: Size = None, *, source: Source = SYSTEM)
     ----------
     weights
         Numbers or `Real`\ s, zero or more, not all zero.
-    size
-        ``None`` for one Python int, a length or a shape for an array.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----

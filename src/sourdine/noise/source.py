@@ -151,7 +151,6 @@ def draw(source: Source, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
 
 
 def draw_words(source: Source, count: int) -> Words:
-    """Return ``count`` uniform 64-bit words."""
     return np.frombuffer(source.bytes(8 * count), _WORD)
 
 
@@ -281,12 +280,10 @@ def int64_array(x: object, name: str, *, least: int | None = None, most: int | N
 
 
 def saturated(value: int) -> int:
-    """Return the 64-bit integer nearest to ``value``."""
     return min(max(value, LOWEST), HIGHEST)
 
 
 def saturated_array(values: NDArray[Any]) -> Ints:
-    """Return the 64-bit integers nearest to values that may be Python integers of any size."""
     clipped: NDArray[Any] = np.clip(values, LOWEST, HIGHEST)
     return clipped.astype(np.int64, copy=False)
 
@@ -503,7 +500,6 @@ class LazyUniform:
         return self._word, self._bits
 
     def extend(self) -> None:
-        """Draw 64 bits more."""
         self._word = self._word << 64 | int.from_bytes(self._source.bytes(8), "little")
         self._bits += 64
 

@@ -72,7 +72,6 @@ class Candidates:
 
     @cached_property
     def start(self) -> Fraction:
-        """The value that the search starts from."""
         if self.centre is not None:
             return Fraction(self.lattice.point(self.centre))
         declared = self.lower if self.upper is None else self.upper
@@ -251,12 +250,10 @@ class BoundsFirst(TwoStage):
 
     @property
     def one_sided(self) -> bool:
-        """Whether one end is declared and the other is not."""
         return (self.ends[0] is None) != (self.ends[1] is None)
 
     @property
     def centred(self) -> bool:
-        """Whether a centre may be drawn."""
         return not self.one_sided and getattr(self.question, "centred", True)
 
     def searching(self, records: int | None) -> Fraction:
@@ -266,7 +263,6 @@ class BoundsFirst(TwoStage):
         return epsilon * (MORE if few else SEARCHING)
 
     def search(self, sides: tuple[int, ...], epsilon: Fraction | None = None) -> OutwardSearch:
-        """Return the search, for so many candidates on each side."""
         epsilon = self.searching(None) if epsilon is None else epsilon
         relation, rows = self.question.relation, self.question.rows
         return OutwardSearch(epsilon=epsilon, sides=sides, relation=relation, rows=rows)

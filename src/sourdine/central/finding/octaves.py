@@ -81,22 +81,18 @@ class OctaveTable:
 
     @property
     def octaves(self) -> int:
-        """How many octaves each side has."""
         return HIGHEST - self.lowest
 
     @cached_property
     def grid(self) -> Octaves:
-        """The lattice of distances from the centre."""
         return Octaves(step=Fraction(2) ** self.lowest, bits=BITS, centre=self.centre)
 
     @cached_property
     def tops(self) -> Floats:
-        """The largest distance of each octave."""
         return np.ldexp(1.0, np.arange(self.lowest + 1, HIGHEST + 1))
 
     @cached_property
     def mechanism(self) -> Laplace:
-        """The noise of the whole table."""
         moved = self.rows * (2 if self.relation is SUBSTITUTE else 1)
         return Laplace(epsilon=self.epsilon, sensitivity=moved * UNIT, relation=self.relation)
 
@@ -287,7 +283,6 @@ class OctaveMean:
 
     @cached_property
     def first(self) -> BoundsFirst:
-        """What draws the count and the centre."""
         return BoundsFirst(question=self.question)
 
     def table(self, centre: float, epsilon: Fraction) -> OctaveTable:
@@ -295,7 +290,6 @@ class OctaveMean:
         return OctaveTable(centre=centre, epsilon=epsilon, relation=asked.relation, rows=asked.rows)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Return every number that is drawn."""
         drawn: dict[str, Any] = {"spent": {}}
         column = data.resolve(self.question.column)
         ordered = Ordered.of_array(data.array(column), self.first.lattice)
@@ -311,12 +305,10 @@ class OctaveMean:
         return drawn
 
     def _left(self, drawn: Mapping[str, Any]) -> Fraction:
-        """Return the epsilon of the table."""
         parts = spent(drawn).items()
         return self.question.epsilon - sum(x for name, x in parts if name != "table")
 
     def believed(self, drawn: Mapping[str, Any]) -> Believed:
-        """Return what is believed of the numbers that were drawn."""
         table = self.table(float(drawn["centre"]), self._left(drawn))
         return Believed(table, tuple(drawn["table"]))
 

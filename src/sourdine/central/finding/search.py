@@ -193,7 +193,6 @@ class Centre(QuantileMechanism):
 
     @cached_property
     def home(self) -> int:
-        """The tick of the point nearest to 0."""
         return min(max(-self.grid.first, 0), self.grid.last)
 
     @cached_property
@@ -460,7 +459,6 @@ class OutwardSearch(Mechanism["Ints"]):
         return release.value
 
     def law(self, x: Ints) -> Product:
-        """Return the law of each side, over 0 to the number of its candidates."""
         return Product(tuple(self._law(counts) for counts in self.beyond(x)))
 
     def _law(self, counts: Ints) -> Law:
@@ -516,7 +514,6 @@ class OutwardSearch(Mechanism["Ints"]):
             yield np.array(cells, np.int64)
 
     def adjacent(self, x: Ints, y: Ints) -> bool:
-        """Return whether the cells differ by the records of one person."""
         more, fewer = int(np.maximum(y - x, 0).sum()), int(np.maximum(x - y, 0).sum())
         both = self.relation is SUBSTITUTE or not (more and fewer)
         return both and max(more, fewer) <= self.rows

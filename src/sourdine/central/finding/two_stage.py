@@ -113,7 +113,6 @@ class TwoStage(Estimator):
         return data
 
     def left(self, drawn: Drawn) -> Fraction:
-        """Return the epsilon that finding has left."""
         parts = spent(drawn)
         return self.question.epsilon - sum(parts[name] for name in PARTS if name in parts)
 
@@ -138,7 +137,6 @@ class TwoStage(Estimator):
 
     @property
     def release_kind(self) -> type[Release]:
-        """What its releases are: those of the answer."""
         return self._estimator.release_kind
 
     def findings(self, release: Release) -> list[tuple[str, str]]:

@@ -342,7 +342,6 @@ class QuantileMechanism(Mechanism[Points]):
 
     @property
     def substitutes(self) -> bool:
-        """Whether neighbours replace a record."""
         return self.relation is SUBSTITUTE
 
     def part(self, kind: type[M], epsilon: Fraction, q: Sequence[Fraction], **more: Any) -> M:
@@ -405,7 +404,6 @@ class QuantileMechanism(Mechanism[Points]):
         return drawn
 
     def draw(self, x: Points, size: int | None, source: Source) -> Value:
-        """Draw quantiles: m ticks, or ``size`` rows of them."""
         if size is None:
             return self.published(self.one(x, source))
         return np.array([self.published(drawn) for drawn in self.many(x, size, source)])
@@ -414,7 +412,6 @@ class QuantileMechanism(Mechanism[Points]):
         return int(self.outcomes_of([release])[0])
 
     def outcomes_of(self, releases: Sequence[Release]) -> Ints:
-        """Return the rows of `support` at which what was drawn stands."""
         return self.indices([release.drawn["drawn"] for release in releases])
 
     def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> Ints:
@@ -471,7 +468,6 @@ class QuantileMechanism(Mechanism[Points]):
                     yield Points.of(np.append(fewer, tick), self.cells)
 
     def adjacent(self, x: Points, y: Points) -> bool:
-        """Return whether the points differ by the records of one person."""
         a, b = Counter(x), Counter(y)
         more, fewer = (b - a).total(), (a - b).total()
         return max(more, fewer) <= self.rows and (self.substitutes or not (more and fewer))

@@ -123,7 +123,6 @@ class QExp(QuantileMechanism):
         return decay(self.epsilon, self.rows * moves)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that a draw weighs, first and last, for ``n`` records."""
         return [window(self.orders[0] * n, n, reach(self.c, self.cells))]
 
     def one(self, x: Points, source: Source) -> list[int]:
@@ -244,7 +243,6 @@ def cell_logs(points: Points, t: Fraction, c: float) -> Floats:
 
 
 def near_law(points: Points, t: Fraction, c: float) -> Law:
-    """Return the law of `tick_near`."""
     return Law.finite(cell_logs(points, t, c), slack=2.0**-44 + c * points.n * 2.0**-49)
 
 

@@ -86,7 +86,6 @@ class Independent(QuantileMechanism):
         return self._all(product(range(self.outcomes), repeat=len(self.orders)))
 
     def law(self, x: Points) -> Law:
-        """Return the product of the quantiles' laws, over `support`."""
         laws = [self.single_law(x, j) for j in range(len(self.orders))]
         logs = np.zeros(1)
         for law in laws:
@@ -224,7 +223,6 @@ class InverseSensitivity(Independent):
         return (Part.range(self.share, len(self.orders)),)
 
     def decay(self, j: int) -> Fraction:
-        """Return c for the j-th quantile."""
         q = self.order(j)
         moves = 1 if self.substitutes else max(q, 1 - q)
         return self.share / (2 * moves * self.rows)
@@ -406,7 +404,6 @@ class RecExp(QuantileMechanism):
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """The draws, parents before children."""
         return tuple(self._nodes(0, len(self.orders), Fraction(0), Fraction(1)))
 
     @property

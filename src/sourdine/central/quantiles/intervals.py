@@ -118,7 +118,6 @@ def _reach(edges: int, q: float, scale: float, n: int, beta: float) -> tuple[flo
 
 
 def _least(passed: Callable[[float], float], n: float, beta: float) -> float:
-    """Return the least t, to a hundredth, that is passed with probability beta at most."""
     low, high = 0.0, 1.0
     while passed(high) > beta:
         low, high = high, 2 * high + 0.01 * n
@@ -217,7 +216,6 @@ def noise_reach(edges: int, orders: tuple[Fraction, ...], scale: float, beta: fl
 
 @lru_cache(256)
 def _reach_of_counts(edges: int, orders: tuple[Fraction, ...], beta: float) -> float:
-    """Return z for noise of scale 1."""
     extremes = sorted({float(min(orders)), float(max(orders))})
     if beta < COUNT_RAREST:
         return _bounded(edges, extremes, beta / 2)
@@ -294,7 +292,6 @@ class Aims(NamedTuple):
 
     @property
     def own(self) -> tuple[int, ...]:
-        """The aims that are published."""
         return tuple(i for i, (*_, own) in enumerate(self.aims) if own)
 
 
@@ -379,7 +376,6 @@ class Brackets(JointFree):
         return Aims(aims, u, least, below)
 
     def published(self, drawn: Drawn) -> Ints:
-        """Return the ticks of the quantiles asked for, without their brackets."""
         return np.asarray(drawn[1:], np.int64)[self.own(drawn[0])]
 
     def own(self, k: int) -> list[int]:

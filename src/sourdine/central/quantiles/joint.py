@@ -125,7 +125,6 @@ class JointSampler:
 
     @property
     def _rest(self) -> float:
-        """The bound on the log weight of all that lies outside the window."""
         return float(self._bounds[self._shell])
 
     def _grow(self, inside: float, *, ordered: bool) -> None:
@@ -306,7 +305,6 @@ def _shared(pieces: list[Piece], least: int, source: Source) -> bool:
 
 
 def _ticks(pieces: list[Piece], source: Source) -> list[int]:
-    """Draw a cell in each piece."""
     inner = (noise.uniform_below(p[2], source=source) if p[2] > 1 else 0 for p in pieces)
     return sorted(piece[1] + i for piece, i in zip(pieces, inner, strict=True))
 
@@ -618,7 +616,6 @@ class JointFree(_Joint):
 
     @property
     def log_volume(self) -> float:
-        r"""The logarithm of :math:`B^m/m!`, the volume of all ascending tuples."""
         m = self.lattice.m
         return m * log(self.cells) - lgamma(m + 1)
 
@@ -685,7 +682,6 @@ class JointNearest(_Joint):
         return Law.finite(np.logaddexp.reduce(logs, axis=-1), slack=1e-11)
 
     def far(self, x: float) -> float:
-        """Return 1: a tuple of ranks is weighed once."""
         return 1.0
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:

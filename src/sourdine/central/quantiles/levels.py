@@ -246,7 +246,6 @@ class Hybrid(QuantileMechanism):
         return sliced([*rounded_goals(self.orders, total), total], self.stride)
 
     def inside(self, parts: list[Points], goals: list[tuple[int, ...]]) -> Sequence[Sampler]:
-        """Return what draws the quantiles of slices."""
         return slice_samplers(parts, goals, self.first.c)
 
     def published(self, drawn: Drawn) -> Ints:
@@ -275,7 +274,6 @@ class Hybrid(QuantileMechanism):
 
     @property
     def totals(self) -> int:
-        """How many totals the law tells apart."""
         return self.first.totals
 
     def _first_level(self) -> list[tuple[int, ...]]:
@@ -456,7 +454,6 @@ class _Nested:
         self._slices = Slices(points, lambda parts, goals: slice_samplers(parts, goals, c))
 
     def draw(self, source: Source) -> tuple[int, list[int], list[int]]:
-        """Draw level two's ticks, then those of its slices."""
         k, ticks, ranks = self._first.draw(source)
         return k, [*ticks, *self._slices.draw(ticks, ranks, self._goals, source)], ranks
 
@@ -569,7 +566,6 @@ class Anchors(QuantileMechanism):
         return self.drawn.total(drawn)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
-        """Return infinity: what lies between the anchors can be anything."""
         return inf
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:

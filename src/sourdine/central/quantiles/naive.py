@@ -53,7 +53,6 @@ class Naive(Independent):
         return self.rows * max(self.cells - 1, 1)
 
     def clamp(self, tick: int) -> int:
-        """Return the tick of the grid nearest to a whole number."""
         return min(max(tick, 0), self.cells - 1)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
@@ -96,7 +95,6 @@ class NaiveLaplace(Naive):
 
     @cached_property
     def scale(self) -> Fraction:
-        """The scale of each quantile's noise."""
         return self.span / self.share
 
     @property

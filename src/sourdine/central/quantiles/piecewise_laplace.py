@@ -91,7 +91,6 @@ class PiecewiseLaplace(Independent):
     """
 
     def check(self) -> None:
-        """Refuse a grid too fine for floats, and an epsilon too small for them."""
         if self.cells > WIDEST:
             raise ParameterError(
                 "cells", "be at most 2**52", str(self.cells), "Use a coarser grid."
@@ -114,11 +113,9 @@ class PiecewiseLaplace(Independent):
         return tuple(decay(self.share, self.rows * move) for move in moves)
 
     def target(self, n: int, j: int) -> Fraction:
-        r"""Return :math:`t = q(n+1)`."""
         return self.orders[j] * (n + 1)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that the draws weigh, first and last, a pair for each quantile."""
         pairs = []
         for j, c in enumerate(self.c):
             t, far = self.target(n, j), Fraction(reach(c, self.cells)) + 3
@@ -231,7 +228,6 @@ class _Parts(NamedTuple):
         return _Parts._make(column[order] for column in both)
 
     def last(self) -> Floats:
-        """Return the distance of each last cell."""
         return self.first + self.sign * (self.length - 1) / self.steps
 
     def capped(self) -> _Parts:

@@ -199,7 +199,6 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         return self._all
 
     def __iter__(self) -> Iterator[int]:
-        """Go through all ticks in order; those outside of the windows are read for it."""
         all_ = self.complete().windows
         return (int(t) for w in all_ for t in np.repeat(w.ticks, w.counts).tolist())
 
@@ -207,7 +206,6 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         return self.n
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both hold the same records, those outside of the windows among them."""
         if not isinstance(other, Points):
             return NotImplemented
         one, two = self.complete(), other.complete()

@@ -95,7 +95,6 @@ def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ..
 
 
 def read_method(x: str) -> str:
-    """Return the name of an algorithm, which may be typed as it was published."""
     return str(one_of(named(x), "method", *METHODS))
 
 
@@ -112,7 +111,6 @@ def read_spread(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
 
 
 def read_steps(x: int | None) -> int | None:
-    """Return the number of bins."""
     return None if x is None else integer(x, "steps", least=1, most=MOST_STEPS, example=100)
 
 
@@ -343,7 +341,6 @@ class Quantiles(WeightedRanks, GaussianReady):
 
     @cached_property
     def counting(self) -> Laplace:
-        """What draws the count."""
         epsilon = self.epsilon * self._count_share
         return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
 
@@ -383,7 +380,6 @@ class Quantiles(WeightedRanks, GaussianReady):
         return built
 
     def _named(self, records: float | None) -> str:
-        """Return the name of the algorithm for about so many records."""
         if self.method != "auto":
             return self.method
         return chosen(
@@ -423,7 +419,6 @@ class Quantiles(WeightedRanks, GaussianReady):
 
     @property
     def _ticks(self) -> int:
-        """The smoothing in ticks of the grid."""
         own = self.rho or 0
         distance = Fraction(own // MICROSECOND) if isinstance(own, dt.timedelta) else own
         return int(distance // self.grid.step)
@@ -444,7 +439,6 @@ class Quantiles(WeightedRanks, GaussianReady):
         return ceil(both + min(max((both - usual) / 10, least), most))
 
     def curve(self, records: float | None) -> Curve:
-        """Return what draws a whole distribution function, for about so many records."""
         common = self._common()
         del common["q"]
         return Curve(records=records or 0.0, **common)
@@ -530,7 +524,6 @@ class Quantiles(WeightedRanks, GaussianReady):
         return drawn
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return the quantiles: an array, or a number where one order was given."""
         return self._shown(np.asarray(drawn["ticks"], np.int64))
 
     def _certified(self, drawn: Mapping[str, Any], beta: float, of: str) -> tuple[Ints, Ints]:

@@ -207,7 +207,6 @@ class Tree(QuantileMechanism):
         return cls(cells=cells, branching=branching, height=height, **common)
 
     def check(self) -> None:
-        """Refuse too many leaves, and noise too wide for 64 bits."""
         b, h = self.branching, self.height
         if h > MOST_LEAVES.bit_length() or b**h > MOST_LEAVES:
             raise ParameterError(
@@ -218,7 +217,6 @@ class Tree(QuantileMechanism):
 
     @cached_property
     def scale(self) -> Fraction:
-        """The scale of each count's noise."""
         return self.height * self._moved / self.epsilon
 
     @property
@@ -297,7 +295,6 @@ class Tree(QuantileMechanism):
         return _between(*_envelopes(sums, sums), float(sums[-1]))
 
     def law(self, x: Points) -> Product:
-        """Return the law of the noisy counts, one for each node: they are independent."""
         return Product(tuple(laplace_law(count, self.scale) for count in self.counts(x).tolist()))
 
     def outcome(self, release: Release) -> Ints:
@@ -651,7 +648,6 @@ class Knots:
 
     @property
     def total(self) -> float:
-        """The estimated number of records."""
         return float(self.below[-1])
 
     def reach(self, beta: float, of: str) -> float:
