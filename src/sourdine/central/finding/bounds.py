@@ -86,10 +86,9 @@ class Candidates:
     @cached_property
     def sides(self) -> dict[int, Floats]:
         """The candidates of each side that is searched, upward first; the first is the start."""
-        open_sides = {UP: self.upper, DOWN: self.lower}
-        if self.centre is None:
-            open_sides = {side: end for side, end in open_sides.items() if end is None}
-        return {side: self._outward(side, end) for side, end in open_sides.items()}
+        ends = {UP: self.upper, DOWN: self.lower}
+        searched = [side for side in ends if self.centre is not None or ends[side] is None]
+        return {side: self._outward(side, ends[side]) for side in searched}
 
     def _outward(self, side: int, end: Fraction | None) -> Floats:
         start, spacing = float(self.start), float(self.spacing)

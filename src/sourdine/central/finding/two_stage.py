@@ -228,18 +228,14 @@ class RowsFirst(TwoStage):
 
     def find(self, data: Frame) -> dict[str, Any]:
         """Count the people who own more than each candidate, and search."""
-        assert self.question.unit is not None  # noqa: S101 - checked at construction
-        cells = data.owners(self.question.unit, self.candidates)[1:]
+        cells = data.owners(str(self.question.unit), self.candidates)[1:]
         (named,) = self.search.release(cells, source=self.question.source).value
         rows = self.candidates[min(int(named), len(self.candidates) - 1)]
         return {"rows": rows, "spent": {"rows": plain_parameter(self.search.epsilon)}}
 
     def rows(self, data: Frame, drawn: Mapping[str, Any]) -> Frame:
-        question = self.question
-        assert question.unit is not None  # noqa: S101 - checked at construction
-        needed = data.only(*question.needs(data))
-        keys = source_of_keys(question.source)
-        return needed.bound(question.unit, drawn["rows"], source=keys)
+        needed, keys = data.only(*self.question.needs(data)), source_of_keys(self.question.source)
+        return needed.bound(str(self.question.unit), drawn["rows"], source=keys)
 
     def settled(self, drawn: Mapping[str, Any]) -> Statistic:
         return self._settled(drawn["rows"])

@@ -433,13 +433,9 @@ class QuantileMechanism(Mechanism[Points]):
 
     def indices(self, drawn: Sequence[Drawn]) -> Ints:
         """Return the rows of `support` at which these draws stand."""
-        support = self.support()
-        base = np.ones(support.shape[1], np.int64)
-        spans = support.max(axis=0) + 1
-        base[:-1] = np.cumprod(spans[::-1])[::-1][1:]
-        codes = support @ base
-        order = np.argsort(codes)
-        return order[codes[order].searchsorted(np.asarray(drawn, np.int64) @ base)]
+        place = {tuple(row): i for i, row in enumerate(self.support().tolist())}
+        rows = np.asarray(drawn, np.int64).tolist()
+        return np.array([place[tuple(row)] for row in rows], np.int64)
 
     def loss(self, x: Points, y: Ints) -> Floats:
         """Return the largest rank error of each output, given as rows of `support`."""

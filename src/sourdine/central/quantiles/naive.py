@@ -52,9 +52,6 @@ class Naive(Independent):
         """How far a person moves a quantile at most, in all groups together."""
         return self.rows * max(self.cells - 1, 1)
 
-    def clamp(self, tick: int) -> int:
-        return min(max(tick, 0), self.cells - 1)
-
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return infinity: noise in ticks can pass any number of records."""
         read_beta(beta)
@@ -106,7 +103,8 @@ class NaiveLaplace(Naive):
         return (Part.laplace(self.span, self.scale, len(self.orders)),)
 
     def single(self, x: Points, j: int, source: Source) -> int:
-        return self.clamp(noise.laplace_around(self.middle(x, j), self.scale, source=source))
+        drawn = noise.laplace_around(self.middle(x, j), self.scale, source=source)
+        return min(max(drawn, 0), self.cells - 1)
 
     def single_law(self, x: Points, j: int) -> Law:
         r"""Return the clamped law; an end :math:`d` away has :math:`e^{-d/t}/(1+e^{-1/t})`."""
@@ -186,7 +184,7 @@ class NaiveGaussian(Naive):
 
     def single(self, x: Points, j: int, source: Source) -> int:
         drawn = noise.discrete_gaussian(self.variance, 1, source=source)
-        return self.clamp(self.middle(x, j) + int(drawn[0]))
+        return min(max(self.middle(x, j) + int(drawn[0]), 0), self.cells - 1)
 
     def single_law(self, x: Points, j: int) -> Law:
         """Return the clamped law; each end takes the tail beyond it."""

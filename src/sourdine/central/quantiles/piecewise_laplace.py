@@ -20,7 +20,6 @@ from sourdine.central.quantiles.exponential import (
     sensitivity,
 )
 from sourdine.central.quantiles.independent import Independent
-from sourdine.central.quantiles.points import Window
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.laws.compare import log_sum
@@ -28,7 +27,7 @@ from sourdine.mechanisms.mechanism import read_beta
 from sourdine.privacy import Part
 
 if TYPE_CHECKING:
-    from sourdine.central.quantiles.points import Points
+    from sourdine.central.quantiles.points import Points, Window
     from sourdine.exact import Number
     from sourdine.noise import Source
     from sourdine.noise.source import Bools, Floats, Ints
@@ -126,7 +125,10 @@ class PiecewiseLaplace(Independent):
         """Draw a stretch, near or far, then a cell of it."""
         t, c = self.target(x.n, j), self.c[j]
         far = min(reach(c, self.cells) + 1, float(FAR))
-        stretches = Stretch.all(_holding(x, self.windows(x.n)[j]), x, t, c)
+        low, high = self.windows(x.n)[j]
+        held = next((w for w in x.windows if w.start <= low and high <= w.stop), None)
+        window = x.complete().windows[0] if held is None else held.holding(low, high + 1)
+        stretches = Stretch.all(window, x, t, c)
         close = stretches.only(stretches.distance < far)
         bound = log(self.cells * (1 + 2.0**-30)) - c * far
         while True:
@@ -249,15 +251,3 @@ class _Parts(NamedTuple):
         log_mass = log_sum(-c * first, slope, self.length.astype(np.float64))
         nearest = np.minimum(first, self.last())
         return Stretch(self.start, self.length, -c * first, slope, self.steps, nearest, log_mass)
-
-
-def _holding(x: Points, ranks: tuple[int, int]) -> Window:
-    """Return the records around these ranks, whole atoms."""
-    low, high = ranks
-    for window in x.windows:
-        if window.start <= low and high <= window.stop:
-            i = int(window.ends.searchsorted(low, side="right")) if low > window.start else 0
-            j = int(window.ends.searchsorted(high)) + 1
-            start = int(window.ends[i - 1]) if i else window.start
-            return Window(window.ticks[i:j], window.counts[i:j], start)
-    return x.complete().windows[0]
