@@ -16,6 +16,7 @@ import numpy as np
 if TYPE_CHECKING:
     from fractions import Fraction
 
+    from sourdine.exact import Number
     from sourdine.laws.law import Law
     from sourdine.noise.source import Bools, Floats, Ints
 
@@ -259,7 +260,7 @@ def losses(p: Law, q: Law) -> Losses:
 
 
 def divergence(p: Law, q: Law) -> Certified:
-    """Return the largest log ratio of two laws."""
+    r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with a certified upper end."""
     s = _segments(p, q)
     here = s.p > -inf
     with np.errstate(invalid="ignore"):
@@ -278,9 +279,9 @@ def divergence(p: Law, q: Law) -> Certified:
     return Certified(value, value + p.slack + q.slack + rounding, at)
 
 
-def hockey_stick(p: Law, q: Law, epsilon: float) -> Certified:
-    """Return the mass by which ``p`` exceeds ``exp(epsilon)`` times ``q``."""
-    s = _segments(p, q)
+def hockey_stick(p: Law, q: Law, epsilon: Number) -> Certified:
+    r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certified upper end."""
+    s, epsilon = _segments(p, q), float(epsilon)
     n = s.length.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         d = np.where(s.q > -inf, s.p - s.q - epsilon, inf)

@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from sourdine.exact import Number
-    from sourdine.laws.compare import Certified, Losses
     from sourdine.noise import Source
     from sourdine.noise.source import Floats, Ints
 
@@ -270,17 +268,9 @@ class Law:
         u = np.frombuffer(source.bytes(8 * size), np.uint64) >> np.uint64(11)
         return self.quantile((u.astype(np.float64) + 0.5) * 2.0**-53)
 
-    def divergence(self, other: Law) -> Certified:
-        r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with a certified upper end."""
-        return compare.divergence(self, other)
-
-    def hockey_stick(self, other: Law, epsilon: Number) -> Certified:
-        r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certified upper end."""
-        return compare.hockey_stick(self, other, float(epsilon))
-
-    def losses(self, other: Law) -> Losses:
-        """Return the log ratios of the two laws, and the probability of each."""
-        return compare.losses(self, other)
+    divergence = compare.divergence
+    hockey_stick = compare.hockey_stick
+    losses = compare.losses
 
     def followed(self) -> Pieces:
         """Return the pieces with the tails followed until the rest is negligible."""

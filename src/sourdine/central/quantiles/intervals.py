@@ -350,18 +350,12 @@ class Brackets(JointFree):
         return self._aims.least <= (inf if records is None else max(records, 1)) < self._aims.below
 
     def _with_brackets(self, u: int, last: Aims) -> Aims:
-        n = inf if self.records is None else max(self.records, 1)
-        least, below = last.least, last.below
+        n, edges = inf if self.records is None else max(self.records, 1), list[float]()
 
         def room(part: Fraction, wanted: int) -> bool:
-            """Return whether a part of the records are so many, and for which numbers that is."""
-            nonlocal least, below
-            edge = wanted / float(part)
-            if n >= edge:
-                least = max(least, edge)
-            else:
-                below = min(below, edge)
-            return n >= edge
+            """Return whether a part of the records are so many."""
+            edges.append(wanted / float(part))
+            return n >= edges[-1]
 
         first, final = self.orders[0], self.orders[-1]
         aims: list[Aim] = [(first, -u, False)] if room(first, u) else []
@@ -373,7 +367,8 @@ class Brackets(JointFree):
                 aims.append(((a + b) * HALF, 0, False))
         aims.append((final, 0, True))
         aims += [(final, u, False)] if room(1 - final, u) else []
-        return Aims(aims, u, least, below)
+        least = max([last.least, *(edge for edge in edges if edge <= n)])
+        return Aims(aims, u, least, min([last.below, *(edge for edge in edges if edge > n)]))
 
     def published(self, drawn: Drawn) -> Ints:
         return np.asarray(drawn[1:], np.int64)[self.own(drawn[0])]

@@ -563,16 +563,14 @@ class Quantiles(WeightedRanks, GaussianReady):
         mechanism = cast("Brackets", self.mechanism(n))
         lattice, u = mechanism.lattice, mechanism.offset
         aims = zip(lattice.orders, lattice.offsets, strict=True)
-        places = np.array([float(q) * n + offset for q, offset in aims])
-        widest = 0.0
-        for q in self.orders:
-            # An aim serves as an end if it is u ranks away; targets are rounded to whole ranks.
-            below = places[places <= float(q) * n - u + 1]
-            above = places[places >= float(q) * n + u - 1]
-            if not (len(below) and len(above)):
-                return 1.0
-            widest = max(widest, float(above.min() - below.max()) / 2)
-        return min(widest / n, 1.0)
+        places = np.sort([float(q) * n + offset for q, offset in aims])
+        own = np.array([float(q) * n for q in self.orders])
+        # An aim serves as an end if it is u ranks away; targets are rounded to whole ranks.
+        below = places.searchsorted(own - u + 1, side="right") - 1
+        above = places.searchsorted(own + u - 1)
+        if below.min() < 0 or above.max() == len(places):
+            return 1.0
+        return min(float((places[above] - places[below]).max()) / 2 / n, 1.0)
 
     def planned_width(self, n: int | None) -> float | None:
         r"""Return the width of the widest interval to expect, in the column's units.
