@@ -371,9 +371,11 @@ class Quantiles(WeightedRanks, GaussianReady):
             records = None
             if method in self._built:
                 return self._built[method]
+        own = self.rho or 0
+        distance = Fraction(own // MICROSECOND) if isinstance(own, dt.timedelta) else own
         built = made(
             method, self._common(), delta=self.delta, records=records, steps=self.steps or STEPS,
-            rho=self._ticks,
+            rho=int(distance // self.grid.step),
         )  # fmt: skip
         if method != "anchors":
             self._built[method] = built
@@ -417,12 +419,6 @@ class Quantiles(WeightedRanks, GaussianReady):
             "cells": self.grid.size, "relation": self.relation, "rows": self.copies,
         }  # fmt: skip
 
-    @property
-    def _ticks(self) -> int:
-        own = self.rho or 0
-        distance = Fraction(own // MICROSECOND) if isinstance(own, dt.timedelta) else own
-        return int(distance // self.grid.step)
-
     def _slack(self, records: float | None) -> int:
         """Return how many ranks further out brackets aim, for the errors of what follows."""
         edges = 2 * len(self.orders)
@@ -447,16 +443,11 @@ class Quantiles(WeightedRanks, GaussianReady):
     def own_parts(self) -> tuple[Part, ...]:
         """What the count loses, and whatever it chooses; and what intervals are paid with."""
         counted = self.counting.parts if self.counts else ()
-        share = 1 - self._count_share
-        left = Guarantee(self.epsilon * share, self.delta, self.relation)
+        left = Guarantee(self.epsilon * (1 - self._count_share), self.delta, self.relation)
         records = (FEWEST, MOST) if self.counts else (self._about,)
-        return (*counted, *widest(left, *map(self._parts_for, records)))
-
-    def _parts_for(self, records: float | None) -> tuple[Part, ...]:
-        if self.curved:
-            return self.curve(records).parts
-        counted = () if self.level is None else self.certifying.parts
-        return (*self.mechanism(records).parts, *counted)
+        bought = () if self.level is None or self.curved else self.certifying.parts
+        draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
+        return (*counted, *widest(left, *((*draw.parts, *bought) for draw in draws)))
 
     @property
     def how(self) -> str:
@@ -633,13 +624,10 @@ class Quantiles(WeightedRanks, GaussianReady):
     @property
     def display(self) -> Display:
         return replace(
-            super().display,
-            head="quantile",
-            confidence=SHOWN if self.level is None else float(self.level),
-            intervals=self.level is not None,
+            super().display, head="quantile", confidence=float(self.level or SHOWN),
+            intervals=self.level is not None, populations=self.weights is None,
             extra_intervals=("population",) if self.population else (),
-            populations=self.weights is None,
-        )
+        )  # fmt: skip
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         if self.level is None:
