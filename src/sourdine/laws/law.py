@@ -272,6 +272,10 @@ class Law:
     hockey_stick = compare.hockey_stick
     losses = compare.losses
 
+    def total_variation(self, other: Law) -> Certified:
+        """Return half the sum of the absolute differences."""
+        return self.hockey_stick(other, 0)
+
     def followed(self) -> Pieces:
         """Return the pieces with the tails followed until the rest is negligible."""
         parts = [self.pieces]
