@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from sourdine.laws.compare import Certified
     from sourdine.noise import Source
     from sourdine.noise.source import Floats, Ints
 
