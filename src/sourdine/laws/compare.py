@@ -236,11 +236,11 @@ class Losses(NamedTuple):
         )  # fmt: skip
 
 
-def losses(p: Law, q: Law) -> Losses:
+def losses(p: Law, other: Law) -> Losses:
     """Return the log ratios of two laws; a geometric segment is enumerated cell by cell."""
-    s = _segments(p, q)
-    slack = p.slack + q.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
-    beyond = s.left_over + p.beyond + q.beyond
+    s = _segments(p, other)
+    slack = p.slack + other.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
+    beyond = s.left_over + p.beyond + other.beyond
     if s.length.max() == s.repeat.max() == 1 and min(s.p.min(), s.q.min()) > -inf:
         return Losses(s.p - s.q, np.exp(s.p), np.exp(s.q), slack, beyond)
     along = np.where((s.p > -inf) & (s.q > -inf) & (s.p_slope != s.q_slope), s.length, 1)
@@ -259,9 +259,9 @@ def losses(p: Law, q: Law) -> Losses:
     return Losses(loss[some], a, b, slack, beyond)
 
 
-def divergence(p: Law, q: Law) -> Certified:
+def divergence(p: Law, other: Law) -> Certified:
     r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with a certified upper end."""
-    s = _segments(p, q)
+    s = _segments(p, other)
     here = s.p > -inf
     with np.errstate(invalid="ignore"):
         first = np.where(here, s.p - s.q, -inf)
@@ -276,12 +276,12 @@ def divergence(p: Law, q: Law) -> Certified:
     logs = np.abs(np.concatenate((s.p[here], s.q[here & (s.q > -inf)])))
     slopes = np.abs(slope) * s.length
     rounding = ROUNDING * (1.0 + float(logs.max(initial=0.0)) + float(slopes.max(initial=0.0)))
-    return Certified(value, value + p.slack + q.slack + rounding, at)
+    return Certified(value, value + p.slack + other.slack + rounding, at)
 
 
-def hockey_stick(p: Law, q: Law, epsilon: Number) -> Certified:
+def hockey_stick(p: Law, other: Law, epsilon: Number) -> Certified:
     r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certified upper end."""
-    s, epsilon = _segments(p, q), float(epsilon)
+    s, epsilon = _segments(p, other), float(epsilon)
     n = s.length.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         d = np.where(s.q > -inf, s.p - s.q - epsilon, inf)
@@ -298,7 +298,7 @@ def hockey_stick(p: Law, q: Law, epsilon: Number) -> Certified:
     gain = np.where(n == 1, single, p_mass - np.nan_to_num(q_mass, nan=0.0))
     gain = np.where(count > 0, np.maximum(gain, 0.0), 0.0) * s.repeat
     value = min(float(gain.sum()), 1.0)
-    slack = p.slack + q.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
+    slack = p.slack + other.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
     highest = np.maximum(d, d + slope * (n - 1))
     near = np.where(highest > -slack, np.exp(log_sum(s.p, s.p_slope, n)) * s.repeat, 0.0)
     upper = value + 2 * min(slack, 1.0) * float(near.sum()) + s.left_over + p.beyond
