@@ -177,7 +177,10 @@ def test_one_total_is_the_nearest(h):
 def test_the_nearest_total_errs_less():
     """In theory, where records lie densely; the mean error of quartiles is 11% less."""
     for m, most in ((2, 0.93), (3, 0.95), (9, 1.0)):
-        free, nearest = joint_error(tuple(even(m)), 0.05), joint_error(tuple(even(m)), 0.05, nearest=True)
+        free, nearest = (
+            joint_error(tuple(even(m)), 0.05),
+            joint_error(tuple(even(m)), 0.05, nearest=True),
+        )
         assert nearest < most * free
 
 
