@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Context, Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 from sourdine.exact import Real, exp_neg
 from sourdine.noise.gaussian import _GaussianLaw
 from sourdine.noise.laplace import _LaplaceLaw, block_shift
-from sourdine.noise.selection import _RealLadder
+from sourdine.noise.selection import _ladder
 from sourdine.noise.source import LazyUniform, SeededSource
 from sourdine.noise.steps import Steps, alternating, identity
 
@@ -141,7 +142,7 @@ def test_a_cell_with_a_threshold_is_undecided():
 
 
 def test_finite_ladder_closes_and_zero_weights_never_come():
-    ladder = _RealLadder([Real.of(0), exp_neg(1), Real.of(0), exp_neg(2), Real.of(0)])
+    ladder = partial(_ladder, [Real.of(0), exp_neg(1), Real.of(0), exp_neg(2), Real.of(0)])
     steps = Steps(ladder, identity, finite=True)
     assert set(steps.table.tolist()) == {1, 3, steps.undecided}
     assert np.count_nonzero(steps.table == steps.undecided) <= 3

@@ -16,11 +16,9 @@ import numpy as np
 if TYPE_CHECKING:
     from fractions import Fraction
 
-    from numpy.typing import NDArray
-
+    from sourdine.exact import Number
     from sourdine.laws.law import Law
-
-    Floats = NDArray[np.float64]
+    from sourdine.noise.source import Bools, Floats, Ints
 
 
 # ---- Sums over one piece: cells :math:`i = 0, \dots, n-1` of weight :math:`e^{w + i a}` ----------
@@ -39,12 +37,7 @@ def log_sum(w: Floats, a: Floats, n: Floats) -> Floats:
         return np.where(n > 0, top + np.log(np.maximum(ratio, 0.0)), -np.inf)
 
 
-def offset_of_mass(
-    mass: Floats,
-    w: Floats,
-    a: Floats,
-    n: Floats,
-) -> NDArray[np.int64]:
+def offset_of_mass(mass: Floats, w: Floats, a: Floats, n: Floats) -> Ints:
     r"""Return the least :math:`k` in :math:`0..n-1` whose first :math:`k+1` cells hold ``mass``."""
     flat = np.abs(a) * n < 1e-12
     with np.errstate(divide="ignore", invalid="ignore"):
@@ -87,33 +80,19 @@ def variance_offset(a: Floats, n: Floats) -> Floats:
 class Pieces(NamedTuple):
     """Runs of cells: cell ``start + i`` weighs ``exp(log_weight + i * log_ratio)``, i < length."""
 
-    start: NDArray[np.int64]
-    length: NDArray[np.int64]
-    log_weight: NDArray[np.float64]
-    log_ratio: NDArray[np.float64]
-
-    @staticmethod
-    def none() -> Pieces:
-        cells, logs = np.empty(0, np.int64), np.empty(0, np.float64)
-        return Pieces(cells, cells, logs, logs)
+    start: Ints
+    length: Ints
+    log_weight: Floats
+    log_ratio: Floats
 
     @staticmethod
     def joined(*parts: Pieces) -> Pieces:
-        """Return all pieces of all parts, in the order given."""
-        return Pieces(
-            np.concatenate([p.start for p in parts]),
-            np.concatenate([p.length for p in parts]),
-            np.concatenate([p.log_weight for p in parts]),
-            np.concatenate([p.log_ratio for p in parts]),
-        )
+        return Pieces(*map(np.concatenate, zip(*parts, strict=True)))
 
-    def where(self, keep: NDArray[np.bool_]) -> Pieces:
-        return Pieces(
-            self.start[keep], self.length[keep], self.log_weight[keep], self.log_ratio[keep]
-        )
+    def where(self, keep: Bools) -> Pieces:
+        return Pieces._make(column[keep] for column in self)
 
-    def log_mass(self) -> NDArray[np.float64]:
-        """Return the logarithm of each piece's mass."""
+    def log_mass(self) -> Floats:
         return log_sum(self.log_weight, self.log_ratio, self.length.astype(np.float64))
 
     def mirrored(self, edge: int) -> Pieces:
@@ -138,25 +117,21 @@ class Tail:
 
     @property
     def period(self) -> int:
-        """The number of cells of one period."""
         return int(self.pieces.length.sum())
 
     @property
     def rate(self) -> Fraction:
-        """Return the decay per cell."""
         return self.decay / self.period
 
     def log_mass(self) -> float:
         """Return the logarithm of the whole tail's mass, in closed form."""
-        return float(np.logaddexp.reduce(self.pieces.log_mass())) - float(
-            np.log(-np.expm1(-float(self.decay)))
-        )
+        periods = np.log(-np.expm1(-float(self.decay)))
+        return float(np.logaddexp.reduce(self.pieces.log_mass()) - periods)
 
     def scaled(self, log_factor: float) -> Tail:
         """Return the tail with every weight times ``exp(log_factor)``."""
-        return Tail(
-            self.pieces._replace(log_weight=self.pieces.log_weight + log_factor), self.decay
-        )
+        p = self.pieces
+        return Tail(p._replace(log_weight=p.log_weight + log_factor), self.decay)
 
     def unrolled(self, periods: int) -> tuple[Pieces, Tail]:
         """Return the first periods as pieces by offset, and the tail that is left."""
@@ -173,7 +148,7 @@ class Tail:
         log_ratio = np.broadcast_to(p.log_ratio, (periods, len(p.length))).ravel()
         return Pieces(start, length, log_weight, log_ratio), rest
 
-    def log_pmf(self, offset: NDArray[np.int64]) -> NDArray[np.float64]:
+    def log_pmf(self, offset: Ints) -> Floats:
         """Return the log weight of the cells at these offsets from the edge."""
         k, i = np.divmod(offset, self.period)
         j = np.searchsorted(self.pieces.start, i, side="right") - 1
@@ -201,13 +176,13 @@ class Certified(NamedTuple):
 class Segments:
     """Runs of cells on which both laws are geometric; ``repeat`` counts a tail's first period."""
 
-    start: NDArray[np.int64]
-    length: NDArray[np.int64]
-    p: NDArray[np.float64]
-    q: NDArray[np.float64]
-    p_slope: NDArray[np.float64]
-    q_slope: NDArray[np.float64]
-    repeat: NDArray[np.float64]
+    start: Ints
+    length: Ints
+    p: Floats
+    q: Floats
+    p_slope: Floats
+    q_slope: Floats
+    repeat: Floats
     left_over: float
     unbounded: bool
 
@@ -218,9 +193,9 @@ class Losses(NamedTuple):
     ``slack`` bounds the error of the ratios, ``beyond`` the mass that is not described.
     """
 
-    loss: NDArray[np.float64]
-    p: NDArray[np.float64]
-    q: NDArray[np.float64]
+    loss: Floats
+    p: Floats
+    q: Floats
     slack: float
     beyond: float
 
@@ -256,19 +231,16 @@ class Losses(NamedTuple):
             at, mass = loss[:1], p.sum(keepdims=True)
         rest = ~finite
         return Losses(
-            np.concatenate((at, self.loss[rest])),
-            np.concatenate((mass, self.p[rest])),
-            np.concatenate((mass * np.exp(-at), self.q[rest])),
-            self.slack + 2.0**-40,
-            self.beyond,
-        )
+            np.concatenate((at, self.loss[rest])), np.concatenate((mass, self.p[rest])),
+            np.concatenate((mass * np.exp(-at), self.q[rest])), self.slack + 2.0**-40, self.beyond,
+        )  # fmt: skip
 
 
-def losses(p: Law, q: Law) -> Losses:
+def losses(p: Law, other: Law) -> Losses:
     """Return the log ratios of two laws; a geometric segment is enumerated cell by cell."""
-    s = _segments(p, q)
-    slack = p.slack + q.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
-    beyond = s.left_over + p.beyond + q.beyond
+    s = _segments(p, other)
+    slack = p.slack + other.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
+    beyond = s.left_over + p.beyond + other.beyond
     if s.length.max() == s.repeat.max() == 1 and min(s.p.min(), s.q.min()) > -inf:
         return Losses(s.p - s.q, np.exp(s.p), np.exp(s.q), slack, beyond)
     along = np.where((s.p > -inf) & (s.q > -inf) & (s.p_slope != s.q_slope), s.length, 1)
@@ -287,9 +259,9 @@ def losses(p: Law, q: Law) -> Losses:
     return Losses(loss[some], a, b, slack, beyond)
 
 
-def divergence(p: Law, q: Law) -> Certified:
-    """Return the largest log ratio of two laws."""
-    s = _segments(p, q)
+def divergence(p: Law, other: Law) -> Certified:
+    r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with a certified upper end."""
+    s = _segments(p, other)
     here = s.p > -inf
     with np.errstate(invalid="ignore"):
         first = np.where(here, s.p - s.q, -inf)
@@ -304,12 +276,12 @@ def divergence(p: Law, q: Law) -> Certified:
     logs = np.abs(np.concatenate((s.p[here], s.q[here & (s.q > -inf)])))
     slopes = np.abs(slope) * s.length
     rounding = ROUNDING * (1.0 + float(logs.max(initial=0.0)) + float(slopes.max(initial=0.0)))
-    return Certified(value, value + p.slack + q.slack + rounding, at)
+    return Certified(value, value + p.slack + other.slack + rounding, at)
 
 
-def hockey_stick(p: Law, q: Law, epsilon: float) -> Certified:
-    """Return the mass by which ``p`` exceeds ``exp(epsilon)`` times ``q``."""
-    s = _segments(p, q)
+def hockey_stick(p: Law, other: Law, epsilon: Number) -> Certified:
+    r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certified upper end."""
+    s, epsilon = _segments(p, other), float(epsilon)
     n = s.length.astype(np.float64)
     with np.errstate(invalid="ignore", divide="ignore"):
         d = np.where(s.q > -inf, s.p - s.q - epsilon, inf)
@@ -326,7 +298,7 @@ def hockey_stick(p: Law, q: Law, epsilon: float) -> Certified:
     gain = np.where(n == 1, single, p_mass - np.nan_to_num(q_mass, nan=0.0))
     gain = np.where(count > 0, np.maximum(gain, 0.0), 0.0) * s.repeat
     value = min(float(gain.sum()), 1.0)
-    slack = p.slack + q.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
+    slack = p.slack + other.slack + ROUNDING * (1.0 + float(np.abs(s.p[s.p > -inf]).max()))
     highest = np.maximum(d, d + slope * (n - 1))
     near = np.where(highest > -slack, np.exp(log_sum(s.p, s.p_slope, n)) * s.repeat, 0.0)
     upper = value + 2 * min(slack, 1.0) * float(near.sum()) + s.left_over + p.beyond
@@ -335,8 +307,9 @@ def hockey_stick(p: Law, q: Law, epsilon: float) -> Certified:
 
 
 def _segments(p: Law, q: Law) -> Segments:
-    if not (p.left or p.right or q.left or q.right) and _same_cells(p.pieces, q.pieces):
-        a, b = p.pieces, q.pieces
+    a, b = p.pieces, q.pieces
+    tails = p.left or p.right or q.left or q.right
+    if not tails and np.array_equal(a.start, b.start) and np.array_equal(a.length, b.length):
         return Segments(
             a.start, a.length, a.log_weight, b.log_weight, a.log_ratio, b.log_ratio,
             np.ones(len(a.start)), left_over=0.0, unbounded=False,
@@ -361,10 +334,6 @@ def _segments(p: Law, q: Law) -> Segments:
     )  # fmt: skip
 
 
-def _same_cells(p: Pieces, q: Pieces) -> bool:
-    return np.array_equal(p.start, q.start) and np.array_equal(p.length, q.length)
-
-
 class _Sides(NamedTuple):
     """Both tails on one side, laid out up to a common cell, and what holds beyond it."""
 
@@ -377,9 +346,10 @@ class _Sides(NamedTuple):
 
 def _sides(p: Tail | None, q: Tail | None, p_gap: int, q_gap: int) -> _Sides:
     """Follow two tails through their gaps to the common edge, and one common period further."""
-    none = Pieces.none()
+    cells, logs = np.empty(0, np.int64), np.empty(0, np.float64)
+    none = Pieces(cells, cells, logs, logs)
     if p is None or q is None:
-        run, rest = (none, 0.0) if p is None else _followed(p, p_gap)
+        run, rest = (none, 0.0) if p is None else followed(p, least=p_gap)
         far = none if q is None else _cells(q, q_gap + (int(run.length.sum()) - p_gap if p else 0))
         return _Sides(run, far, 1.0, rest, unbounded=p is not None)
     common = lcm(p.period, q.period)
@@ -387,14 +357,14 @@ def _sides(p: Tail | None, q: Tail | None, p_gap: int, q_gap: int) -> _Sides:
         repeat = 1.0 / -np.expm1(-float(p.rate * common))
         near, far = _cells(p, p_gap + common), _cells(q, q_gap + common)
         return _Sides(near, far, repeat, 0.0, unbounded=False)
-    run, rest = _followed(p, p_gap + common)
+    run, rest = followed(p, least=p_gap + common)
     reach = int(run.length.sum()) - p_gap
     return _Sides(run, _cells(q, q_gap + reach), 1.0, rest, unbounded=p.rate < q.rate)
 
 
-def _followed(tail: Tail, least: int) -> tuple[Pieces, float]:
-    """Lay a tail out for ``least`` cells and until the rest is negligible; return that rest too."""
-    enough = int((FOLLOW + tail.log_mass()) / float(tail.decay)) + 1
+def followed(tail: Tail, depth: float = FOLLOW, least: int = 0) -> tuple[Pieces, float]:
+    """Lay a tail out for ``least`` cells and until exp(-depth) is left; return that rest too."""
+    enough = int((depth + tail.log_mass()) / float(tail.decay)) + 1
     periods = max(-(-least // tail.period), enough, 1)
     run, rest = tail.unrolled(periods)
     return run, exp(rest.log_mass())
@@ -412,7 +382,7 @@ def _laid_out(law: Law, left: Pieces, right: Pieces) -> Pieces:
     return Pieces.joined(left.mirrored(law.first), law.pieces, outer)
 
 
-def _read(p: Pieces, cells: NDArray[np.int64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _read(p: Pieces, cells: Ints) -> tuple[Floats, Floats]:
     """Return log weight and slope at each cell, minus infinity outside all pieces."""
     j = np.clip(np.searchsorted(p.start, cells, side="right") - 1, 0, None)
     offset = cells - p.start[j]

@@ -13,6 +13,7 @@ from sourdine.laws import compare
 from sourdine.laws.compare import (
     Pieces,
     Tail,
+    followed,
     log_sum,
     mean_offset,
     offset_of_mass,
@@ -23,11 +24,11 @@ from sourdine.noise import SYSTEM
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
 
-    from sourdine.exact import Number
-    from sourdine.laws.compare import Certified, Losses
+    from sourdine.laws.compare import Certified
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
 
 # ---- Normal and Student's t quantiles ------------------------------------------------------------
@@ -116,12 +117,15 @@ class Law:
             Bounds the error of the log weights given, beyond rounding.
         """
         p = Pieces(
-            np.asarray(start, np.int64),
-            np.asarray(length, np.int64),
-            np.asarray(log_weight, np.float64),
-            np.asarray(log_ratio, np.float64),
-        )
-        _check(p)
+            np.asarray(start, np.int64), np.asarray(length, np.int64),
+            np.asarray(log_weight, np.float64), np.asarray(log_ratio, np.float64),
+        )  # fmt: skip
+        if not len(p.start):
+            raise ParameterError("a law", "have at least one piece", "", "Add a cell.")
+        if (p.length < 1).any() or (p.start[1:] < p.start[:-1] + p.length[:-1]).any():
+            raise ParameterError(
+                "pieces", "be in order and have length 1 or more", "", "Sort them."
+            )
         tails = [t.log_mass() for t in (left, right) if t]
         log_z = float(np.logaddexp.reduce(np.append(p.log_mass(), tails)))
         omitted = exp(min(log_beyond - log_z, 0.0))
@@ -129,12 +133,10 @@ class Law:
         size = 1 + abs(log_z) + max(np.abs(p.log_weight).max(), *outer, 0.0)
         size += np.abs(p.length * p.log_ratio).max()
         return Law(
-            p._replace(log_weight=p.log_weight - log_z),
-            left and left.scaled(-log_z),
-            right and right.scaled(-log_z),
-            beyond=omitted,
+            p._replace(log_weight=p.log_weight - log_z), left and left.scaled(-log_z),
+            right and right.scaled(-log_z), beyond=omitted,
             slack=slack + omitted + ULP * (8 * float(size) + 2 * len(p.start) + 64),
-        )
+        )  # fmt: skip
 
     @staticmethod
     def finite(log_weights: ArrayLike, start: int = 0, slack: float = 0.0) -> Law:
@@ -166,12 +168,10 @@ class Law:
         chances = np.asarray(weights, np.float64)
         if len(chances) != len(laws) or not len(laws) or not (chances >= 0).all():
             raise ParameterError(
-                "weights",
-                f"hold one number, 0 or more, for each of the {len(laws)} laws",
-                f"{len(chances)} numbers",
-                "Use {weights}." if laws else "Mix at least one law.",
+                "weights", f"hold one number, 0 or more, for each of the {len(laws)} laws",
+                f"{len(chances)} numbers", "Use {weights}." if laws else "Mix at least one law.",
                 **({"weights": [1 / len(laws)] * len(laws)} if laws else {}),
-            )
+            )  # fmt: skip
         first = min(int(law.pieces.start[0]) for law in laws)
         end = max(int(law.pieces.start[-1] + law.pieces.length[-1]) for law in laws)
         cells = np.arange(first - 1, end + 1)  # one cell of each tail
@@ -181,15 +181,12 @@ class Law:
         keep = np.isfinite(w[1:-1])
         inner, w_in = cells[1:-1][keep], w[1:-1][keep]
         return Law.of(
-            inner,
-            np.ones_like(inner),
-            w_in,
-            np.zeros_like(w_in),
+            inner, np.ones_like(inner), w_in, np.zeros_like(w_in),
             left=_common_tail([law.left for law in laws], float(w[0])),
             right=_common_tail([law.right for law in laws], float(w[-1])),
             log_beyond=log(b) if (b := max(law.beyond for law in laws)) else -np.inf,
             slack=max(law.slack for law in laws),
-        )
+        )  # fmt: skip
 
     @property
     def factors(self) -> tuple[Law, ...]:
@@ -206,7 +203,7 @@ class Law:
         """The cell after the last piece; a right tail begins there."""
         return int(self.pieces.start[-1] + self.pieces.length[-1])
 
-    def log_pmf(self, cells: ArrayLike) -> NDArray[np.float64]:
+    def log_pmf(self, cells: ArrayLike) -> Floats:
         """Return the log probability of each cell, minus infinity where there is none."""
         x = np.asarray(cells, np.int64)
         p = self.pieces
@@ -219,11 +216,10 @@ class Law:
                 out = np.where(away >= 0, tail.log_pmf(np.maximum(away, 0)), out)
         return np.asarray(out)
 
-    def pmf(self, cells: ArrayLike) -> NDArray[np.float64]:
-        """Return the probability of each cell."""
+    def pmf(self, cells: ArrayLike) -> Floats:
         return np.exp(self.log_pmf(cells))
 
-    def cdf(self, cells: ArrayLike) -> NDArray[np.float64]:
+    def cdf(self, cells: ArrayLike) -> Floats:
         """Return the probability of each cell and all below it."""
         p = self.followed()
         x = np.asarray(cells, np.int64)
@@ -235,7 +231,7 @@ class Law:
         part = np.exp(log_sum(p.log_weight[i], p.log_ratio[i], np.maximum(count, 0.0)))
         return np.asarray(np.where(j < 0, 0.0, np.minimum(before[i] + part, 1.0)))
 
-    def quantile(self, q: ArrayLike) -> NDArray[np.int64]:
+    def quantile(self, q: ArrayLike) -> Ints:
         """Return the least cell whose cdf reaches each q."""
         p = self.followed()
         before = np.concatenate(([0.0], np.cumsum(np.exp(p.log_mass()))))
@@ -248,93 +244,54 @@ class Law:
         )
 
     def mean(self) -> float:
-        """Return the mean."""
-        mass, centre, _ = self._moments()
+        mass, centre, _ = _piece_moments(self.followed())
         return float(mass @ centre)
 
     def variance(self) -> float:
-        """Return the variance."""
-        mass, centre, spread = self._moments()
+        mass, centre, spread = _piece_moments(self.followed())
         return float(mass @ (spread + (centre - mass @ centre) ** 2))
 
     def expectation_abs(self, centre: int = 0) -> float:
         """Return the mean distance to ``centre``."""
         p = self.followed()
-        cut = _split(p, centre)
-        mass, mean, _ = _piece_moments(cut)
+        near = np.clip(centre - p.start, 0, p.length)  # how many cells of each lie below it
+        further = p._replace(
+            start=p.start + near,
+            length=p.length - near,
+            log_weight=p.log_weight + near * p.log_ratio,
+        )
+        parts = Pieces.joined(p._replace(length=near), further)
+        mass, mean, _ = _piece_moments(parts.where(parts.length > 0))
         return float(mass @ np.abs(mean - centre))
 
-    def sample(self, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
+    def sample(self, size: int, *, source: Source = SYSTEM) -> Ints:
         """Draw by inverse cdf in floats: for plots and experiments, never for a release."""
         u = np.frombuffer(source.bytes(8 * size), np.uint64) >> np.uint64(11)
         return self.quantile((u.astype(np.float64) + 0.5) * 2.0**-53)
 
-    def divergence(self, other: Law) -> Certified:
-        r"""Return :math:`\sup_y \ln (P(y)/Q(y))`, with a certified upper end."""
-        return compare.divergence(self, other)
-
-    def hockey_stick(self, other: Law, epsilon: Number) -> Certified:
-        r"""Return :math:`\sum_y (P(y) - e^\varepsilon Q(y))_+`, with a certified upper end."""
-        return compare.hockey_stick(self, other, float(epsilon))
-
-    def losses(self, other: Law) -> Losses:
-        """Return the log ratios of the two laws, and the probability of each."""
-        return compare.losses(self, other)
+    divergence = compare.divergence
+    hockey_stick = compare.hockey_stick
+    losses = compare.losses
 
     def total_variation(self, other: Law) -> Certified:
         """Return half the sum of the absolute differences."""
-        return compare.hockey_stick(self, other, 0.0)
+        return self.hockey_stick(other, 0)
 
     def followed(self) -> Pieces:
         """Return the pieces with the tails followed until the rest is negligible."""
         parts = [self.pieces]
         if self.left:
-            parts.insert(0, self.left.unrolled(_periods(self.left))[0].mirrored(self.first))
+            parts.insert(0, followed(self.left, NEGLIGIBLE)[0].mirrored(self.first))
         if self.right:
-            run = self.right.unrolled(_periods(self.right))[0]
+            run = followed(self.right, NEGLIGIBLE)[0]
             parts.append(run._replace(start=run.start + self.end))
         return Pieces.joined(*parts)
 
-    def _moments(self) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-        return _piece_moments(self.followed())
 
-
-def _check(p: Pieces) -> None:
-    """Refuse pieces that are not in order."""
-    if not len(p.start):
-        raise ParameterError("a law", "have at least one piece", "", "Add a cell.")
-    if (p.length < 1).any() or (p.start[1:] < p.start[:-1] + p.length[:-1]).any():
-        raise ParameterError("pieces", "be in order and have length 1 or more", "", "Sort them.")
-
-
-def _piece_moments(
-    p: Pieces,
-) -> tuple[NDArray[np.float64], NDArray[np.float64], NDArray[np.float64]]:
-    """Return each piece's mass, mean and variance."""
+def _piece_moments(p: Pieces) -> tuple[Floats, Floats, Floats]:
     n = p.length.astype(np.float64)
     mass = np.exp(p.log_mass())
     return mass / mass.sum(), p.start + mean_offset(p.log_ratio, n), variance_offset(p.log_ratio, n)
-
-
-def _split(p: Pieces, cell: int) -> Pieces:
-    """Cut the piece that holds ``cell`` in two, so that no piece lies on both sides of it."""
-    inside = np.flatnonzero((p.start < cell) & (cell < p.start + p.length))
-    if not len(inside):
-        return p
-    i, near = int(inside[0]), cell - int(p.start[inside[0]])
-    return Pieces(
-        np.insert(p.start, i + 1, cell),
-        np.insert(
-            np.where(np.arange(len(p.start)) == i, near, p.length), i + 1, p.length[i] - near
-        ),
-        np.insert(p.log_weight, i + 1, p.log_weight[i] + near * p.log_ratio[i]),
-        np.insert(p.log_ratio, i + 1, p.log_ratio[i]),
-    )
-
-
-def _periods(tail: Tail) -> int:
-    """Return the number of periods until the rest weighs less than ``exp(-NEGLIGIBLE)``."""
-    return max(1, int((NEGLIGIBLE + tail.log_mass()) / float(tail.decay)) + 1)
 
 
 def _common_tail(tails: Sequence[Tail | None], log_weight: float) -> Tail | None:

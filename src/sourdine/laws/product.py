@@ -17,11 +17,8 @@ from sourdine.laws.law import NEGLIGIBLE, Law
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.exact import Number
-
-    Floats = NDArray[np.float64]
+    from sourdine.noise.source import Bools, Floats, Ints
 
 
 MOST_CELLS = 1 << 23
@@ -62,28 +59,27 @@ class Product:
     names: tuple[str, ...] | None = None
     rest: Law | None = None
 
-    def log_pmf(self, x: Sequence[Any] | NDArray[np.int64]) -> Floats:
+    def log_pmf(self, x: Sequence[Any] | Ints) -> Floats:
         """Return the log probability of each row; with names, a row may be a dict."""
         columns = zip(self.factors, self.rows(x).T, strict=True)
         logs = [law.log_pmf(column) for law, column in columns]
         found = np.sum(logs, axis=0) if logs else np.zeros(len(x))
         return np.where(self.knows(x), found, -np.inf)
 
-    def rows(self, x: Sequence[Any] | NDArray[np.int64]) -> NDArray[np.int64]:
+    def rows(self, x: Sequence[Any] | Ints) -> Ints:
         """Return the entries of rows; with names, a row may be a dict without the rest."""
         named = not isinstance(x, np.ndarray) or x.dtype == object
         listed = [self._row(row) if isinstance(row, Mapping) else row for row in x] if named else x
         return np.asarray(listed, np.int64).reshape(len(x), len(self.factors))
 
-    def knows(self, x: Sequence[Any] | NDArray[np.int64]) -> NDArray[np.bool_]:
+    def knows(self, x: Sequence[Any] | Ints) -> Bools:
         """Return for which rows every name is known."""
         if isinstance(x, np.ndarray) and x.dtype != object:
             return np.ones(len(x), bool)
         names = set(self.names or ())
         return np.array([not isinstance(row, Mapping) or set(row) <= names for row in x], bool)
 
-    def pmf(self, x: Sequence[Any] | NDArray[np.int64]) -> Floats:
-        """Return the probability of each row."""
+    def pmf(self, x: Sequence[Any] | Ints) -> Floats:
         return np.exp(self.log_pmf(x))
 
     def divergence(self, other: Product) -> Certified:
@@ -102,11 +98,9 @@ class Product:
         cells = [_cells(p, q) for p, q in differ]
         if np.prod([float(len(c)) for c in cells]) > MOST_CELLS:
             raise ParameterError(
-                "laws of rows",
-                "have few cells if several entries differ",
-                "too many cells",
+                "laws of rows", "have few cells if several entries differ", "too many cells",
                 "Compare smaller inputs.",
-            )
+            )  # fmt: skip
         logs = [(p.log_pmf(c), q.log_pmf(c)) for (p, q), c in zip(differ, cells, strict=True)]
         here, there = (
             reduce(np.add.outer, (side[i] for side in logs), np.zeros(())) for i in range(2)
@@ -117,7 +111,6 @@ class Product:
         return Certified(value, min(value + 2 * min(slack, 1.0) + beyond, 1.0))
 
     def losses(self, other: Product) -> Losses:
-        """Return the log ratios of the two laws, and the probability of each."""
         one = np.ones(1)
         found = Losses(np.zeros(1), one, one, 0.0, 0.0)
         for p, q in self._beside(other):
@@ -151,7 +144,7 @@ def alone(law: Law | Product) -> Law:
     return law
 
 
-def _cells(p: Law, q: Law) -> NDArray[np.int64]:
+def _cells(p: Law, q: Law) -> Ints:
     """Return all cells at which either law has weight."""
     ends = [(f.start[0], f.start[-1] + f.length[-1]) for f in (p.followed(), q.followed())]
     return np.arange(min(a for a, _ in ends), max(b for _, b in ends), dtype=np.int64)
@@ -159,13 +152,13 @@ def _cells(p: Law, q: Law) -> NDArray[np.int64]:
 
 def _same(p: Law, q: Law) -> bool:
     """Return whether the two laws have identical descriptions."""
-    tails = all(
-        (a is None and b is None)
-        or (a is not None and b is not None and a.decay == b.decay and _equal(a.pieces, b.pieces))
-        for a, b in ((p.left, q.left), (p.right, q.right))
-    )
-    return p is q or (tails and _equal(p.pieces, q.pieces) and p.beyond == q.beyond)
-
-
-def _equal(a: tuple[NDArray[Any], ...], b: tuple[NDArray[Any], ...]) -> bool:
-    return all(np.array_equal(x, y) for x, y in zip(a, b, strict=True))
+    if p is q:
+        return True
+    pairs = [(p.pieces, q.pieces)]
+    for a, b in ((p.left, q.left), (p.right, q.right)):
+        if a and b and a.decay == b.decay:
+            pairs.append((a.pieces, b.pieces))
+        elif a or b:
+            return False
+    columns = (both for a, b in pairs for both in zip(a, b, strict=True))
+    return p.beyond == q.beyond and all(np.array_equal(x, y) for x, y in columns)

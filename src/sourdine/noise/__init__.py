@@ -32,25 +32,8 @@ from sourdine.noise.selection import (
 from sourdine.noise.source import SYSTEM, SeededSource, Source, uniform_below
 
 __all__ = [
-    "SYSTEM",
-    "SeededSource",
-    "Source",
-    "bernoulli",
-    "bernoulli_exp",
-    "bernoulli_table",
-    "bounded_laplace",
-    "by_log_weight",
-    "by_weight",
-    "categorical",
-    "choose",
-    "choose_run",
-    "discrete_gaussian",
-    "discrete_laplace",
-    "gaussian_around",
-    "geometric",
-    "laplace_around",
-    "permute_and_flip",
-    "staircase",
-    "truncated_geometric",
-    "uniform_below",
-]
+    "SYSTEM", "SeededSource", "Source", "bernoulli", "bernoulli_exp", "bernoulli_table",
+    "bounded_laplace", "by_log_weight", "by_weight", "categorical", "choose", "choose_run",
+    "discrete_gaussian", "discrete_laplace", "gaussian_around", "geometric", "laplace_around",
+    "permute_and_flip", "staircase", "truncated_geometric", "uniform_below",
+]  # fmt: skip

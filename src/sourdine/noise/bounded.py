@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
-from sourdine.errors import LEFT_OUT, ParameterError
+from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg, given, integer, positive
 from sourdine.noise.coins import bernoulli, float_rate, unit_floats
 from sourdine.noise.laplace import geometric
@@ -21,6 +20,7 @@ from sourdine.noise.source import (
     draw_words,
     int64_array,
     lanes,
+    same_shape,
     uniform_below,
 )
 
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from fractions import Fraction
 
     from sourdine.exact import Number
+    from sourdine.noise.source import Bools, Floats, Ints, Words
 
 
 # ---- Laplace noise within bounds, by its inverse law ---------------------------------------------
@@ -55,7 +56,6 @@ if TYPE_CHECKING:
 # inequalities hold beyond that. The other lanes compare the same :math:`W` with :math:`F` exactly.
 
 
-Floats = NDArray[np.float64]
 _HIGHEST_TOP = 1 << 52  # beyond, floats cannot hold the distance to both ends
 _LANES = 1 << 14
 _TABLED = 1 << 12  # up to this top the powers are looked up
@@ -68,19 +68,14 @@ def bounded_laplace(
 @overload
 def bounded_laplace(
     x: int, top: int, decay: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+) -> Ints: ...
 @overload
 def bounded_laplace(
-    x: NDArray[np.int64], top: int, decay: Number, size: Size = None, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+    x: Ints, top: int, decay: Number, size: Size = None, *, source: Source = ...
+) -> Ints: ...
 def bounded_laplace(
-    x: int | NDArray[np.int64],
-    top: int,
-    decay: Number,
-    size: Size = None,
-    *,
-    source: Source = SYSTEM,
-) -> int | NDArray[np.int64]:
+    x: int | Ints, top: int, decay: Number, size: Size = None, *, source: Source = SYSTEM
+) -> int | Ints:
     r"""Draw :math:`y` in ``0..top`` with :math:`P(y) \propto e^{-\lambda|y-x|}`, exactly.
 
     Parameters
@@ -115,12 +110,9 @@ def bounded_laplace(
     if centres.ndim == 0:
         count, shape = lanes(1 if size is None else size)
         flat = np.full(count, centres)
-    elif size is None or lanes(size)[1] == centres.shape:
-        flat, shape = centres.ravel(), centres.shape
     else:
-        raise ParameterError(
-            "size", "equal the shape of x", str(size), "Omit {size}.", size=LEFT_OUT
-        )
+        same_shape(size, centres, "x")
+        flat, shape = centres.ravel(), centres.shape
     out = np.empty(flat.size, np.int64)
     for start in range(0, flat.size, _LANES):
         out[start : start + _LANES] = law.draw(flat[start : start + _LANES], source)
@@ -130,12 +122,10 @@ def bounded_laplace(
 @overload
 def truncated_geometric(r: Number, top: int, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def truncated_geometric(
-    r: Number, top: int, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+def truncated_geometric(r: Number, top: int, size: Shape, *, source: Source = ...) -> Ints: ...
 def truncated_geometric(
     r: Number, top: int, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw :math:`k` in ``0..top`` with probability exactly proportional to :math:`e^{-rk}`.
 
     Parameters
@@ -166,14 +156,14 @@ class _BoundedLaw:
             with np.errstate(under="ignore"):
                 self._powers, self._gaps = np.exp(exponents), -np.expm1(exponents)
 
-    def _power(self, k: NDArray[np.int64]) -> Floats:
+    def _power(self, k: Ints) -> Floats:
         """Return a**k, for k from 0 to top + 1."""
         return np.exp(-self._float_decay * k) if self._powers is None else self._powers[k]
 
-    def _gap(self, k: NDArray[np.int64]) -> Floats:
+    def _gap(self, k: Ints) -> Floats:
         return -np.expm1(-self._float_decay * k) if self._gaps is None else self._gaps[k]
 
-    def draw(self, x: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def draw(self, x: Ints, source: Source) -> Ints:
         words = draw_words(source, x.size)
         with np.errstate(all="ignore"):
             y, decided = self._guess(x, words)
@@ -182,9 +172,7 @@ class _BoundedLaw:
             y[lane] = self._exact(int(x[lane]), int(y[lane]), uniform)
         return y
 
-    def _guess(
-        self, x: NDArray[np.int64], words: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _guess(self, x: Ints, words: Words) -> tuple[Ints, Bools]:
         """Return each lane's value in floating point, and whether it is certain."""
         decay, ratio = self._float_decay, np.exp(-self._float_decay)
         left_mass = self._gap(x + 1)
@@ -244,10 +232,10 @@ def staircase(
 @overload
 def staircase(
     epsilon: Number, sensitivity: int, width: int, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+) -> Ints: ...
 def staircase(
     epsilon: Number, sensitivity: int, width: int, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw whole numbers from the staircase law, exactly.
 
     .. math:: P(x) \propto
@@ -261,10 +249,8 @@ def staircase(
         The whole number :math:`D \ge 1`: the length of a stair.
     width
         The whole number :math:`r` in ``1 .. sensitivity``: how far a stair's upper part goes.
-    size
-        ``None`` for one Python int, a length or a shape for an array.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----
@@ -287,25 +273,21 @@ def staircase(
     stair = integer(sensitivity, "sensitivity", least=1)
     upper = integer(width, "width", least=1)
     if stair > _LARGEST_SENSITIVITY:
-        hint = "Coarsen the grid, or use {sensitivity} or less."
-        most = _LARGEST_SENSITIVITY
+        hint, most = "Coarsen the grid, or use {sensitivity} or less.", _LARGEST_SENSITIVITY
         raise ParameterError(
             "sensitivity", "be at most 2**62", given(stair), hint, sensitivity=most
         )
     if upper > stair:
-        raise ParameterError(
-            "width",
-            f"be from 1 to the sensitivity ({stair})",
-            given(upper),
-            "Use {width} or less.",
-            width=stair,
-        )
+        must, hint = f"be from 1 to the sensitivity ({stair})", "Use {width} or less."
+        raise ParameterError("width", must, given(upper), hint, width=stair)
     count, shape = lanes(1 if size is None else size)
     chance = upper / (upper + (stair - upper) * exp_neg(exact))
     out = np.empty(count, np.int64)
     lane = np.arange(count)
     while lane.size:
-        within = _within_a_stair(stair, upper, bernoulli(chance, lane.size, source=source), source)
+        is_upper = bernoulli(chance, lane.size, source=source)
+        length = np.where(is_upper, upper, max(stair - upper, 1))
+        within = np.where(is_upper, 0, upper) + uniform_below(length, source=source)
         stairs = geometric(exact, lane.size, source=source)
         beyond = stairs > (HIGHEST - within) // stair
         magnitude = np.where(beyond, HIGHEST, np.where(beyond, 0, stairs) * stair + within)
@@ -313,11 +295,3 @@ def staircase(
         out[lane] = np.where(negative, -magnitude, magnitude)
         lane = lane[negative & (magnitude == 0)]
     return int(out[0]) if size is None else out.reshape(shape)
-
-
-def _within_a_stair(
-    stair: int, upper: int, is_upper: NDArray[np.bool_], source: Source
-) -> NDArray[np.int64]:
-    first = np.where(is_upper, 0, upper)
-    length = np.where(is_upper, upper, max(stair - upper, 1))
-    return first + uniform_below(length, source=source)

@@ -9,7 +9,6 @@ from math import isqrt
 from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, at_least, exp_neg, probability
@@ -31,7 +30,10 @@ from sourdine.noise.steps import Steps, identity
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import NDArray
+
     from sourdine.exact import Number
+    from sourdine.noise.source import Bools, Floats, Ints, Words
 
 
 # ---- Deciding :math:`W < e^{-r}` in floating point where that is safe ----------------------------
@@ -57,17 +59,14 @@ def float_rate(rate: Fraction) -> float:
     return float(min(rate, Fraction(_STEEPEST)))
 
 
-def unit_floats(words: NDArray[np.uint64]) -> NDArray[np.float64]:
+def unit_floats(words: Words) -> Floats:
     """Return the words as floats on [0, 1], within ``2**-53`` of every uniform they begin."""
     return words.astype(np.float64) * 2.0**-64
 
 
 def below_exp(
-    words: NDArray[np.uint64],
-    losses: NDArray[np.float64],
-    exact_loss: Callable[[int], Fraction],
-    source: Source,
-) -> NDArray[np.bool_]:
+    words: Words, losses: Floats, exact_loss: Callable[[int], Fraction], source: Source
+) -> Bools:
     r"""Decide for each lane whether its uniform is below :math:`e^{-r}`.
 
     Parameters
@@ -105,7 +104,7 @@ def below_exp(
 RARITY = 128
 
 
-def rare_lanes(count: int, source: Source) -> NDArray[np.int64]:
+def rare_lanes(count: int, source: Source) -> Ints:
     """Mark each of ``count`` lanes with probability 1/128; return the marked ones, ascending."""
     expected = count // RARITY
     found = np.empty(0, np.int64)
@@ -194,10 +193,8 @@ _coin = remembered(256)(_Coin.of)
 @overload
 def bernoulli(p: Real | Number, size: None = None, *, source: Source = ...) -> bool: ...
 @overload
-def bernoulli(p: Real | Number, size: Shape, *, source: Source = ...) -> NDArray[np.bool_]: ...
-def bernoulli(
-    p: Real | Number, size: Size = None, *, source: Source = SYSTEM
-) -> bool | NDArray[np.bool_]:
+def bernoulli(p: Real | Number, size: Shape, *, source: Source = ...) -> Bools: ...
+def bernoulli(p: Real | Number, size: Size = None, *, source: Source = SYSTEM) -> bool | Bools:
     r"""Draw True with probability exactly ``p``.
 
     Parameters
@@ -205,10 +202,8 @@ def bernoulli(
     p
         A number from 0 to 1 (a float means the decimal it prints), or a `Real` such as
         :math:`e^{-r}` or :math:`1/(1+e^\varepsilon)`.
-    size
-        ``None`` for one Python bool, a length or a shape for an array.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----
@@ -251,7 +246,7 @@ class _Split:
 _split = remembered(256)(_Split.of)
 
 
-def _toss_many(coin: _Coin, count: int, source: Source) -> NDArray[np.bool_]:
+def _toss_many(coin: _Coin, count: int, source: Source) -> Bools:
     """Toss one coin for all lanes, by a byte each and rare additions."""
     split = _split(coin)
     if split is None:
@@ -266,7 +261,7 @@ def _toss_many(coin: _Coin, count: int, source: Source) -> NDArray[np.bool_]:
     return out
 
 
-def _toss(coin: _Coin, count: int, source: Source) -> NDArray[np.bool_]:
+def _toss(coin: _Coin, count: int, source: Source) -> Bools:
     """Toss one coin for all lanes; the open byte, if there is one, is ``low8``."""
     out = np.empty(count, np.bool_)
     is_open = np.zeros(min(_COIN_CHUNK, count + -count % 8), np.bool_)
@@ -345,7 +340,7 @@ def _dyadic_bits(byte: int, count: int, source: Source) -> NDArray[np.uint8]:
 
 def bernoulli_table(
     probabilities: Sequence[Real | Number], codes: object, *, source: Source = SYSTEM
-) -> NDArray[np.bool_]:
+) -> Bools:
     r"""Draw for each lane :math:`i` True with probability ``probabilities[codes[i]]``, exactly.
 
     For mechanisms whose coin depends on the record. The work does not depend on the codes, except
@@ -370,8 +365,7 @@ def bernoulli_table(
     return _toss_each(coins, lane_codes.ravel(), source).reshape(lane_codes.shape)
 
 
-def _toss_each(coins: list[_Coin], codes: NDArray[np.int64], source: Source) -> NDArray[np.bool_]:
-    """Toss for each lane the coin of its code."""
+def _toss_each(coins: list[_Coin], codes: Ints, source: Source) -> Bools:
     heads = draw(source, codes.size, _BYTE)
     out = heads < np.array([coin.low8 for coin in coins], np.uint16)[codes]
     still_open = ~out & (heads < np.array([coin.high8 for coin in coins], np.uint16)[codes])
@@ -386,7 +380,7 @@ def _toss_each(coins: list[_Coin], codes: NDArray[np.int64], source: Source) -> 
     return out
 
 
-def _lengthened(heads: NDArray[np.uint8], source: Source) -> NDArray[np.uint64]:
+def _lengthened(heads: NDArray[np.uint8], source: Source) -> Words:
     """Return 64-bit words that start with the bytes already drawn."""
     words = heads.astype(np.uint64) << np.uint64(56)
     words |= draw_words(source, heads.size) >> np.uint64(8)
@@ -396,10 +390,7 @@ def _lengthened(heads: NDArray[np.uint8], source: Source) -> NDArray[np.uint64]:
 # ---- Coins of probability :math:`e^{-r}`, one exponent for each lane -----------------------------
 
 
-Multiples = NDArray[np.int64] | NDArray[np.uint64]
-
-
-def bernoulli_exp(multiples: object, rate: Number, *, source: Source = SYSTEM) -> NDArray[np.bool_]:
+def bernoulli_exp(multiples: object, rate: Number, *, source: Source = SYSTEM) -> Bools:
     r"""Draw for each lane True with probability :math:`e^{-r n_i}`, exactly.
 
     Parameters
@@ -425,7 +416,7 @@ def bernoulli_exp(multiples: object, rate: Number, *, source: Source = SYSTEM) -
     return toss_exp(whole.ravel(), rate, source).reshape(whole.shape)
 
 
-def toss_exp(multiples: Multiples, rate: Number, source: Source) -> NDArray[np.bool_]:
+def toss_exp(multiples: Ints | Words, rate: Number, source: Source) -> Bools:
     """Draw as `bernoulli_exp` for clean, flat multiples."""
     exact_rate = at_least(rate, "rate", 0)
     slope = float_rate(exact_rate)
@@ -433,7 +424,7 @@ def toss_exp(multiples: Multiples, rate: Number, source: Source) -> NDArray[np.b
     for start in range(0, out.size, CHUNK):
         part = multiples[start : start + CHUNK]
 
-        def exact_loss(lane: int, part: Multiples = part) -> Fraction:
+        def exact_loss(lane: int, part: Ints | Words = part) -> Fraction:
             return int(part[lane]) * exact_rate
 
         losses = part.astype(np.float64) * slope

@@ -2,7 +2,6 @@ r"""Discrete Gaussian noise: :math:`P(x) \propto e^{-x^2/(2\sigma^2)}` on the in
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from math import exp, isqrt
 from typing import TYPE_CHECKING, Any, overload
@@ -12,7 +11,7 @@ import numpy as np
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, given, integer, positive
 from sourdine.noise.coins import SLACK, below_exp
-from sourdine.noise.laplace import FEW, LARGEST, BlockTable, LaplaceBits, block_shift
+from sourdine.noise.laplace import FEW, LARGEST, BlockLaw, BlockTable, LaplaceBits, block_shift
 from sourdine.noise.source import (
     SYSTEM,
     LazyUniform,
@@ -31,6 +30,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
+    from sourdine.noise.source import Bools, Ints
 
 
 _NARROWEST = Fraction(1, 1 << 60)
@@ -40,9 +40,8 @@ _WIDEST = 10**300
 """The greatest variance, so that it fits into a float."""
 
 
-@dataclass(frozen=True, slots=True)
-class _GaussianLaw:
-    r"""Blocks of the law: :math:`\phi(x) = x^2 / (2\sigma^2)`.
+class _GaussianLaw(BlockLaw):
+    r"""Blocks of the law: :math:`\phi(x) = x^2 / (2\sigma^2)`, the scale being the variance.
 
     Block :math:`k \ge 0` weighs :math:`e^{-\phi(kM)}` and block :math:`-1-k` weighs
     :math:`e^{-\phi(kM + 1)}`. Both sequences are :math:`w_{k+1} = w_k r_k`,
@@ -50,13 +49,11 @@ class _GaussianLaw:
     :math:`w_k` is at most :math:`w_{k+1} / (1 - r_{k+1})`.
     """
 
-    variance: Fraction
-    shift: int
+    __slots__ = ()
 
     def ladder(self, bits: int) -> tuple[list[int], list[int]]:
         precision = bits + 96
-        above = _Weights(self, 0, precision)
-        below = _Weights(self, 1, precision)
+        above, below = (_Weights(self, first, precision) for first in (0, 1))
         low_sums, high_sums = [0], [0]
         while (above.high + below.high) >> (precision - bits - 32) or len(low_sums) == 1:
             for weights in (above, below):
@@ -68,13 +65,8 @@ class _GaussianLaw:
         high = [-((-partial << bits) // least) for partial in high_sums[1:]]
         return low, high
 
-    def loss(self, nearest: int, further: int) -> Fraction:
-        return (2 * nearest + further) * further / (2 * self.variance)
-
-    def float_loss(
-        self, nearest: NDArray[np.float64], further: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        return (2 * nearest + further) * further / (2 * float(self.variance))
+    def loss_of(self, nearest: Any, further: Any, scale: Any) -> Any:
+        return (2 * nearest + further) * further / (2 * scale)
 
 
 class _Weights:
@@ -90,7 +82,6 @@ class _Weights:
         self._rho = exp_neg(2 * law.loss(0, length)).enclosure(precision)
 
     def step(self) -> None:
-        """Go on to the next weight."""
         precision = self._precision
         self.low = self.low * self._ratio_low >> precision
         self.high = -(-self.high * self._ratio_high >> precision)
@@ -131,14 +122,14 @@ class _GaussianBits:
         value = self.word(source)
         return centre + saturated(value) if isinstance(value, int) else python_int(value, centre)
 
-    def word(self, source: Source) -> NDArray[np.int64] | int:
+    def word(self, source: Source) -> Ints | int:
         """Draw one value: a 64-bit integer as an array, or a Python int of any size."""
         while True:
             value = self._proposals.word(source)
             if self._keeps(value, source):
                 return value
 
-    def _keeps(self, value: NDArray[np.int64] | int, source: Source) -> bool:
+    def _keeps(self, value: Ints | int, source: Source) -> bool:
         word = int.from_bytes(source.bytes(8), "little")
         magnitude = abs(float(value if isinstance(value, int) else value[0]))
         score = magnitude / self._sigma - self._sigma / self._scale
@@ -152,7 +143,6 @@ class _GaussianBits:
         return (abs(value) - self._centre) ** 2 / (2 * self._variance)
 
     def many(self, count: int, source: Source) -> NDArray[Any]:
-        """Draw ``count`` values."""
         parts, missing = [], count
         while missing > 0:
             proposed = self._proposals.many(missing + missing // 2 + 8, source)
@@ -161,27 +151,22 @@ class _GaussianBits:
             missing -= kept.size
         return np.concatenate(parts) if parts else np.empty(0, np.int64)
 
-    def _kept(self, values: NDArray[Any], source: Source) -> NDArray[np.bool_]:
+    def _kept(self, values: NDArray[Any], source: Source) -> Bools:
         magnitudes = np.abs(values).astype(np.float64)
         scores = magnitudes / self._sigma - self._sigma / self._scale
         return below_exp(
-            draw_words(source, values.size),
-            scores * scores / 2,
-            lambda lane: self._loss(int(values[lane])),
-            source,
-        )
+            draw_words(source, values.size), scores * scores / 2,
+            lambda lane: self._loss(int(values[lane])), source,
+        )  # fmt: skip
 
 
 def _checked(variance: Number) -> Fraction:
     exact = positive(variance, "variance")
     if exact > _WIDEST:
         raise ParameterError(
-            "variance",
-            "be at most 1e300",
-            given(variance),
-            "Use a smaller value, such as {variance}.",
-            variance=1,
-        )
+            "variance", "be at most 1e300", given(variance),
+            "Use a smaller value, such as {variance}.", variance=1,
+        )  # fmt: skip
     return exact
 
 
@@ -198,22 +183,18 @@ def _blocks(variance: Fraction) -> BlockTable:
 @overload
 def discrete_gaussian(variance: Number, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def discrete_gaussian(
-    variance: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+def discrete_gaussian(variance: Number, size: Shape, *, source: Source = ...) -> Ints: ...
 def discrete_gaussian(
     variance: Number, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw whole numbers with probability exactly proportional to :math:`e^{-x^2/(2\sigma^2)}`.
 
     Parameters
     ----------
     variance
         The positive :math:`\sigma^2`; a float means the decimal it prints.
-    size
-        ``None`` for one Python int, a length or a shape for an array of 64-bit integers.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, overload
+from typing import TYPE_CHECKING, Any, overload
 from weakref import WeakSet
 
 import numpy as np
@@ -31,7 +32,7 @@ from sourdine.noise.source import (
     saturated_array,
     shifted,
 )
-from sourdine.noise.steps import HEAD, Ladder, Steps, alternating
+from sourdine.noise.steps import HEAD, Steps, alternating
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
+    from sourdine.noise.source import Bools, Floats, Ints
 
 
 # ---- Draws from independent coins, by work that does not depend on the value ---------------------
@@ -92,17 +94,8 @@ if hasattr(os, "register_at_fork"):  # not on Windows, which has no forks
 class LaplaceBits:
     """Draws discrete Laplace noise of one scale, coin by coin.
 
-    Parameters
-    ----------
-    scale
-        The positive t of the law.
-    clip
-        Whether a value beyond the 64-bit integers becomes the nearest of them.
-
-    Attributes
-    ----------
-    digits
-        The J of the law: the number of binary digits with a coin of their own.
+    With ``clip`` a value beyond the 64-bit integers becomes the nearest of them. ``digits`` is the
+    J of the law: the number of binary digits with a coin of their own.
     """
 
     __slots__ = (
@@ -121,7 +114,7 @@ class LaplaceBits:
         self._chances = [coins[0], *coins[:-1], powers[-1], *never]
         self._floors = np.array(_floors(powers[0], self._chances, self.digits), _WORD)
         self._columns = 1 + (width if self.digits > 62 else self.digits + 8 - self.digits % 8)
-        self._ahead: list[NDArray[np.int64] | int] = []
+        self._ahead: list[Ints | int] = []
         self._count = 1
         _DRAW_AHEAD.add(self)
 
@@ -132,7 +125,7 @@ class LaplaceBits:
             return centre + self._clip(value)
         return python_int(value, centre)
 
-    def _next(self) -> NDArray[np.int64] | int:
+    def _next(self) -> Ints | int:
         """Return a value of `SYSTEM` that was drawn ahead; `list.pop` gives each to one thread."""
         try:
             return self._ahead.pop()
@@ -140,18 +133,14 @@ class LaplaceBits:
             values = self.many(self._count, SYSTEM)
             self._count = min(2 * self._count, _MOST_AHEAD)
             fit = self.digits < 62 and values.dtype != object
-            drawn: list[NDArray[np.int64] | int] = (
-                [*shifted(values)] if fit else [*map(int, values)]
-            )
+            drawn: list[Ints | int] = [*shifted(values)] if fit else [*map(int, values)]
             self._ahead.extend(drawn[1:])
             return drawn[0]
 
     def forget(self) -> None:
-        """Drop what was drawn ahead."""
         self._ahead.clear()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Copy and pickle without what was drawn ahead."""
         return partial(LaplaceBits, clip=self._clip is saturated), (self._scale,)
 
     def around(self, centres: Sequence[int], source: Source) -> list[int]:
@@ -161,7 +150,7 @@ class LaplaceBits:
             return python_ints(values, centres)
         return [centre + self._clip(int(x)) for centre, x in zip(centres, values, strict=True)]
 
-    def word(self, source: Source) -> NDArray[np.int64] | int:
+    def word(self, source: Source) -> Ints | int:
         """Draw one value: a 64-bit integer as an array, or a Python int where it may not fit."""
         words = np.frombuffer(source.bytes(4 * len(self._chances)), _WORD)
         coins = words < self._floors
@@ -197,12 +186,12 @@ class LaplaceBits:
             exact[row] = self._with_tail(coins[row], source)
         return np.array(exact, object)
 
-    def _refine(self, words: NDArray[np.uint32], coins: NDArray[np.bool_], source: Source) -> None:
+    def _refine(self, words: NDArray[np.uint32], coins: Bools, source: Source) -> None:
         """Decide by more bits the coins whose words equal their thresholds."""
         for i in np.flatnonzero(words == self._floors[: words.size]).tolist():
             coins[i] = LazyUniform(source, int(words[i]), 32).below(self._chances[i])
 
-    def _with_tail(self, coins: NDArray[np.bool_], source: Source) -> int:
+    def _with_tail(self, coins: Bools, source: Source) -> int:
         """Return the value whose digits from J on are not all 0."""
         digits = np.packbits(coins[1 : self.digits + 1], bitorder="little")
         magnitude = int.from_bytes(digits.tobytes(), "little")
@@ -270,34 +259,28 @@ def block_shift(scale: int) -> int:
     return 0 if scale < DIRECT_BELOW else scale.bit_length() - 7
 
 
-class BlockLaw(Protocol):
-    r"""A symmetric law: its blocks and its :math:`\phi`."""
+@dataclass(frozen=True, slots=True)
+class BlockLaw(ABC):
+    r"""A symmetric law by its scale, whose blocks have the length ``2**shift``."""
 
-    @property
-    def shift(self) -> int:
-        """The m of the block length ``2**m``."""
+    scale: Fraction
+    shift: int
 
-    @property
-    def ladder(self) -> Ladder:
-        """The cumulative law of the blocks 0, -1, 1, -2, ..."""
+    @abstractmethod
+    def ladder(self, bits: int) -> tuple[list[int], list[int]]:
+        """Return the bounds of the cumulative law of the blocks 0, -1, 1, -2, ..."""
+
+    @abstractmethod
+    def loss_of(self, nearest: Any, further: Any, scale: Any) -> Any:
+        r"""Return :math:`\phi(b + d) - \phi(b)`, of rationals or of floats."""
 
     def loss(self, nearest: int, further: int) -> Fraction:
-        r"""Return :math:`\phi(b + d) - \phi(b)`."""
-
-    def float_loss(
-        self, nearest: NDArray[np.float64], further: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
-        r"""Return :math:`\phi(b + d) - \phi(b)` in floating point."""
+        exact: Fraction = self.loss_of(nearest, further, self.scale)
+        return exact
 
 
 class BlockTable:
-    """Draws from a symmetric law by table, for many lanes.
-
-    Parameters
-    ----------
-    law
-        The law to draw from.
-    """
+    """Draws from a symmetric law by table, for many lanes."""
 
     __slots__ = ("_law", "_mask", "_steps", "_sure", "_word")
 
@@ -319,20 +302,18 @@ class BlockTable:
         table, shift = self._steps.table, self._law.shift
         blocks = np.where(table == self._steps.undecided, 0, table).astype(np.int64) >> shift
         last = np.full(blocks.shape, float((1 << shift) - 1))
-        chance = np.exp(-self._law.float_loss(self._nearest(blocks), last))
+        chance = np.exp(-self._law.loss_of(self._nearest(blocks), last, float(self._law.scale)))
         heads = np.maximum(np.floor(chance * 65536) - 1, 0).astype(self._word)
         if heads.min() == heads.max():
             heads = heads[:1].reshape(())
         bounds: NDArray[Any] = heads << self._word.type(8 * self._word.itemsize - 16)
         return bounds
 
-    def _nearest(self, blocks: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the least absolute value in each block."""
+    def _nearest(self, blocks: Ints) -> Floats:
         length = float(1 << self._law.shift)
         return np.where(blocks >= 0, blocks * length, (-1 - blocks) * length + 1.0)
 
-    def fill(self, out: NDArray[np.int64], source: Source) -> None:
-        """Draw a value into each place of a flat array."""
+    def fill(self, out: Ints, source: Source) -> None:
         if self._law.shift == 0:
             self._steps.fill(out, source)
             return
@@ -346,7 +327,7 @@ class BlockTable:
             lane = lane[still_open]
 
     def _propose(
-        self, out: NDArray[np.int64], source: Source
+        self, out: Ints, source: Source
     ) -> tuple[NDArray[np.intp], NDArray[np.uint16], NDArray[Any]]:
         """Propose a value for each lane; return the lanes not yet kept, with their random bits."""
         size = min(CHUNK, out.size)
@@ -373,7 +354,7 @@ class BlockTable:
 
     def _settle(
         self, heads: NDArray[np.uint16], words: NDArray[Any], source: Source
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    ) -> tuple[Ints, Bools]:
         """Return the values of open lanes, and whether their coins keep them."""
         shift, length = self._law.shift, 1 << self._law.shift
         table = self._steps.table[heads].astype(np.int64)
@@ -392,16 +373,17 @@ class BlockTable:
             closest = block * length if block >= 0 else (-1 - block) * length + 1
             return self._law.loss(closest, int(further[lane]))
 
-        losses = self._law.float_loss(nearest, further.astype(np.float64))
+        losses = self._law.loss_of(nearest, further.astype(np.float64), float(self._law.scale))
         kept = below_exp(coins, losses, exact_loss, source)
         return self._values(blocks, places), kept
 
-    def _values(self, blocks: NDArray[np.int64], places: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _values(self, blocks: Ints, places: Ints) -> Ints:
         """Combine blocks and places; values beyond 64 bits are clamped."""
         shift = self._law.shift
-        values = np.clip(blocks, LOWEST >> shift, HIGHEST >> shift) << np.int64(shift) | places
-        values[blocks > HIGHEST >> shift] = HIGHEST
-        values[blocks < LOWEST >> shift] = LOWEST
+        lowest, highest = LOWEST >> shift, HIGHEST >> shift
+        values = np.clip(blocks, lowest, highest) << np.int64(shift) | places
+        values[blocks > highest] = HIGHEST
+        values[blocks < lowest] = LOWEST
         return values
 
 
@@ -412,8 +394,7 @@ FEW = 20_000
 """Fewer draws than this take the path whose time does not depend on the noise."""
 
 
-@dataclass(frozen=True, slots=True)
-class _LaplaceLaw:
+class _LaplaceLaw(BlockLaw):
     r"""Blocks of the law: block v weighs :math:`Q^v` from 0 up and :math:`qQ^{-1-v}` below.
 
     Here :math:`q = e^{-1/t}` and :math:`Q = e^{-2^m/t}`. In the order 0, -1, 1, -2, ... the
@@ -422,8 +403,7 @@ class _LaplaceLaw:
     .. math:: T_{2k} = 1 - Q^k \frac{q + Q}{1 + q}, \qquad T_{2k+1} = 1 - Q^{k+1}.
     """
 
-    scale: Fraction
-    shift: int
+    __slots__ = ()
 
     def ladder(self, bits: int) -> tuple[list[int], list[int]]:
         precision = bits + 64
@@ -444,15 +424,8 @@ class _LaplaceLaw:
             high.append(-(power_low - one >> spare))
         return low, high
 
-    def loss(self, nearest: int, further: int) -> Fraction:
-        return further / self.scale
-
-    def float_loss(
-        self,
-        nearest: NDArray[np.float64],
-        further: NDArray[np.float64],
-    ) -> NDArray[np.float64]:
-        return further / float(self.scale)
+    def loss_of(self, nearest: Any, further: Any, scale: Any) -> Any:
+        return further / scale
 
 
 @remembered(1024)
@@ -468,10 +441,8 @@ def _blocks(scale: Fraction) -> BlockTable:
 @overload
 def discrete_laplace(scale: Number, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def discrete_laplace(scale: Number, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
-def discrete_laplace(
-    scale: Number, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+def discrete_laplace(scale: Number, size: Shape, *, source: Source = ...) -> Ints: ...
+def discrete_laplace(scale: Number, size: Size = None, *, source: Source = SYSTEM) -> int | Ints:
     r"""Draw whole numbers with probability exactly proportional to :math:`e^{-|x|/t}`.
 
     Parameters
@@ -537,18 +508,16 @@ _scale = remembered(1024)(lambda r: 1 / positive(r, "r"))
 @overload
 def geometric(r: Number, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def geometric(r: Number, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
-def geometric(r: Number, size: Size = None, *, source: Source = SYSTEM) -> int | NDArray[np.int64]:
+def geometric(r: Number, size: Shape, *, source: Source = ...) -> Ints: ...
+def geometric(r: Number, size: Size = None, *, source: Source = SYSTEM) -> int | Ints:
     r"""Draw :math:`k \ge 0` with probability exactly :math:`(1 - e^{-r}) e^{-rk}`.
 
     Parameters
     ----------
     r
         A positive number; a float means the decimal it prints.
-    size
-        ``None`` for one Python int, a length or a shape for an array.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----

@@ -5,12 +5,12 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate
 from math import exp, frexp, lcm
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sourdine.errors import ParameterError
 from sourdine.exact import Number, Real, at_least, exp_neg, listed
@@ -28,6 +28,12 @@ from sourdine.noise.source import (
 )
 from sourdine.noise.steps import Steps, identity
 
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+    from sourdine.noise.source import Bools, Floats, Ints, Words
+
+
 # ---- Draws from float weights --------------------------------------------------------------------
 #
 # Where weights must be floats (sums over ranks), the draw itself is still exact: the law is the one
@@ -39,7 +45,7 @@ DEEP = 600.0
 _LARGEST_WORD = (1 << 64) - 1
 
 
-def by_weight(weights: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
+def by_weight(weights: Floats, *, source: Source = SYSTEM) -> int:
     r"""Draw the index :math:`i` with probability exactly :math:`w_i / \sum_j w_j`.
 
     Parameters
@@ -67,11 +73,7 @@ def by_weight(weights: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
 
 
 def by_running_sums(
-    sums: NDArray[np.float64],
-    weights: Callable[[], NDArray[np.float64]],
-    *,
-    from_last: bool = False,
-    source: Source = SYSTEM,
+    sums: Floats, weights: Callable[[], Floats], *, from_last: bool = False, source: Source = SYSTEM
 ) -> int:
     """Return what `by_weight` returns, from running sums that are there already.
 
@@ -121,7 +123,7 @@ def by_few_weights(weights: Sequence[float], *, source: Source = SYSTEM) -> int:
     return _exactly(np.array(weights, np.float64), LazyUniform(source, word, 64))
 
 
-def _exactly(weights: NDArray[np.float64], uniform: LazyUniform) -> int:
+def _exactly(weights: Floats, uniform: LazyUniform) -> int:
     mantissas, exponents = np.frexp(weights)
     whole = np.ldexp(mantissas, 53).astype(np.int64).tolist()
     lowest = int(exponents[weights > 0].min())
@@ -136,7 +138,7 @@ def _exactly(weights: NDArray[np.float64], uniform: LazyUniform) -> int:
         uniform.extend()
 
 
-def by_log_weight(logs: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
+def by_log_weight(logs: Floats, *, source: Source = SYSTEM) -> int:
     r"""Draw the index :math:`i` with probability proportional to :math:`e^{l_i}`.
 
     However far apart the logarithms are, none gets probability 0: those more than `DEEP` below the
@@ -172,7 +174,8 @@ def by_log_weight(logs: NDArray[np.float64], *, source: Source = SYSTEM) -> int:
             here = layers == layer
             weights = np.exp(-DEEP * (depth[here] - layer))
             below = np.count_nonzero(layers > layer) * np.exp(-DEEP)
-            drawn = by_weight(_filled(weights, below, held), source=source)
+            gap = max(held - float(weights.sum()) - below, 0.0)  # to the bound of all held back
+            drawn = by_weight(np.concatenate((weights, (below, gap))), source=source)
             if drawn < len(weights):
                 return int(possible[np.flatnonzero(here)[drawn]])
             if drawn > len(weights):
@@ -188,12 +191,6 @@ def by_few_log_weights(logs: Sequence[float], *, source: Source = SYSTEM) -> int
     return by_log_weight(np.array(logs), source=source)
 
 
-def _filled(weights: NDArray[np.float64], below: float, held: float) -> NDArray[np.float64]:
-    """Add the bound of the lower layers, and the gap to the bound of all held back."""
-    rest = max(held - float(weights.sum()) - below, 0.0)
-    return np.concatenate((weights, (below, rest)))
-
-
 # ---- Draws from a finite list of weights ---------------------------------------------------------
 
 
@@ -204,20 +201,16 @@ _FINEST = 1 << 14
 @overload
 def categorical(weights: Weights, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def categorical(weights: Weights, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
-def categorical(
-    weights: Weights, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+def categorical(weights: Weights, size: Shape, *, source: Source = ...) -> Ints: ...
+def categorical(weights: Weights, size: Size = None, *, source: Source = SYSTEM) -> int | Ints:
     r"""Draw the code :math:`i` with probability exactly :math:`w_i / \sum_j w_j`.
 
     Parameters
     ----------
     weights
         Numbers or `Real`\ s, zero or more, not all zero.
-    size
-        ``None`` for one Python int, a length or a shape for an array.
-    source
-        The source of random bits.
+    size, source
+        As in `discrete_laplace`.
 
     Notes
     -----
@@ -232,9 +225,7 @@ def categorical(
     """
     given = listed(weights, "weights", weights=[1, 1])
     if not given:
-        raise ParameterError(
-            "weights", "hold at least one number", "", "Use {weights}.", weights=[1, 1]
-        )
+        raise _too_little("number")
     count, shape = lanes(1 if size is None else size)
     rationals = [
         w if isinstance(w, Real) else at_least(w, f"weights[{i}]", 0) for i, w in enumerate(given)
@@ -244,18 +235,16 @@ def categorical(
         out = _from_integers(exact, count, source)
     else:
         out = np.empty(count, np.int64)
-        ladder = _RealLadder([Real.of(w) for w in rationals])
+        ladder = partial(_ladder, [Real.of(w) for w in rationals])
         Steps(ladder, identity, finite=True).fill(out, source)
     return int(out[0]) if size is None else out.reshape(shape)
 
 
-def _from_integers(weights: list[Fraction], count: int, source: Source) -> NDArray[np.int64]:
+def _from_integers(weights: list[Fraction], count: int, source: Source) -> Ints:
     denominator = lcm(*(w.denominator for w in weights))
     sums = list(accumulate(w.numerator * (denominator // w.denominator) for w in weights))
     if sums[-1] == 0:
-        raise ParameterError(
-            "weights", "hold at least one above 0", "only zeros", "Use {weights}.", weights=[1, 1]
-        )
+        raise _too_little("above 0", "only zeros")
     if sums[-1] <= 1 << 63:
         steps = np.array(sums, np.uint64)
         drawn = uniform_below(sums[-1], count, source=source).astype(np.uint64)
@@ -264,35 +253,25 @@ def _from_integers(weights: list[Fraction], count: int, source: Source) -> NDArr
     return np.array(codes, np.int64)
 
 
-class _RealLadder:
-    """The cumulative law of real weights, for `Steps`."""
+def _ladder(weights: list[Real], bits: int) -> tuple[list[int], list[int]]:
+    """Return the bounds of the cumulative law of real weights, for `Steps`."""
+    precision = bits + 64
+    while True:
+        bounds = [weight.enclosure(precision) for weight in weights]
+        low_sums, high_sums = (list(accumulate(ends)) for ends in zip(*bounds, strict=True))
+        least, most = low_sums.pop(), high_sums.pop()
+        if 0 < most <= least + (least >> bits + 2):
+            break
+        if precision > _FINEST + bits:
+            raise _too_little("distinguishable from 0")
+        precision *= 2
+    low = [(partial_sum << bits) // most for partial_sum in low_sums]
+    return low, [-((-partial_sum << bits) // least) for partial_sum in high_sums]
 
-    __slots__ = ("_weights",)
 
-    def __init__(self, weights: list[Real]) -> None:
-        self._weights = weights
-
-    def __call__(self, bits: int) -> tuple[list[int], list[int]]:
-        precision = bits + 64
-        while True:
-            bounds = [weight.enclosure(precision) for weight in self._weights]
-            low_sums = list(accumulate(low for low, _ in bounds))
-            high_sums = list(accumulate(high for _, high in bounds))
-            least, most = low_sums.pop(), high_sums.pop()
-            if 0 < most <= least + (least >> bits + 2):
-                break
-            if precision > _FINEST + bits:
-                raise ParameterError(
-                    "weights",
-                    "hold at least one distinguishable from 0",
-                    "",
-                    "Use {weights}.",
-                    weights=[1, 1],
-                )
-            precision *= 2
-        low = [(partial << bits) // most for partial in low_sums]
-        high = [-((-partial << bits) // least) for partial in high_sums]
-        return low, high
+def _too_little(what: str, got: str = "") -> ParameterError:
+    must = f"hold at least one {what}"
+    return ParameterError("weights", must, got, "Use {weights}.", weights=[1, 1])
 
 
 # ---- The exponential mechanism and permute-and-flip ----------------------------------------------
@@ -323,7 +302,6 @@ class _RealLadder:
 # of the coin nearly always keep it; the rest is computed with integers, for the one lane concerned.
 
 
-Offsets = NDArray[np.uint64]
 _ROOM = 62
 _SURE_BOUND = 1 << 32
 _SURE_COIN = (1 << 64) - (1 << 36)
@@ -337,15 +315,10 @@ def choose_run(
 @overload
 def choose_run(
     cells: object, distances: object, decay: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+) -> Ints: ...
 def choose_run(
-    cells: object,
-    distances: object,
-    decay: Number,
-    size: Size = None,
-    *,
-    source: Source = SYSTEM,
-) -> int | NDArray[np.int64]:
+    cells: object, distances: object, decay: Number, size: Size = None, *, source: Source = SYSTEM
+) -> int | Ints:
     r"""Draw the index :math:`i` with probability proportional to :math:`c_i e^{-\lambda d_i}`.
 
     The exponential mechanism over runs of candidates that share a score.
@@ -393,12 +366,10 @@ def choose_run(
 @overload
 def choose(scores: object, decay: Number, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def choose(
-    scores: object, decay: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+def choose(scores: object, decay: Number, size: Shape, *, source: Source = ...) -> Ints: ...
 def choose(
     scores: object, decay: Number, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw the index :math:`i` with probability proportional to :math:`e^{\lambda s_i}`.
 
     The exponential mechanism [1]_ over whole-number scores, exactly.
@@ -431,10 +402,10 @@ def permute_and_flip(
 @overload
 def permute_and_flip(
     scores: object, decay: Number, size: Shape, *, source: Source = ...
-) -> NDArray[np.int64]: ...
+) -> Ints: ...
 def permute_and_flip(
     scores: object, decay: Number, size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+) -> int | Ints:
     r"""Draw an index by permute-and-flip, exactly.
 
     McKenna and Sheldon [1]_ visit the candidates in random order and stop at the first whose coin
@@ -463,32 +434,26 @@ def permute_and_flip(
     rate = at_least(decay, "decay", 0)
     count, shape = lanes(1 if size is None else size)
     rows = max(1, _LANES // offsets.size)
-    parts = [_flip_rows(offsets, rate, min(rows, count - i), source) for i in range(0, count, rows)]
-    if size is None:
-        return int(parts[0][0])
-    return np.concatenate([np.empty(0, np.int64), *parts]).reshape(shape)
+    out = np.empty(count, np.int64)
+    for start in range(0, count, rows):
+        part = out[start : start + rows]
+        coins = toss_exp(np.tile(offsets, part.size), rate, source)
+        heads = coins.reshape(part.size, offsets.size)
+        how_many = np.count_nonzero(heads, axis=1)
+        first = np.cumsum(how_many) - how_many
+        chosen = np.flatnonzero(heads)[first + uniform_below(how_many, source=source)]
+        part[:] = chosen % offsets.size
+    return int(out[0]) if size is None else out.reshape(shape)
 
 
-def _flip_rows(offsets: Offsets, rate: Fraction, rows: int, source: Source) -> NDArray[np.int64]:
-    heads = toss_exp(np.tile(offsets, rows), rate, source).reshape(rows, offsets.size)
-    flat = np.flatnonzero(heads)
-    how_many = np.count_nonzero(heads, axis=1)
-    first = np.cumsum(how_many) - how_many
-    chosen: NDArray[np.int64] = flat[first + uniform_below(how_many, source=source)]
-    return chosen % offsets.size
-
-
-def _below_best(scores: object) -> Offsets:
+def _below_best(scores: object) -> Words:
     whole = int64_array(scores, "scores")
     if whole.ndim != 1 or whole.size == 0:
         raise ParameterError(
-            "scores",
-            "be a list of at least one",
-            f"an array of shape {whole.shape}",
-            "Use {scores}.",
-            scores=[0, 1],
-        )
-    best: Offsets = whole.max().view(np.uint64) - np.ascontiguousarray(whole).view(np.uint64)
+            "scores", "be a list of at least one", f"an array of shape {whole.shape}",
+            "Use {scores}.", scores=[0, 1],
+        )  # fmt: skip
+    best: Words = whole.max().view(np.uint64) - np.ascontiguousarray(whole).view(np.uint64)
     return best
 
 
@@ -497,7 +462,7 @@ class _Runs:
 
     __slots__ = ("_bounds", "_cells", "_decay", "_offsets", "_scale", "_sums")
 
-    def __init__(self, cells: NDArray[np.int64], offsets: Offsets, decay: Fraction) -> None:
+    def __init__(self, cells: Ints, offsets: Words, decay: Fraction) -> None:
         self._cells, self._offsets, self._decay = cells, offsets, decay
         with np.errstate(under="ignore"):
             weights = np.exp(offsets * -float_rate(decay))
@@ -510,7 +475,7 @@ class _Runs:
         self._bounds[cells == 0] = 0
         self._sums = np.cumsum(self._bounds)
 
-    def choose(self, size: Size, source: Source) -> int | NDArray[np.int64]:
+    def choose(self, size: Size, source: Source) -> int | Ints:
         count, shape = lanes(1 if size is None else size)
         out = np.empty(count, np.int64)
         lane = np.arange(count)
@@ -521,9 +486,9 @@ class _Runs:
             lane = lane[~self._kept(index, source)]
         return int(out[0]) if size is None else out.reshape(shape)
 
-    def _kept(self, index: NDArray[np.intp], source: Source) -> NDArray[np.bool_]:
+    def _kept(self, index: NDArray[np.intp], source: Source) -> Bools:
         words = draw_words(source, index.size)
-        kept: NDArray[np.bool_] = (self._bounds[index] > _SURE_BOUND) & (words < _SURE_COIN)
+        kept: Bools = (self._bounds[index] > _SURE_BOUND) & (words < _SURE_COIN)
         for lane in np.flatnonzero(~kept).tolist():
             uniform = LazyUniform(source, int(words[lane]), 64)
             kept[lane] = uniform.below(self._chance(int(index[lane])))

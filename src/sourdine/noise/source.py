@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 
     from sourdine.exact import Real
 
+    Ints = NDArray[np.int64]
+    Floats = NDArray[np.float64]
+    Bools = NDArray[np.bool_]
+    Words = NDArray[np.uint64]
+
 
 # ---- Sources of random bytes ---------------------------------------------------------------------
 #
@@ -64,7 +69,6 @@ class SystemSource:
     private = True
 
     def bytes(self, count: int, /) -> Bytes:
-        """Return ``count`` independent uniform bytes."""
         if count <= _LONGEST:
             return _system_bytes(count)
         whole, rest = divmod(count, _LONGEST)
@@ -101,7 +105,6 @@ class SeededSource:
         self._generator = np.random.Philox(self._seed)
 
     def bytes(self, count: int, /) -> Bytes:
-        """Return ``count`` bytes of the stream."""
         words = self._generator.random_raw(-(-count // 8))
         return np.asarray(words, dtype=_WORD).tobytes()[:count]
 
@@ -128,7 +131,6 @@ class ReadAhead:
         self._block, self._at = b"", 0
 
     def bytes(self, count: int, /) -> Bytes:
-        """Return ``count`` independent uniform bytes."""
         if count > self.BLOCK:
             return SYSTEM.bytes(count)
         start, end = self._at, self._at + count
@@ -148,8 +150,7 @@ def draw(source: Source, count: int, dtype: np.dtype[Any]) -> NDArray[Any]:
     return np.frombuffer(source.bytes(count * dtype.itemsize), dtype)
 
 
-def draw_words(source: Source, count: int) -> NDArray[np.uint64]:
-    """Return ``count`` uniform 64-bit words."""
+def draw_words(source: Source, count: int) -> Words:
     return np.frombuffer(source.bytes(8 * count), _WORD)
 
 
@@ -198,7 +199,6 @@ class KeyedSource:
         self._key, self._calls = key, 0
 
     def bytes(self, count: int, /) -> Bytes:
-        """Return the next ``count`` bytes."""
         self._calls += 1
         return shake_256(self._key + self._calls.to_bytes(_LENGTH, "little")).digest(count)
 
@@ -209,12 +209,7 @@ class KeyedSource:
 def derived(key: Bytes, told: Iterable[Bytes | memoryview]) -> KeyedSource:
     """Return the source for a purpose; another purpose gives an independent source.
 
-    Parameters
-    ----------
-    key
-        The secret.
-    told
-        The purpose, in parts. How it is split matters: each part is hashed with its length.
+    How the purpose is split into parts matters: each is hashed with its length.
 
     Examples
     --------
@@ -263,9 +258,7 @@ def lanes(size: Shape) -> tuple[int, tuple[int, ...]]:
 LOWEST, HIGHEST = -(1 << 63), (1 << 63) - 1
 
 
-def int64_array(
-    x: object, name: str, *, least: int | None = None, most: int | None = None
-) -> NDArray[np.int64]:
+def int64_array(x: object, name: str, *, least: int | None = None, most: int | None = None) -> Ints:
     """Return ``x`` as an array of 64-bit integers from ``least`` to ``most``.
 
     The values may be private, so no error message holds one of them.
@@ -275,31 +268,22 @@ def int64_array(
         return array.astype(np.int64)
     if array.dtype.kind not in "iu":
         raise ParameterTypeError(
-            name,
-            "be whole numbers of at most 64 bits",
-            str(array.dtype),
+            name, "be whole numbers of at most 64 bits", str(array.dtype),
             f"Round them first, for example with {name}.astype(int).",
-        )
+        )  # fmt: skip
     if (least is not None and array.min() < least) or (most is not None and array.max() > most):
-        raise ParameterError(name, f"be {_range(least, most)}", "", f"Clip {name} first.")
+        ends = f"at least {least}" if most is None else f"from {least} to {most}"
+        raise ParameterError(name, f"be {ends}", "", f"Clip {name} first.")
     if array.dtype.kind == "u" and array.max() > HIGHEST:
         raise ParameterError(name, "be below 2**63", "a larger value", f"Clip {name} first.")
     return array.astype(np.int64, copy=False)
 
 
-def _range(least: int | None, most: int | None) -> str:
-    if least is None:
-        return f"at most {most}"
-    return f"at least {least}" if most is None else f"from {least} to {most}"
-
-
 def saturated(value: int) -> int:
-    """Return the 64-bit integer nearest to ``value``."""
     return min(max(value, LOWEST), HIGHEST)
 
 
-def saturated_array(values: NDArray[Any]) -> NDArray[np.int64]:
-    """Return the 64-bit integers nearest to values that may be Python integers of any size."""
+def saturated_array(values: NDArray[Any]) -> Ints:
     clipped: NDArray[Any] = np.clip(values, LOWEST, HIGHEST)
     return clipped.astype(np.int64, copy=False)
 
@@ -318,14 +302,10 @@ _PRODUCTS: tuple[np.dtype[Any], ...] = (np.dtype("<u4"), np.dtype("<u8"))
 @overload
 def uniform_below(k: int, size: None = None, *, source: Source = ...) -> int: ...
 @overload
-def uniform_below(k: int, size: Shape, *, source: Source = ...) -> NDArray[np.int64]: ...
+def uniform_below(k: int, size: Shape, *, source: Source = ...) -> Ints: ...
 @overload
-def uniform_below(
-    k: NDArray[np.int64], size: Size = None, *, source: Source = ...
-) -> NDArray[np.int64]: ...
-def uniform_below(
-    k: int | NDArray[np.int64], size: Size = None, *, source: Source = SYSTEM
-) -> int | NDArray[np.int64]:
+def uniform_below(k: Ints, size: Size = None, *, source: Source = ...) -> Ints: ...
+def uniform_below(k: int | Ints, size: Size = None, *, source: Source = SYSTEM) -> int | Ints:
     """Draw from ``0..k-1``, each with probability exactly ``1 / k``.
 
     Parameters
@@ -348,15 +328,17 @@ def uniform_below(
         return _below_each(int64_array(k, "k", least=1), size, source)
     most = k if type(k) is int and k > 0 else integer(k, "k", least=1)
     if size is None:
-        return _below_one(most, source)
+        bits = (most - 1).bit_length()
+        width = (bits + 7) // 8
+        while True:
+            value = int.from_bytes(source.bytes(width), "little") >> (8 * width - bits)
+            if value < most:
+                return value
     if most > 1 << 63:
         raise ParameterError(
-            "k",
-            "be at most 2**63 for an array of draws",
-            given(most),
-            "Omit {size}, and draw one value at a time.",
-            size=LEFT_OUT,
-        )
+            "k", "be at most 2**63 for an array of draws", given(most),
+            "Omit {size}, and draw one value at a time.", size=LEFT_OUT,
+        )  # fmt: skip
     count, shape = lanes(size)
     drawn = uniform_codes(most, count, source)
     return drawn.astype(np.int64, copy=False).reshape(shape)
@@ -365,26 +347,13 @@ def uniform_below(
 def uniform_codes(k: int, count: int, source: Source) -> NDArray[Any]:
     """Draw as `uniform_below`, into integers as narrow as the words drawn (16, 32 or 64 bits)."""
     if k & (k - 1) == 0:
-        return _power_of_two(k, count, source)
+        dtype = next((d for d in _HALVES if k <= 1 << 8 * d.itemsize), _WORD)
+        masked: NDArray[Any] = draw(source, count, dtype) & dtype.type(k - 1)
+        return masked
     for dtype, wide in zip(_HALVES, _PRODUCTS, strict=True):
         if k.bit_length() <= 8 * dtype.itemsize - 5:
             return _multiplied(k, count, dtype, wide, source)
     return _below_each(np.full(count, k, np.int64), None, source)
-
-
-def _below_one(k: int, source: Source) -> int:
-    bits = (k - 1).bit_length()
-    count = (bits + 7) // 8
-    while True:
-        value = int.from_bytes(source.bytes(count), "little") >> (8 * count - bits)
-        if value < k:
-            return value
-
-
-def _power_of_two(k: int, count: int, source: Source) -> NDArray[Any]:
-    dtype = next((d for d in _HALVES if k <= 1 << 8 * d.itemsize), np.dtype("<u8"))
-    masked: NDArray[Any] = draw(source, count, dtype) & dtype.type(k - 1)
-    return masked
 
 
 def _multiplied(
@@ -407,11 +376,15 @@ def _multiplied(
     return out
 
 
-def _below_each(k: NDArray[np.int64], size: Size, source: Source) -> NDArray[np.int64]:
-    if size is not None and lanes(size)[1] != k.shape:
-        raise ParameterError(
-            "size", "equal the shape of k", str(size), "Omit {size}.", size=LEFT_OUT
-        )
+def same_shape(size: Size, x: Ints, name: str) -> None:
+    """Refuse a size that is not that of an array."""
+    if size is not None and lanes(size)[1] != x.shape:
+        must = f"equal the shape of {name}"
+        raise ParameterError("size", must, str(size), "Omit {size}.", size=LEFT_OUT)
+
+
+def _below_each(k: Ints, size: Size, source: Source) -> Ints:
+    same_shape(size, k, "k")
     bound = k.ravel().astype(np.uint64)
     refused_below = (np.uint64(0) - bound) % bound
     out = np.empty(bound.size, np.int64)
@@ -445,7 +418,7 @@ _READY = list(range(-5, 257))
 _left: list[list[int]] = [[]]
 
 
-def python_int(x: NDArray[np.int64], centre: int) -> int:
+def python_int(x: Ints, centre: int) -> int:
     """Return ``x[0] + centre``, where ``x[0]`` is below ``2**62`` in magnitude.
 
     ``x`` may be what `shifted` returns, which saves a step.
@@ -469,12 +442,12 @@ def python_int(x: NDArray[np.int64], centre: int) -> int:
     return value
 
 
-def shifted(x: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+def shifted(x: Ints) -> list[Ints]:
     """Return an array for each number that `python_int` takes."""
     return list(x[:, None] + _SHIFTS)
 
 
-def python_ints(x: NDArray[np.int64], centres: Sequence[int]) -> list[int]:
+def python_ints(x: Ints, centres: Sequence[int]) -> list[int]:
     """Return ``x[i] + centres[i]``, where each ``x[i]`` is below ``2**62`` in magnitude.
 
     Examples
@@ -515,29 +488,18 @@ _Given = TypeVar("_Given")
 
 
 class LazyUniform:
-    """A uniform real on [0, 1), known by its leading bits.
-
-    Parameters
-    ----------
-    source
-        Provides the bits not yet drawn.
-    word, bits
-        The leading ``bits`` bits already drawn, as an integer below ``2**bits``.
-    """
+    """A uniform real on [0, 1), known by its leading bits, a word below ``2**bits``."""
 
     __slots__ = ("_bits", "_source", "_word")
 
     def __init__(self, source: Source, word: int = 0, bits: int = 0) -> None:
-        self._source = source
-        self._word = word
-        self._bits = bits
+        self._source, self._word, self._bits = source, word, bits
 
     def reading(self) -> tuple[int, int]:
         """Return the leading bits as an integer, and their number."""
         return self._word, self._bits
 
     def extend(self) -> None:
-        """Draw 64 bits more."""
         self._word = self._word << 64 | int.from_bytes(self._source.bytes(8), "little")
         self._bits += 64
 

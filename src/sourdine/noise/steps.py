@@ -31,6 +31,8 @@ from sourdine.noise.source import CHUNK, LazyUniform, Source, draw, draw_words
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
+    from sourdine.noise.source import Bools, Ints, Words
+
 
 Ladder = Callable[[int], tuple[list[int], list[int]]]
 """Returns, for a number of bits, the lower and the upper bounds of the thresholds."""
@@ -52,37 +54,21 @@ def alternating(code: Any) -> Any:
     return (code >> 1) ^ -(code & 1)
 
 
-def _fits(values: NDArray[np.int64], dtype: type[np.signedinteger[Any]]) -> bool:
+def _fits(values: Ints, dtype: type[np.signedinteger[Any]]) -> bool:
     info = np.iinfo(dtype)
     return bool(np.all((values > info.min) & (values <= info.max)))
 
 
 class Steps:
-    """The three stages for one law.
+    """The three stages for one law: the thresholds at any precision, and the value of a code.
 
-    Parameters
-    ----------
-    ladder
-        The thresholds at any precision.
-    value
-        The value of a code, for an int and for an array.
-    finite
-        Whether the ladder holds all thresholds.
-    shift, dtype
-        The table holds ``value << shift``, as this type of integer; the narrowest if not given.
+    ``value`` takes an int or an array; ``finite`` says whether the ladder holds all thresholds. The
+    table holds ``value << shift`` as this type of integer, the narrowest if none is given.
     """
 
     __slots__ = (
-        "_closed",
-        "_dtype",
-        "_finite",
-        "_high",
-        "_ladder",
-        "_low",
-        "_shift",
-        "_stored",
-        "_table",
-        "_value",
+        *("_closed", "_dtype", "_finite", "_high", "_ladder", "_low", "_shift", "_stored"),
+        *("_table", "_value"),
     )
 
     def __init__(
@@ -109,7 +95,10 @@ class Steps:
     def table(self) -> NDArray[Any]:
         """The value of each of the 65536 leading words, or `undecided`."""
         if self._table is None:
-            self._table = self._tabulate()
+            codes, decided = self._search(_CELLS, _CELLS | np.uint64((1 << 48) - 1))
+            values = self._value(codes) << self._shift
+            dtype = self._dtype or np.dtype(next(d for d in _SIGNED if _fits(values[decided], d)))
+            self._table = np.where(decided, values, np.iinfo(dtype).min).astype(dtype)
         return self._table
 
     @property
@@ -117,15 +106,7 @@ class Steps:
         """Marks a table entry that 16 bits do not decide."""
         return int(np.iinfo(self.table.dtype).min)
 
-    def _tabulate(self) -> NDArray[Any]:
-        codes, decided = self._search(_CELLS, _CELLS | np.uint64((1 << 48) - 1))
-        values = self._value(codes) << self._shift
-        dtype = self._dtype or np.dtype(next(d for d in _SIGNED if _fits(values[decided], d)))
-        return np.where(decided, values, np.iinfo(dtype).min).astype(dtype)
-
-    def _search(
-        self, first: NDArray[np.uint64], last: NDArray[np.uint64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
+    def _search(self, first: Words, last: Words) -> tuple[Ints, Bools]:
         """Return the code of each range of words, and whether it is the same throughout."""
         codes = self._high.searchsorted(first, side="right").astype(np.int64, copy=False)
         decided = last < self._low[codes]
@@ -133,7 +114,7 @@ class Steps:
             decided |= codes == self._high.size
         return codes, decided
 
-    def fill(self, out: NDArray[np.int64], source: Source) -> None:
+    def fill(self, out: Ints, source: Source) -> None:
         """Draw a value into each place of a flat array, with an unshifted table."""
         if out.size < _TOO_FEW:  # with a table or without: a seeded draw repeats itself anywhere
             out[:] = self.resolve(draw(source, out.size, HEAD), source)
@@ -154,14 +135,14 @@ class Steps:
         if open_lanes:
             out[np.concatenate(open_lanes)] = self.resolve(np.concatenate(open_heads), source)
 
-    def resolve(self, heads: NDArray[np.uint16], source: Source) -> NDArray[np.int64]:
+    def resolve(self, heads: NDArray[np.uint16], source: Source) -> Ints:
         """Return the unshifted values of lanes that 16 bits leave open."""
         words = heads.astype(np.uint64) << np.uint64(48)
         words |= draw_words(source, heads.size) >> np.uint64(16)
         codes, decided = self._search(words, words)
         for lane in np.flatnonzero(~decided).tolist():
             codes[lane] = self.exact(LazyUniform(source, int(words[lane]), 64))
-        values: NDArray[np.int64] = self._value(codes)
+        values: Ints = self._value(codes)
         return values
 
     def exact(self, uniform: LazyUniform) -> int:

@@ -9,7 +9,7 @@ import pytest
 
 from sourdine.audit.exhaustive import ALPHA, p_value
 from sourdine.central.finding import search
-from sourdine.central.finding.search import HALF, Centre, Ordered, _at, _up_to
+from sourdine.central.finding.search import HALF, Centre, Ordered
 from sourdine.central.quantiles.independent import Runs
 from sourdine.central.quantiles.points import Points
 from sourdine.frames.cells import Octaves
@@ -145,11 +145,11 @@ def test_sorted_values_count_like_their_ticks(grid):
         plain = Points.of(grid.ticks(values, missing=-1), grid.size)
         ticks, ranks = np.arange(grid.size + 1), np.arange(plain.n)
         assert ordered.n == plain.n
-        assert ordered.up_to(ticks).tolist() == [plain.below(tick) for tick in ticks]
+        assert ordered.below(ticks).tolist() == [plain.below(tick) for tick in ticks]
         assert ordered.at(ranks).tolist() == list(plain) == list(ordered)
         assert ordered == plain
-        assert _up_to(plain, ticks).tolist() == ordered.up_to(ticks).tolist()
-        assert _at(plain, ranks).tolist() == list(plain)
+        assert plain.below(ticks).tolist() == ordered.below(ticks).tolist()
+        assert plain.at(ranks).tolist() == list(plain)
 
 
 def test_whole_numbers_that_floats_cannot_hold_are_not_sorted_as_floats():

@@ -11,9 +11,8 @@ import pytest
 from sourdine.central.quantiles.intervals import (
     COUNT_RAREST,
     COUNT_SAFETY,
-    _bounded_counts,
+    _bounded,
     _reach_of_counts,
-    _sampled,
     noise_reach,
 )
 
@@ -81,7 +80,7 @@ def test_rare_noise_stays_within_its_reach(orders, beta):
 @pytest.mark.parametrize("orders", THIRTEEN.values(), ids=THIRTEEN)
 def test_a_tail_of_fixed_slope_would_be_passed_too_often(orders, beta):
     """The check above has the power to tell: 1.5 for each factor e is too little for 26 edges."""
-    z = COUNT_SAFETY * _sampled(26, [float(orders[0]), float(orders[-1])], COUNT_RAREST)
+    z = _reach_of_counts(26, (orders[0], orders[-1]), COUNT_RAREST)
     chance, error = passing(26, orders, z + 1.5 * log(COUNT_RAREST / beta))
     assert chance - 4 * error > beta
 
@@ -115,7 +114,8 @@ def test_the_extreme_orders_decide():
         )
     walk = np.cumsum(np.random.default_rng(0).laplace(size=(40_000, 7)), axis=1)
     apart = [np.abs(walk[:, :-1] - float(q) * walk[:, -1:]).max(axis=1) for q in orders]
-    assert _sampled(6, [0.1, 0.8], 0.05) == pytest.approx(np.quantile(np.max(apart, axis=0), 0.95))
+    found = _reach_of_counts(6, (Fraction(1, 10), Fraction(8, 10)), 0.05) / COUNT_SAFETY
+    assert found == pytest.approx(np.quantile(np.max(apart, axis=0), 0.95))
 
 
 @pytest.mark.quick_cases(3)
@@ -127,4 +127,4 @@ def test_surer_reaches_further(orders):
         for beta in (0.5, 0.05, COUNT_RAREST, 9e-4, 1e-6, 1e-200)
     ]
     assert reaches == sorted(reaches)
-    assert _bounded_counts(0, [0.5], 1e-6) == 0
+    assert _bounded(0, [0.5], 1e-6) == 0

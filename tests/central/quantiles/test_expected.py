@@ -12,7 +12,6 @@ from sourdine.central.quantiles.algorithm import (
     bracket_error,
     joint_error,
     many_level_error,
-    nearest_error,
     one_error,
     two_level_error,
 )
@@ -143,7 +142,7 @@ def known(mechanism, beta):  # noqa: PLR0911 - one for each algorithm
         strides = mechanism.stride, mechanism.inner
         return many_level_error(mechanism.orders, strides, beta) / mechanism.first.c
     if name == "JointNearest":
-        return nearest_error(mechanism.orders, beta) / mechanism.c
+        return joint_error(mechanism.orders, beta, nearest=True) / mechanism.c
     if name in {"JointFree", "JointExp", "Brackets"}:
         return joint_error(mechanism.lattice.orders, beta) / mechanism.c
     if name == "QExp":

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from sourdine.audit import worst_case
-from sourdine.central.quantiles import joint
+from sourdine.central.quantiles import joint, levels
 from sourdine.central.quantiles.algorithm import Fixed
 from sourdine.central.quantiles.chain import Targets
 from sourdine.central.quantiles.joint import JointSampler, joint_log_weights, slice_samplers
@@ -100,16 +100,15 @@ def test_support_and_law_agree():
 def test_ties_cut_wrongly_are_private_too_but_tell_less(monkeypatch, inputs):
     """All ties to the right of a cut: a function of what was drawn, so it composes."""
     made = Hybrid(epsilon=8, q=QUARTERS, cells=4, stride=2)
-    second = Hybrid._second
+    rightly = levels.slices_logs
 
-    def wrongly(self, x, o, r, goals):
-        del r
-        return second(self, x, o, tuple(x.below(v) for v in o), goals)
+    def wrongly(x, cut, goals, inside):
+        return rightly(x, (cut[0], tuple(x.below(v) for v in cut[0])), goals, inside)
 
     x = made.read([1] * 12)
     rows = np.arange(len(made.support()))
     right = made.law(x).pmf(rows) @ made.loss(x, rows)
-    monkeypatch.setattr(Hybrid, "_second", wrongly)
+    monkeypatch.setattr(levels, "slices_logs", wrongly)
     assert worst_case(made, inputs(4, 3)).within(made.guarantee)
     assert made.law(x).pmf(rows) @ made.loss(x, rows) > right
 

@@ -16,7 +16,6 @@ from sourdine.central.quantiles.algorithm import (
     FreeTotal,
     OfRecords,
     joint_error,
-    nearest_error,
 )
 from sourdine.central.quantiles.chain import LONGEST, LongChain
 from sourdine.central.quantiles.joint import (
@@ -178,7 +177,10 @@ def test_one_total_is_the_nearest(h):
 def test_the_nearest_total_errs_less():
     """In theory, where records lie densely; the mean error of quartiles is 11% less."""
     for m, most in ((2, 0.93), (3, 0.95), (9, 1.0)):
-        free, nearest = joint_error(tuple(even(m)), 0.05), nearest_error(tuple(even(m)), 0.05)
+        free, nearest = (
+            joint_error(tuple(even(m)), 0.05),
+            joint_error(tuple(even(m)), 0.05, nearest=True),
+        )
         assert nearest < most * free
 
 
@@ -272,7 +274,7 @@ def test_draws_by_the_nearest_total_follow_the_law(patience, monkeypatch):
     x = made.read([0] * 5 + [2, 2, 3])
     law = made.law(x)
     assert p_value(made.simulate(x, 2500, source=SeededSource(1)), law) >= ALPHA
-    monkeypatch.setattr(joint.NearestSampler, "wanted", lambda *_: True)
+    monkeypatch.setattr(FreeTotal, "is_nearest", lambda *_: True)
     assert p_value(made.simulate(x, 2500, source=SeededSource(1)), law) < ALPHA
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from sourdine import Grid
 from sourdine.central.quantiles import points
-from sourdine.central.quantiles.algorithm import release_from
+from sourdine.central.quantiles.algorithm import draw_from
 from sourdine.central.quantiles.joint import JointFree
 from sourdine.central.quantiles.points import NotReadError, Reader
 from sourdine.frames.frame import Frame
@@ -46,7 +46,9 @@ def test_the_answer_does_not_depend_on_what_was_read():
     values = np.minimum(rng.geometric(0.01, 5000), 1000)
     mechanism = JointFree(epsilon=4, q=[0.25, 0.5, 0.75], cells=GRID.size)
     answers = [
-        release_from(Reader(Frame(data), column, GRID), mechanism, SeededSource(8)).value.tolist()
+        mechanism.published(
+            draw_from(Reader(Frame(data), column, GRID), mechanism, SeededSource(8))
+        ).tolist()
         for data, column in ((values, "value"), (pl.LazyFrame({"x": values}), "x"))
     ]
     assert answers[0] == answers[1]
@@ -58,7 +60,9 @@ def test_no_records_out_of_core(values):
     mechanism = JointFree(epsilon=4, q=[0.25, 0.75], cells=GRID.size)
     frame = pl.LazyFrame({"x": values}, schema={"x": pl.Float64})
     answers = [
-        release_from(Reader(Frame(data), "x", GRID), mechanism, SeededSource(8)).value.tolist()
+        mechanism.published(
+            draw_from(Reader(Frame(data), "x", GRID), mechanism, SeededSource(8))
+        ).tolist()
         for data in (frame, frame.collect())
     ]
     assert answers[0] == answers[1]
@@ -69,7 +73,7 @@ def test_a_narrow_reading_is_widened_before_anything_is_drawn(monkeypatch):
     values = rng.random(200_000) * 1000
     mechanism = JointFree(epsilon=1, q=[0.25, 0.5, 0.75], cells=Grid(0, 1000).size)
     reader = Reader(Frame(values), "value", Grid(0, 1000))
-    expected = release_from(reader, mechanism, SeededSource(1)).value
+    expected = mechanism.published(draw_from(reader, mechanism, SeededSource(1)))
     tried = []
 
     def narrow(self, n):
@@ -77,7 +81,9 @@ def test_a_narrow_reading_is_widened_before_anything_is_drawn(monkeypatch):
         return [(round(q * n / 9) - 3, round(q * n / 9) + 3) for q in self.orders]
 
     monkeypatch.setattr(JointFree, "windows", narrow)
-    assert np.array_equal(release_from(reader, mechanism, SeededSource(1)).value, expected)
+    assert np.array_equal(
+        mechanism.published(draw_from(reader, mechanism, SeededSource(1))), expected
+    )
     assert len(tried) == 2
     elsewhere = reader.points(lambda n: narrow(mechanism, n))
     with pytest.raises(NotReadError):

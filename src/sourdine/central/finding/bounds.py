@@ -8,38 +8,33 @@ from functools import cached_property
 from math import ceil, floor, frexp, inf, ldexp, nextafter
 from typing import TYPE_CHECKING, Any
 
-import attrs
 import numpy as np
 
 from sourdine.central.finding.search import Centre, Ordered, OutwardSearch
-from sourdine.central.finding.two_stage import TwoStage
+from sourdine.central.finding.two_stage import TwoStage, spent
 from sourdine.central.groups import ByGroup
 from sourdine.central.parameters import EXAMPLES, rounded
 from sourdine.central.quantiles.points import Reader
 from sourdine.errors import ParameterError
-from sourdine.exact import rational
 from sourdine.frames.cells import HIGHEST, Edges, Octaves, Ticks
 from sourdine.frames.memory import DATES
 from sourdine.grid import Grid
 from sourdine.mechanisms import Laplace
 from sourdine.parameters import converters
-from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import Guarantee, Part
 from sourdine.privacy.accounting.parts import of_any_shift, of_promise
-from sourdine.privacy.guarantee import shown as epsilon_shown
 from sourdine.results.tables import shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from numpy.typing import NDArray
 
     from sourdine.central.regression import OfColumns
     from sourdine.central.statistic import Statistic
     from sourdine.central.table import Table
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
+    from sourdine.noise.source import Floats, Ints
     from sourdine.results.release import Release
 
     Span = tuple[Fraction, Fraction]
@@ -60,14 +55,8 @@ UP, DOWN = 1, -1
 class Candidates:
     """The candidates of each side that is searched, outward from a centre.
 
-    Parameters
-    ----------
-    lattice
-        Where values may lie.
-    centre
-        The signed number of the centre on the lattice; None to start from the end that is declared.
-    lower, upper
-        The ends that are declared; None where there is none.
+    The centre is a signed number on the lattice, or None to start from the end that is declared:
+    ``lower`` or ``upper``, None where there is none.
 
     Examples
     --------
@@ -83,7 +72,6 @@ class Candidates:
 
     @cached_property
     def start(self) -> Fraction:
-        """The value that the search starts from."""
         if self.centre is not None:
             return Fraction(self.lattice.point(self.centre))
         declared = self.lower if self.upper is None else self.upper
@@ -93,18 +81,16 @@ class Candidates:
     @cached_property
     def spacing(self) -> Fraction:
         """How far the first candidate is from the start."""
-        number = self.lattice.number(float(self.start))
-        return self.lattice.spacing(number)
+        return self.lattice.spacing(self.lattice.number(float(self.start)))
 
     @cached_property
-    def sides(self) -> dict[int, NDArray[np.float64]]:
+    def sides(self) -> dict[int, Floats]:
         """The candidates of each side that is searched, upward first; the first is the start."""
-        open_sides = {UP: self.upper, DOWN: self.lower}
-        if self.centre is None:
-            open_sides = {side: end for side, end in open_sides.items() if end is None}
-        return {side: self._outward(side, end) for side, end in open_sides.items()}
+        ends = {UP: self.upper, DOWN: self.lower}
+        searched = [side for side in ends if self.centre is not None or ends[side] is None]
+        return {side: self._outward(side, ends[side]) for side in searched}
 
-    def _outward(self, side: int, end: Fraction | None) -> NDArray[np.float64]:
+    def _outward(self, side: int, end: Fraction | None) -> Floats:
         start, spacing = float(self.start), float(self.spacing)
         last = side * ldexp(1.0, HIGHEST) if end is None else float(end)
         width = side * (last - start)
@@ -116,25 +102,22 @@ class Candidates:
         return np.array([start, *candidates[side * candidates < side * last], last])
 
     @cached_property
-    def edges(self) -> NDArray[np.float64]:
+    def edges(self) -> Floats:
         """The inner edges of the cells, rising: values at or beyond one have passed a candidate."""
-        ends = {side: listed.copy() for side, listed in self.sides.items()}
-        if UP in ends:
-            ends[UP] = np.nextafter(ends[UP], inf)
-        small = ldexp(1.0, self.lattice.lowest)
+        none, small = np.empty(0), ldexp(1.0, self.lattice.lowest)
+        up, down = np.nextafter(self.sides.get(UP, none), inf), self.sides.get(DOWN, none)[::-1]
         if self.start == 0:  # what is smaller than all octaves is 0
-            if UP in ends and (self.sides[UP][1:] >= small).all():
-                ends[UP][0] = small
-            if DOWN in ends and (self.sides[DOWN][1:] <= -small).all():
-                ends[DOWN][0] = nextafter(-small, inf)
-        none = np.empty(0)
-        return np.concatenate((ends.get(DOWN, none)[::-1], ends.get(UP, none)))
+            if UP in self.sides and (self.sides[UP][1:] >= small).all():
+                up[0] = small
+            if DOWN in self.sides and (self.sides[DOWN][1:] <= -small).all():
+                down = np.append(down[:-1], nextafter(-small, inf))
+        return np.concatenate((down, up))
 
     def cell(self, column: str | None) -> Edges:
         inner = [Fraction(edge) for edge in self.edges.tolist()]
         return Edges(column, [floor(inner[0]) - 1, *inner, ceil(inner[-1]) + 1])
 
-    def outward(self, counts: NDArray[np.int64]) -> NDArray[np.int64]:
+    def outward(self, counts: Ints) -> Ints:
         """Return counts of the cells as a search takes them: side after side, outward."""
         below = len(self.sides.get(DOWN, ()))
         parts = {UP: counts[below + 1 :], DOWN: counts[:below][::-1]}
@@ -227,16 +210,13 @@ class BoundsFirst(TwoStage):
     True
     """
 
-    @property
-    def what(self) -> str:
-        return "bounds"
-
     @cached_property
     def like(self) -> Statistic:
         """The statistic on the bounds 0 and 1, with what is left at least."""
-        return self._settled(
-            *settled_bounds(UNIT, self._step, Fraction(1)), self.question.epsilon * LEAST
-        )
+        return self._on_unit(self.question.epsilon * LEAST)
+
+    def _on_unit(self, epsilon: Fraction) -> Statistic:
+        return self._settled(*settled_bounds(UNIT, self._step, Fraction(1)), epsilon)
 
     def check(self) -> None:
         converters.check_step(self._step, getattr(self.question, "bounds"))  # noqa: B009
@@ -269,12 +249,10 @@ class BoundsFirst(TwoStage):
 
     @property
     def one_sided(self) -> bool:
-        """Whether one end is declared and the other is not."""
         return (self.ends[0] is None) != (self.ends[1] is None)
 
     @property
     def centred(self) -> bool:
-        """Whether a centre may be drawn."""
         return not self.one_sided and getattr(self.question, "centred", True)
 
     def searching(self, records: int | None) -> Fraction:
@@ -284,13 +262,9 @@ class BoundsFirst(TwoStage):
         return epsilon * (MORE if few else SEARCHING)
 
     def search(self, sides: tuple[int, ...], epsilon: Fraction | None = None) -> OutwardSearch:
-        """Return the search, for so many candidates on each side."""
-        return OutwardSearch(
-            epsilon=self.searching(None) if epsilon is None else epsilon,
-            sides=sides,
-            relation=self.question.relation,
-            rows=self.question.rows,
-        )
+        epsilon = self.searching(None) if epsilon is None else epsilon
+        relation, rows = self.question.relation, self.question.rows
+        return OutwardSearch(epsilon=epsilon, sides=sides, relation=relation, rows=rows)
 
     def _moved(self) -> int:
         """Return by how many ranks' halves a person moves a median, the records of one being 1."""
@@ -311,29 +285,33 @@ class BoundsFirst(TwoStage):
         promise.
         """
         question = self.question
-        if self.centred and (question.n is None or question.by is not None):
-            public = question.substitutes and question.alone
-            counted = () if public else self._counting.parts
-            left = question.epsilon - (0 if public else self._counting.epsilon)
-            promise = Guarantee(left, question.spare, question.relation)
-            return (*counted, *of_promise(promise))
+        if self.centred and not self._known:
+            counted = () if self._public else self._counting.parts
+            left = question.epsilon - (0 if self._public else self._counting.epsilon)
+            return (*counted, *of_promise(Guarantee(left, question.spare, question.relation)))
         search = self.search((1, 1), self.searching(question.n if self.centred else None))
-        left = question.epsilon - search.epsilon
         centring = self.centring(question.n or 1) if self.centred else Fraction(0)
-        settled = self._settled(*settled_bounds(UNIT, self._step, Fraction(1)), left - centring)
+        settled = self._on_unit(question.epsilon - search.epsilon - centring)
         centre = (Part.range(centring),) if centring else ()
         shaped = getattr(question, "shaped", False)
         answer = of_promise(settled.cost) if shaped else of_any_shift(settled.cost, settled.parts)
         return (*centre, *search.parts, *answer)
 
+    @property
+    def _known(self) -> bool:
+        """Whether the number of records was typed."""
+        return self.question.n is not None and self.question.by is None
+
+    @property
+    def _public(self) -> bool:
+        """Whether the number of records is public, unless numbers are read from text."""
+        return self.question.substitutes and self.question.alone
+
     @cached_property
     def _counting(self) -> Laplace:
-        question = self.question
-        return Laplace(
-            epsilon=question.epsilon * COUNTING,
-            sensitivity=question.rows,
-            relation=question.relation,
-        )
+        asked = self.question
+        epsilon = asked.epsilon * COUNTING
+        return Laplace(epsilon=epsilon, sensitivity=asked.rows, relation=asked.relation)
 
     def find(self, data: Frame) -> dict[str, Any]:
         drawn: dict[str, Any] = {"spent": {}}
@@ -370,24 +348,17 @@ class BoundsFirst(TwoStage):
     ) -> int:
         """Return about how many records there are, from public knowledge or a noisy count."""
         question = self.question
-        if question.n is not None and question.by is None:
+        if question.n is not None and self._known:
             return question.n
-        if question.substitutes and question.alone and not data.parsed:
+        if self._public and not data.parsed:
             return len(data)
-        counting = self._counting
         n = data.moments(Ticks(column, Grid(0, 1)), 0)[0] if ordered is None else ordered.n
-        counted = int(counting.release(n, source=question.source).value)
-        drawn["count"] = counted
-        drawn["spent"]["count"] = plain_parameter(counting.epsilon)
+        drawn["count"] = counted = int(self._counting.release(n, source=question.source).value)
+        drawn["spent"]["count"] = plain_parameter(self._counting.epsilon)
         return max(counted, 1)
 
     def centre(
-        self,
-        data: Frame,
-        column: str,
-        ordered: Ordered | None,
-        records: int,
-        drawn: dict[str, Any],
+        self, data: Frame, column: str, ordered: Ordered | None, records: int, drawn: dict[str, Any]
     ) -> int:
         """Return the number of a point near the median, or of the one nearest to 0."""
         epsilon = self.centring(records)
@@ -402,22 +373,17 @@ class BoundsFirst(TwoStage):
         return int(centre.release(points, source=question.source).value[0]) + self.lattice.first
 
     def settled(self, drawn: Mapping[str, Any]) -> Statistic:
-        """Return the statistic with the bounds found and the epsilon left."""
         low, high = (Fraction(x) for x in drawn["bounds"])
         step = Fraction(drawn["step"]) if "step" in drawn else None
         return self._settled((low, high), step, self.left(drawn))
 
     def _settled(self, bounds: Span, step: Fraction | None, epsilon: Fraction) -> Statistic:
         key = (bounds, step, epsilon)
-        known = self._last.get(key)
-        if known is None:
-            settled: dict[str, Any] = {"bounds": bounds, "epsilon": epsilon, "error": None}
-            if step is not None:
-                settled["step"] = step
-            known = attrs.evolve(self.question, **settled)
+        if key not in self._last:
+            stepped = {} if step is None else {"step": step}
             self._last.clear()
-            self._last[key] = known
-        return known
+            self._last[key] = self.question.changed(bounds=bounds, epsilon=epsilon, **stepped)
+        return self._last[key]
 
     @cached_property
     def _last(self) -> dict[tuple[Span, Fraction | None, Fraction], Statistic]:
@@ -429,24 +395,15 @@ class BoundsFirst(TwoStage):
         width = (high - low) / 100
         ends = f"{shown(low, width)} to {shown(high, width)}"
         centre = shown(float(Fraction(drawn["centre"])), width)
-        return (
-            "bounds",
-            f"{ends}, found outward from {centre}; about {self.outside(drawn)} {self.beyond}",
-        )
-
-    def outside(self, drawn: Mapping[str, Any]) -> int:
-        """Return about how many records are left beyond a bound."""
-        epsilon = rational(spelled(drawn["spent"]["bounds"]), "epsilon")
-        return self.search((1,) if self.one_sided else (1, 1), epsilon).target
-
-    @property
-    def beyond(self) -> str:
-        return "records may lie beyond " + ("it" if self.one_sided else "each of them")
+        search = self.search((1,) if self.one_sided else (1, 1), spent(drawn)["bounds"])
+        where = "it" if self.one_sided else "each of them"
+        text = f"{ends}, found outward from {centre}; about {search.target} records may lie beyond"
+        return "bounds", f"{text} {where}"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        own = getattr(self.like, "clipping", None)
-        return (*moved(self.like), *(text for text in self._caveats if text != own))
+        own, rest = getattr(self.like, "clipping", None), getattr(self._estimator, "caveats", ())
+        return (*moved(self.like), *(text for text in rest if text != own))
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Say what to type of dates, where the count tells too few numbers from none."""
@@ -456,31 +413,18 @@ class BoundsFirst(TwoStage):
         text = f"Few or no values could be read as numbers. For dates type {dates}."
         return (*([text] if few else ()), *super().remarks(release, words))
 
-    @property
-    def _caveats(self) -> tuple[str, ...]:
-        return tuple(getattr(self._estimator, "caveats", ()))
-
     def costs(self, n: int | None) -> dict[str, Fraction]:
-        """Return what each part will cost; for a number of records that is not known, at most."""
-        question = self.question
-        known = question.n is not None and question.by is None
-        public = known or (question.substitutes and question.alone)
-        count = question.epsilon * COUNTING if self.centred and not public else Fraction(0)
-        most = question.epsilon * SPENT / ENOUGH
-        centre = most if n is None else self.centring(n)
-        bounds = self.searching(n if self.centred else None)
-        parts = {"count": count, "centre": centre if self.centred else 0, "bounds": bounds}
-        return {name: Fraction(part) for name, part in parts.items() if part}
-
-    def shares(self, n: int | None) -> str:
-        parts = self.costs(n)
-        left = {self.question.kind: self.question.epsilon - sum(parts.values())}
-        return ", ".join(f"{name} {epsilon_shown(x)}" for name, x in {**parts, **left}.items())
+        epsilon, parts = self.question.epsilon, {}
+        if self.centred:
+            parts["count"] = Fraction(0) if self._known or self._public else epsilon * COUNTING
+            parts["centre"] = epsilon * SPENT / ENOUGH if n is None else self.centring(n)
+        parts["bounds"] = self.searching(n if self.centred else None)
+        return {name: part for name, part in parts.items() if part}
 
     def planned(self, beta: Fraction, n: int | None) -> float:
         """Return the error in units of the width, or what else the noise follows, that is found."""
         left = self.question.epsilon - sum(self.costs(n).values())
-        return attrs.evolve(self.like, epsilon=left, error=None).error(beta, n=n)
+        return self.like.at(left).error(beta, n=n)
 
 
 def moved(question: Statistic) -> tuple[str, ...]:
@@ -489,13 +433,14 @@ def moved(question: Statistic) -> tuple[str, ...]:
         "Bounds were found privately. Values are clamped to them and rounded to the grid between "
         "them; intervals do not cover the resulting error."
     )
-    all_groups = "The bounds are the same for all groups."
-    fixed = "Population intervals treat the bounds as if they had been fixed in advance."
-    also = [
-        *([all_groups] if question.by else ()),
-        *([fixed] if question.display.populations else ()),
-    ]
-    return (text, *also)
+    said = {
+        text: True,
+        "The bounds are the same for all groups.": question.by,
+        "Population intervals treat the bounds as if they had been fixed in advance.": (
+            question.display.populations
+        ),
+    }
+    return tuple(caveat for caveat, holds in said.items() if holds)
 
 
 def _exact(x: Fraction) -> int | float | str:
@@ -542,16 +487,10 @@ class ColumnsFirst(TwoStage):
 
     question: Table | OfColumns
 
-    @property
-    def what(self) -> str:
-        return "bounds"
-
     @cached_property
     def searches(self) -> dict[str, BoundsFirst]:
-        question = self.question
-        return {
-            column: BoundsFirst(question=question.searching(column)) for column in question.searched
-        }
+        asked = self.question
+        return {column: BoundsFirst(question=asked.searching(column)) for column in asked.searched}
 
     @cached_property
     def like(self) -> Table | OfColumns:
@@ -576,14 +515,13 @@ class ColumnsFirst(TwoStage):
 
     def find(self, data: Frame) -> dict[str, Any]:
         found = {column: first.find(data) for column, first in self.searches.items()}
-        spent = {f"bounds of {column}": _spent(own) for column, own in found.items()}
-        return {"spent": {name: plain_parameter(x) for name, x in spent.items()}, "found": found}
+        parts = {f"bounds of {column}": _spent(own) for column, own in found.items()}
+        return {"spent": {name: plain_parameter(x) for name, x in parts.items()}, "found": found}
 
     def left(self, drawn: Mapping[str, Any]) -> Fraction:
         return self.question.epsilon - sum(map(_spent, drawn["found"].values()))
 
     def settled(self, drawn: Mapping[str, Any]) -> Table | OfColumns:
-        """Return the question with the bounds found and the epsilon left."""
         own = {c: first.settled(drawn["found"][c]) for c, first in self.searches.items()}
         return self._settled(own, self.left(drawn) / self.question.epsilon)
 
@@ -616,20 +554,15 @@ class ColumnsFirst(TwoStage):
         shared = (SHARED,) if self._shared else ()
         return (*moved(self.like), *shared, *self.like.explained(set(self.searches)))
 
-    def _parts(self, n: int | None) -> dict[str, Fraction]:
+    def costs(self, n: int | None) -> dict[str, Fraction]:
         firsts = self.searches.items()
         return {f"bounds of {c}": sum(first.costs(n).values(), Fraction(0)) for c, first in firsts}
 
-    def shares(self, n: int | None) -> str:
-        parts = self._parts(n)
-        left = {self.question.kind: self.question.epsilon - sum(parts.values())}
-        return ", ".join(f"{name} {epsilon_shown(x)}" for name, x in {**parts, **left}.items())
-
     def planned(self, beta: Fraction, n: int | None) -> float:
-        left = self.question.epsilon - sum(self._parts(n).values())
+        left = self.question.epsilon - sum(self.costs(n).values())
         return self.like.at(left).error(beta, n=n)
 
 
 def _spent(found: Mapping[str, Any]) -> Fraction:
     """Return what finding the bounds of one column has cost."""
-    return sum((rational(spelled(x), "epsilon") for x in found["spent"].values()), Fraction(0))
+    return sum(spent(found).values(), Fraction(0))

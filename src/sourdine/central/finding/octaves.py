@@ -13,27 +13,20 @@ from attrs import field, frozen
 
 from sourdine.central.finding.bounds import COUNTING, BoundsFirst
 from sourdine.central.finding.search import Ordered
-from sourdine.exact import rational
+from sourdine.central.finding.two_stage import spent, told
 from sourdine.frames.cells import HIGHEST, LOWEST, Octaves, Ticks
 from sourdine.laws.law import gaussian_quantile
 from sourdine.mechanisms import Laplace
 from sourdine.mechanisms.mechanism import Specimen, register
-from sourdine.parameters.kinds import spelled
 from sourdine.parameters.question import plain_parameter
 from sourdine.privacy import SUBSTITUTE, Relation
-from sourdine.privacy.guarantee import shown as epsilon_shown
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from numpy.typing import NDArray
-
     from sourdine.central.mean import Mean
     from sourdine.frames.frame import Frame
-    from sourdine.noise import Source
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from sourdine.noise.source import Floats, Ints
 
 
 # ---- The table: every record adds one unit to one cell -------------------------------------------
@@ -61,17 +54,8 @@ FINE_BITS = 20
 
 @frozen(kw_only=True)
 class OctaveTable:
-    r"""The sums of all octaves around a centre, with noise.
+    r"""The sums of all octaves around a centre, public or paid for, with noise.
 
-    Parameters
-    ----------
-    centre
-        The centre, a public or private number that was paid for.
-    epsilon, relation, rows
-        The promise.
-
-    Notes
-    -----
     *Claim*: one record moves the table by one unit in the L1 norm if it is added or removed, by two
     at most if it is replaced. *Checked by* ``test_a_record_moves_the_table_by_one_unit``.
 
@@ -97,22 +81,18 @@ class OctaveTable:
 
     @property
     def octaves(self) -> int:
-        """How many octaves each side has."""
         return HIGHEST - self.lowest
 
     @cached_property
     def grid(self) -> Octaves:
-        """The lattice of distances from the centre."""
         return Octaves(step=Fraction(2) ** self.lowest, bits=BITS, centre=self.centre)
 
     @cached_property
     def tops(self) -> Floats:
-        """The largest distance of each octave."""
         return np.ldexp(1.0, np.arange(self.lowest + 1, HIGHEST + 1))
 
     @cached_property
     def mechanism(self) -> Laplace:
-        """The noise of the whole table."""
         moved = self.rows * (2 if self.relation is SUBSTITUTE else 1)
         return Laplace(epsilon=self.epsilon, sensitivity=moved * UNIT, relation=self.relation)
 
@@ -156,11 +136,6 @@ class OctaveTable:
         u = np.concatenate((np.diff(added[up]), -np.diff(added[down]))) + (n << BITS)
         return np.concatenate(([int(up[0] - down[0]) * UNIT], u, n * UNIT - u))
 
-    def draw(self, table: Ints, source: Source) -> list[int]:
-        """Return the table with noise on every number."""
-        drawn: list[int] = self.mechanism.release(table, source=source).value.tolist()
-        return drawn
-
 
 # ---- Which cells to believe ----------------------------------------------------------------------
 #
@@ -180,15 +155,7 @@ NEXT, FULL, WIDE, FULL_WIDE = 3.0, 16.0, 4, 23.0
 
 @dataclass(frozen=True)
 class Believed:
-    """A noisy table, and the weights with which its numbers are believed.
-
-    Parameters
-    ----------
-    table
-        The table's public parameters.
-    drawn
-        The noisy numbers.
-    """
+    """A noisy table, and the weights with which its numbers are believed."""
 
     table: OctaveTable
     drawn: tuple[int, ...]
@@ -263,15 +230,11 @@ class Believed:
         """
         of_u, of_v, counted = self.weights
         d = self.distance
-        a = np.abs(
-            np.concatenate([(of_u - d * counted).ravel(), (of_v - d * counted).ravel(), [d]])
-        )
-        a = a[a > 0]
+        a = np.concatenate([(of_u - d * counted).ravel(), (of_v - d * counted).ravel(), [d]])
+        a = np.abs(a[a != 0])
         if not len(a):
             return float(self.table.tops[0]) / 2
-        rates = np.linspace(0.02, 0.98, 49)[:, None] / a.max()
-        ends = (log(2 / beta) - np.log1p(-((rates * a) ** 2)).sum(1)) / rates[:, 0]
-        return float(ends.min()) * self.table.scale / self.count
+        return _passed(a, beta) * self.table.scale / self.count
 
     @cached_property
     def variance(self) -> float:
@@ -291,6 +254,13 @@ class Believed:
         return sqrt(2 * self.variance * far) + 2 * self.reach * far / 3
 
 
+def _passed(a: Floats, beta: float) -> float:
+    """Return what noise of scale 1 with these weights passes, by Chernoff."""
+    rates = np.linspace(0.02, 0.98, 49)[:, None] / a.max()
+    ends = (log(2 / beta) - np.log1p(-((rates * a) ** 2)).sum(1)) / rates[:, 0]
+    return float(ends.min())
+
+
 # ---- The mean ------------------------------------------------------------------------------------
 
 
@@ -298,13 +268,6 @@ class Believed:
 class OctaveMean:
     """A mean without bounds: a count and a centre as for found bounds, then the table.
 
-    Parameters
-    ----------
-    question
-        The mean, with the epsilon of the whole.
-
-    Notes
-    -----
     *Claim*: the whole costs what the question says. *Checked by*
     ``test_the_whole_call_holds_on_neighbours``.
 
@@ -320,7 +283,6 @@ class OctaveMean:
 
     @cached_property
     def first(self) -> BoundsFirst:
-        """What draws the count and the centre."""
         return BoundsFirst(question=self.question)
 
     def table(self, centre: float, epsilon: Fraction) -> OctaveTable:
@@ -328,7 +290,6 @@ class OctaveMean:
         return OctaveTable(centre=centre, epsilon=epsilon, relation=asked.relation, rows=asked.rows)
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Return every number that is drawn."""
         drawn: dict[str, Any] = {"spent": {}}
         column = data.resolve(self.question.column)
         ordered = Ordered.of_array(data.array(column), self.first.lattice)
@@ -338,17 +299,16 @@ class OctaveMean:
         drawn["centre"] = centre
         table = self.table(centre, self._left(drawn))
         drawn["spent"]["table"] = plain_parameter(table.epsilon)
-        drawn["table"] = table.draw(table.read(data, column, ordered), self.question.source)
+        exact = table.read(data, column, ordered)
+        released = table.mechanism.release(exact, source=self.question.source)
+        drawn["table"] = released.value.tolist()
         return drawn
 
     def _left(self, drawn: Mapping[str, Any]) -> Fraction:
-        """Return the epsilon of the table."""
-        spent = drawn["spent"].items()
-        parts = (rational(spelled(x), "epsilon") for name, x in spent if name != "table")
-        return self.question.epsilon - sum(parts, Fraction(0))
+        parts = spent(drawn).items()
+        return self.question.epsilon - sum(x for name, x in parts if name != "table")
 
     def believed(self, drawn: Mapping[str, Any]) -> Believed:
-        """Return what is believed of the numbers that were drawn."""
         table = self.table(float(drawn["centre"]), self._left(drawn))
         return Believed(table, tuple(drawn["table"]))
 
@@ -365,9 +325,7 @@ class OctaveMean:
         left = 1 - COUNTING - Fraction(self.first.centring(n)) / self.question.epsilon
         table = self.table(0.0, self.question.epsilon * left)
         a = np.repeat(np.ldexp(1.0, -np.arange(SMALL + 1)), 2)
-        rates = np.linspace(0.02, 0.98, 49)[:, None]
-        ends = (log(2 / beta) - np.log1p(-((rates * a) ** 2)).sum(1)) / rates[:, 0]
-        return float(ends.min()) * table.scale / n
+        return _passed(a, beta) * table.scale / n
 
     def found(self, drawn: Mapping[str, Any]) -> list[tuple[str, str]]:
         """Return what was believed and what each part cost, as lines of a table."""
@@ -375,13 +333,11 @@ class OctaveMean:
         tops = seen.table.tops
         down, up = (float(tops[i]) if i >= 0 else 0.0 for i in seen.last[::-1])
         least = floor(BELIEVED * seen.table.scale)
-        spent = ((k, rational(spelled(x), "epsilon")) for k, x in drawn["spent"].items())
-        told = ", ".join(f"{k} {epsilon_shown(x)}" for k, x in spent)
         reach = (
             f"values from {drawn['centre'] - down:g} to {drawn['centre'] + up:g} count; "
             f"about {least} records in an octave further out may have been left out"
         )
-        return [("octaves", reach), ("spent", f"epsilon: {told}")]
+        return [("octaves", reach), ("spent", f"epsilon: {told(spent(drawn))}")]
 
 
 CAVEAT = (
@@ -390,13 +346,8 @@ CAVEAT = (
 )
 
 
-register(
-    Specimen(
-        name="mean.octaves.table",
-        make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=2),
-        inputs=([0, 2, 0], [2, 1, 3]),
-        tight=True,
-        draws=20_000,
-        also=("mean.octaves",),
-    )
-)
+TABLE = Specimen(
+    name="mean.octaves.table", make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=2),
+    inputs=([0, 2, 0], [2, 1, 3]), tight=True, draws=20_000, also=("mean.octaves",),
+)  # fmt: skip
+register(TABLE)

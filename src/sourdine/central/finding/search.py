@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import accumulate
 from math import ceil, exp, log
 from typing import TYPE_CHECKING, Any
@@ -35,16 +35,14 @@ from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, Relation
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from numpy.typing import NDArray
+    from numpy.typing import ArrayLike, NDArray
 
     from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.exact import Number
     from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
     from sourdine.results.release import Release
-
-    Ints = NDArray[np.int64]
-    Cells = NDArray[np.int64]
 
 
 # ---- All records of a column in memory, in order -------------------------------------------------
@@ -55,27 +53,11 @@ EXACT = 1 << 53
 
 
 class Ordered(Points):  # noqa: PLW1641 - as `Points`
-    """The order statistics of sorted values: single ticks are computed where they are needed.
-
-    Parameters
-    ----------
-    values
-        Sorted floats, none of them NaN.
-    grid
-        The lattice that they are snapped to.
-
-    Examples
-    --------
-    >>> few = Ordered(np.array([-3.5, 2.0, 2.25, 70.0]), Octaves(-8, 40, step=1, bits=2))
-    >>> list(few) == few.grid.ticks(few.values).tolist()
-    True
-    >>> few.between([0, 2, 2.125]).tolist()
-    [1, 0, 1, 2]
-    """
+    """The order statistics of sorted floats: single ticks are computed where they are needed."""
 
     __slots__ = ("grid", "values")
 
-    def __init__(self, values: NDArray[np.float64], grid: Octaves) -> None:
+    def __init__(self, values: Floats, grid: Octaves) -> None:
         super().__init__(len(values), grid.size, [], reload=self._snap)
         self.values, self.grid = values, grid
 
@@ -108,36 +90,17 @@ class Ordered(Points):  # noqa: PLW1641 - as `Points`
         return np.diff(below, prepend=0, append=self.n)
 
     def at(self, ranks: Ints) -> Ints:
-        """Return the ticks of some records, numbered from 0 in order."""
         return self.grid.ticks(self.values[ranks])
 
-    def up_to(self, ticks: Ints) -> Ints:
-        """Return how many records lie below each tick.
-
-        Snapping is towards 0: the values below the tick of a point above 0 are those below the
-        point; of any other, those up to the point before.
-        """
+    def below(self, ticks: ArrayLike) -> Ints:
+        # Snapping is towards 0: the values below the tick of a point above 0 are those below the
+        # point; of any other, those up to the point before.
+        ticks = np.asarray(ticks, np.int64)
         number = ticks + self.grid.first
         above = self.values.searchsorted(self.grid.points_of(number), side="left")
         others = self.values.searchsorted(self.grid.points_of(number - 1), side="right")
         below = np.where(number > 0, above, others)
         return np.where(ticks <= 0, 0, np.where(ticks > self.grid.last, self.n, below))
-
-
-def _at(x: Points, ranks: Ints) -> Ints:
-    """Return the ticks of some records, numbered from 0 in order."""
-    if isinstance(x, Ordered):
-        return x.at(ranks)
-    atoms = x.complete().windows[0]
-    return atoms.ticks[atoms.ends.searchsorted(ranks, side="right")]
-
-
-def _up_to(x: Points, ticks: Ints) -> Ints:
-    """Return how many records lie below each tick."""
-    if isinstance(x, Ordered):
-        return x.up_to(ticks)
-    atoms = x.complete().windows[0]
-    return np.append(0, atoms.ends)[atoms.ticks.searchsorted(ticks)]
 
 
 # ---- Where the data lie: a rough median on the lattice of octaves, round numbers first -----------
@@ -230,7 +193,6 @@ class Centre(QuantileMechanism):
 
     @cached_property
     def home(self) -> int:
-        """The tick of the point nearest to 0."""
         return min(max(-self.grid.first, 0), self.grid.last)
 
     @cached_property
@@ -269,9 +231,9 @@ class Centre(QuantileMechanism):
         step = min(max(int(BLOCK / (2 * self.decay)), 1), max(x.n, 1))
         far = int((REACH + ceil(log(2 * self.octaves))) / (2 * self.decay))
         middle = x.n // 2
-        ticks = _at(x, np.arange(max(middle - far, 0), min(middle + far + 1, x.n), step))
+        ticks = x.at(np.arange(max(middle - far, 0), min(middle + far + 1, x.n), step))
         start = np.unique(np.concatenate(([0], ticks, np.minimum(ticks + 1, self.cells - 1))))
-        ends = np.append(_up_to(x, start), x.n)
+        ends = np.append(x.below(start), x.n)
         return start, self._distance(x, ends[:-1], ends[1:])
 
     def _distance(self, x: Points, below: Ints, up_to: Ints) -> Ints:
@@ -291,7 +253,7 @@ class Centre(QuantileMechanism):
             i = noise.choose_run(weights, least, self.decay, source=source)
             stop = int(start[i + 1]) if i + 1 < len(start) else self.cells
             tick = self._point(int(start[i]), stop - 1, source)
-            more = self._distance(x, *_up_to(x, np.array([tick, tick + 1]))) - least[i]
+            more = self._distance(x, *x.below(np.array([tick, tick + 1]))) - least[i]
             if not more or noise.bernoulli_exp(more, self.decay, source=source):
                 return tick
 
@@ -320,7 +282,6 @@ class Centre(QuantileMechanism):
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return :math:`\ln(W/\beta)/c`, in ranks."""
-        del n
         return (log(2 * self.octaves) - log(read_beta(beta))) / float(2 * self.decay)
 
 
@@ -338,23 +299,19 @@ def _nth(low: int, high: int, s: int, nth: int) -> int:
     return -((-(-(max(-high, 1) - 1) // s) + nth - above) * s + 1)
 
 
-def _enter(relation: str, *inputs: list[int]) -> None:
-    register(
-        Specimen(
-            name=f"choice.centre.{relation}",
-            make=lambda spent: Centre(
-                epsilon=spent, relation=relation, grid=Octaves(-8, 2000, step=1, bits=2)
-            ),
-            inputs=inputs,
-            tight=False,
-            draws=4_000,
-            also=("mean.find.centre", "variance.find.centre", "histogram.find.centre"),
-        )
-    )
+def _centre(relation: str, spent: Any) -> Centre:
+    return Centre(epsilon=spent, relation=relation, grid=Octaves(-8, 2000, step=1, bits=2))
 
 
-_enter("add_remove", [1], [2, 5, 17, 30], [20] * 8)
-_enter("substitute", [1, 3], [2, 5, 17, 30], [20] * 16)
+FOUND = ("mean.find", "sum.find", "variance.find", "histogram.find")
+for neighbours, own in (
+    ("add_remove", ([1], [2, 5, 17, 30], [20] * 8)),
+    ("substitute", ([1, 3], [2, 5, 17, 30], [20] * 16)),
+):
+    also = tuple(f"{name}.centre" for name in FOUND if name != "sum.find")
+    make = partial(_centre, neighbours)
+    name = f"choice.centre.{neighbours}"
+    register(Specimen(name=name, make=make, inputs=own, tight=False, draws=4_000, also=also))
 
 
 # ---- How far out the data reach: the first candidate that few records pass, on one side or on two
@@ -373,12 +330,9 @@ FAR = 80
 def _sides(x: Iterable[int]) -> tuple[int, ...]:
     if isinstance(x, str) or not isinstance(x, Iterable):
         raise ParameterTypeError(
-            "sides",
-            "list the number of candidates on each side",
-            given(x),
-            "Use {sides}.",
+            "sides", "list the number of candidates on each side", given(x), "Use {sides}.",
             sides=[9],
-        )
+        )  # fmt: skip
     try:
         return tuple(integer(k, "sides", least=1) for k in x)
     except (ParameterError, ParameterTypeError) as error:
@@ -388,7 +342,7 @@ def _sides(x: Iterable[int]) -> tuple[int, ...]:
 
 
 @frozen(kw_only=True)
-class OutwardSearch(Mechanism["Cells"]):
+class OutwardSearch(Mechanism["Ints"]):
     r"""On each side, name the first candidate that about :math:`6/\varepsilon` records pass.
 
     Candidates :math:`r_0 < r_1 < \ldots` lie outward from a public centre. With :math:`N_i` records
@@ -466,12 +420,10 @@ class OutwardSearch(Mechanism["Cells"]):
 
     @property
     def threshold_rate(self) -> Fraction:
-        r""":math:`\varepsilon_1`."""
         return self.rate * THRESHOLD
 
     @property
     def count_rate(self) -> Fraction:
-        r""":math:`\varepsilon_2`."""
         return self.rate * (1 - THRESHOLD)
 
     @cached_property
@@ -483,21 +435,21 @@ class OutwardSearch(Mechanism["Cells"]):
     def guarantee(self) -> Guarantee:
         return Guarantee(self.epsilon, 0, self.relation)
 
-    def read(self, x: object) -> Cells:
+    def read(self, x: object) -> Ints:
         return np.maximum(read_vector(x, sum(self.sides), "cells"), 0)
 
-    def beyond(self, x: Cells) -> list[Cells]:
+    def beyond(self, x: Ints) -> list[Ints]:
         """Return, for each side, how many records are beyond each candidate."""
         ends = list(accumulate(self.sides))
         return [np.cumsum(part[::-1])[::-1] for part in np.split(x, ends[:-1])]
 
-    def draw(self, x: Cells, size: int | None, source: Source) -> Value:
+    def draw(self, x: Ints, size: int | None, source: Source) -> Value:
         runs = 1 if size is None else size
         named = [self._first(counts, runs, source) for counts in self.beyond(x)]
         rows = np.stack(named, axis=-1)
         return rows[0] if size is None else rows
 
-    def _first(self, counts: Cells, runs: int, source: Source) -> Cells:
+    def _first(self, counts: Ints, runs: int, source: Source) -> Ints:
         rho = noise.geometric(self.threshold_rate, (runs, 1), source=source)
         nu = noise.geometric(self.count_rate, (runs, len(counts)), source=source)
         few = add(np.broadcast_to(counts - self.target, nu.shape), rho) <= nu
@@ -506,11 +458,10 @@ class OutwardSearch(Mechanism["Cells"]):
     def outcome(self, release: Release) -> Any:
         return release.value
 
-    def law(self, x: Cells) -> Product:
-        """Return the law of each side, over 0 to the number of its candidates."""
+    def law(self, x: Ints) -> Product:
         return Product(tuple(self._law(counts) for counts in self.beyond(x)))
 
-    def _law(self, counts: Cells) -> Law:
+    def _law(self, counts: Ints) -> Law:
         r"""Return :math:`P(i) = \sum_\rho P(\rho) \prod_{j<i} P(\nu < m_j)\,P(\nu \ge m_i)`.
 
         Here :math:`m_j = (N_j - T + \rho)^+`. The sum ends where all factors but
@@ -531,7 +482,7 @@ class OutwardSearch(Mechanism["Cells"]):
         rounding = 2.0**-50 * (len(rho) + len(counts) + float(np.abs(total).max()))
         return Law.finite(total, slack=rest + rounding)
 
-    def loss(self, x: Cells, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Ints, y: Ints) -> Floats:
         """Return how far below T a count passed over lies, or above it that of the one named."""
         worst = np.zeros(len(y))
         for side, counts in enumerate(self.beyond(x)):
@@ -552,7 +503,7 @@ class OutwardSearch(Mechanism["Cells"]):
         late = log(len(self.sides) / half) / float(self.threshold_rate)
         return float(ceil(max(early, late)))
 
-    def neighbours(self, x: Cells) -> Iterator[Cells]:
+    def neighbours(self, x: Ints) -> Iterator[Ints]:
         """Yield what is left or becomes of the cells if one person's records change."""
         here = tuple(int(k) for k in x)
         fewer, more = _reached(here, self.rows, -1), _reached(here, self.rows, 1)
@@ -562,8 +513,7 @@ class OutwardSearch(Mechanism["Cells"]):
         for cells in sorted(found - {here}):
             yield np.array(cells, np.int64)
 
-    def adjacent(self, x: Cells, y: Cells) -> bool:
-        """Return whether the cells differ by the records of one person."""
+    def adjacent(self, x: Ints, y: Ints) -> bool:
         more, fewer = int(np.maximum(y - x, 0).sum()), int(np.maximum(x - y, 0).sum())
         both = self.relation is SUBSTITUTE or not (more and fewer)
         return both and max(more, fewer) <= self.rows
@@ -573,33 +523,19 @@ def _reached(cells: tuple[int, ...], records: int, move: int) -> set[tuple[int, 
     """Return what cells can become by at most so many records, all added or all removed."""
     found = {cells}
     for _ in range(records):
-        found |= {
-            (*y[:i], y[i] + move, *y[i + 1 :])
-            for y in found
-            for i in range(len(y))
-            if y[i] + move >= 0
-        }
+        near = [(*y[:i], k + move, *y[i + 1 :]) for y in found for i, k in enumerate(y)]
+        found.update(y for y in near if min(y) >= 0)
     return found
 
 
 def _enter_search(
-    name: str,
-    sides: tuple[int, ...],
-    inputs: list[list[int]],
-    *,
-    tight: bool = True,
-    **public: Any,
+    name: str, sides: tuple[int, ...], inputs: list[list[int]], *, tight: bool = True, **public: Any
 ) -> None:
-    register(
-        Specimen(
-            name=f"choice.outward.{name}",
-            make=lambda epsilon: OutwardSearch(epsilon=epsilon, sides=sides, **public),
-            inputs=inputs,
-            tight=tight,
-            draws=50_000,
-            also=("mean.find", "sum.find", "variance.find", "histogram.find"),
-        )
-    )
+    specimen = Specimen(
+        name=f"choice.outward.{name}", inputs=inputs, tight=tight, draws=50_000, also=FOUND,
+        make=lambda epsilon: OutwardSearch(epsilon=epsilon, sides=sides, **public),
+    )  # fmt: skip
+    register(specimen)
 
 
 _enter_search("add_remove", (3, 2), [[1, 0, 0, 0, 0], [40, 3, 1, 12, 2], [9, 2, 0, 7, 1]])

@@ -7,7 +7,7 @@ from bisect import bisect
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from sourdine.central.finding.search import OutwardSearch
 from sourdine.errors import ParameterError
@@ -40,14 +40,11 @@ class TwoStage(Estimator):
 
     Everything drawn is published: what was found, what each part cost (``spent``) and, as
     ``answer``, what the settled question drew with the rest of epsilon.
-
-    Parameters
-    ----------
-    question
-        The statistic, with the epsilon of the whole.
     """
 
     question: Statistic
+    what: ClassVar[str] = "bounds"
+    """What is found."""
 
     @property
     @abstractmethod
@@ -63,8 +60,13 @@ class TwoStage(Estimator):
         """Return the question with what was found."""
 
     @abstractmethod
+    def costs(self, n: int | None) -> dict[str, Fraction]:
+        """Return what each part will cost; for a number of records that is not known, at most."""
+
     def shares(self, n: int | None) -> str:
         """Return what each part will cost, before anything is paid."""
+        parts = self.costs(n)
+        return told({**parts, self.question.kind: self.question.epsilon - sum(parts.values())})
 
     @abstractmethod
     def planned(self, beta: Fraction, n: int | None) -> float:
@@ -96,11 +98,6 @@ class TwoStage(Estimator):
         return f"{self._estimator}, {self.what} found first"
 
     @property
-    @abstractmethod
-    def what(self) -> str:
-        """What is found."""
-
-    @property
     def display(self) -> Display:
         own = self.question.display
         return replace(self._estimator.display, title=own.title, protected=own.protected)
@@ -113,24 +110,19 @@ class TwoStage(Estimator):
 
     def rows(self, data: Frame, drawn: Drawn) -> Frame:
         """Return the rows that the settled question is asked of."""
-        del drawn
         return data
 
     def left(self, drawn: Drawn) -> Fraction:
-        """Return the epsilon that finding has left."""
-        parts = drawn["spent"].items()
-        spent = (rational(spelled(x), "epsilon") for name, x in parts if name in PARTS)
-        return self.question.epsilon - sum(spent, Fraction(0))
+        parts = spent(drawn)
+        return self.question.epsilon - sum(parts[name] for name in PARTS if name in parts)
 
     def part(self, release: Release) -> Release:
         """Return the answer alone, with what drew it."""
         question = self.settled(release.drawn)
         return replace(
-            release,
-            mechanism=question.estimator,
-            drawn=release.drawn["answer"],
+            release, mechanism=question.estimator, drawn=release.drawn["answer"],
             grid=getattr(question, "grid", None),
-        )
+        )  # fmt: skip
 
     def value(self, drawn: Drawn) -> Any:
         return self.settled(drawn).estimator.value(drawn["answer"])
@@ -145,15 +137,12 @@ class TwoStage(Estimator):
 
     @property
     def release_kind(self) -> type[Release]:
-        """What its releases are: those of the answer."""
         return self._estimator.release_kind
 
     def findings(self, release: Release) -> list[tuple[str, str]]:
         """Return what was found, what each part cost, and what the answer has to say."""
         part = self.part(release)
-        spent = release.drawn["spent"].items()
-        told = ", ".join(f"{name} {shown(rational(spelled(x), 'epsilon'))}" for name, x in spent)
-        lines = [self.found(release.drawn), ("spent", f"epsilon: {told}")]
+        lines = [self.found(release.drawn), ("spent", f"epsilon: {told(spent(release.drawn))}")]
         return lines + part.mechanism.findings(part)
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
@@ -166,6 +155,15 @@ class TwoStage(Estimator):
 
 PARTS = ("count", "centre", "bounds", "rows")
 """What finding is paid for, by name."""
+
+
+def spent(drawn: Drawn) -> dict[str, Fraction]:
+    """Return what each part has cost, exactly."""
+    return {name: rational(spelled(x), "epsilon") for name, x in drawn["spent"].items()}
+
+
+def told(parts: Mapping[str, Fraction]) -> str:
+    return ", ".join(f"{name} {shown(epsilon)}" for name, epsilon in parts.items())
 
 
 # ---- How many rows of a person to keep, found privately ------------------------------------------
@@ -192,9 +190,7 @@ class RowsFirst(TwoStage):
     ((1, 2, 3, 4, 6, 8, 12), 6144)
     """
 
-    @property
-    def what(self) -> str:
-        return "rows"
+    what: ClassVar[str] = "rows"
 
     @cached_property
     def like(self) -> Statistic:
@@ -232,21 +228,16 @@ class RowsFirst(TwoStage):
 
     def find(self, data: Frame) -> dict[str, Any]:
         """Count the people who own more than each candidate, and search."""
-        assert self.question.unit is not None  # noqa: S101 - checked at construction
-        cells = data.owners(self.question.unit, self.candidates)[1:]
+        cells = data.owners(str(self.question.unit), self.candidates)[1:]
         (named,) = self.search.release(cells, source=self.question.source).value
         rows = self.candidates[min(int(named), len(self.candidates) - 1)]
         return {"rows": rows, "spent": {"rows": plain_parameter(self.search.epsilon)}}
 
     def rows(self, data: Frame, drawn: Mapping[str, Any]) -> Frame:
-        question = self.question
-        assert question.unit is not None  # noqa: S101 - checked at construction
-        needed = data.only(*question.needs(data))
-        keys = source_of_keys(question.source)
-        return needed.bound(question.unit, drawn["rows"], source=keys)
+        needed, keys = data.only(*self.question.needs(data)), source_of_keys(self.question.source)
+        return needed.bound(str(self.question.unit), drawn["rows"], source=keys)
 
     def settled(self, drawn: Mapping[str, Any]) -> Statistic:
-        """Return the statistic with the rows found and the epsilon left."""
         return self._settled(drawn["rows"])
 
     def _settled(self, rows: int) -> Statistic:
@@ -267,10 +258,8 @@ class RowsFirst(TwoStage):
         rest = tuple(getattr(self._estimator, "caveats", ()))
         return (*(text for text in rest if text not in self.like.person), kept)
 
-    def shares(self, n: int | None) -> str:
-        del n
-        rows, left = self.search.epsilon, self.like.epsilon
-        return f"rows {shown(rows)}, {self.question.kind} {shown(left)}"
+    def costs(self, n: int | None) -> dict[str, Fraction]:
+        return {"rows": self.search.epsilon}
 
     def planned(self, beta: Fraction, n: int | None) -> float:
         """Return the error where one row of each person is enough."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property, lru_cache, partial
-from itertools import combinations_with_replacement, islice, pairwise, product
+from itertools import combinations_with_replacement, islice, pairwise
 from math import ceil, expm1, floor, log
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +18,7 @@ from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.central.quantiles.chain import Targets
-from sourdine.central.quantiles.points import NotReadError, Points, read_together
+from sourdine.central.quantiles.points import NotReadError, Points, Reader
 from sourdine.errors import ParameterError
 from sourdine.exact import given as got
 from sourdine.exact import integer, rational
@@ -30,20 +30,19 @@ from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Relation
 from sourdine.results.release import Release
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from numpy.typing import NDArray
 
-    from sourdine.central.quantiles.points import Reader
     from sourdine.exact import Number
     from sourdine.mechanisms.mechanism import Value
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Drawn = Sequence[int] | NDArray[np.int64]
+    Drawn = Sequence[int] | Ints
 
 
-T = TypeVar("T")
+M = TypeVar("M", bound="QuantileMechanism")
 
 
 # ---- The totals that quantile targets are set by -------------------------------------------------
@@ -57,10 +56,54 @@ FEW = 3
 """So few quantiles err hardly more where totals lie twice as far apart, and draw faster."""
 
 
+class Lattice:
+    """Totals by number: here there is one, and its number is 0."""
+
+    __slots__ = ()
+
+    orders: tuple[Fraction, ...]
+
+    @property
+    def m(self) -> int:
+        return len(self.orders)
+
+    def targets(self, n: int, ks: Sequence[int]) -> Targets:
+        """Return the targets of some totals, in order, a row each."""
+        raise NotImplementedError
+
+    def inside(self, n: int, distance: float) -> tuple[int, int]:
+        """Return the first and the last total within a distance of the number of records."""
+        return 0, 0
+
+    def log_rows(self, distance: Floats, c: float) -> Floats:
+        r"""Bound :math:`\ln \sum_k e^{-c(|n - N_k| - D)^+}`: how many totals a shell has."""
+        return np.zeros_like(distance)
+
+    def away(self, n: int) -> int:
+        """Return about how far the nearest total is from the number of records."""
+        return 0
+
+    @property
+    def stray(self) -> int:
+        """How far, rounding apart, a target can be from its part of the total."""
+        return 0
+
+    def beyond(self, n: int, last: int) -> int:
+        r"""Return the total from which on each weighs :math:`e^{-ch}` times the one before."""
+        return last + 1
+
+    def log_tail(self, c: float) -> float:
+        r"""Return :math:`\ln \sum_{i \ge 0} e^{-chi}`, for the totals from `beyond` on."""
+        return -np.inf
+
+    def further(self, c: float, source: Source) -> int:
+        r"""Draw :math:`i \ge 0` with a probability proportional to :math:`e^{-chi}`."""
+        return 0
+
+
 def rounded_goals(orders: Sequence[Fraction], total: int) -> list[int]:
     r"""Return :math:`\lfloor q_j N + \tfrac12 \rfloor`."""
-    pairs = ((q.numerator, q.denominator) for q in orders)
-    return [(2 * a * total + b) // (2 * b) for a, b in pairs]
+    return [(2 * q.numerator * total + q.denominator) // (2 * q.denominator) for q in orders]
 
 
 def spacing(m: int) -> int:
@@ -74,7 +117,7 @@ def narrow_spacing(m: int) -> float:
 
 
 @dataclass(frozen=True, slots=True)
-class FreeTotal:
+class FreeTotal(Lattice):
     r"""Totals :math:`N = hk`, :math:`k = 0, 1, 2, \ldots`; targets are rounded to whole ranks."""
 
     orders: tuple[Fraction, ...]
@@ -90,31 +133,24 @@ class FreeTotal:
         dtype = np.int64 if max(below) < 1 << 61 else object
         object.__setattr__(self, "_parts", (np.array(above, dtype), np.array(below, dtype)))
 
-    @property
-    def m(self) -> int:
-        return len(self.orders)
-
     def goals(self, k: int) -> list[int]:
         r"""Return :math:`\lfloor q_j hk + \tfrac12\rfloor`, moved by the offsets in 0 to hk."""
         goals: list[int] = self._goals(np.array([self.h * k]))[0].tolist()
         return goals
 
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
-        """Return the targets of some totals, in order, a row each."""
         totals = self.h * np.array(ks, np.int64)
         goals = self._goals(totals)
         if self.offsets:
             goals.sort(axis=1)
         return Targets(n, np.concatenate((goals, totals[:, None]), axis=1))
 
-    def _goals(self, totals: NDArray[np.int64]) -> NDArray[np.int64]:
+    def _goals(self, totals: Ints) -> Ints:
         above, below = self._parts
         # Beyond 64 bits in Python's integers, which are exact at any size.
-        wide = (
-            len(totals) and 2 * int(above.max()) * int(totals.max()) + int(below.max()) >= 1 << 63
-        )
-        each: NDArray[Any] = totals[:, None].astype(object if wide else np.int64)
-        goals: NDArray[np.int64] = ((2 * above * each + below) // (2 * below)).astype(np.int64)
+        most = 2 * int(above.max()) * int(totals.max(initial=0)) + int(below.max())
+        each: NDArray[Any] = totals[:, None].astype(object if most >= 1 << 63 else np.int64)
+        goals: Ints = ((2 * above * each + below) // (2 * below)).astype(np.int64)
         if self.offsets:
             goals = np.clip(goals + np.array(self.offsets), 0, totals[:, None])
         return goals
@@ -138,39 +174,26 @@ class FreeTotal:
         return all(distance(j) > own or (j > k and distance(j) == own) for j in nearby)
 
     def inside(self, n: int, distance: float) -> tuple[int, int]:
-        """Return the first and the last total within a distance of the number of records."""
         first = max(0, ceil((n - distance) / self.h))
         return first, max(first, floor((n + distance) / self.h))
 
     def log_rows(self, distance: Floats, c: float) -> Floats:
-        r"""Bound :math:`\ln \sum_k e^{-c(|n - hk| - D)^+}`: how many totals a shell has."""
         return np.asarray(np.log(2 * distance / self.h + 1 + 2 / -np.expm1(-c * self.h)))
-
-    def away(self, n: int) -> int:
-        """Return about how far the nearest total is from the number of records."""
-        del n
-        return 0
 
     @property
     def stray(self) -> int:
-        """How far, rounding apart, a target can be from its part of the total."""
-        return max((abs(offset) for offset in self.offsets), default=0)
+        return max(map(abs, self.offsets), default=0)
 
     def beyond(self, n: int, last: int) -> int:
-        r"""Return the total from which on each weighs :math:`e^{-ch}` times the one before.
-
-        There every gap's target either is at least all records or no longer grows.
-        """
+        # From there on every gap's target either is at least all records or no longer grows.
         ends = sorted({Fraction(0), *self.orders, Fraction(1)})
         least = min(b - a for a, b in pairwise(ends))
         return max(last + 1, ceil((n + 1 + 2 * self.stray) / (self.h * least)))
 
     def log_tail(self, c: float) -> float:
-        r"""Return :math:`\ln \sum_{i \ge 0} e^{-chi}`."""
         return -log(-expm1(-c * self.h))
 
     def further(self, c: float, source: Source) -> int:
-        r"""Draw :math:`i \ge 0` with a probability proportional to :math:`e^{-chi}`."""
         logs, i = np.array([-c * self.h, log(-expm1(-c * self.h))]), 0
         while noise.by_log_weight(logs, source=source) == 0:
             i += 1
@@ -178,71 +201,31 @@ class FreeTotal:
 
 
 @dataclass(frozen=True, slots=True)
-class OfRecords:
+class OfRecords(Lattice):
     """One total, the number of records: targets are not rounded, for that would cost privacy."""
 
     orders: tuple[Fraction, ...]
 
-    @property
-    def m(self) -> int:
-        return len(self.orders)
-
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
         """Return the only row, with what rounding left of each gap's target."""
-        del ks
         exact = [Fraction(0), *(q * n for q in self.orders), Fraction(n)]
         whole = [floor(t + Fraction(1, 2)) for t in exact]
-        shift = [
-            float(exact[j] - exact[j - 1] - whole[j] + whole[j - 1]) for j in range(1, len(exact))
-        ]
+        left = [t - goal for t, goal in zip(exact, whole, strict=True)]
+        shift = [float(b - a) for a, b in pairwise(left)]
         return Targets(n, np.array([whole[1:]], np.int64), np.array(shift))
-
-    def inside(self, n: int, distance: float) -> tuple[int, int]:
-        del n, distance
-        return 0, 0
-
-    def away(self, n: int) -> int:
-        """Return 0: the total is the number of records."""
-        del n
-        return 0
-
-    def log_rows(self, distance: Floats, c: float) -> Floats:
-        del c
-        return np.zeros_like(distance)
-
-    def beyond(self, n: int, last: int) -> int:
-        """Return the end of the totals."""
-        del n
-        return last + 1
-
-    def log_tail(self, c: float) -> float:
-        """Return that no total is left."""
-        del c
-        return -np.inf
-
-    def further(self, c: float, source: Source) -> int:
-        """Return 0: there is one total."""
-        del c, source
-        return 0
-
-    @property
-    def stray(self) -> int:
-        """Targets are their part of the total."""
-        return 0
 
 
 @dataclass(frozen=True, slots=True)
-class Fixed(OfRecords):
+class Fixed(Lattice):
     """Whole targets that are known, not read: those of a slice between two published quantiles."""
 
-    goals: tuple[int, ...] = ()
+    orders: tuple[Fraction, ...]
+    goals: tuple[int, ...]
 
     def targets(self, n: int, ks: Sequence[int]) -> Targets:
-        del ks
         return Targets(n, np.array([self.goals], np.int64))
 
     def away(self, n: int) -> int:
-        """Return how far the total is from the number of records: no tuple is nearer."""
         return abs(n - self.goals[-1])
 
     @classmethod
@@ -250,9 +233,6 @@ class Fixed(OfRecords):
         """Take cumulative targets, the last of which is the total."""
         total = max(goals[-1], 1)
         return cls(tuple(Fraction(goal, total) for goal in goals[:-1]), tuple(goals))
-
-
-Lattice = FreeTotal | OfRecords | Fixed
 
 
 # ---- What every quantile algorithm is: a mechanism from records on a grid to ticks ---------------
@@ -284,12 +264,9 @@ def demand_floats(epsilon: Fraction, rows: int) -> None:
     for name, value, least in (("epsilon", epsilon, Fraction(1, LARGEST)), ("rows", rows, 1)):
         if not least <= value <= LARGEST:
             raise ParameterError(
-                name,
-                f"be from {float(least):g} to {LARGEST:.0e} for quantiles",
-                got(value),
-                f"Use {{{name}}}.",
-                **{name: 1},
-            )
+                name, f"be from {float(least):g} to {LARGEST:.0e} for quantiles", got(value),
+                f"Use {{{name}}}.", **{name: 1},
+            )  # fmt: skip
 
 
 def is_one(q: object) -> bool:
@@ -316,8 +293,13 @@ def _orders(given: tuple[object, ...]) -> tuple[Fraction, ...]:
     return orders
 
 
-def _cells(x: int) -> int:
-    return integer(x, "cells", least=1)
+def whole(name: str, least: int, **default: Any) -> Any:
+    """Return an attribute that holds a whole number; 0 where its default, None, was left."""
+
+    def read_whole(x: int | None) -> int:
+        return 0 if x is None and default else integer(x, name, least=least)
+
+    return field(converter=read_whole, **default)
 
 
 @frozen(kw_only=True)
@@ -340,7 +322,7 @@ class QuantileMechanism(Mechanism[Points]):
 
     epsilon: Fraction = field(converter=read.epsilon)
     q: tuple[Fraction, ...] = field(converter=read_orders)
-    cells: int = field(converter=_cells)
+    cells: int = whole("cells", 1)
     relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
     rows: int = field(default=1, converter=read.rows)
 
@@ -360,8 +342,12 @@ class QuantileMechanism(Mechanism[Points]):
 
     @property
     def substitutes(self) -> bool:
-        """Whether neighbours replace a record."""
         return self.relation is SUBSTITUTE
+
+    def part(self, kind: type[M], epsilon: Fraction, q: Sequence[Fraction], **more: Any) -> M:
+        """Return another algorithm for some orders, with the same cells, relation and rows."""
+        same: dict[str, Any] = {"relation": self.relation, "rows": self.rows, **more}
+        return kind(epsilon=epsilon, q=tuple(q), cells=self.cells, **same)
 
     def read(self, x: object) -> Points:
         """Return the points; a list of ticks is read whole, what is below 0 being missing."""
@@ -389,13 +375,12 @@ class QuantileMechanism(Mechanism[Points]):
         """Draw everything many times for one input, to look at or to test."""
         return [self.one(x, source) for _ in range(size)]
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         """Return the m ticks to publish, a function of what was drawn alone."""
         return np.sort(np.asarray(drawn, np.int64))
 
     def total(self, drawn: Drawn) -> int | None:
         """Return about how many records there are, where that was drawn too."""
-        del drawn
         return None
 
     def windows(self, n: int) -> list[tuple[int, int]]:
@@ -419,64 +404,53 @@ class QuantileMechanism(Mechanism[Points]):
         return drawn
 
     def draw(self, x: Points, size: int | None, source: Source) -> Value:
-        """Draw quantiles: m ticks, or ``size`` rows of them."""
         if size is None:
             return self.published(self.one(x, source))
         return np.array([self.published(drawn) for drawn in self.many(x, size, source)])
 
     def outcome(self, release: Release) -> Any:
-        """Return the row of `support` at which what was drawn stands."""
         return int(self.outcomes_of([release])[0])
 
-    def outcomes_of(self, releases: Sequence[Release]) -> NDArray[np.int64]:
-        """Return the rows of `support` at which what was drawn stands."""
+    def outcomes_of(self, releases: Sequence[Release]) -> Ints:
         return self.indices([release.drawn["drawn"] for release in releases])
 
-    def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
+    def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> Ints:
         """Draw many times for one public input, as indices of `support`: what `law` is over."""
         return self.indices(self.many(self.read(x), size, source))
 
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> Ints:
         """Return everything that can be drawn, a row each: here all ascending m-tuples of ticks."""
         return self._all(combinations_with_replacement(range(self.cells), len(self.orders)))
 
-    def unordered(self) -> NDArray[np.int64]:
-        """Return all m-tuples of ticks, for algorithms that draw each quantile on its own."""
-        return self._all(product(range(self.cells), repeat=len(self.orders)))
-
-    def _all(self, tuples: Iterator[tuple[int, ...]]) -> NDArray[np.int64]:
+    def _all(self, tuples: Iterator[tuple[int, ...]]) -> Ints:
         found = list(islice(tuples, MOST_OUTPUTS + 1))
         if len(found) > MOST_OUTPUTS:
             raise ParameterError(
-                "law",
-                "law() is available for small grids only.",
-                f"{self.cells} cells and {len(self.orders)} quantiles",
-                "Audit a grid of 6 cells.",
-            )
+                "law", "law() is available for small grids only.",
+                f"{self.cells} cells and {len(self.orders)} quantiles", "Audit a grid of 6 cells.",
+            )  # fmt: skip
         return np.array(found, np.int64)
 
-    def indices(self, drawn: Sequence[Drawn]) -> NDArray[np.int64]:
+    def indices(self, drawn: Sequence[Drawn]) -> Ints:
         """Return the rows of `support` at which these draws stand."""
-        support = self.support()
-        base = np.ones(support.shape[1], np.int64)
-        spans = support.max(axis=0) + 1
-        base[:-1] = np.cumprod(spans[::-1])[::-1][1:]
-        codes = support @ base
-        order = np.argsort(codes)
-        return order[codes[order].searchsorted(np.asarray(drawn, np.int64) @ base)]
+        place = {tuple(row): i for i, row in enumerate(self.support().tolist())}
+        rows = np.asarray(drawn, np.int64).tolist()
+        return np.array([place[tuple(row)] for row in rows], np.int64)
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         """Return the largest rank error of each output, given as rows of `support`."""
-        return self.rank_errors(x, np.sort(self.support()[y][:, -len(self.orders) :], axis=-1))
+        ticks = [self.published(row) for row in self.support()[y]]
+        return self.rank_errors(x, np.array(ticks))
 
-    def rank_errors(self, x: Points, ticks: NDArray[np.int64]) -> NDArray[np.float64]:
+    def rank_errors(self, x: Points, ticks: Ints) -> Floats:
         """Return the largest rank error of each row of m ticks."""
         ranks = np.concatenate(([0], np.cumsum(np.bincount(list(x), minlength=self.cells))))
-        errors = np.zeros(len(ticks))
-        for j, q in enumerate(self.orders):
-            below, up_to, target = ranks[ticks[:, j]], ranks[ticks[:, j] + 1], float(q * x.n)
-            errors = np.maximum(errors, np.maximum(below - target, target - up_to))
-        return np.maximum(errors, 0.0)
+        return self.errors_between(x, ranks[ticks], ranks[ticks + 1])
+
+    def errors_between(self, x: Points, below: Ints, up_to: Ints) -> Floats:
+        """Return each row's largest distance from a target to the ranks below and up to a tick."""
+        t = np.array([float(q * x.n) for q in self.orders])
+        return np.asarray(np.maximum(np.maximum(below - t, t - up_to), 0.0).max(axis=1))
 
     def neighbours(self, x: Points) -> Iterator[Points]:
         ticks = np.array(list(x), np.int64)
@@ -490,8 +464,7 @@ class QuantileMechanism(Mechanism[Points]):
                     yield Points.of(np.append(fewer, tick), self.cells)
 
     def adjacent(self, x: Points, y: Points) -> bool:
-        """Return whether the points differ by the records of one person."""
-        a, b = (Counter(x), Counter(y))
+        a, b = Counter(x), Counter(y)
         more, fewer = (b - a).total(), (a - b).total()
         return max(more, fewer) <= self.rows and (self.substitutes or not (more and fewer))
 
@@ -506,31 +479,21 @@ def prefetch(
 
 def read_windows(readers: Sequence[Reader], mechanisms: Sequence[QuantileMechanism]) -> None:
     """Read what each mechanism needs of its own group: all in one pass over data in an engine."""
-    read_together(readers, [partial(_windows, mechanism, 0) for mechanism in mechanisms])
-
-
-def release_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -> Release:
-    """Read what the mechanism needs, more where that is not enough, and release."""
-    return _read_for(reader, mechanism, lambda points: mechanism.release(points, source=source))
+    Reader.read_together(readers, [partial(_windows, mechanism, 0) for mechanism in mechanisms])
 
 
 def draw_from(reader: Reader, mechanism: QuantileMechanism, source: Source) -> Drawn:
-    """Do the same for what is drawn alone."""
-    return _read_for(reader, mechanism, lambda points: mechanism.draw_once(points, source))
-
-
-def _read_for(reader: Reader, mechanism: QuantileMechanism, run: Callable[[Points], T]) -> T:
-    """Run on what the mechanism needs, and on more where that is not enough.
+    """Draw from what the mechanism needs, and from more where that is not enough.
 
     A mechanism that meets ranks that were not read says so before it draws anything.
     """
     for reach in (0, 1):
         points = reader.points(partial(_windows, mechanism, reach))
         try:
-            return run(points)
+            return mechanism.draw_once(points, source)
         except NotReadError:
             continue
-    return run(reader.points(None))
+    return mechanism.draw_once(reader.points(None), source)
 
 
 def _windows(mechanism: QuantileMechanism, reach: int, n: int) -> list[tuple[int, int]]:
@@ -569,32 +532,19 @@ def one_error(beta: float) -> float:
 
 
 @lru_cache(64)
-def joint_error(orders: tuple[Fraction, ...], beta: float) -> float:
+def joint_error(orders: tuple[Fraction, ...], beta: float, *, nearest: bool = False) -> float:
     r"""Return the :math:`1 - \beta` quantile of :math:`\max_j |b_j|`, in units of 1/c.
+
+    With ``nearest`` where a tuple is weighed by the total that it is nearest to.
 
     Examples
     --------
     >>> from fractions import Fraction
     >>> deciles = tuple(Fraction(i, 10) for i in range(1, 10))
-    >>> 5.5 < joint_error(deciles, 0.05) < 6.5
+    >>> joint_error(deciles, 0.05, nearest=True) < joint_error(deciles, 0.05) < 6.5
     True
     """
-    errors, rest = _bridge(orders, np.random.default_rng(0), SAMPLES)
-    return SAFETY * _worst(np.abs(errors).max(axis=1), rest, beta)
-
-
-@lru_cache(64)
-def nearest_error(orders: tuple[Fraction, ...], beta: float) -> float:
-    r"""Return the same where a tuple is weighed by the total that it is nearest to.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> quartiles = tuple(Fraction(i, 4) for i in range(1, 4))
-    >>> nearest_error(quartiles, 0.05) < joint_error(quartiles, 0.05)
-    True
-    """
-    errors, rest = _bridge(orders, np.random.default_rng(0), SAMPLES, nearest=True)
+    errors, rest = _bridge(orders, np.random.default_rng(0), SAMPLES, nearest=nearest)
     return SAFETY * _worst(np.abs(errors).max(axis=1), rest, beta)
 
 
@@ -603,6 +553,7 @@ def two_level_error(orders: tuple[Fraction, ...], stride: int, beta: float) -> f
     r"""Return the same for two levels, every ``stride``-th quantile being drawn first."""
     rng, samples = np.random.default_rng(0), SAMPLES // 4
     first = orders[stride - 1 :: stride]
+    places = (Fraction(0), *first, Fraction(1))
     inner, rest = _bridge(first, rng, samples)
     ends = np.concatenate((np.zeros((samples, 1)), inner, np.zeros((samples, 1))), axis=1)
     worst = np.abs(ends).max(axis=1)
@@ -610,13 +561,11 @@ def two_level_error(orders: tuple[Fraction, ...], stride: int, beta: float) -> f
         within = orders[i * stride : (i + 1) * stride - 1]
         if not within:
             continue
-        left = first[i - 1] if i else 0
-        right = first[i] if i < len(first) else 1
+        left, right = places[i], places[i + 1]
         at = tuple((q - left) / (right - left) for q in within)
         share = np.array([float(q) for q in at])
         line = ends[:, [i]] * (1 - share) + ends[:, [i + 1]] * share
-        errors = np.abs(line + _bridge(at, rng, samples)[0]).max(axis=1)
-        worst = np.maximum(worst, errors)
+        worst = np.maximum(worst, np.abs(line + _bridge(at, rng, samples)[0]).max(axis=1))
     return SAFETY * _worst(worst, rest, beta)
 
 
@@ -663,16 +612,8 @@ def bracket_error(aims: tuple[Fraction, ...], own: tuple[int, ...], beta: float)
     r"""Return how far out brackets must aim so that all hold with probability 1 - beta.
 
     Of the aims beside an order, the one below may not err upward by more than the offset, the one
-    above not downward. In units of 1/c.
-
-    Parameters
-    ----------
-    aims
-        The orders of everything drawn, in order; brackets have the order that they belong to.
-    own
-        Which of them are published.
-    beta
-        The probability with which some interval may fail.
+    above not downward. In units of 1/c. ``aims`` are the orders of everything drawn, in order;
+    brackets have the order that they belong to; ``own`` says which of them are published.
     """
     errors, rest = _bridge(aims, np.random.default_rng(0), SAMPLES // 2)
     below, above = (np.clip(np.array(own) + side, 0, len(aims) - 1) for side in (-1, 1))
@@ -694,8 +635,8 @@ def _bridge(
         far = ceil(2 * float(np.abs(d).sum(axis=1).max()) / h)
         own, kept = np.abs(d).sum(axis=1), np.ones(samples, bool)
         for k in range(1, far + 1):
-            kept &= own < np.abs(d - k * step).sum(axis=1)
-            kept &= own < np.abs(d + k * step).sum(axis=1)
+            for moved in (d - k * step, d + k * step):
+                kept &= own < np.abs(moved).sum(axis=1)
         d = d[kept]
     walk = np.cumsum(d, axis=1)
     return walk[:, :-1] - q * walk[:, -1:], walk[:, -1] / h % 1

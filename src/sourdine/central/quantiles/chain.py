@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 from math import exp, log, log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,10 @@ from sourdine.noise.selection import by_few_weights, by_running_sums
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Lattice
     from sourdine.central.quantiles.points import Points
     from sourdine.noise import Source
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
+    from sourdine.noise.source import Bools, Floats, Ints
 
 
 # ---- Rank tuples as a Markov chain of masses and two-sided exponential kernels -------------------
@@ -90,21 +86,11 @@ class Targets:
 
 
 class Chain:
-    r"""The chain of some rows inside a window.
+    r"""The chain of some rows of targets inside a window, whose ranks the points must hold.
 
-    Parameters
-    ----------
-    points
-        The records; they must hold the window's ranks.
-    targets
-        The rows.
-    c
-        The decay per rank.
-    half
-        The window's half-width :math:`A` in ranks.
-    block
-        Ranks that are taken together, at their centre: above 1 the sums are off by a factor within
-        :math:`e^{\pm cm(\text{block}-1)}`, and the chain cannot be drawn from.
+    ``half`` is the window's half-width :math:`A` in ranks. Of ``block`` ranks that are taken
+    together at their centre the sums are off by a factor within
+    :math:`e^{\pm cm(\text{block}-1)}`, and above 1 the chain cannot be drawn from.
     """
 
     __slots__ = (
@@ -178,8 +164,8 @@ class Chain:
         return exp(d), exp(-abs(d)), exp(-d)
 
     def draw(self, row: int, source: Source) -> list[int]:
-        start = self._targets.T[row] + self._targets.S[row] - self._half
-        return [int(start[j]) + i for j, i in enumerate(reversed(self._offsets(row, source)))]
+        start = (self._targets.T[row, :-1] + self._targets.S[row] - self._half).tolist()
+        return [first + i for first, i in zip(start, self._offsets(row, source)[::-1], strict=True)]
 
     def _offsets(self, row: int, source: Source) -> list[int]:
         """Draw places in the window, from the last to the first."""
@@ -219,16 +205,9 @@ APART = 2
 
 
 def rank_masses(points: Points, begin: Ints, block: int, blocks: int) -> list[RankMasses]:
-    """Return the masses of each quantile's ranks.
+    """Return the masses of each quantile's ranks, so many times ``block`` ranks together.
 
-    Parameters
-    ----------
-    points
-        The records.
-    begin
-        Where the ranks begin, a row for each row of targets and a column for each quantile.
-    block, blocks
-        How many ranks are taken together, and how many times.
+    They begin at ``begin``, a row for each row of targets and a column for each quantile.
     """
     low, high = int(begin.min()), int(begin.max()) + blocks * block
     inside = begin.shape[1] * (blocks * block + int(np.ptp(begin, axis=0).max()))
@@ -244,13 +223,8 @@ def rank_masses(points: Points, begin: Ints, block: int, blocks: int) -> list[Ra
 class RankMasses:
     """The masses of one quantile's ranks, by row and block.
 
-    Parameters
-    ----------
-    get
-        Returns them, a row of blocks for each row of targets.
-    log_spread
-        The log of the largest over the least, with the blocks' sums, so that what fits in blocks
-        fits rank by rank.
+    ``get`` returns them, a row of blocks for each row of targets; ``log_spread`` is the log of the
+    largest over the least, with the blocks' sums, so that what fits in blocks fits rank by rank.
     """
 
     __slots__ = ("get", "log_spread")
@@ -391,8 +365,7 @@ class LongChain(Chain):
 # logarithms, over ranges by doubling, so the error grows with the logarithm of the window.
 
 
-@dataclass(frozen=True, slots=True)
-class Slots:
+class Slots(NamedTuple):
     """Slots of a stretch of ranks: their order, rank, first tick, cells and records."""
 
     key: Ints
@@ -404,20 +377,17 @@ class Slots:
     @classmethod
     def between(cls, points: Points, low: int, high: int) -> Slots:
         """Return the slots of the ranks ``low <= r <= high`` that exist."""
-        found = [
-            (3 * rank + place, rank, tick, cells, records)
+        found = [  # at left, in the middle or at right, so that slots of one rank keep their order
+            (3 * rank + (2 * min(i, 1) if records else 1), rank, tick, cells, records)
             for rank in range(max(low, 0), min(high, points.n) + 1)
-            for place, (tick, cells, records) in enumerate(_placed(points.around(rank)))
-            if cells
+            for i, (tick, cells, records) in enumerate(points.around(rank))
         ]
-        columns = list(zip(*found, strict=True)) or [()] * 5
-        return cls(*(np.array(column, np.int64) for column in columns))
+        return cls._make(np.array(found, np.int64).reshape(-1, 5).T.copy())
 
     def within(self, low: int, high: int) -> Slots:
         """Return those of the ranks ``low <= r <= high``."""
         part = slice(*self.rank.searchsorted((low, high + 1)))
-        columns = (self.key, self.rank, self.tick, self.cells, self.records)
-        return Slots(*(column[part] for column in columns))
+        return Slots._make(column[part] for column in self)
 
     def log_mass(self, i: Ints | int) -> Floats:
         """Return the log weight of each slot for the i-th quantile in its place."""
@@ -435,73 +405,45 @@ def slots_of(points: Points, targets: Targets, half: int) -> list[Slots]:
     return [Slots.between(points, int(low[j]), int(high[j])) for j in range(targets.m)]
 
 
-def _placed(pieces: list[tuple[int, int, int]]) -> list[tuple[int, int, int]]:
-    """Put pieces at left, middle and right, so that slots of one rank keep their order."""
-    nothing = (0, 0, 0)
-    if len(pieces) == 1:
-        return [pieces[0]]
-    if len(pieces) == 3:
-        return pieces
-    first, second = pieces
-    if first[2] == 0:
-        return [nothing, first, second]
-    return [first, second, nothing] if second[2] == 0 else [first, nothing, second]
-
-
 class OrderedChain:
     """One row of targets, its ranks within ``half`` of the row's coordinates.
 
     ``log_total`` is the logarithm of the weight of all ordered slot tuples.
     """
 
-    __slots__ = ("_c", "_n", "_slots", "_t", "_x", "_y", "log_total")
+    __slots__ = ("_c", "_last", "_slots", "_t", "_x", "_y", "log_total")
 
     def __init__(self, slots: list[Slots], targets: Targets, c: float, half: int) -> None:
         start = targets.T[0] + targets.S[0]
         shift = np.zeros(targets.m + 1) if targets.shift is None else targets.shift
         self._t = np.diff(targets.T[0], prepend=0) + shift
-        self._c, self._n = c, targets.n
+        self._c = c
         self._slots = [
             slots[j].within(int(start[j]) - half, int(start[j]) + half) for j in range(targets.m)
         ]
         self._x: list[Floats] = []
         self._y: list[Floats] = []
-        for j in range(targets.m):
-            self._extend(j)
-        self.log_total = _log_sum(self._x[-1] + self._end())
+        for j, here in enumerate(self._slots):
+            # Sum over what quantile j can follow; keep the parts by its number in its place.
+            parts = np.full((j + 1, len(here.key)), -np.inf)
+            if j == 0:
+                parts[0] = -c * np.abs(here.rank - self._t[0])
+            else:  # from other places or in a heavy one; from their own place as its 2nd, 3rd, ...
+                first, last = self._same_place(j)
+                stop = np.where(self._heavy(here), last, first)
+                parts[0] = self._reached(j, self._x[-1], here.rank, (np.zeros_like(stop), stop))
+                light = np.flatnonzero(~self._heavy(here))
+                if len(light):
+                    ranges = first[light], last[light]
+                    parts[1:, light] = self._reached(j, self._y[-1], here.rank[light], ranges)
+            parts += here.log_mass(np.arange(1, j + 2)[:, None])
+            self._y.append(parts)
+            self._x.append(np.logaddexp.reduce(parts, axis=0))
+        self._last = self._x[-1] - c * np.abs(targets.n - self._slots[-1].rank - self._t[-1])
+        self.log_total = float(np.logaddexp.reduce(self._last))
 
-    def _end(self) -> Floats:
-        return np.asarray(-self._c * np.abs(self._n - self._slots[-1].rank - self._t[-1]))
-
-    def _extend(self, j: int) -> None:
-        """Sum over what quantile j can follow; keep the parts by its number in its place."""
-        here = self._slots[j]
-        parts = np.full((j + 1, len(here.key)), -np.inf)
-        parts[0] = self._arriving(j)
-        light = np.flatnonzero(~self._heavy(here))
-        if j and len(light):
-            parts[1:, light] = self._following(j, light)
-        parts += here.log_mass(np.arange(1, j + 2)[:, None])
-        self._y.append(parts)
-        self._x.append(np.logaddexp.reduce(parts, axis=0))
-
-    def _heavy(self, slots: Slots) -> NDArray[np.bool_]:
+    def _heavy(self, slots: Slots) -> Bools:
         return slots.records >= heavy(len(self._slots))
-
-    def _arriving(self, j: int) -> Floats:
-        """Return the log weight of reaching each slot from other places, or in a heavy one."""
-        here = self._slots[j]
-        if j == 0:
-            return np.asarray(-self._c * np.abs(here.rank - self._t[0]))
-        first, last = self._same_place(j)
-        stop = np.where(self._heavy(here), last, first)
-        return self._reached(j, self._x[j - 1], here.rank, (np.zeros_like(stop), stop))
-
-    def _following(self, j: int, light: Ints) -> Floats:
-        """Return the log weight of reaching some slots from their own place as its 2nd, 3rd, ..."""
-        first, last = self._same_place(j)
-        ranges = first[light], last[light]
-        return self._reached(j, self._y[j - 1], self._slots[j].rank[light], ranges)
 
     def _same_place(self, j: int) -> tuple[Ints, Ints]:
         """Return where, among the slots of j - 1, those of each slot's place up to it stand."""
@@ -523,7 +465,7 @@ class OrderedChain:
     def draw(self, source: Source) -> list[tuple[int, int, int, int]]:
         """Draw a slot for each quantile: ``(rank, first tick, cells, records)``, in order."""
         drawn: list[tuple[int, int, int, int]] = []
-        logs, number = self._x[-1] + self._end(), 0
+        logs, number = self._last, 0
         for j in range(len(self._slots) - 1, -1, -1):
             at = noise.by_log_weight(logs, source=source)
             here = self._slots[j]
@@ -540,12 +482,11 @@ class OrderedChain:
         before, rank = self._slots[j - 1], int(self._slots[j].rank[at])
         x = self._y[j - 1][number - 1] if number else self._x[j - 1]
         first, last = (int(ends[at]) for ends in self._same_place(j))
-        inside = np.arange(len(x))
         alone = number == 0 and not self._heavy(self._slots[j])[at]
-        allowed = inside < (first if alone else last)
-        if number:
-            allowed &= inside >= first
-        return np.where(allowed, x - self._c * np.abs(rank - before.rank - self._t[j]), -np.inf)
+        allowed = slice(first if number else 0, first if alone else last)
+        logs = np.full(len(x), -np.inf)
+        logs[allowed] = (x - self._c * np.abs(rank - before.rank - self._t[j]))[allowed]
+        return logs
 
 
 def heavy(m: int) -> int:
@@ -569,10 +510,6 @@ def _range_log_sums(x: Floats, start: Ints, stop: Ints) -> Floats:
     return total
 
 
-def _log_sum(x: Floats) -> float:
-    return float(np.logaddexp.reduce(x)) if len(x) else -np.inf
-
-
 # ---- The rest of the chain: ranks and totals that no window holds --------------------------------
 #
 # A draw falls here with a probability below :math:`10^{-13}`, so it may take long; it must be
@@ -591,21 +528,9 @@ def draw_outside(
 ) -> tuple[int, list[int]] | None:
     """Draw a total's number and ranks from what lies outside, or None.
 
-    Parameters
-    ----------
-    points
-        The records; all of them are read.
-    lattice
-        The totals.
-    c
-        The decay per rank.
-    reach
-        The first and last number of a total inside, and the window's half-width.
-    bound
-        An upper bound on the logarithm of the weight outside; None is drawn for the part of it
-        that is not filled.
-    source
-        Where the bits come from.
+    ``reach`` holds the first and last number of a total inside, and the window's half-width;
+    ``bound`` is an upper bound on the logarithm of the weight outside, and None is drawn for the
+    part of it that is not filled.
     """
     whole = points.complete()
     first, last, half = reach
@@ -633,7 +558,8 @@ class _Flagged:
 
     def __init__(self, points: Points, row: Targets, c: float, half: int) -> None:
         ranks = np.arange(points.n + 1)
-        log_mass = _logs(points.masses(0, points.n + 1))
+        with np.errstate(divide="ignore"):
+            log_mass = np.log(points.masses(0, points.n + 1))
         shift = np.zeros(row.m + 1) if row.shift is None else row.shift
         self._t, self._c = np.diff(row.T[0], prepend=0) + shift, c
         start = row.T[0] + row.S[0]
@@ -673,20 +599,10 @@ class _Flagged:
         every = np.arange(len(self._end))
         for j in range(len(self._x) - 2, -1, -1):
             kernel = -self._c * np.abs(i - every - self._t[j + 1])
-            weights = (self._x[j] + kernel)[
-                [0, 1] if left and self._just(j + 1, i) else [int(left)]
-            ]
+            outside = self._x[j + 1][0][i] == -np.inf  # rank i may be the first that left
+            weights = (self._x[j] + kernel)[[0, 1] if left and outside else [int(left)]]
             drawn = noise.by_log_weight(weights.ravel(), source=source)
             left = left and (len(weights) == 1 or drawn >= len(every))
             i = drawn % len(every)
             ranks.append(i)
         return ranks[::-1]
-
-    def _just(self, j: int, i: int) -> bool:
-        """Return whether rank i lies outside the window of quantile j."""
-        return bool(self._x[j][0][i] == -np.inf)
-
-
-def _logs(x: Floats) -> Floats:
-    with np.errstate(divide="ignore"):
-        return np.log(x)

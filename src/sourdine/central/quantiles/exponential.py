@@ -18,11 +18,10 @@ from sourdine.mechanisms.mechanism import read_beta
 from sourdine.privacy import Part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.points import Points
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats
 
 
 FAR = 1 << 26
@@ -103,12 +102,9 @@ class QExp(QuantileMechanism):
     def check(self) -> None:
         if len(self.orders) != 1:
             raise ParameterError(
-                "q",
-                "be a single order for QExp",
-                str(len(self.orders)),
-                "Use {q}, or use IndExp.",
+                "q", "be a single order for QExp", str(len(self.orders)), "Use {q}, or use IndExp.",
                 q=[0.5],
-            )
+            )  # fmt: skip
         read_share(self.epsilon)
 
     @property
@@ -127,7 +123,6 @@ class QExp(QuantileMechanism):
         return decay(self.epsilon, self.rows * moves)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that a draw weighs, first and last, for ``n`` records."""
         return [window(self.orders[0] * n, n, reach(self.c, self.cells))]
 
     def one(self, x: Points, source: Source) -> list[int]:
@@ -146,7 +141,6 @@ class QExp(QuantileMechanism):
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return that of a Laplace variable, and half a rank for the target's rounding."""
-        del n
         return one_error(read_beta(beta)) / self.c + 0.5
 
 
@@ -159,12 +153,9 @@ def read_share(epsilon: Fraction) -> Fraction:
     """Return the epsilon of one draw if it can pay for the rounding of floats."""
     if epsilon < LEAST:
         raise ParameterError(
-            "epsilon",
-            "be at least 1e-6 for each quantile drawn",
-            f"{float(epsilon):g}",
-            "Use a larger value, such as {epsilon}.",
-            epsilon=1,
-        )
+            "epsilon", "be at least 1e-6 for each quantile drawn", f"{float(epsilon):g}",
+            "Use a larger value, such as {epsilon}.", epsilon=1,
+        )  # fmt: skip
     return epsilon
 
 
@@ -188,7 +179,7 @@ def window(t: Fraction, n: int, far: float) -> tuple[int, int]:
     return max(whole + ceil(part - wide), 0), min(whole + floor(part + wide), n)
 
 
-def distances(low: int, high: int, t: Fraction) -> NDArray[np.float64]:
+def distances(low: int, high: int, t: Fraction) -> Floats:
     r"""Return :math:`\min(|r - t|, R)` for the ranks from ``low`` to ``high``.
 
     The whole part of :math:`t` is subtracted exactly, so each errs by
@@ -229,7 +220,7 @@ def _outside(
     return by_part(logs, source)
 
 
-def by_part(logs: NDArray[np.float64], source: Source) -> int | None:
+def by_part(logs: Floats, source: Source) -> int | None:
     """Draw by weights that add up to at most 1; None in the part that they do not fill."""
     with np.errstate(under="ignore", divide="ignore"):
         rest = np.log(np.maximum(1.0 - np.exp(logs).sum(), 0.0))
@@ -237,7 +228,7 @@ def by_part(logs: NDArray[np.float64], source: Source) -> int | None:
     return drawn if drawn < len(logs) else None
 
 
-def cell_logs(points: Points, t: Fraction, c: float) -> NDArray[np.float64]:
+def cell_logs(points: Points, t: Fraction, c: float) -> Floats:
     r"""Return :math:`\ln w(v)` for every cell (only where all records were read)."""
     atoms = points.windows[0]
     below = np.zeros(points.cells, np.int64)
@@ -252,7 +243,6 @@ def cell_logs(points: Points, t: Fraction, c: float) -> NDArray[np.float64]:
 
 
 def near_law(points: Points, t: Fraction, c: float) -> Law:
-    """Return the law of `tick_near`."""
     return Law.finite(cell_logs(points, t, c), slack=2.0**-44 + c * points.n * 2.0**-49)
 
 

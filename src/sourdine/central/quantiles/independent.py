@@ -10,11 +10,12 @@ from itertools import product
 from math import ceil, inf, log
 from typing import TYPE_CHECKING, NamedTuple
 
+import attrs
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
 from sourdine import noise
-from sourdine.central.quantiles.algorithm import QuantileMechanism
+from sourdine.central.quantiles.algorithm import QuantileMechanism, whole
 from sourdine.central.quantiles.exponential import (
     QExp,
     decay,
@@ -25,7 +26,6 @@ from sourdine.central.quantiles.exponential import (
 )
 from sourdine.central.quantiles.points import Points
 from sourdine.errors import LEFT_OUT, ParameterError
-from sourdine.exact import integer
 from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
 from sourdine.privacy import Part
@@ -33,15 +33,15 @@ from sourdine.privacy import Part
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.exact import Number
     from sourdine.noise import Source
-
-    Ints = NDArray[np.int64]
+    from sourdine.noise.source import Floats, Ints
 
 
 # ---- Quantiles drawn one by one at an equal share of epsilon; IndExp draws each by QExp ----------
+
+
+FINEST_ORDER = 1 << 24
 
 
 @frozen(kw_only=True)
@@ -56,6 +56,10 @@ class Independent(QuantileMechanism):
     @property
     def share(self) -> Fraction:
         return self.epsilon / len(self.orders)
+
+    def order(self, j: int) -> Fraction:
+        """Return an order as near as its multiples by counts fit 64 bits."""
+        return self.orders[j].limit_denominator(FINEST_ORDER)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -78,11 +82,10 @@ class Independent(QuantileMechanism):
     def one(self, x: Points, source: Source) -> Sequence[int]:
         return [self.single(x, j, source) for j in range(len(self.orders))]
 
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> Ints:
         return self._all(product(range(self.outcomes), repeat=len(self.orders)))
 
     def law(self, x: Points) -> Law:
-        """Return the product of the quantiles' laws, over `support`."""
         laws = [self.single_law(x, j) for j in range(len(self.orders))]
         logs = np.zeros(1)
         for law in laws:
@@ -128,15 +131,9 @@ class IndExp(Independent):
 
     @cached_property
     def singles(self) -> tuple[QExp, ...]:
-        share, cells, relation, rows = self.share, self.cells, self.relation, self.rows
-        each = (
-            QExp(epsilon=share, q=[q], cells=cells, relation=relation, rows=rows)
-            for q in self.orders
-        )
-        return tuple(each)
+        return tuple(self.part(QExp, self.share, [q]) for q in self.orders)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that the draws weigh, first and last, a pair for each quantile."""
         return [part.windows(n)[0] for part in self.singles]
 
     def single(self, x: Points, j: int, source: Source) -> int:
@@ -151,22 +148,7 @@ class IndExp(Independent):
         return max(rank_bound(self.cells, part.c, each, n) for part in self.singles)
 
 
-def rank_errors(
-    targets: Sequence[float], below: NDArray[np.int64], up_to: NDArray[np.int64]
-) -> NDArray[np.float64]:
-    """Return each row's largest distance from a target to the ranks of what was drawn for it."""
-    t = np.asarray(targets, np.float64)
-    return np.asarray(np.maximum(np.maximum(below - t, t - up_to), 0.0).max(axis=1))
-
-
 # ---- The inverse sensitivity mechanism: how many records must change to make a cell the quantile -
-
-
-FINEST_ORDER = 1 << 24
-
-
-def _rho(x: int) -> int:
-    return integer(x, "rho", least=0)
 
 
 @frozen(kw_only=True)
@@ -226,7 +208,7 @@ class InverseSensitivity(Independent):
     7.6
     """
 
-    rho: int = field(default=0, converter=_rho)
+    rho: int = whole("rho", 0, default=0)
 
     def check(self) -> None:
         settle(self, rho=min(self.rho, self.cells))
@@ -240,12 +222,7 @@ class InverseSensitivity(Independent):
         """
         return (Part.range(self.share, len(self.orders)),)
 
-    def order(self, j: int) -> Fraction:
-        """Return an order as near as its multiples by counts fit 64 bits."""
-        return self.orders[j].limit_denominator(FINEST_ORDER)
-
     def decay(self, j: int) -> Fraction:
-        """Return c for the j-th quantile."""
         q = self.order(j)
         moves = 1 if self.substitutes else max(q, 1 - q)
         return self.share / (2 * moves * self.rows)
@@ -259,23 +236,20 @@ class InverseSensitivity(Independent):
         return Runs.of(x.complete(), self.order(j), whole=self.substitutes).smoothed(self.rho)
 
     def single(self, x: Points, j: int, source: Source) -> int:
-        runs = self.runs(x, j)
-        length = np.diff(runs.start, append=self.cells)
-        decay = self.decay(j) / self.unit(j)
+        runs, decay = self.runs(x, j), self.decay(j) / self.unit(j)
+        length = runs.length
         i = noise.choose_run(length, runs.distance, decay, source=source)
         return int(runs.start[i]) + noise.uniform_below(int(length[i]), source=source)
 
     def single_law(self, x: Points, j: int) -> Law:
         """Return the law over the ticks, a piece for each run."""
         runs = self.runs(x, j)
-        length = np.diff(runs.start, append=self.cells)
-        some = length > 0
+        some = runs.length > 0
         logs = -float(self.decay(j) / self.unit(j)) * runs.distance[some]
-        return Law.of(runs.start[some], length[some], logs, np.zeros(len(logs)))
+        return Law.of(runs.start[some], runs.length[some], logs, np.zeros(len(logs)))
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return `smooth_error` without smoothing, infinity with it: it may pass any records."""
-        del n
         return inf if self.rho else self.smooth_error(beta)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
@@ -287,7 +261,7 @@ class InverseSensitivity(Independent):
         slowest = min(self.decay(j) for j in range(len(self.orders)))
         return log(len(self.orders) * self.cells / read_beta(beta)) / float(slowest)
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         """Return the largest rank error of an output, each tick moved by at most rho at will."""
         ticks = np.sort(self.support()[y], axis=-1)
         worst = np.zeros(len(ticks))
@@ -304,6 +278,10 @@ class Runs(NamedTuple):
     start: Ints
     distance: Ints
     cells: int
+
+    @property
+    def length(self) -> Ints:
+        return np.diff(self.start, append=self.cells)
 
     @staticmethod
     def of(points: Points, q: Fraction, *, whole: bool) -> Runs:
@@ -359,11 +337,6 @@ class Node:
     c: float
 
 
-def _dither(x: int | None) -> int:
-    """Return the number of sub-ticks; 0 where it was left out."""
-    return 0 if x is None else integer(x, "dither", least=1)
-
-
 @frozen(kw_only=True)
 class RecExp(QuantileMechanism):
     r"""Draw the middle quantile by `QExp`, split the records there, and go on in both slices.
@@ -415,26 +388,22 @@ class RecExp(QuantileMechanism):
     (4, True)
     """
 
-    dither: int = field(default=None, converter=_dither)
+    dither: int = whole("dither", 1, default=None)
 
     def check(self) -> None:
         """Choose the sub-ticks, or refuse too many; refuse an epsilon too small for floats."""
         fit = 1 << max(FINEST - (self.cells - 1).bit_length(), 0)
         if self.dither > fit:
             raise ParameterError(
-                "dither",
-                f"be at most {fit} for {self.cells} cells",
-                str(self.dither),
-                "Omit {dither}.",
-                dither=LEFT_OUT,
-            )
+                "dither", f"be at most {fit} for {self.cells} cells", str(self.dither),
+                "Omit {dither}.", dither=LEFT_OUT,
+            )  # fmt: skip
         if not self.dither:
             settle(self, dither=fit)
         _ = self.nodes
 
     @cached_property
     def nodes(self) -> tuple[Node, ...]:
-        """The draws, parents before children."""
         return tuple(self._nodes(0, len(self.orders), Fraction(0), Fraction(1)))
 
     @property
@@ -485,16 +454,13 @@ class RecExp(QuantileMechanism):
         ticks, cut = np.array(list(x), np.int64) * self.dither, self.dither
         if cut ** len(ticks) > MOST_DITHERS:
             raise ParameterError(
-                "law",
-                "law() is available for few records and sub-ticks only.",
-                f"{cut} sub-ticks",
-                "Use {dither}.",
-                dither=1,
-            )
+                "law", "law() is available for few records and sub-ticks only.", f"{cut} sub-ticks",
+                "Use {dither}.", dither=1,
+            )  # fmt: skip
         if cut == 1:
             logs = self._logs(Points.of(ticks, self.cells), self.support())
             return Law.finite(logs, slack=self._slack(x.n))
-        fine = QuantileMechanism.support(_finer(self))
+        fine = attrs.evolve(self, cells=self.cells * cut, dither=1).support()
         rows = self.indices((fine // cut).tolist())
         mass = np.zeros(len(self.support()))
         for dither in product(range(cut), repeat=len(ticks)):
@@ -505,14 +471,14 @@ class RecExp(QuantileMechanism):
     def _slack(self, n: int) -> float:
         return len(self.nodes) * (2.0**-43 + max(node.c for node in self.nodes) * n * 2.0**-48)
 
-    def _logs(self, points: Points, support: NDArray[np.int64]) -> NDArray[np.float64]:
+    def _logs(self, points: Points, support: Ints) -> Floats:
         """Return the log probability of each ascending tuple: a product over the nodes."""
         logs = np.zeros(len(support))
+        ends = np.pad(support, ((0, 0), (1, 1)))
+        ends[:, -1] = points.cells - 1
         for node in self.nodes:
-            low = support[:, node.first - 1] * 0 if node.first == 0 else support[:, node.first - 1]
+            low, high, drawn = ends[:, node.first], ends[:, node.end + 1], support[:, node.middle]
             last = node.end == len(self.orders)
-            high = low * 0 + points.cells - 1 if last else support[:, node.end]
-            drawn = support[:, node.middle]
             for a, b in set(zip(low.tolist(), high.tolist(), strict=True)):
                 here = (low == a) & (high == b)
                 part = _part(points, a, points.cells if last else b, b - a + 1)
@@ -547,15 +513,3 @@ def _part(points: Points, first: int, end: int, cells: int) -> Points:
     atoms = points.windows[0]
     i, j = atoms.ticks.searchsorted([first, end])
     return Points.counted(atoms.ticks[i:j] - first, atoms.counts[i:j], cells)
-
-
-def _finer(mechanism: RecExp) -> RecExp:
-    """Return the mechanism on the grid of sub-ticks."""
-    return RecExp(
-        epsilon=mechanism.epsilon,
-        q=mechanism.q,
-        cells=mechanism.cells * mechanism.dither,
-        relation=mechanism.relation,
-        rows=mechanism.rows,
-        dither=1,
-    )

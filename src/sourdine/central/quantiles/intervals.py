@@ -6,25 +6,20 @@ from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import pairwise
 from math import ceil, inf, log
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
-from sourdine.central.quantiles.algorithm import FreeTotal, bracket_error
-from sourdine.central.quantiles.joint import JointFree, first_reach
-from sourdine.exact import integer
+from sourdine.central.quantiles.algorithm import FreeTotal, bracket_error, whole
+from sourdine.central.quantiles.joint import JointFree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn
-    from sourdine.central.quantiles.points import Points
+    from sourdine.noise.source import Floats, Ints
 
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
     Aim = tuple[Fraction, int, bool]
 
 
@@ -89,18 +84,8 @@ def population_reach(
 ) -> tuple[float, float]:
     """Return t below and above: what both errors pass with probability ``beta`` on each side.
 
-    Parameters
-    ----------
-    edges
-        How many ticks there are, with one count more.
-    order
-        Of which quantile.
-    scale
-        The scale of the counts' noise.
-    n
-        At most how many records there are.
-    beta
-        The risk of each side.
+    There are as many ticks as ``edges``, with one count more of noise of this scale, and at most
+    ``n`` records.
 
     Examples
     --------
@@ -118,7 +103,7 @@ def _reach(edges: int, q: float, scale: float, n: int, beta: float) -> tuple[flo
 
     far = SAFETY * scale * _farthest(edges, q)
     if beta < RAREST:
-        far = np.array([scale * _bounded(edges, q, beta / 2)])
+        far = np.array([scale * _bounded(max(edges, 1), [q], beta / 2)])
         beta /= 2
 
     def below(t: float) -> float:
@@ -133,7 +118,6 @@ def _reach(edges: int, q: float, scale: float, n: int, beta: float) -> tuple[flo
 
 
 def _least(passed: Callable[[float], float], n: float, beta: float) -> float:
-    """Return the least t, to a hundredth, that is passed with probability beta at most."""
     low, high = 0.0, 1.0
     while passed(high) > beta:
         low, high = high, 2 * high + 0.01 * n
@@ -146,33 +130,34 @@ def _least(passed: Callable[[float], float], n: float, beta: float) -> float:
 @lru_cache(128)
 def _farthest(edges: int, q: float) -> Floats:
     """Return order statistics of the greatest noise of all edges, for noise of scale 1."""
-    walk = np.cumsum(np.random.default_rng(1).laplace(size=(SAMPLES, edges + 1)), axis=1)
-    most = np.sort((walk[:, :-1] - q * walk[:, -1:]).max(axis=1, initial=-np.inf))
-    most = most if edges else np.zeros(SAMPLES)
+    (noise,) = _noise_of(edges, [q], seed=1)
+    most = np.sort(noise.max(axis=1, initial=-np.inf)) if edges else np.zeros(SAMPLES)
     return np.asarray(most.reshape(GROUPS, -1)[:, -1])
 
 
-def _bounded(edges: int, q: float, beta: float) -> float:
+def _noise_of(edges: int, orders: list[float], *, seed: int) -> list[Floats]:
+    """Sample the noise :math:`S_i - qS_{K+1}` of all edges, of scale 1, for each order."""
+    walk = np.cumsum(np.random.default_rng(seed).laplace(size=(SAMPLES, edges + 1)), axis=1)
+    return [walk[:, :-1] - q * walk[:, -1:] for q in orders]
+
+
+def _bounded(edges: int, orders: list[float], beta: float) -> float:
     """Return what no edge's noise of scale 1 passes upwards, by Chernoff and a union."""
-    tilts = np.arange(1, 400) / 400 / max(q, 1 - q)
-    before = np.arange(1, max(edges, 1) + 1)[:, None]
-    logs = -before * np.log1p(-((tilts * (1 - q)) ** 2)) - (edges + 1 - before) * np.log1p(
-        -((tilts * q) ** 2)
-    )
-    return float(((np.logaddexp.reduce(logs, axis=0) + log(1 / beta)) / tilts).min())
+    tilts = np.arange(1, 400) / 400 / max(max(q, 1 - q) for q in orders)
+    before = np.arange(1, edges + 1)[:, None]
+    logs = [
+        -before * np.log1p(-((tilts * (1 - q)) ** 2))
+        - (edges + 1 - before) * np.log1p(-((tilts * q) ** 2))
+        for q in orders
+    ]
+    log_sum = np.logaddexp.reduce(np.concatenate(logs), axis=0)
+    return max(0.0, float(((log_sum + log(1 / beta)) / tilts).min()))
 
 
 def band_reach(far: Callable[[float], float], n: float, beta: float) -> float:
     """Return the half height of a population's band in records, for noise of a known reach.
 
-    Parameters
-    ----------
-    far
-        What the noise passes with a probability at most.
-    n
-        At most how many records there are.
-    beta
-        The risk.
+    ``far`` gives what the noise passes with a probability at most; there are ``n`` records at most.
     """
     reaches = np.array([far(float(risk)) for risk in RISKS[1:]])
     chances = np.append(RISKS[:-2] - RISKS[1:-1], RISKS[-2])
@@ -222,8 +207,6 @@ COUNT_SAFETY = 1.03
 """What the sampling of z may err by."""
 COUNT_RAREST = 1e-3
 """Below this z is bounded, not sampled."""
-TILTS = np.arange(1, 400) / 400
-"""The shares of the greatest lambda at which the bound is looked at."""
 
 
 def noise_reach(edges: int, orders: tuple[Fraction, ...], scale: float, beta: float) -> int:
@@ -233,34 +216,12 @@ def noise_reach(edges: int, orders: tuple[Fraction, ...], scale: float, beta: fl
 
 @lru_cache(256)
 def _reach_of_counts(edges: int, orders: tuple[Fraction, ...], beta: float) -> float:
-    """Return z for noise of scale 1."""
     extremes = sorted({float(min(orders)), float(max(orders))})
-    if beta >= COUNT_RAREST:
-        return COUNT_SAFETY * _sampled(edges, extremes, beta)
-    return _bounded_counts(edges, extremes, beta)
-
-
-def _sampled(edges: int, orders: list[float], beta: float) -> float:
-    """Return the quantile of a sample drawn with a fixed seed."""
-    walk = np.cumsum(np.random.default_rng(0).laplace(size=(SAMPLES, edges + 1)), axis=1)
-    inner, total = walk[:, :-1], walk[:, -1:]
-    worst = np.zeros(SAMPLES)
-    for q in orders:
-        worst = np.maximum(worst, np.abs(inner - q * total).max(axis=1, initial=0.0))
-    return float(np.quantile(worst, 1 - beta))
-
-
-def _bounded_counts(edges: int, orders: list[float], beta: float) -> float:
-    """Return the least bound over all tilts; each of them holds."""
-    tilts = TILTS / max(max(q, 1 - q) for q in orders)
-    before = np.arange(1, edges + 1)[:, None]
-    log_sums = [
-        -before * np.log1p(-((tilts * (1 - q)) ** 2))
-        - (edges + 1 - before) * np.log1p(-((tilts * q) ** 2))
-        for q in orders
-    ]
-    log_sum = np.logaddexp.reduce(np.concatenate(log_sums), axis=0)
-    return max(0.0, float(((log_sum + log(2 / beta)) / tilts).min()))
+    if beta < COUNT_RAREST:
+        return _bounded(edges, extremes, beta / 2)
+    noises = _noise_of(edges, extremes, seed=0)
+    worst = np.max([np.abs(noise).max(axis=1, initial=0.0) for noise in noises], axis=0)
+    return COUNT_SAFETY * float(np.quantile(worst, 1 - beta))
 
 
 def certified(
@@ -272,19 +233,8 @@ def certified(
 ) -> tuple[Ints, Ints]:
     """Return the lower and the upper ends, as ticks; the grid's own where nothing is certain.
 
-    Parameters
-    ----------
-    edges
-        The ticks that cut the grid, in order.
-    between
-        The noisy counts of the stretches.
-    orders
-        Of which quantiles.
-    z
-        How far the noise reaches, in ranks; or for each order how far it and the error of sampling
-        reach below and above.
-    last
-        The grid's last tick.
+    Between the edges lie the noisy counts; ``z`` is how far the noise reaches, in ranks, or for
+    each order how far it and the error of sampling reach below and above.
 
     Examples
     --------
@@ -329,10 +279,6 @@ ROUNDS = 6
 HALF = Fraction(1, 2)
 
 
-def _slack(x: int) -> int:
-    return integer(x, "slack", least=0)
-
-
 class Aims(NamedTuple):
     """What is aimed at: each order with an offset in ranks, and whether it is published.
 
@@ -346,7 +292,6 @@ class Aims(NamedTuple):
 
     @property
     def own(self) -> tuple[int, ...]:
-        """The aims that are published."""
         return tuple(i for i, (*_, own) in enumerate(self.aims) if own)
 
 
@@ -372,7 +317,9 @@ class Brackets(JointFree):
     [9, 19, 27]
     """
 
-    slack: int = field(default=0, converter=_slack)
+    looks: ClassVar[float] = 1.25  # offsets move aims between totals
+
+    slack: int = whole("slack", 0, default=0)
     records: float | None = None
 
     @cached_property
@@ -403,18 +350,12 @@ class Brackets(JointFree):
         return self._aims.least <= (inf if records is None else max(records, 1)) < self._aims.below
 
     def _with_brackets(self, u: int, last: Aims) -> Aims:
-        n = inf if self.records is None else max(self.records, 1)
-        least, below = last.least, last.below
+        n, edges = inf if self.records is None else max(self.records, 1), list[float]()
 
         def room(part: Fraction, wanted: int) -> bool:
-            """Return whether a part of the records are so many, and for which numbers that is."""
-            nonlocal least, below
-            edge = wanted / float(part)
-            if n >= edge:
-                least = max(least, edge)
-            else:
-                below = min(below, edge)
-            return n >= edge
+            """Return whether a part of the records are so many."""
+            edges.append(wanted / float(part))
+            return n >= edges[-1]
 
         first, final = self.orders[0], self.orders[-1]
         aims: list[Aim] = [(first, -u, False)] if room(first, u) else []
@@ -426,23 +367,11 @@ class Brackets(JointFree):
                 aims.append(((a + b) * HALF, 0, False))
         aims.append((final, 0, True))
         aims += [(final, u, False)] if room(1 - final, u) else []
-        return Aims(aims, u, least, below)
+        least = max([last.least, *(edge for edge in edges if edge <= n)])
+        return Aims(aims, u, least, min([last.below, *(edge for edge in edges if edge > n)]))
 
-    def windows(self, n: int) -> list[tuple[int, int]]:
-        # Offsets move aims between totals, so that a draw looks further than without brackets.
-        distance = 1.25 * first_reach(self.lattice.m) / self.c
-        q = np.array(list(map(float, self.lattice.orders)))
-        middle = np.rint(q * n).astype(np.int64) + np.array(self.lattice.offsets, np.int64)
-        half = (np.maximum(q, 1 - q) * distance).astype(np.int64) + 8
-        return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
-
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
-        """Return the ticks of the quantiles asked for, without their brackets."""
+    def published(self, drawn: Drawn) -> Ints:
         return np.asarray(drawn[1:], np.int64)[self.own(drawn[0])]
-
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        ticks = [self.published(row) for row in self.support()[y].tolist()]
-        return self.rank_errors(x, np.array(ticks))
 
     def own(self, k: int) -> list[int]:
         """Return which of the ticks, in order, are the quantiles asked for."""

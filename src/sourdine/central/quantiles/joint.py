@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections import Counter
+from contextlib import suppress
 from fractions import Fraction
 from functools import cached_property, partial
 from itertools import combinations_with_replacement, pairwise
 from math import ceil, exp, expm1, lgamma, log
-from typing import TYPE_CHECKING, ClassVar, Generic, TypeVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 from attrs import frozen
@@ -22,7 +23,6 @@ from sourdine.central.quantiles.algorithm import (
     QuantileMechanism,
     joint_error,
     narrow_spacing,
-    nearest_error,
     spacing,
 )
 from sourdine.central.quantiles.chain import (
@@ -46,12 +46,11 @@ from sourdine.privacy import Part
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn, Lattice
     from sourdine.central.quantiles.points import Points
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
     Piece = tuple[int, int, int, int]
     Cut = tuple[int, list[int], list[int]]
@@ -94,23 +93,31 @@ def first_reach(m: int) -> float:
 class JointSampler:
     """The joint law of a lattice's totals and of ticks, for some points.
 
-    Parameters
-    ----------
-    points
-        The records.
-    lattice
-        The totals.
-    c
-        The decay per rank.
+    ``wanted`` says whether ranks may be drawn with a total's number; ``opened`` holds the bounds of
+    all shells, the number of one, half the width of its window, and the chain of that.
     """
 
     __slots__ = (
         *("_bounds", "_c", "_half", "_inside", "_lattice", "_middle", "_points", "_q", "_rows"),
-        "_shell",
+        *("_shell", "_wanted"),
     )
 
-    def __init__(self, points: Points, lattice: Lattice, c: float) -> None:
-        self._points, self._lattice, self._c = points, lattice, c
+    def __init__(
+        self,
+        points: Points,
+        lattice: Lattice,
+        c: float,
+        wanted: Callable[[int, int, list[int]], bool] | None = None,
+        opened: tuple[Floats, int, int, Chain] | None = None,
+    ) -> None:
+        self._points, self._lattice, self._c, self._wanted = points, lattice, c, wanted
+        if opened is not None:
+            self._bounds, self._shell, self._half, chain = opened
+            self._inside, targets = (0, 0), lattice.targets(points.n, [0])
+            self._rows: _Quick | _Ordered = _Quick(
+                points, targets, c, self._half, 0, lambda *_: chain
+            )
+            return
         self._q = np.array(list(map(float, lattice.orders)))
         self._middle = np.rint(self._q * points.n).astype(np.int64)
         self._bounds = self._shells()
@@ -118,7 +125,6 @@ class JointSampler:
 
     @property
     def _rest(self) -> float:
-        """The bound on the log weight of all that lies outside the window."""
         return float(self._bounds[self._shell])
 
     def _grow(self, inside: float, *, ordered: bool) -> None:
@@ -131,7 +137,7 @@ class JointSampler:
                 return
             inside = min(inside, self._rows.log_least) - LITTLE
 
-    def _shells(self) -> NDArray[np.float64]:
+    def _shells(self) -> Floats:
         r"""Return, for each :math:`\Lambda_i`, a bound on the log weight of what lies beyond.
 
         They end where all cells together would weigh too little.
@@ -162,7 +168,7 @@ class JointSampler:
         window = (self._points, targets, self._c, self._half)
         for chain in () if ordered else (Chain, LongChain):
             try:
-                self._rows: _Quick | _Ordered = _Quick(*window, first, chain)
+                self._rows = _Quick(*window, first, chain)
             except TooWideError:
                 continue
             return
@@ -181,17 +187,12 @@ class JointSampler:
                 drawn = self._rows.draw(source)
             if drawn is not None:
                 k, ranks, pieces_of = drawn
-                if not self.wanted(k, ranks):
+                if self._wanted is not None and not self._wanted(k, self._points.n, ranks):
                     continue
                 pieces = pieces_of(source)
                 if pieces is not None:
                     return k, _ticks(pieces, source), ranks
             refused += 1
-
-    def wanted(self, k: int, ranks: list[int]) -> bool:
-        """Return whether these ranks may be drawn with this total: here all may."""
-        del k, ranks
-        return True
 
     def _outside(self, source: Source) -> Ranked | None:
         reach = (*self._inside, self._half)
@@ -202,20 +203,6 @@ class JointSampler:
         return (*drawn, partial(_ordered_pieces, whole, drawn[1]))
 
 
-class NearestSampler(JointSampler):
-    """The law of ticks whose ranks are weighed by their nearest total alone.
-
-    A total and ranks are drawn together until the total is the first of those nearest to the ranks:
-    what is left of the weights is one for each tuple of ranks, that of its nearest total.
-    """
-
-    __slots__ = ()
-
-    def wanted(self, k: int, ranks: list[int]) -> bool:
-        lattice = cast("FreeTotal", self._lattice)
-        return lattice.is_nearest(k, self._points.n, ranks)
-
-
 class _Quick:
     """The window's rows by the fast chain: draws may be refused.
 
@@ -223,14 +210,8 @@ class _Quick:
     """
 
     __slots__ = (
-        "_args",
-        "_beta",
-        "_chain",
-        "_coarse",
-        "_exact",
-        "_first",
-        "log_least",
-        "log_total",
+        *("_args", "_beta", "_chain", "_coarse", "_exact", "_first"),
+        *("log_least", "log_total"),
     )
 
     def __init__(
@@ -324,7 +305,6 @@ def _shared(pieces: list[Piece], least: int, source: Source) -> bool:
 
 
 def _ticks(pieces: list[Piece], source: Source) -> list[int]:
-    """Draw a cell in each piece."""
     inner = (noise.uniform_below(p[2], source=source) if p[2] > 1 else 0 for p in pieces)
     return sorted(piece[1] + i for piece, i in zip(pieces, inner, strict=True))
 
@@ -353,26 +333,17 @@ def slice_samplers(
         alike = [i for i, own in enumerate(lengths) if own == length]
         for first in range(0, len(alike), TOGETHER):
             some = alike[first : first + TOGETHER]
-            found = _weighed([parts[i] for i in some], [goals[i] for i in some], c)
+            found: list[JointSampler] = []
+            if len(some) > 1:
+                near = np.array([goals[i] for i in some], np.int64)
+                with suppress(TooWideError):
+                    found = _weighed_together([parts[i] for i in some], near, c)
+            found = found or [JointSampler(parts[i], Fixed.of(goals[i]), c) for i in some]
             made |= zip(some, found, strict=True)
     return [made[i] for i in range(len(parts))]
 
 
-def _weighed(
-    parts: list[Points], goals: list[Sequence[int]], c: float
-) -> list[JointSampler] | list[_SliceSampler]:
-    if len(parts) > 1:
-        try:
-            return _weighed_together(parts, np.array(goals, np.int64), c)
-        except TooWideError:
-            pass
-    pairs = zip(parts, goals, strict=True)
-    return [JointSampler(part, Fixed.of(own), c) for part, own in pairs]
-
-
-def _weighed_together(
-    parts: list[Points], goals: NDArray[np.int64], c: float
-) -> list[_SliceSampler]:
+def _weighed_together(parts: list[Points], goals: Ints, c: float) -> list[JointSampler]:
     n = np.array([part.n for part in parts])
     bounds, inside = _slice_shells(parts, goals, c)
     inside -= 4 + c * np.abs(n - goals[:, -1])
@@ -386,15 +357,14 @@ def _weighed_together(
         if shell + 1 == len(SHELLS) or bool(np.all(bounds[:, shell] <= chain.logs - REST)):
             break
         inside = np.minimum(inside, chain.logs) - LITTLE
-    return [
-        _SliceSampler(part, goals[i].tolist(), c, (bounds[i], shell, half), chain.of_row(i))
-        for i, part in enumerate(parts)
-    ]
+    found = []
+    for i, part in enumerate(parts):
+        opened = bounds[i], shell, half, _SliceRow(chain, i)
+        found.append(JointSampler(part, Fixed.of(goals[i].tolist()), c, opened=opened))
+    return found
 
 
-def _slice_shells(
-    parts: list[Points], goals: NDArray[np.int64], c: float
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _slice_shells(parts: list[Points], goals: Ints, c: float) -> tuple[Floats, Floats]:
     """Return the bounds of `JointSampler` for each slice, and about the mass near its targets."""
     m = goals.shape[1] - 1
     q = goals[:, :-1] / np.maximum(goals[:, -1:], 1)
@@ -416,7 +386,7 @@ def _slice_shells(
     return np.asarray(beyond), np.array(near)
 
 
-def _log_mass_near(points: Points, ranks: NDArray[np.int64], c: float) -> float:
+def _log_mass_near(points: Points, ranks: Ints, c: float) -> float:
     """Return the log of the mass within 1/c of some ranks, multiplied."""
     near = max(1, int(1 / c))
     masses = (points.masses(i - near, i + near + 1).sum() for i in ranks.tolist())
@@ -445,13 +415,8 @@ class _SliceChain(Chain):
         if not most or self.DEPTH * c * half + log(most / least) > LONGEST:
             raise TooWideError
         self._kept = []
-        self.logs = self._forward(
-            [RankMasses(partial(np.asarray, rows), 0.0) for rows in masses], keep=True
-        )
-
-    def of_row(self, row: int) -> Chain:
-        """Return the chain of one slice."""
-        return _SliceRow(self, row)
+        every = [RankMasses(partial(np.asarray, rows), 0.0) for rows in masses]
+        self.logs = self._forward(every, keep=True)
 
 
 class _SliceRow(Chain):
@@ -464,28 +429,7 @@ class _SliceRow(Chain):
         self.logs = every.logs[row : row + 1]
 
     def draw(self, row: int, source: Source) -> list[int]:
-        del row
         return self._all.draw(self._row, source)
-
-
-class _SliceSampler(JointSampler):
-    """The sampler of a slice whose window is open."""
-
-    __slots__ = ()
-
-    def __init__(
-        self,
-        points: Points,
-        goals: list[int],
-        c: float,
-        window: tuple[NDArray[np.float64], int, int],
-        chain: Chain,
-    ) -> None:
-        self._points, self._lattice, self._c = points, Fixed.of(goals), c
-        self._bounds, self._shell, self._half = window
-        self._inside = (0, 0)
-        targets = self._lattice.targets(points.n, [0])
-        self._rows = _Quick(points, targets, c, self._half, 0, lambda *_: chain)
 
 
 # ---- JointExp: all quantiles in one draw, and its form with a free total -------------------------
@@ -503,22 +447,24 @@ class _SliceSampler(JointSampler):
 # the sum running over the ranks :math:`L \le r_j \le L + f` that :math:`o_j`'s cell allows.
 
 
-T = TypeVar("T", bound="Lattice")
-
-
 @frozen(kw_only=True)
-class _Joint(QuantileMechanism, Generic[T]):
-    """What the two forms share: a lattice of totals and the decay."""
+class _Joint(QuantileMechanism):
+    """What the forms share: a lattice of totals and the decay."""
+
+    steps: ClassVar[int] = 4
+    """How often the rounding of one pass over all quantiles may count."""
+    looks: ClassVar[float] = 1.0
+    """How many times as far as usual a draw looks."""
 
     @property
     @abstractmethod
-    def lattice(self) -> T:
+    def lattice(self) -> Lattice:
         """What the draw aims at."""
 
     @property
-    @abstractmethod
     def bound(self) -> Fraction:
         """The greatest decay that keeps the promise, for one row a person."""
+        return self.epsilon / (4 if self.substitutes else 2)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -528,9 +474,6 @@ class _Joint(QuantileMechanism, Generic[T]):
         ``[quantiles.jointexp.substitute]``.
         """
         return (Part.range(self.epsilon),)
-
-    steps: ClassVar[int] = 4
-    """How often the rounding of one pass over all quantiles may count."""
 
     @cached_property
     def c(self) -> float:
@@ -543,37 +486,35 @@ class _Joint(QuantileMechanism, Generic[T]):
         rounding = self.steps * m * (3 * 700 / self.c + 2200) * 2.0**-53
         if rounding > float(FLOATS * self.epsilon):
             raise ParameterError(
-                "epsilon",
-                f"be large enough for the rounding of {m} quantiles",
-                str(self.epsilon),
-                "Use 0.001 or more for each row of a person, such as {epsilon}.",
-                epsilon=self.rows,
-            )
+                "epsilon", f"be large enough for the rounding of {m} quantiles", str(self.epsilon),
+                "Use 0.001 or more for each row of a person, such as {epsilon}.", epsilon=self.rows,
+            )  # fmt: skip
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        distance = first_reach(len(self.orders)) / self.c
-        orders = map(float, self.orders)
-        far = [(round(q * n), int(max(q, 1 - q) * distance) + 8) for q in orders]
-        return [(middle - half, middle + half) for middle, half in far]
+        distance = self.looks * first_reach(self.lattice.m) / self.c
+        q = np.array(list(map(float, self.lattice.orders)))
+        middle = np.rint(q * n).astype(np.int64) + np.array(self.offsets or 0, np.int64)
+        half = (np.maximum(q, 1 - q) * distance).astype(np.int64) + 8
+        return list(zip((middle - half).tolist(), (middle + half).tolist(), strict=True))
+
+    @property
+    def offsets(self) -> tuple[int, ...]:
+        """How many ranks from its part of the total each aim lies, if they are moved."""
+        return getattr(self.lattice, "offsets", ())
 
     def sampler(self, x: Points) -> JointSampler:
-        """Return what draws from these points."""
         return JointSampler(x, self.lattice, self.c)
 
-    def cut(self, x: Points, source: Source) -> Cut:
-        """Draw the total's number, the ticks, and the ranks at which these cut the records."""
-        return self.sampler(x).draw(source)
-
     def one(self, x: Points, source: Source) -> list[int]:
-        return self.kept(self.cut(x, source))
+        return self.kept(self.sampler(x).draw(source))
 
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
         sampler = self.sampler(x)
         return [self.kept(sampler.draw(source)) for _ in range(size)]
 
-    @abstractmethod
     def kept(self, cut: Cut) -> list[int]:
-        """Return what a draw tells: the ranks are never told."""
+        """Return what a draw tells, here the ticks: the ranks are never told."""
+        return cut[1]
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return a bound that all rank errors keep for n records; for any number without n.
@@ -610,12 +551,11 @@ class _Joint(QuantileMechanism, Generic[T]):
         return 2 * (x + self.lattice.m) / h + 2 - 2 / expm1(-self.c * h)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        del n
         return joint_error(self.lattice.orders, read_beta(beta)) / self.c
 
 
 @frozen(kw_only=True)
-class JointFree(_Joint[FreeTotal]):
+class JointFree(_Joint):
     r"""JointExp whose total is a coordinate of the draw.
 
     Drawn is a pair :math:`(k, o)` with weight :math:`W_D(o)` for the targets of the total
@@ -650,11 +590,6 @@ class JointFree(_Joint[FreeTotal]):
     20
     """
 
-    @property
-    def bound(self) -> Fraction:
-        """The greatest decay that keeps the promise, for one row a person."""
-        return self.epsilon / (4 if self.substitutes else 2)
-
     @cached_property
     def lattice(self) -> FreeTotal:
         h = max(1, round(spacing(len(self.orders)) * self.rows / self.bound))
@@ -663,18 +598,16 @@ class JointFree(_Joint[FreeTotal]):
     def kept(self, cut: Cut) -> list[int]:
         return [cut[0], *cut[1]]
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
-        """Return the ticks; the total is left out."""
+    def published(self, drawn: Drawn) -> Ints:
         return np.asarray(drawn[1:], np.int64)
 
     def total(self, drawn: Drawn) -> int:
         return int(self.lattice.h * drawn[0])
 
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> Ints:
         """Return all ascending ticks for each total; the last stands for all from it on."""
-        tuples = self._all(combinations_with_replacement(range(self.cells), self.lattice.m))
-        ks = np.repeat(np.arange(self.totals), len(tuples))
-        return np.column_stack((ks, np.tile(tuples, (self.totals, 1))))
+        tuples = combinations_with_replacement(range(self.cells), self.lattice.m)
+        return with_totals(self._all(tuples), self.totals)
 
     @property
     def totals(self) -> int:
@@ -683,18 +616,16 @@ class JointFree(_Joint[FreeTotal]):
 
     @property
     def log_volume(self) -> float:
-        r"""The logarithm of :math:`B^m/m!`, the volume of all ascending tuples."""
         m = self.lattice.m
         return m * log(self.cells) - lgamma(m + 1)
 
     def law(self, x: Points) -> Law:
-        """Return the law of the total's number and the ticks, as rows of `support`."""
         logs = joint_log_weights(x, self.lattice.targets(x.n, range(self.totals)), self.c)
         return free_law(logs, x.n, self.lattice, self.c, self.log_volume)
 
 
 @frozen(kw_only=True)
-class JointNearest(_Joint[FreeTotal]):
+class JointNearest(_Joint):
     r"""JointExp whose ranks are weighed by the total that they are nearest to.
 
     Ranks :math:`r_1 \le \ldots \le r_m` have the distance
@@ -734,41 +665,31 @@ class JointNearest(_Joint[FreeTotal]):
 
     steps: ClassVar[int] = 8
 
-    @property
-    def bound(self) -> Fraction:
-        """The greatest decay that keeps the promise, for one row a person."""
-        return self.epsilon / (4 if self.substitutes else 2)
-
     @cached_property
     def lattice(self) -> FreeTotal:
         apart = Fraction(narrow_spacing(len(self.orders)))
         return FreeTotal(self.orders, max(1, round(apart * self.rows / self.bound)))
 
     def sampler(self, x: Points) -> JointSampler:
-        return NearestSampler(x, self.lattice, self.c)
-
-    def kept(self, cut: Cut) -> list[int]:
-        return cut[1]
+        # A total and ranks are drawn together until the total is the first of those nearest to the
+        # ranks: what is left is one weight for each tuple of ranks, that of its nearest total.
+        return JointSampler(x, self.lattice, self.c, self.lattice.is_nearest)
 
     def law(self, x: Points) -> Law:
-        """Return the law of the ticks, as rows of `support`."""
         # The total 0 is at a distance of n, so totals beyond 2n are nearest to nothing.
         totals = range(2 * x.n // self.lattice.h + 2)
         logs = by_ranks(x, self.lattice.targets(x.n, totals), self.c)[1].max(axis=0)
         return Law.finite(np.logaddexp.reduce(logs, axis=-1), slack=1e-11)
 
     def far(self, x: float) -> float:
-        """Return 1: a tuple of ranks is weighed once."""
-        del x
         return 1.0
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        del n
-        return nearest_error(self.lattice.orders, read_beta(beta)) / self.c
+        return joint_error(self.lattice.orders, read_beta(beta), nearest=True) / self.c
 
 
 @frozen(kw_only=True)
-class JointExp(_Joint[OfRecords]):
+class JointExp(_Joint):
     r"""The published JointExp: targets :math:`t_j = w_j n`, :math:`w_j = q_j - q_{j-1}`.
 
     Notes
@@ -786,7 +707,6 @@ class JointExp(_Joint[OfRecords]):
 
     @property
     def bound(self) -> Fraction:
-        """The greatest decay that keeps the promise, for one row a person."""
         ends = (Fraction(0), *self.orders, Fraction(1))
         least = min(b - a for a, b in pairwise(ends))
         return self.epsilon / (4 if self.substitutes else 4 * (1 - least))
@@ -795,16 +715,18 @@ class JointExp(_Joint[OfRecords]):
     def lattice(self) -> OfRecords:
         return OfRecords(self.orders)
 
-    def kept(self, cut: Cut) -> list[int]:
-        return cut[1]
-
     def law(self, x: Points) -> Law:
-        """Return the law of the ticks, as rows of `support`."""
         logs = joint_log_weights(x, self.lattice.targets(x.n, [0]), self.c)
         return Law.finite(logs[0], slack=1e-11)
 
 
-def joint_log_weights(x: Points, rows: Targets, c: float) -> NDArray[np.float64]:
+def with_totals(ticks: Ints, totals: int) -> Ints:
+    """Return all rows of ticks with each total's number before them."""
+    ks = np.repeat(np.arange(totals), len(ticks))
+    return np.column_stack((ks, np.tile(ticks, (totals, 1))))
+
+
+def joint_log_weights(x: Points, rows: Targets, c: float) -> Floats:
     r"""Return :math:`\ln W_D(o)` for all ascending tuples, by going through all ranks.
 
     The definition itself, written apart from the sampler it judges: for small inputs. A row of the
@@ -813,9 +735,7 @@ def joint_log_weights(x: Points, rows: Targets, c: float) -> NDArray[np.float64]
     return np.asarray(np.logaddexp.reduce(by_ranks(x, rows, c)[1], axis=-1))
 
 
-def free_law(
-    logs: NDArray[np.float64], n: int, lattice: FreeTotal, c: float, log_volume: float = 0.0
-) -> Law:
+def free_law(logs: Floats, n: int, lattice: FreeTotal, c: float, log_volume: float = 0.0) -> Law:
     r"""Return the law of a total and what is drawn with it, from a row of log weights for each.
 
     The last row stands for all totals from it on. Far enough out these are geometric, each total
@@ -832,18 +752,12 @@ def free_law(
         before = ceil(max(-missed, 0) / lattice.h)
         beyond = log_volume - c * max(missed, 0) + log(before + exp(lattice.log_tail(c)))
     return Law.of(
-        np.arange(logs.size),
-        np.ones(logs.size, np.int64),
-        logs.ravel(),
-        np.zeros(logs.size),
-        log_beyond=beyond,
-        slack=1e-11,
-    )
+        np.arange(logs.size), np.ones(logs.size, np.int64), logs.ravel(), np.zeros(logs.size),
+        log_beyond=beyond, slack=1e-11,
+    )  # fmt: skip
 
 
-def by_ranks(
-    x: Points, rows: Targets, c: float
-) -> tuple[list[tuple[int, ...]], NDArray[np.float64]]:
+def by_ranks(x: Points, rows: Targets, c: float) -> tuple[list[tuple[int, ...]], Floats]:
     r"""Return all ascending rank tuples, and :math:`\ln W_D(o)` by the ranks at which o cuts.
 
     The logarithms are an array by rows of targets, ticks o and ranks.
@@ -862,7 +776,7 @@ def by_ranks(
     return ranks, logs[:, None, :] + cells
 
 
-def _cells(o: NDArray[np.int64], counts: NDArray[np.int64]) -> NDArray[np.float64]:
+def _cells(o: Ints, counts: Ints) -> Floats:
     r"""Return :math:`\sum_{\text{cells}} \ln f!/(f+k)!` for each tuple of ticks."""
     earlier = np.array([(o[:, :j] == o[:, j : j + 1]).sum(axis=1) for j in range(o.shape[1])])
     return np.asarray(-np.log(counts[o] + earlier.T + 1.0).sum(axis=1))

@@ -8,7 +8,7 @@ from math import inf, sqrt
 from typing import TYPE_CHECKING, ClassVar, Protocol
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
 from sourdine.central.quantiles.algorithm import (
     Fixed,
@@ -17,6 +17,7 @@ from sourdine.central.quantiles.algorithm import (
     many_level_error,
     rounded_goals,
     two_level_error,
+    whole,
 )
 from sourdine.central.quantiles.chain import Targets
 from sourdine.central.quantiles.joint import (
@@ -27,25 +28,22 @@ from sourdine.central.quantiles.joint import (
     free_law,
     joint_log_weights,
     slice_samplers,
+    with_totals,
 )
 from sourdine.central.quantiles.points import NotReadError, Points
 from sourdine.errors import LEFT_OUT, ParameterError
-from sourdine.exact import integer
 from sourdine.mechanisms.mechanism import read_beta, settle
 from sourdine.privacy import Part
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn
-    from sourdine.central.quantiles.joint import Cut
     from sourdine.exact import Number
     from sourdine.laws import Law
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
-    Floats = NDArray[np.float64]
     Key = tuple[tuple[int, int], tuple[int, int], tuple[int, ...]]
 
 
@@ -65,12 +63,7 @@ class Sampler(Protocol):
 def sliced(goals: Sequence[int], stride: int) -> list[list[int]]:
     """Return the cumulative targets of each slice, less that of its left end.
 
-    Parameters
-    ----------
-    goals
-        The cumulative targets of all quantiles, the total at the end.
-    stride
-        Every so many, a quantile ends a slice.
+    ``goals`` are those of all quantiles, every ``stride``-th ending a slice, and the total.
 
     Examples
     --------
@@ -85,12 +78,7 @@ def sliced(goals: Sequence[int], stride: int) -> list[list[int]]:
 class Slices:
     """Draws inside slices; a slice that comes again is weighed once.
 
-    Parameters
-    ----------
-    points
-        The records.
-    make
-        What draws inside slices, from their records and their cumulative targets.
+    ``make`` returns what draws inside slices, from their records and their cumulative targets.
     """
 
     __slots__ = ("_made", "_make", "_points")
@@ -113,35 +101,27 @@ class Slices:
         keys: list[Key] = [key for key in every if len(key[2]) > 1]
         new = [key for key in dict.fromkeys(keys) if key not in self._made]
         if new:
+            inner = [own for *_, own in new]
             try:
-                made = self._samplers(x, new)
+                made = self._make([x.cut(*key[:2]) for key in new], inner)
             except NotReadError:
-                made = self._samplers(x.complete(), new)
+                x = x.complete()
+                made = self._make([x.cut(*key[:2]) for key in new], inner)
             self._made |= zip(new, made, strict=True)
         return [key[1][0] + tick for key in keys for tick in self._made[key].draw(source)[1]]
-
-    def _samplers(self, x: Points, keys: list[Key]) -> Sequence[Sampler]:
-        return self._make([x.cut(ranks, ticks) for ranks, ticks, _ in keys], [k[2] for k in keys])
 
 
 def cut_logs(logs: Floats, inside: Callable[[int, int], Floats]) -> Floats:
     """Return log weights of a level's ticks together with what is drawn inside their slices.
 
-    Parameters
-    ----------
-    logs
-        The level's log weights by rows of targets, ticks and ranks.
-    inside
-        The log probabilities of all that the slices of these ticks and ranks can give.
+    ``logs`` are the level's, by rows of targets, ticks and ranks; ``inside`` gives the log
+    probabilities of all that the slices of these ticks and ranks can give.
     """
     parts = []
     for i in range(logs.shape[1]):
         cuts = np.flatnonzero(logs[0, i] > -np.inf).tolist()
-        parts.append(
-            np.logaddexp.reduce(
-                np.array([inside(i, r) + logs[:, i, r, None] for r in cuts]), axis=0
-            )
-        )
+        every = np.array([inside(i, r) + logs[:, i, r, None] for r in cuts])
+        parts.append(np.logaddexp.reduce(every, axis=0))
     return np.concatenate(parts, axis=1)
 
 
@@ -153,19 +133,10 @@ def slices_logs(
 ) -> Floats:
     """Return the log probabilities of the slices' ticks for a cut; a row for each row of goals.
 
-    Parameters
-    ----------
-    x
-        The records.
-    cut
-        The ticks, and the ranks at which they cut.
-    goals
-        For each row the cumulative targets of each slice.
-    logs_inside
-        The log probabilities of one slice.
+    ``cut`` holds the ticks and the ranks at which they cut; each row of ``goals`` the cumulative
+    targets of each slice.
     """
-    logs = np.zeros((len(goals), 1))
-    o, r = cut
+    logs, (o, r) = np.zeros((len(goals), 1)), cut
     parts = zip(pairwise((0, *r, x.n)), pairwise((0, *o, x.cells - 1)), strict=True)
     for i, (ranks, ticks) in enumerate(parts):
         if len(goals[0][i]) == 1:
@@ -181,11 +152,6 @@ def slices_logs(
 # One draw of :math:`m` quantiles errs like a bridge of :math:`m + 1` Laplace steps, so by
 # :math:`\sqrt m`; two levels of about :math:`\sqrt m` each err by :math:`\sqrt[4]{m}` at half the
 # budget.
-
-
-def _stride(x: int | None) -> int:
-    """Return the stride; 0 where it was left out."""
-    return 0 if x is None else integer(x, "stride", least=2)
 
 
 @frozen(kw_only=True)
@@ -228,7 +194,7 @@ class Hybrid(QuantileMechanism):
     levels: ClassVar[int] = 2
     """How many levels share epsilon."""
 
-    stride: int = field(default=None, converter=_stride)
+    stride: int = whole("stride", 2, default=None)
 
     def check(self) -> None:
         """Choose the stride, or refuse one that leaves nothing to draw first."""
@@ -236,24 +202,16 @@ class Hybrid(QuantileMechanism):
         stride = self.stride or max(2, round(sqrt(m + 1)))
         if not 2 <= stride <= m:
             raise ParameterError(
-                "stride",
-                "be from 2 to the number of quantiles",
-                f"{stride} for {m}",
-                "Omit {stride}, or use JointFree for few quantiles.",
-                stride=LEFT_OUT,
-            )
+                "stride", "be from 2 to the number of quantiles", f"{stride} for {m}",
+                "Omit {stride}, or use JointFree for few quantiles.", stride=LEFT_OUT,
+            )  # fmt: skip
         settle(self, stride=stride)
         _ = self.first
 
     @cached_property
     def first(self) -> JointFree:
-        return JointFree(
-            epsilon=self.epsilon / self.levels,
-            q=self.orders[self.stride - 1 :: self.stride],
-            cells=self.cells,
-            relation=self.relation,
-            rows=self.rows,
-        )
+        orders = self.orders[self.stride - 1 :: self.stride]
+        return self.part(JointFree, self.epsilon / self.levels, orders)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -270,19 +228,17 @@ class Hybrid(QuantileMechanism):
         inner = [(middle - half, middle + half) for middle in rounded_goals(self.orders, n)]
         return self.first.windows(n) + inner
 
-    def one(self, x: Points, source: Source) -> list[int]:
-        """Draw the total's number, the first level's ticks, then those of each slice."""
-        return self._within(Slices(x, self.inside), self.first.cut(x, source), source)
+    def one(self, x: Points, source: Source) -> Drawn:
+        return self.many(x, 1, source)[0]
 
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
-        first = JointSampler(x, self.first.lattice, self.first.c)
-        slices = Slices(x, self.inside)
-        return [self._within(slices, first.draw(source), source) for _ in range(size)]
-
-    def _within(self, slices: Slices, cut: Cut, source: Source) -> list[int]:
-        """Draw the ticks of each slice that the first level cuts."""
-        k, ticks, ranks = cut
-        return [k, *ticks, *slices.draw(ticks, ranks, self.goals(k), source)]
+        """Draw the total's number, the first level's ticks, then those of each slice."""
+        first, slices = self.first.sampler(x), Slices(x, self.inside)
+        drawn: list[Drawn] = []
+        for _ in range(size):
+            k, ticks, ranks = first.draw(source)
+            drawn.append([k, *ticks, *slices.draw(ticks, ranks, self.goals(k), source)])
+        return drawn
 
     def goals(self, k: int) -> list[list[int]]:
         """Return the cumulative targets inside each slice for the total's number k."""
@@ -290,60 +246,49 @@ class Hybrid(QuantileMechanism):
         return sliced([*rounded_goals(self.orders, total), total], self.stride)
 
     def inside(self, parts: list[Points], goals: list[tuple[int, ...]]) -> Sequence[Sampler]:
-        """Return what draws the quantiles of slices."""
         return slice_samplers(parts, goals, self.first.c)
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         return np.sort(np.asarray(drawn[1:], np.int64))
 
     def law(self, x: Points) -> Law:
-        """Return the law of both levels, as rows of `support`."""
+        """Return the law of all levels, as rows of `support`."""
         ks = range(self.totals)
         ranks, logs = by_ranks(x, self.first.lattice.targets(x.n, ks), self.first.c)
-        goals = [self.goals(k) for k in ks]
+        goals, outer = [self.goals(k) for k in ks], self._first_level()
 
-        def inside(i: int, r: int) -> NDArray[np.float64]:
-            return self._second(x, self._first_level()[i], ranks[r], goals)
+        def inside(i: int, r: int) -> Floats:
+            return slices_logs(x, (outer[i], ranks[r]), goals, self.slice_logs)
 
-        weights = cut_logs(logs, inside)
         every = FreeTotal(self.orders, self.first.lattice.h)
-        volume = self.first.log_volume
-        return free_law(weights, x.n, every, self.first.c, volume)
+        return free_law(cut_logs(logs, inside), x.n, every, self.first.c, self.first.log_volume)
 
-    def support(self) -> NDArray[np.int64]:
+    def support(self) -> Ints:
         """Return every total's number, first level's ticks, and ticks of the slices."""
-        found = []
+        found, sizes = [], [len(goals) - 1 for goals in self.goals(0)]
         for o in self._first_level():
-            slices = zip(pairwise((0, *o, self.cells - 1)), self._sizes(), strict=True)
+            slices = zip(pairwise((0, *o, self.cells - 1)), sizes, strict=True)
             inner = [list(self.ticks_inside(a, b, m)) for (a, b), m in slices]
             found += [(*o, *chain.from_iterable(ticks)) for ticks in product(*inner)]
-        tuples = self._all(iter(found))
-        ks = np.repeat(np.arange(self.totals), len(tuples))
-        return np.column_stack((ks, np.tile(tuples, (self.totals, 1))))
+        return with_totals(self._all(iter(found)), self.totals)
 
     @property
     def totals(self) -> int:
-        """How many totals the law tells apart."""
         return self.first.totals
 
     def _first_level(self) -> list[tuple[int, ...]]:
         return list(combinations_with_replacement(range(self.cells), len(self.first.orders)))
 
-    def _sizes(self) -> list[int]:
-        """Return how many quantiles each slice has."""
-        return [len(goals) - 1 for goals in self.goals(0)]
-
-    def _second(
-        self, x: Points, o: tuple[int, ...], r: tuple[int, ...], goals: list[list[list[int]]]
-    ) -> NDArray[np.float64]:
-        """Return the log probabilities of the slices' ticks for a cut; a row for each total."""
-        return slices_logs(x, (o, r), goals, self.logs_inside)
+    def slice_logs(self, points: Points, targets: Targets) -> Floats:
+        """Return what `logs_inside` does: neighbours differ in one slice and share the others."""
+        rows = tuple(map(tuple, targets.T.tolist()))
+        return _slice_logs(self, tuple(points), points.cells, rows)
 
     def ticks_inside(self, low: int, high: int, m: int) -> Iterator[tuple[int, ...]]:
         """Yield all that m quantiles of a slice between two ticks can be."""
         return combinations_with_replacement(range(low, high + 1), m)
 
-    def logs_inside(self, points: Points, targets: Targets) -> NDArray[np.float64]:
+    def logs_inside(self, points: Points, targets: Targets) -> Floats:
         """Return the log probabilities of a slice's ticks; a row for each row of targets."""
         logs = joint_log_weights(points, targets, self.first.c)
         return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
@@ -358,7 +303,6 @@ class Hybrid(QuantileMechanism):
         return self.first.error(half, n) + self.first.error(half / slices, n)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        del n
         return two_level_error(self.orders, self.stride, read_beta(beta)) / self.first.c
 
 
@@ -367,11 +311,6 @@ class Hybrid(QuantileMechanism):
 #
 # Two levels of about :math:`\sqrt m` quantiles err like a bridge of so many steps; three levels of
 # about :math:`\sqrt[3]m` have bridges of fewer steps at a third of the budget.
-
-
-def _inner(x: int | None) -> int:
-    """Return the stride inside slices; 0 where it was left out."""
-    return 0 if x is None else integer(x, "inner", least=2)
 
 
 @frozen(kw_only=True)
@@ -423,7 +362,7 @@ class ThreeLevels(Hybrid):
 
     levels: ClassVar[int] = 3
 
-    inner: int = field(default=None, converter=_inner)
+    inner: int = whole("inner", 2, default=None)
 
     def check(self) -> None:
         """Choose both strides, or refuse some that leave a level with nothing to draw."""
@@ -463,15 +402,7 @@ class ThreeLevels(Hybrid):
             for ticks in product(*slices):
                 yield (*o, *chain.from_iterable(ticks))
 
-    def _second(
-        self, x: Points, o: tuple[int, ...], r: tuple[int, ...], goals: list[list[list[int]]]
-    ) -> NDArray[np.float64]:
-        def inside(part: Points, own: Targets) -> NDArray[np.float64]:
-            return _slice_logs(self, tuple(part), part.cells, tuple(map(tuple, own.T.tolist())))
-
-        return slices_logs(x, (o, r), goals, inside)
-
-    def logs_inside(self, points: Points, targets: Targets) -> NDArray[np.float64]:
+    def logs_inside(self, points: Points, targets: Targets) -> Floats:
         if targets.m < self.inner:
             return super().logs_inside(points, targets)
         m = targets.m // self.inner
@@ -480,12 +411,8 @@ class ThreeLevels(Hybrid):
         outer = list(combinations_with_replacement(range(points.cells), m))
         goals = [sliced(row, self.inner) for row in targets.T.tolist()]
 
-        def last(part: Points, own: Targets) -> NDArray[np.float64]:
-            rows = tuple(map(tuple, own.T.tolist()))
-            return _last_logs(tuple(part), part.cells, rows, self.first.c)
-
-        def inside(i: int, r: int) -> NDArray[np.float64]:
-            return slices_logs(points, (outer[i], ranks[r]), goals, last)
+        def inside(i: int, r: int) -> Floats:
+            return slices_logs(points, (outer[i], ranks[r]), goals, self.slice_logs)
 
         both = cut_logs(logs, inside)
         return np.asarray(both - np.logaddexp.reduce(both, axis=1, keepdims=True))
@@ -504,26 +431,15 @@ class ThreeLevels(Hybrid):
         return self.first.error(third, n) + 2 * more * self.first.error(third / slices, n)
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
-        del n
         strides = (self.stride, self.inner)
         return many_level_error(self.orders, strides, read_beta(beta)) / self.first.c
 
 
-@lru_cache(512)
-def _slice_logs(
-    method: ThreeLevels, ticks: tuple[int, ...], cells: int, rows: tuple[tuple[int, ...], ...]
-) -> NDArray[np.float64]:
-    """Return what `logs_inside` does: neighbours differ in one slice and share the others."""
-    return method.logs_inside(Points.of(ticks, cells), Targets(len(ticks), np.array(rows)))
-
-
 @lru_cache(2048)
-def _last_logs(
-    ticks: tuple[int, ...], cells: int, rows: tuple[tuple[int, ...], ...], c: float
-) -> NDArray[np.float64]:
-    """Return the log probabilities of a slice of level three: the same ones come often."""
-    logs = joint_log_weights(Points.of(ticks, cells), Targets(len(ticks), np.array(rows)), c)
-    return np.asarray(logs - np.logaddexp.reduce(logs, axis=1, keepdims=True))
+def _slice_logs(
+    method: Hybrid, ticks: tuple[int, ...], cells: int, rows: tuple[tuple[int, ...], ...]
+) -> Floats:
+    return method.logs_inside(Points.of(ticks, cells), Targets(len(ticks), np.array(rows)))
 
 
 class _Nested:
@@ -538,7 +454,6 @@ class _Nested:
         self._slices = Slices(points, lambda parts, goals: slice_samplers(parts, goals, c))
 
     def draw(self, source: Source) -> tuple[int, list[int], list[int]]:
-        """Draw level two's ticks, then those of its slices."""
         k, ticks, ranks = self._first.draw(source)
         return k, [*ticks, *self._slices.draw(ticks, ranks, self._goals, source)], ranks
 
@@ -567,10 +482,6 @@ def anchors_for(m: int, records: float, epsilon: float) -> int:
     return max(LEAST, min(m, MOST_JOINT, round(records * epsilon / (2 * KAPPA)) - 1))
 
 
-def _anchors(x: int) -> int:
-    return integer(x, "anchors", least=1)
-
-
 @frozen(kw_only=True)
 class Anchors(QuantileMechanism):
     r"""`JointFree` on some of the quantiles, linear interpolation for the others.
@@ -596,18 +507,15 @@ class Anchors(QuantileMechanism):
     [0.25, 0.5, 0.75]
     """
 
-    anchors: int = field(converter=_anchors)
+    anchors: int = whole("anchors", 1)
 
     def check(self) -> None:
         m, count = len(self.orders), self.anchors
         if not 2 <= count <= m:
             raise ParameterError(
-                "anchors",
-                "be from 2 to the number of quantiles",
-                f"{count} for {m}",
-                "Use {anchors}.",
-                anchors=min(max(count, 2), m),
-            )
+                "anchors", "be from 2 to the number of quantiles", f"{count} for {m}",
+                "Use {anchors}.", anchors=min(max(count, 2), m),
+            )  # fmt: skip
         _ = self.drawn
 
     @cached_property
@@ -615,13 +523,7 @@ class Anchors(QuantileMechanism):
         m, count = len(self.orders), self.anchors
         places = np.rint(np.arange(1, count + 1) / (count + 1) * (m + 1) - 1).astype(int)
         chosen = [self.orders[i] for i in np.unique(np.clip(places, 0, m - 1))]
-        return JointFree(
-            epsilon=self.epsilon,
-            q=chosen,
-            cells=self.cells,
-            relation=self.relation,
-            rows=self.rows,
-        )
+        return self.part(JointFree, self.epsilon, chosen)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -640,7 +542,7 @@ class Anchors(QuantileMechanism):
     def many(self, x: Points, size: int, source: Source) -> list[Drawn]:
         return self.drawn.many(x, size, source)
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         q = np.array([float(order) for order in self.orders])
         known = np.array([float(order) for order in self.drawn.orders])
         ticks = np.asarray(drawn[1:], np.float64)
@@ -654,24 +556,16 @@ class Anchors(QuantileMechanism):
         out[above] = np.minimum(out[above], tail)
         return np.asarray(np.clip(np.rint(out), 0, last), np.int64)
 
-    def support(self) -> NDArray[np.int64]:
-        """Return everything that can be drawn: totals and anchors."""
+    def support(self) -> Ints:
         return self.drawn.support()
 
     def law(self, x: Points) -> Law:
-        """Return the law of what is drawn, as rows of `support`."""
         return self.drawn.law(x)
-
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        ticks = [self.published(row) for row in self.support()[y]]
-        return self.rank_errors(x, np.array(ticks))
 
     def total(self, drawn: Drawn) -> int:
         return self.drawn.total(drawn)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
-        """Return infinity: what lies between the anchors can be anything."""
-        del beta, n
         return inf
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:

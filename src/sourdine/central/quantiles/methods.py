@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from math import floor, log
 from typing import TYPE_CHECKING, Any
 
@@ -20,9 +21,10 @@ from sourdine.central.quantiles.levels import (
 )
 from sourdine.central.quantiles.naive import HistogramMethod, NaiveGaussian, NaiveLaplace
 from sourdine.central.quantiles.piecewise_laplace import PiecewiseLaplace
-from sourdine.central.quantiles.tree import MOST_TICKS, Tree, tick_shape
+from sourdine.central.quantiles.tree import MOST_TICKS, Tree
 from sourdine.errors import ParameterError
 from sourdine.mechanisms.mechanism import Specimen, register
+from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,27 +33,25 @@ if TYPE_CHECKING:
 
 
 # ---- Every algorithm by name, and the choice among them from public quantities alone -------------
-#
-# ``"joint"``                 `JointFree`: a joint draw with a free total, as needed for intervals
-# ``"nearest"``               `JointNearest`: a joint draw by the nearest total; 2 to 40 quantiles
-# ``"hybrid"``                `Hybrid`: two levels of it; hundreds of quantiles
-# ``"levels"``                `ThreeLevels`: three levels of it; thousands, on a wide grid
-# ``"anchors"``               `Anchors`: few joint draws, the rest interpolated; little data
-# ``"tree"``                  `Tree`: noisy counts of nested cells, a leaf for each tick; thousands
-# ``"exponential"``           `QExp` for one quantile, `IndExp` for several
-# ``"piecewise_laplace"``     `PiecewiseLaplace`: one quantile at a large epsilon
-# ``"jointexp"``              `JointExp`, as published; best where a record is replaced
-# ``"recursive"``             `RecExp`
-# ``"inverse_sensitivity"``   `InverseSensitivity`
-# ``"histogram"``             `HistogramMethod`, by AboveThreshold
-# ``"laplace"``, ``"gaussian"``  noise on the quantile itself: shown for how badly it does
 
 
-METHODS = (
-    "auto", "joint", "nearest", "hybrid", "levels", "anchors", "tree", "exponential",
-    "piecewise_laplace", "jointexp", "recursive", "inverse_sensitivity", "histogram", "laplace",
-    "gaussian",
-)  # fmt: skip
+ALGORITHMS: dict[str, type[QuantileMechanism]] = {
+    "joint": JointFree,  # a joint draw with a free total, as needed for intervals
+    "nearest": JointNearest,  # a joint draw by the nearest total; 2 to 40 quantiles
+    "hybrid": Hybrid,  # two levels of it; hundreds of quantiles
+    "levels": ThreeLevels,  # three levels of it; thousands, on a wide grid
+    "anchors": Anchors,  # few joint draws, the rest interpolated; little data
+    "tree": Tree,  # noisy counts of nested cells, a leaf for each tick; thousands
+    "exponential": QExp,  # one quantile; `IndExp` for several
+    "piecewise_laplace": PiecewiseLaplace,  # one quantile at a large epsilon
+    "jointexp": JointExp,  # as published; best where a record is replaced
+    "recursive": RecExp,
+    "inverse_sensitivity": InverseSensitivity,
+    "histogram": HistogramMethod,  # by AboveThreshold
+    "laplace": NaiveLaplace,  # noise on the quantile itself: shown for how badly it does
+    "gaussian": NaiveGaussian,
+}
+METHODS = ("auto", *ALGORITHMS)
 PUBLISHED = {
     "QExp": "exponential", "IndExp": "exponential", "RecExp": "recursive", "JointExp": "jointexp",
     "HistogramMethod": "histogram",
@@ -118,18 +118,10 @@ def count_share(m: int) -> Fraction:
 def chosen(m: int, cells: int, epsilon: float, records: float | None, *, substitutes: bool) -> str:
     r"""Return the name of the algorithm for m quantiles at an epsilon per added record.
 
-    Parameters
-    ----------
-    m, cells
-        How many quantiles and how many cells of the grid.
-    epsilon
-        The privacy loss per record added or removed: half under substitution, less where a person
-        owns several rows.
-    records
-        About how many records there are, if that is public or was paid for.
-    substitutes
-        Whether a record is replaced, not added or removed. Then the targets of `JointExp` cost no
-        more than a free total's, and are not rounded to one.
+    That is half the epsilon under substitution, less where a person owns several rows. ``records``
+    is about how many there are, if that is public or was paid for. If a record is replaced, not
+    added or removed, the targets of `JointExp` cost no more than a free total's, and are not
+    rounded to one.
     """
     if m == 1:
         return "piecewise_laplace" if epsilon >= LARGE else "exponential"
@@ -153,61 +145,30 @@ def made(
     steps: int = STEPS,
     rho: int = 0,
 ) -> QuantileMechanism:
-    """Build an algorithm.
-
-    Parameters
-    ----------
-    method
-        A name, not ``"auto"``.
-    common
-        What all algorithms take.
-    delta
-        For the Gaussian.
-    records
-        About how many records there are, where it matters.
-    steps
-        Bins of the histogram method; no more than there are cells.
-    rho
-        Smoothing of inverse sensitivity, in ticks.
-    """
+    """Build an algorithm by its name, from what all take and what one of them takes alone."""
     m, cells = len(common["q"]), common["cells"]
-    if method == "anchors":
-        epsilon = float(common["epsilon"]) / common["rows"] / (2 if _substitutes(common) else 1)
-        return Anchors(anchors=min(m, anchors_for(m, records or 0.0, epsilon)), **common)
-    if method == "exponential":
-        return QExp(**common) if m == 1 else IndExp(**common)
     if method == "tree":
-        return _tree(common)
-    simple: dict[str, type[QuantileMechanism]] = {
-        "nearest": JointNearest, "joint": JointFree, "hybrid": Hybrid, "levels": ThreeLevels,
-        "piecewise_laplace": PiecewiseLaplace, "jointexp": JointExp,
-        "recursive": RecExp, "inverse_sensitivity": InverseSensitivity,
-        "histogram": HistogramMethod, "laplace": NaiveLaplace, "gaussian": NaiveGaussian,
-    }  # fmt: skip
-    own: dict[str, dict[str, Any]] = {
-        "inverse_sensitivity": {"rho": rho},
-        "histogram": {"steps": min(cells, steps)},
-        "gaussian": {"delta": delta},
-    }
-    return simple[method](**common, **own.get(method, {}))
-
-
-def _tree(common: dict[str, Any]) -> Tree:
-    """Build a tree with a leaf for each tick: in a wider one records that lie apart are mixed."""
-    if common["cells"] > MOST_TICKS:
-        raise ParameterError(
-            "method",
-            f"not be 'tree' for more than {MOST_TICKS} ticks, as a tree has a leaf for each",
-            "",
-            "Use {method}, or a larger step.",
-            method="auto",
-        )
-    branching, height = tick_shape(common["cells"])
-    return Tree(branching=branching, height=height, **common)
-
-
-def _substitutes(common: dict[str, Any]) -> bool:
-    return bool(getattr(common["relation"], "value", common["relation"]) == "substitute")
+        if cells > MOST_TICKS:
+            raise ParameterError(
+                "method",
+                f"not be 'tree' for more than {MOST_TICKS} ticks, as a tree has a leaf for each",
+                "", "Use {method}, or a larger step.", method="auto",
+            )  # fmt: skip
+        return Tree.of_ticks(**common)
+    own: dict[str, Any] = {}
+    match method:
+        case "anchors":
+            halves = 2 if Relation.read(common["relation"]) is SUBSTITUTE else 1
+            epsilon = float(common["epsilon"]) / common["rows"] / halves
+            own = {"anchors": min(m, anchors_for(m, records or 0.0, epsilon))}
+        case "inverse_sensitivity":
+            own = {"rho": rho}
+        case "histogram":
+            own = {"steps": min(cells, steps)}
+        case "gaussian":
+            own = {"delta": delta}
+    kind = IndExp if method == "exponential" and m > 1 else ALGORITHMS[method]
+    return kind(**common, **own)
 
 
 # ---- What the audit looks at of every quantile algorithm, under both relations -------------------
@@ -228,119 +189,104 @@ def _substitutes(common: dict[str, Any]) -> bool:
 
 __all__: list[str] = []
 
-ADD, SWAP = "add_remove", "substitute"
 HALF, QUARTER = Fraction(1, 2), Fraction(1, 4)
 ONE, ENDS = (HALF,), (QUARTER, 1 - QUARTER)
 QUARTILES = (QUARTER, HALF, 1 - QUARTER)
 DENSE = [2] * 4 + [6] * 4
 """Where the law depends so much on epsilon that few draws tell noise 30% off."""
+OF_AUDIT = ("draws", "epsilon", "tight", "weaker")
+"""What is public of a specimen, not of its mechanism."""
 
 
 def _enter(
     name: str,
     kind: type[QuantileMechanism],
-    relation: str,
-    inputs: Sequence[Sequence[int]],
-    *,
-    draws: int,
-    epsilon: Fraction | int = 1,
-    tight: bool = False,
-    weaker: Fraction = Fraction(21, 20),
+    added: Sequence[Sequence[int]] = (),
+    replaced: Sequence[Sequence[int]] = (),
     **public: Any,
 ) -> None:
-    register(
-        Specimen(
-            name=f"quantiles.{name}.{relation}",
-            make=lambda spent: kind(epsilon=spent, relation=relation, **public),
-            inputs=inputs,
-            tight=tight,
-            draws=draws,
-            epsilon=epsilon,
-            weaker=weaker,
-        )
-    )
+    """Register an algorithm on inputs for one relation, or for each of the two."""
+    own = {key: x for key, x in public.items() if key not in OF_AUDIT}
+    of_audit = {"tight": False} | {key: public[key] for key in OF_AUDIT if key in public}
+    for relation, inputs in (("add_remove", added), ("substitute", replaced)):
+        make = partial(_made, kind, relation=relation, **own)
+        if inputs:
+            full = f"quantiles.{name}.{relation}"
+            register(Specimen(name=full, make=make, inputs=inputs, **of_audit))
 
 
-_enter("exponential", QExp, ADD, ([1, 1, 98], DENSE), q=ONE, cells=100, draws=4_000)
-_enter("exponential", QExp, SWAP, ([0, 0, 2, 99], [3] * 16), q=ONE, cells=100, draws=4_000)
+def _made(kind: type[QuantileMechanism], spent: Any, **public: Any) -> QuantileMechanism:
+    return kind(epsilon=spent, **public)
 
-several: dict[str, Any] = {
-    "q": (HALF, Fraction(51, 100)),
-    "cells": 20,
-    "epsilon": 4,
-    "draws": 3_000,
-}
-_enter("exponential.several", IndExp, ADD, ([0, 0, 7, 17, 17, 17, 19], [2, 2, 6, 6]), **several)
-_enter("exponential.several", IndExp, SWAP, ([0, 0, 1, 1, 17, 17, 17, 18], DENSE), **several)
+
+_enter(
+    "exponential", QExp, ([1, 1, 98], DENSE), ([0, 0, 2, 99], [3] * 16),
+    q=ONE, cells=100, draws=4_000,
+)  # fmt: skip
+_enter(
+    "exponential.several", IndExp,
+    ([0, 0, 7, 17, 17, 17, 19], [2, 2, 6, 6]), ([0, 0, 1, 1, 17, 17, 17, 18], DENSE),
+    q=(HALF, Fraction(51, 100)), cells=20, epsilon=4, draws=3_000,
+)  # fmt: skip
 
 one: dict[str, Any] = {"q": ONE, "cells": 100, "draws": 3_000}
-_enter("piecewise_laplace", PiecewiseLaplace, ADD, ([0, 1, 99], DENSE), **one)
-_enter("piecewise_laplace", PiecewiseLaplace, SWAP, ([98, 99, 99], [3] * 16), **one)
-_enter("nearest", JointNearest, ADD, ([99, 99, 99], DENSE), **one)
-_enter("nearest", JointNearest, SWAP, ([0, 0, 0, 2, 99, 99], [3] * 16), **one)
-_enter("inverse_sensitivity", InverseSensitivity, ADD, ([1, 99, 99], DENSE), **one)
-_enter("inverse_sensitivity", InverseSensitivity, SWAP, ([98, 98, 98], [3] * 12), **one)
-
-bins: dict[str, Any] = {"q": ONE, "cells": 8, "steps": 8, "draws": 6_000}
-_enter("histogram", HistogramMethod, ADD, ([0] * 16, [3] * 8), **bins)
-_enter("histogram", HistogramMethod, SWAP, ([0] * 15 + [7], [3] * 12), **bins)
+_enter("piecewise_laplace", PiecewiseLaplace, ([0, 1, 99], DENSE), ([98, 99, 99], [3] * 16), **one)
+_enter("nearest", JointNearest, ([99, 99, 99], DENSE), ([0, 0, 0, 2, 99, 99], [3] * 16), **one)
+_enter(
+    "inverse_sensitivity", InverseSensitivity, ([1, 99, 99], DENSE), ([98, 98, 98], [3] * 12), **one
+)
+_enter(
+    "histogram", HistogramMethod, ([0] * 16, [3] * 8), ([0] * 15 + [7], [3] * 12),
+    q=ONE, cells=8, steps=8, draws=6_000,
+)  # fmt: skip
 
 two: dict[str, Any] = {"q": ENDS, "epsilon": 4, "draws": 2_500}
-_enter("joint", JointFree, ADD, ([], [0, 0, 9, 9, 9, 11], DENSE), cells=12, **two)
-_enter("joint", JointFree, SWAP, ([0], [0, 0, 16, 16, 16, 19], DENSE), cells=20, **two)
-_enter("jointexp", JointExp, ADD, ([], [0, 0, 3, 3, 3, 3, 9], [3] * 8), cells=12, **two)
-_enter("jointexp", JointExp, SWAP, ([0], [0, 6, 6, 19], [3] * 10), cells=20, **two)
-
 three: dict[str, Any] = {**two, "q": QUARTILES, "anchors": 2}
-_enter("anchors", Anchors, ADD, ([], [0, 0, 9, 9, 9, 11], DENSE), cells=12, **three)
-_enter("anchors", Anchors, SWAP, ([0], [0, 0, 16, 16, 16, 19], DENSE), cells=20, **three)
+added: list[list[int]] = [[], [0, 0, 9, 9, 9, 11], DENSE]
+replaced = [[0], [0, 0, 16, 16, 16, 19], DENSE]
+_enter("joint", JointFree, added, cells=12, **two)
+_enter("joint", JointFree, replaced=replaced, cells=20, **two)
+_enter("jointexp", JointExp, ([], [0, 0, 3, 3, 3, 3, 9], [3] * 8), cells=12, **two)
+_enter("jointexp", JointExp, replaced=([0], [0, 6, 6, 19], [3] * 10), cells=20, **two)
+_enter("anchors", Anchors, added, cells=12, **three)
+_enter("anchors", Anchors, replaced=replaced, cells=20, **three)
 
 beside: dict[str, Any] = {"q": ONE, "draws": 1_200}
-_enter("joint.brackets", Brackets, ADD, ([], [0, 3, 3]), cells=6, epsilon=4, **beside)
+_enter("joint.brackets", Brackets, ([], [0, 3, 3]), cells=6, epsilon=4, **beside)
 _enter(
-    "joint.brackets", Brackets, SWAP, ([0], [1, 1, 4, 4], [3] * 5), cells=10,
+    "joint.brackets", Brackets, replaced=([0], [1, 1, 4, 4], [3] * 5), cells=10,
     epsilon=Fraction(15, 2), weaker=Fraction(6, 5), **beside,
 )  # fmt: skip
 
 levels: dict[str, Any] = {"stride": 2, "draws": 2_000}
-_enter("hybrid", Hybrid, ADD, ([1], DENSE), q=(Fraction(1, 16), HALF), cells=50, **levels)
+_enter("hybrid", Hybrid, ([1], DENSE), q=(Fraction(1, 16), HALF), cells=50, **levels)
 _enter(
-    "hybrid", Hybrid, SWAP, ([2, 2, 2, 2, 9, 10, 10], [0, 0, 0, 5, 5, 5]), q=QUARTILES, cells=12,
+    "hybrid", Hybrid, replaced=([2, 2, 2, 2, 9, 10, 10], [0, 0, 0, 5, 5, 5]), q=QUARTILES, cells=12,
     epsilon=Fraction(9, 2), weaker=Fraction(5, 3), **levels,
 )  # fmt: skip
 
 close: dict[str, Any] = {"q": (HALF, Fraction(51, 100), Fraction(13, 25)), "stride": 3, "inner": 2}
-_enter("levels", ThreeLevels, ADD, ([], [3] * 11), cells=33, draws=4_000, **close)
+_enter("levels", ThreeLevels, ([], [3] * 11), cells=33, draws=4_000, **close)
 _enter(
-    "levels", ThreeLevels, SWAP, ([11], [3] * 11), cells=12, epsilon=2, weaker=Fraction(12, 5),
+    "levels", ThreeLevels, replaced=([11], [3] * 11), cells=12, epsilon=2, weaker=Fraction(12, 5),
     draws=4_000, **close,
 )  # fmt: skip
 
-slices: dict[str, Any] = {"q": QUARTILES, "dither": 1, "draws": 2_000}
-_enter("recursive", RecExp, ADD, ([], [1, 1, 1, 6, 6, 7], DENSE), cells=8, epsilon=4, **slices)
+slices: dict[str, Any] = {"q": QUARTILES, "dither": 1, "draws": 2_000, "epsilon": 8}
+_enter("recursive", RecExp, ([], [1, 1, 1, 6, 6, 7], DENSE), cells=8, **{**slices, "epsilon": 4})
 _enter(
-    "recursive", RecExp, SWAP, ([0, 0, 2, 2, 2, 15, 15, 15], [3] * 5), cells=16, epsilon=8,
+    "recursive", RecExp, replaced=([0, 0, 2, 2, 2, 15, 15, 15], [3] * 5), cells=16,
     weaker=Fraction(9, 8), **slices,
 )  # fmt: skip
 _enter(
-    "recursive.dithered", RecExp, ADD, ([0, 1, 3, 3, 3], [3, 3]), q=(QUARTER, HALF), cells=5,
+    "recursive.dithered", RecExp, ([0, 1, 3, 3, 3], [3, 3]), q=(QUARTER, HALF), cells=5,
     epsilon=8, dither=2, draws=2_500,
 )  # fmt: skip
 
-tree: dict[str, Any] = {
-    "q": ONE,
-    "cells": 6,
-    "branching": 2,
-    "height": 2,
-    "tight": True,
-    "draws": 6_000,
-}
-_enter("tree", Tree, ADD, ([], [0, 0, 4]), **tree)
-_enter("tree", Tree, SWAP, ([5], [0, 0, 4]), **tree)
-
-_enter("laplace", NaiveLaplace, ADD, ([5], [1, 4]), q=ONE, cells=6, tight=True, draws=8_000)
-_enter("laplace", NaiveLaplace, SWAP, ([5], [1, 4]), q=ONE, cells=6, tight=True, draws=8_000)
-
-wide: dict[str, Any] = {"q": ONE, "cells": 6, "delta": Fraction(2, 5), "epsilon": 4, "draws": 8_000}
-_enter("gaussian", NaiveGaussian, ADD, ([5], [3]), **wide)
-_enter("gaussian", NaiveGaussian, SWAP, ([5], [3]), **wide)
+few: dict[str, Any] = {"q": ONE, "cells": 6, "tight": True}
+_enter("tree", Tree, ([], [0, 0, 4]), ([5], [0, 0, 4]), branching=2, height=2, draws=6_000, **few)
+_enter("laplace", NaiveLaplace, ([5], [1, 4]), ([5], [1, 4]), draws=8_000, **few)
+_enter(
+    "gaussian", NaiveGaussian, ([5], [3]), ([5], [3]),
+    q=ONE, cells=6, delta=Fraction(2, 5), epsilon=4, draws=8_000,
+)  # fmt: skip

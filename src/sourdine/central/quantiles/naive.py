@@ -5,14 +5,14 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, exp, inf, log, log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import field, frozen
 
 from sourdine import noise
-from sourdine.central.quantiles.independent import Independent, rank_errors
-from sourdine.exact import integer
+from sourdine.central.quantiles.algorithm import whole
+from sourdine.central.quantiles.independent import Independent
 from sourdine.laws import Law
 from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.above_threshold import first_above_law
@@ -22,12 +22,11 @@ from sourdine.mechanisms.mechanism import add, read_beta, read_scale
 from sourdine.privacy import Concentrated, Guarantee, Part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Points
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
 
 # ---- The sample's quantile plus noise of the grid's whole width: what not to do ------------------
@@ -53,13 +52,8 @@ class Naive(Independent):
         """How far a person moves a quantile at most, in all groups together."""
         return self.rows * max(self.cells - 1, 1)
 
-    def clamp(self, tick: int) -> int:
-        """Return the tick of the grid nearest to a whole number."""
-        return min(max(tick, 0), self.cells - 1)
-
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return infinity: noise in ticks can pass any number of records."""
-        del n
         read_beta(beta)
         return inf
 
@@ -98,7 +92,6 @@ class NaiveLaplace(Naive):
 
     @cached_property
     def scale(self) -> Fraction:
-        """The scale of each quantile's noise."""
         return self.span / self.share
 
     @property
@@ -110,7 +103,8 @@ class NaiveLaplace(Naive):
         return (Part.laplace(self.span, self.scale, len(self.orders)),)
 
     def single(self, x: Points, j: int, source: Source) -> int:
-        return self.clamp(noise.laplace_around(self.middle(x, j), self.scale, source=source))
+        drawn = noise.laplace_around(self.middle(x, j), self.scale, source=source)
+        return min(max(drawn, 0), self.cells - 1)
 
     def single_law(self, x: Points, j: int) -> Law:
         r"""Return the clamped law; an end :math:`d` away has :math:`e^{-d/t}/(1+e^{-1/t})`."""
@@ -167,12 +161,11 @@ class NaiveGaussian(Naive):
     @cached_property
     def variance(self) -> Fraction:
         """The variance of each quantile's noise, but for its being discrete."""
-        epsilon, delta, m = self.epsilon, self.delta, len(self.orders)
-        span = self.span
-        alone = Gaussian(epsilon=epsilon, delta=delta, sensitivity=span, relation=self.relation)
-        if m == 1:
-            return alone.variance
-        return Fraction(m * span * span) / (2 * Concentrated.rho_for(epsilon, delta))
+        promise: dict[str, Any] = {"epsilon": self.epsilon, "delta": self.delta}
+        if len(self.orders) == 1:
+            return Gaussian(sensitivity=self.span, relation=self.relation, **promise).variance
+        moved = Fraction(len(self.orders) * self.span**2)
+        return moved / (2 * Concentrated.rho_for(**promise))
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -191,7 +184,7 @@ class NaiveGaussian(Naive):
 
     def single(self, x: Points, j: int, source: Source) -> int:
         drawn = noise.discrete_gaussian(self.variance, 1, source=source)
-        return self.clamp(self.middle(x, j) + int(drawn[0]))
+        return min(max(self.middle(x, j) + int(drawn[0]), 0), self.cells - 1)
 
     def single_law(self, x: Points, j: int) -> Law:
         """Return the clamped law; each end takes the tail beyond it."""
@@ -214,13 +207,6 @@ def order_statistic(x: Points, number: int) -> int:
 
 
 # ---- The histogram method: for each quantile, the first edge that enough records lie below -------
-
-
-FINEST_ORDER = 1 << 24
-
-
-def _steps(x: int) -> int:
-    return integer(x, "steps", least=1)
 
 
 @frozen(kw_only=True)
@@ -282,7 +268,7 @@ class HistogramMethod(Independent):
     18.0
     """
 
-    steps: int = field(converter=_steps)
+    steps: int = whole("steps", 1)
 
     def check(self) -> None:
         read_scale(max(self.scale(j) for j in range(len(self.orders))))
@@ -291,16 +277,12 @@ class HistogramMethod(Independent):
     def outcomes(self) -> int:
         return self.steps + 1
 
-    def order(self, j: int) -> Fraction:
-        """Return an order as near as its multiples by counts fit 64 bits."""
-        return self.orders[j].limit_denominator(FINEST_ORDER)
-
     def scale(self, j: int) -> Fraction:
         """Return the scale of both noises, in units of one record over the denominator of q."""
         q = self.order(j)
         return q.denominator * self.rows * (2 if self.substitutes else 1 + q) / self.share
 
-    def heights(self, x: Points, j: int) -> NDArray[np.int64]:
+    def heights(self, x: Points, j: int) -> Ints:
         """Return how far the count below each edge lies above the target, in those units."""
         q = self.order(j)
         below = counts_below(x.complete(), bin_edges(self.cells, self.steps)[1:])
@@ -315,46 +297,40 @@ class HistogramMethod(Independent):
         """Return the law over the bins, the last outcome meaning none."""
         return first_above_law(self.heights(x, j), self.scale(j), self.scale(j))
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         edges = bin_edges(self.cells, self.steps)
         bins = np.minimum(np.asarray(drawn, np.int64), self.steps - 1)
         return np.sort(np.maximum(edges[bins + 1] - 1, 0))
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return `bin_error` where each bin is one tick, infinity elsewhere."""
-        del n
         return self.bin_error(beta) if self.steps >= self.cells else inf
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return `bin_error`: records that share a bin do not count."""
-        del n
         return self.bin_error(beta)
 
     def bin_error(self, beta: Number = 0.05) -> float:
         """Return a bound on the rank error of the worst quantile's bin."""
         half = read_beta(beta) / len(self.orders) / 2
-        bounds = []
-        for j in range(len(self.orders)):
-            t = self.scale(j)
-            both = laplace_error(t, half) + laplace_error(t, half / self.steps)
-            bounds.append(both / self.order(j).denominator)
-        return max(bounds)
+        each = [(self.scale(j), self.order(j).denominator) for j in range(len(self.orders))]
+        bounds = (laplace_error(t, half) + laplace_error(t, half / self.steps) for t, _ in each)
+        return max(bound / unit for bound, (_, unit) in zip(bounds, each, strict=True))
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         bins = np.minimum(np.sort(self.support()[y], axis=-1), self.steps - 1)
         below = counts_below(x, bin_edges(self.cells, self.steps))
-        targets = [float(q * x.n) for q in self.orders]
-        return rank_errors(targets, below[bins], below[bins + 1])
+        return self.errors_between(x, below[bins], below[bins + 1])
 
 
-def bin_edges(cells: int, bins: int) -> NDArray[np.int64]:
+def bin_edges(cells: int, bins: int) -> Ints:
     r"""Return the first ticks :math:`\lfloor iB/k \rfloor` of the bins, and the grid's end."""
     if cells * bins < 1 << 62:
         return np.arange(bins + 1, dtype=np.int64) * cells // bins
     return np.array([i * cells // bins for i in range(bins + 1)], np.int64)
 
 
-def counts_below(x: Points, edges: NDArray[np.int64]) -> NDArray[np.int64]:
+def counts_below(x: Points, edges: Ints) -> Ints:
     """Return how many records lie below each edge (only where all were read)."""
     atoms = x.windows[0]
     ends = np.concatenate((np.zeros(1, np.int64), atoms.ends))

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import floor, inf, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from attrs import frozen
@@ -21,7 +20,6 @@ from sourdine.central.quantiles.exponential import (
     sensitivity,
 )
 from sourdine.central.quantiles.independent import Independent
-from sourdine.central.quantiles.points import Window
 from sourdine.errors import ParameterError
 from sourdine.laws import Law
 from sourdine.laws.compare import log_sum
@@ -29,11 +27,10 @@ from sourdine.mechanisms.mechanism import read_beta
 from sourdine.privacy import Part
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
-    from sourdine.central.quantiles.points import Points
+    from sourdine.central.quantiles.points import Points, Window
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Bools, Floats, Ints
 
 
 WIDEST = 1 << 52
@@ -93,7 +90,6 @@ class PiecewiseLaplace(Independent):
     """
 
     def check(self) -> None:
-        """Refuse a grid too fine for floats, and an epsilon too small for them."""
         if self.cells > WIDEST:
             raise ParameterError(
                 "cells", "be at most 2**52", str(self.cells), "Use a coarser grid."
@@ -116,11 +112,9 @@ class PiecewiseLaplace(Independent):
         return tuple(decay(self.share, self.rows * move) for move in moves)
 
     def target(self, n: int, j: int) -> Fraction:
-        r"""Return :math:`t = q(n+1)`."""
         return self.orders[j] * (n + 1)
 
     def windows(self, n: int) -> list[tuple[int, int]]:
-        """Return the ranks that the draws weigh, first and last, a pair for each quantile."""
         pairs = []
         for j, c in enumerate(self.c):
             t, far = self.target(n, j), Fraction(reach(c, self.cells)) + 3
@@ -131,19 +125,22 @@ class PiecewiseLaplace(Independent):
         """Draw a stretch, near or far, then a cell of it."""
         t, c = self.target(x.n, j), self.c[j]
         far = min(reach(c, self.cells) + 1, float(FAR))
-        stretches = Stretch.all(_holding(x, self.windows(x.n)[j]), x, t, c)
+        low, high = self.windows(x.n)[j]
+        held = next((w for w in x.windows if w.start <= low and high <= w.stop), None)
+        window = x.complete().windows[0] if held is None else held.holding(low, high + 1)
+        stretches = Stretch.all(window, x, t, c)
         close = stretches.only(stretches.distance < far)
         bound = log(self.cells * (1 + 2.0**-30)) - c * far
         while True:
             drawn = noise.by_log_weight(np.append(close.log_mass, bound), source=source)
             if drawn < len(close.log_mass):
-                return close.cell(drawn, source)
+                return close.cell(drawn, c, source)
             whole = x.complete()
             others = Stretch.all(whole.windows[0], whole, t, c)
             others = others.only(others.distance >= far)
             i = by_part(others.log_mass - bound, source)
             if i is not None:
-                return others.cell(i, source)
+                return others.cell(i, c, source)
 
     def single_law(self, x: Points, j: int) -> Law:
         """Return the law over the ticks, a geometric piece for each stretch."""
@@ -154,86 +151,69 @@ class PiecewiseLaplace(Independent):
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         r"""Return :math:`\ln(mB/\beta)/c + 1 + \max(q, 1-q)`, the greatest of the quantiles."""
-        del n
         logs = log(len(self.orders) * self.cells / read_beta(beta))
         pairs = zip(self.orders, self.c, strict=True)
         bound = max(logs / c + 1 + float(max(q, 1 - q)) for q, c in pairs)
         return bound if bound < FAR else inf
 
 
-@dataclass(frozen=True, slots=True)
-class Stretch:
+class Stretch(NamedTuple):
     """Stretches of cells whose distances are linear: atoms, and gaps, cut in two at the target.
 
     ``distance`` is the least any of its cells could have; ``slope`` is of the log weight.
     """
 
-    start: NDArray[np.int64]
-    length: NDArray[np.int64]
-    log_weight: NDArray[np.float64]
-    slope: NDArray[np.float64]
-    steps: NDArray[np.int64]
-    distance: NDArray[np.float64]
-    log_mass: NDArray[np.float64]
-    c: float
+    start: Ints
+    length: Ints
+    log_weight: Floats
+    slope: Floats
+    steps: Ints
+    distance: Floats
+    log_mass: Floats
 
     @staticmethod
     def all(window: Window, points: Points, t: Fraction, c: float) -> Stretch:
         """Return the stretches from a window's first atom to its last, and to the grid's ends."""
         at_start, at_end = window.start == 0, window.stop == points.n
-        ticks = _marked(window.ticks, [-1] * at_start, [points.cells] * at_end)
-        top = [points.n + 1] * at_end
-        highest = _marked(window.ends, [0] * at_start, top)
-        lowest = _marked(window.ends - window.counts + 1, [0] * at_start, top)
+        marks = int(at_start), int(at_end)
+        ticks = np.pad(window.ticks, marks, constant_values=(-1, points.cells))
+        highest = np.pad(window.ends, marks, constant_values=(0, points.n + 1))
+        lowest = np.pad(window.ends - window.counts + 1, marks, constant_values=(0, points.n + 1))
         whole = floor(t)
         part = float(t - whole)
         above, under = (lowest - whole) - part, part - (highest - whole)
-        inner = slice(int(at_start), len(ticks) - int(at_end))
-        atoms = _Parts.atoms(ticks[inner], np.maximum(np.maximum(above, under), 0.0)[inner])
+        inner = slice(marks[0], len(ticks) - marks[1])
+        one, away = np.ones(len(ticks), np.int64)[inner], np.maximum(above, under)[inner]
+        atoms = _Parts(ticks[inner], one, np.maximum(away, 0.0), np.zeros(len(one)), one)
         gaps = _Parts.gaps(ticks, (highest - whole)[:-1], part)
         return _Parts.joined(atoms, gaps).capped().weighed(c)
 
-    def only(self, keep: NDArray[np.bool_]) -> Stretch:
-        return Stretch(
-            self.start[keep],
-            self.length[keep],
-            self.log_weight[keep],
-            self.slope[keep],
-            self.steps[keep],
-            self.distance[keep],
-            self.log_mass[keep],
-            self.c,
-        )
+    def only(self, keep: Bools) -> Stretch:
+        return Stretch._make(column[keep] for column in self)
 
-    def cell(self, i: int, source: Source) -> int:
+    def cell(self, i: int, c: float, source: Source) -> int:
         """Draw a cell of the i-th stretch: geometric from its heavier end."""
         start, top = int(self.start[i]), int(self.length[i]) - 1
         if top == 0:
             return start
         if self.slope[i] == 0:
             return start + noise.uniform_below(top + 1, source=source)
-        rate = Fraction(self.c) / int(self.steps[i])
+        rate = Fraction(c) / int(self.steps[i])
         k = noise.truncated_geometric(rate, top, source=source)
         return start + (k if self.slope[i] < 0 else top - k)
 
 
-@dataclass(frozen=True, slots=True)
-class _Parts:
+class _Parts(NamedTuple):
     """Stretches by distance: that of the first cell, and the change a cell, in steps of 1/s."""
 
-    start: NDArray[np.int64]
-    length: NDArray[np.int64]
-    first: NDArray[np.float64]
-    sign: NDArray[np.float64]
-    steps: NDArray[np.int64]
+    start: Ints
+    length: Ints
+    first: Floats
+    sign: Floats
+    steps: Ints
 
     @staticmethod
-    def atoms(ticks: NDArray[np.int64], distance: NDArray[np.float64]) -> _Parts:
-        one = np.ones(len(ticks), np.int64)
-        return _Parts(ticks, one, distance, np.zeros(len(ticks)), one)
-
-    @staticmethod
-    def gaps(ticks: NDArray[np.int64], rank: NDArray[np.int64], part: float) -> _Parts:
+    def gaps(ticks: Ints, rank: Ints, part: float) -> _Parts:
         """Return each gap's cells up to the target, which fall, and those beyond, which rise."""
         steps, start = np.diff(ticks), ticks[:-1] + 1
         before = np.clip(np.floor((part - rank) * steps), 0, steps - 1).astype(np.int64)
@@ -244,14 +224,12 @@ class _Parts:
 
     @staticmethod
     def joined(a: _Parts, b: _Parts) -> _Parts:
-        columns = ("start", "length", "first", "sign", "steps")
-        parts = [np.concatenate((getattr(a, name), getattr(b, name))) for name in columns]
-        order = np.argsort(parts[0], kind="stable")
-        order = order[parts[1][order] > 0]
-        return _Parts(*(column[order] for column in parts))
+        both = _Parts._make(map(np.concatenate, zip(a, b, strict=True)))
+        order = np.argsort(both.start, kind="stable")
+        order = order[both.length[order] > 0]
+        return _Parts._make(column[order] for column in both)
 
-    def last(self) -> NDArray[np.float64]:
-        """Return the distance of each last cell."""
+    def last(self) -> Floats:
         return self.first + self.sign * (self.length - 1) / self.steps
 
     def capped(self) -> _Parts:
@@ -262,41 +240,14 @@ class _Parts:
         near = np.floor((FAR - np.minimum(self.first, last)) * self.steps) + 1
         near = np.clip(near, 0, self.length).astype(np.int64)
         far, rising = self.length - near, self.sign >= 0
-        inner = _Parts(
-            np.where(rising, self.start, self.start + far),
-            near,
-            np.where(rising, self.first, self.first - far / self.steps),
-            self.sign,
-            self.steps,
-        )
-        outer = _Parts(
-            np.where(rising, self.start + near, self.start),
-            far,
-            np.full(len(far), float(FAR)),
-            np.zeros(len(far)),
-            self.steps,
-        )
-        return _Parts.joined(inner, outer)
+        start = np.where(rising, self.start, self.start + far)
+        first = np.where(rising, self.first, self.first - far / self.steps)
+        inner = _Parts(start, near, first, self.sign, self.steps)
+        start, level = np.where(rising, self.start + near, self.start), np.zeros(len(far))
+        return _Parts.joined(inner, _Parts(start, far, level + FAR, level, self.steps))
 
     def weighed(self, c: float) -> Stretch:
         first, slope = np.maximum(self.first, 0.0), -c * self.sign / self.steps
         log_mass = log_sum(-c * first, slope, self.length.astype(np.float64))
         nearest = np.minimum(first, self.last())
-        return Stretch(self.start, self.length, -c * first, slope, self.steps, nearest, log_mass, c)
-
-
-def _marked(x: NDArray[np.int64], before: list[int], after: list[int]) -> NDArray[np.int64]:
-    """Return the numbers with the marks around them."""
-    return np.concatenate((np.array(before, np.int64), x, np.array(after, np.int64)))
-
-
-def _holding(x: Points, ranks: tuple[int, int]) -> Window:
-    """Return the records around these ranks, whole atoms."""
-    low, high = ranks
-    for window in x.windows:
-        if window.start <= low and high <= window.stop:
-            i = int(window.ends.searchsorted(low, side="right")) if low > window.start else 0
-            j = int(window.ends.searchsorted(high)) + 1
-            start = int(window.ends[i - 1]) if i else window.start
-            return Window(window.ticks[i:j], window.counts[i:j], start)
-    return x.complete().windows[0]
+        return Stretch(self.start, self.length, -c * first, slope, self.steps, nearest, log_mass)

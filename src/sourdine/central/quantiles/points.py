@@ -24,13 +24,14 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.grid import Grid
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
 
     Values = NDArray[Any]
     Ranges = list[tuple[int, int]]
     Stretch = tuple[int, int, int]
-    Outline = tuple[Values, NDArray[np.int64], float]
+    Outline = tuple[Values, Ints, float]
     Found = tuple[Values, list[Stretch], Outline]
-    Counted = tuple[NDArray[np.int64], NDArray[np.int64]]
+    Counted = tuple[Ints, Ints]
 
 
 # ---- The order statistics of a column, as far as they were read ----------------------------------
@@ -66,13 +67,7 @@ class Window:
 
     __slots__ = ("_counts", "_ends", "_records", "_ticks", "start", "stop")
 
-    def __init__(
-        self,
-        ticks: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        start: int,
-        ends: NDArray[np.int64] | None = None,
-    ) -> None:
+    def __init__(self, ticks: Ints, counts: Ints, start: int, ends: Ints | None = None) -> None:
         self._ticks, self._counts, self.start, self._ends = ticks, counts, start, ends
         self.stop = start + int(counts.sum())
         self._records: NDArray[Any] | None = None
@@ -85,17 +80,17 @@ class Window:
         return made
 
     @property
-    def ticks(self) -> NDArray[np.int64]:
+    def ticks(self) -> Ints:
         self._count()
         return self._ticks
 
     @property
-    def counts(self) -> NDArray[np.int64]:
+    def counts(self) -> Ints:
         self._count()
         return self._counts
 
     @property
-    def ends(self) -> NDArray[np.int64]:
+    def ends(self) -> Ints:
         if self._ends is None:
             self._ends = self.start + np.cumsum(self.counts)
         return self._ends
@@ -147,25 +142,12 @@ def _atoms(records: NDArray[Any]) -> Counted:
 
 
 class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
-    """The records' ticks in order, in windows of ranks.
+    """The ticks of n records on a grid, in order, in windows of ranks.
 
-    Parameters
-    ----------
-    n
-        How many records there are.
-    cells
-        How many ticks the grid has.
-    windows
-        Atoms in ascending order, in disjoint stretches. The first may begin, the last end inside
-        the data.
-    outline
-        Ticks and, for each, a number of records: so many, in order, are at or before the tick, the
-        others at or after it. A coarse outline of the rest, needed by `span` where the windows do
-        not hold all.
-    blur
-        How many ticks the outline may be off.
-    reload
-        Reads everything, for the rare draw that falls outside of all windows.
+    The windows hold atoms in ascending order, in disjoint stretches. Where they do not hold all,
+    ``outline``, which `span` needs, has ticks and for each a number of records: so many, in order,
+    are at or before the tick, the others at or after it. It may be ``blur`` ticks off. ``reload``
+    reads everything, for the rare draw that falls outside of all windows.
     """
 
     __slots__ = (
@@ -179,14 +161,14 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         cells: int,
         windows: Sequence[Window],
         *,
-        outline: tuple[NDArray[np.int64], NDArray[np.int64]] | None = None,
+        outline: tuple[Ints, Ints] | None = None,
         blur: int = 0,
         reload: Callable[[], Points] | None = None,
     ) -> None:
         self.n, self.cells, self.windows = n, cells, list(windows)
         self._starts = [window.start for window in self.windows]
         self._outline, self._blur, self._reload = outline, blur, reload
-        self._masses: dict[int, tuple[int, NDArray[np.float64]]] = {}
+        self._masses: dict[int, tuple[int, Floats]] = {}
         self._all: Points | None = None
 
     @classmethod
@@ -197,7 +179,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         return cls.counted(v, f, cells)
 
     @classmethod
-    def counted(cls, ticks: NDArray[np.int64], counts: NDArray[np.int64], cells: int) -> Points:
+    def counted(cls, ticks: Ints, counts: Ints, cells: int) -> Points:
         """Take sorted distinct ticks and how often each occurs; zero counts are left out."""
         some = counts > 0
         v, f = ticks[some], counts[some].astype(np.int64)
@@ -217,7 +199,6 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         return self._all
 
     def __iter__(self) -> Iterator[int]:
-        """Go through all ticks in order; those outside of the windows are read for it."""
         all_ = self.complete().windows
         return (int(t) for w in all_ for t in np.repeat(w.ticks, w.counts).tolist())
 
@@ -225,18 +206,16 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         return self.n
 
     def __eq__(self, other: object) -> bool:
-        """Return whether both hold the same records, those outside of the windows among them."""
         if not isinstance(other, Points):
             return NotImplemented
         one, two = self.complete(), other.complete()
         sizes = (one.n, one.cells, one._starts) == (two.n, two.cells, two._starts)
-        pairs = zip(one.windows, two.windows, strict=False)
         return sizes and all(
             np.array_equal(a.ticks, b.ticks) and np.array_equal(a.counts, b.counts)
-            for a, b in pairs
+            for a, b in zip(one.windows, two.windows, strict=False)
         )
 
-    def masses(self, low: int, high: int) -> NDArray[np.float64]:
+    def masses(self, low: int, high: int) -> Floats:
         r"""Return :math:`\mu(r)` for the ranks ``low <= r < high``; 0 where there is no such rank.
 
         Each is a sum of at most three non-negative numbers, right to three roundings.
@@ -252,23 +231,22 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         out[first - low : last - low] = inner
         return out
 
-    def _known_masses(self, i: int, first: int, last: int) -> tuple[int, NDArray[np.float64]]:
+    def _known_masses(self, i: int, first: int, last: int) -> tuple[int, Floats]:
         """Return masses of a window from some rank on: all, unless they are many."""
         if i in self._masses:
             return self._masses[i]
         window = self.windows[i]
-        if window.stop - window.start > MANY:
-            part = window.holding(first, last)
-            return self._known(part)[0], self._spread(part)
-        self._masses[i] = (self._known(window)[0], self._spread(window))
-        return self._masses[i]
+        many = window.stop - window.start > MANY
+        part = window.holding(first, last) if many else window
+        found = self._known(part)[0], self._spread(part)
+        if not many:
+            self._masses[i] = found
+        return found
 
     def _holding(self, first: int, last: int) -> int:
         """Return the number of the window that knows the mass of a half-open range of ranks."""
         i = bisect_right(self._starts, first) - 1
-        if i < 0:
-            raise NotReadError
-        start, stop = self._known(self.windows[i])
+        start, stop = self._known(self.windows[i]) if i >= 0 else (0, 0)
         if not start <= first < last <= stop:
             raise NotReadError
         return i
@@ -278,7 +256,7 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         at_end = window.stop == self.n
         return window.start + (window.start > 0), window.stop + at_end
 
-    def _spread(self, window: Window) -> NDArray[np.float64]:
+    def _spread(self, window: Window) -> Floats:
         v, f = window.ticks, window.counts
         if len(v) == 0:
             return np.full(1, float(self.cells))
@@ -302,21 +280,20 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         An entry with records is one of the ``records + 1`` equal pieces of an atom's cell; one
         without is a run of empty cells.
         """
-        return self._pieces(self.windows[self._holding(rank, rank + 1)], rank)
-
-    def _pieces(self, window: Window, rank: int) -> list[tuple[int, int, int]]:
+        window = self.windows[self._holding(rank, rank + 1)]
         v, f, ends = window.ticks, window.counts, window.ends
         i = int(ends.searchsorted(rank, side="left"))  # the first atom that ends at or after rank
         inside = i < len(v) and rank > ends[i] - f[i]
         before = i if inside else i - 1
         if inside and rank < ends[i]:
             return [(int(v[i]), 1, int(f[i]))]
-        left = [(int(v[before]), 1, int(f[before]))] if before >= 0 else []
-        right = [(int(v[before + 1]), 1, int(f[before + 1]))] if before + 1 < len(v) else []
-        low = left[0][0] + 1 if left else 0
-        high = right[0][0] if right else self.cells
+        near = range(max(before, 0), min(before + 2, len(v)))
+        atoms = [(int(v[k]), 1, int(f[k])) for k in near]
+        low = int(v[before]) + 1 if before >= 0 else 0
+        high = int(v[before + 1]) if before + 1 < len(v) else self.cells
         empty = [(low, high - low, 0)] if high > low else []
-        return left + empty + right
+        at = int(before >= 0)
+        return atoms[:at] + empty + atoms[at:]
 
     def piece(self, rank: int, *, source: Source) -> tuple[int, int, int]:
         """Draw one of the pieces a rank is made of, by its mass."""
@@ -331,7 +308,12 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
         tick, cells, records = self.piece(rank, source=source)
         return tick + (noise.uniform_below(cells, source=source) if cells > 1 else 0), records
 
-    def below(self, ticks: ArrayLike) -> NDArray[np.int64]:
+    def at(self, ranks: Ints) -> Ints:
+        """Return the ticks of some records, numbered from 0 in order."""
+        atoms = self.complete().windows[0]
+        return atoms.ticks[atoms.ends.searchsorted(ranks, side="right")]
+
+    def below(self, ticks: ArrayLike) -> Ints:
         """Return how many records lie below each tick, reading all of them where it must."""
         at = np.asarray(ticks, np.int64)
         found = np.full(at.shape, -1)
@@ -365,15 +347,11 @@ class Points:  # noqa: PLW1641 - equal by what is in arrays, so without a hash
             outline = np.clip(marks - low, 0, high - low), np.clip(below - first, 0, last - first)
         whole = self.complete
         return Points(
-            last - first,
-            high - low + 1,
-            parts[:1] if last == first else parts,
-            outline=outline,
-            blur=self._blur,
-            reload=None if self.whole else lambda: whole().cut(ranks, ticks),
-        )
+            last - first, high - low + 1, parts[:1] if last == first else parts, outline=outline,
+            blur=self._blur, reload=None if self.whole else lambda: whole().cut(ranks, ticks),
+        )  # fmt: skip
 
-    def span(self, low: NDArray[np.int64], high: NDArray[np.int64]) -> NDArray[np.float64]:
+    def span(self, low: Ints, high: Ints) -> Floats:
         """Return upper bounds on the mass of the ranks from ``low`` to ``high``, both included."""
         left = np.minimum(np.maximum(low, 0), self.n)
         right = np.minimum(np.maximum(high + 1, 0), self.n + 1)
@@ -418,17 +396,10 @@ CHUNK = 1 << 15
 def points_of_array(
     values: Values, grid: Grid, windows: Callable[[int], Ranges] | None = None
 ) -> Points:
-    """Return the order statistics of an array, at least in some windows of ranks.
+    """Return the order statistics of an array without NaN, at least in some windows of ranks.
 
-    Parameters
-    ----------
-    values
-        Numbers, none of them NaN.
-    grid
-        The lattice they are snapped to.
-    windows
-        Gives, for the number of values, the half-open ranges of records that are needed; all are
-        read without it.
+    ``windows`` gives, for the number of values, the half-open ranges of records that are needed;
+    all are read without it.
     """
     n = len(values)
     if windows is None or n < SMALL or grid.size <= COARSE:
@@ -467,7 +438,7 @@ def _all(values: Values, grid: Grid) -> Points:
     return Points(len(ticks), grid.size, [Window.of_records(ticks)])
 
 
-def _whole_atoms(ticks: NDArray[np.int64], pieces: list[Stretch], n: int) -> list[Window]:
+def _whole_atoms(ticks: Ints, pieces: list[Stretch], n: int) -> list[Window]:
     """Return, for each stretch of sorted ticks, its atoms that are certainly whole.
 
     A stretch is where it begins and ends among the ticks, and how many records are below it.
@@ -572,37 +543,31 @@ WHOLE = 1 << 49
 
 
 class Reader:
-    """A column on a grid, read as far as is asked for.
-
-    Parameters
-    ----------
-    frame, column
-        The data.
-    grid
-        The lattice its values are snapped to.
-    """
+    """A column on a grid, read as far as is asked for."""
 
     def __init__(self, frame: Frame, column: str, grid: Grid) -> None:
-        self._frame, self._cell = frame, Ticks(column, grid)
+        self.frame, self.cell = frame, Ticks(column, grid)
         values = frame.array(column) if grid.points is None else None
-        if values is not None and values.dtype.kind == "f" and _rounds(grid):
-            values = None  # whole numbers beside a missing one were made floats
-        if values is not None and values.dtype.kind == "f" and len(values):
-            with np.errstate(invalid="ignore"):
-                some = np.isnan(values.min())
-            values = values[~np.isnan(values)] if some else values
+        if values is not None and values.dtype.kind == "f":
+            far = max(abs(grid.lower), abs(grid.lower + grid.last * grid.step))
+            if grid.integral and far >= WHOLE:
+                values = None  # whole numbers beside a missing one were made floats
+            elif len(values):
+                with np.errstate(invalid="ignore"):
+                    some = np.isnan(values.min())
+                values = values[~np.isnan(values)] if some else values
         self._values: NDArray[Any] | None = values
         self._last: Points | None = None
-        self._found: dict[tuple[tuple[int, int], ...], Counted] = {}
+        self.found: dict[tuple[tuple[int, int], ...], Counted] = {}
 
     def prefetch(self, windows: Callable[[int], Ranges] | None = None) -> None:
         """Say what will be read: the outline, or else some windows of ranks."""
         if self._values is not None:
             return
         if windows is None:
-            self._frame.prefetch(self._blocks)
+            self.frame.prefetch(self._blocks)
         elif (wanted := self.ranges(windows)) is not None:
-            self._frame.prefetch(self._cell, ranges=wanted)
+            self.frame.prefetch(self.cell, ranges=wanted)
 
     @property
     def n(self) -> int:
@@ -610,28 +575,28 @@ class Reader:
 
     @cached_property
     def _block(self) -> int:
-        name = self._frame.resolve(self._cell.column)
-        if self._frame.engine.in_one_pass(name, self._cell):
+        name = self.frame.resolve(self.cell.column)
+        if self.frame.engine.in_one_pass(name, self.cell):
             return 1
-        return -(-self._cell.grid.size // OUTLINE)
+        return -(-self.cell.grid.size // OUTLINE)
 
     @cached_property
-    def _below(self) -> NDArray[np.int64]:
+    def _below(self) -> Ints:
         """How many values lie below each block of cells; the number of all at the end."""
         return np.concatenate(([0], np.cumsum(self._outline.counts[:-1])))
 
     @property
     def _blocks(self) -> Ticks:
-        return Ticks(self._cell.column, self._cell.grid, block=self._block)
+        return Ticks(self.cell.column, self.cell.grid, block=self._block)
 
     @cached_property
     def _outline(self) -> Tally:
-        return self._frame.tally(self._blocks)
+        return self.frame.tally(self._blocks)
 
-    def between(self, edges: list[int]) -> NDArray[np.int64]:
+    def between(self, edges: list[int]) -> Ints:
         """Return how many values lie in each stretch between edges: below, between, above."""
         points = self.points(None) if self._last is None else self._last
-        below = points.below(np.minimum(edges, self._cell.grid.size))
+        below = points.below(np.minimum(edges, self.cell.grid.size))
         return np.diff(below, prepend=0, append=points.n)
 
     def points(self, windows: Callable[[int], Ranges] | None) -> Points:
@@ -641,19 +606,19 @@ class Reader:
 
     def _read(self, windows: Callable[[int], Ranges] | None) -> Points:
         if self._values is not None:
-            return points_of_array(self._values, self._cell.grid, windows)
+            return points_of_array(self._values, self.cell.grid, windows)
         wanted = self.ranges(windows)
         if wanted is None:
-            tally = self._outline if self._block == 1 else self._frame.tally(self._cell)
+            tally = self._outline if self._block == 1 else self.frame.tally(self.cell)
             ticks, counts = np.asarray(tally.ticks), np.asarray(tally.tallied)
-            return Points.counted(ticks, counts, self._cell.grid.size)
+            return Points.counted(ticks, counts, self.cell.grid.size)
         return self._windows(wanted)
 
     def ranges(self, windows: Callable[[int], Ranges] | None) -> Ranges | None:
         """Return the ranges of ticks that hold the records wanted; None if all are to be read."""
         if windows is None or self._values is not None or self._block == 1 or self.n == 0:
             return None
-        below, block, size = self._below, self._block, self._cell.grid.size
+        below, block, size = self._below, self._block, self.cell.grid.size
         ranges = []
         for a, b in windows_within(windows(self.n), self.n):
             first = max(int(below.searchsorted(a, side="right")) - 1, 0)
@@ -661,49 +626,37 @@ class Reader:
             ranges.append((first * block, min(last * block, size)))
         return joined(ranges, size)
 
-    def read_with(self, planned: Sequence[tuple[Reader, Ranges]]) -> None:
-        """Read what was planned for readers of the same column and grid, together."""
-        engines = [reader._frame.engine for reader, _ in planned]  # noqa: SLF001
-        name = self._frame.resolve(self._cell.column)
-        found = between_each(engines, name, self._cell, [wanted for _, wanted in planned])
-        for (reader, wanted), own in zip(planned, found, strict=True):
-            reader._found = {tuple(wanted): own}  # noqa: SLF001
+    @staticmethod
+    def read_together(
+        readers: Sequence[Reader], windows: Sequence[Callable[[int], Ranges]]
+    ) -> None:
+        """Read the windows of several readers of one column: in one query, if of its groups."""
+        planned = [(r, r.ranges(own)) for r, own in zip(readers, windows, strict=True)]
+        some = [(reader, wanted) for reader, wanted in planned if wanted is not None]
+        if not some:
+            return
+        engines, cell = [reader.frame.engine for reader, _ in some], some[0][0].cell
+        name = some[0][0].frame.resolve(cell.column)
+        found = between_each(engines, name, cell, [wanted for _, wanted in some])
+        for (reader, wanted), own in zip(some, found, strict=True):
+            reader.found = {tuple(wanted): own}
 
     def _windows(self, apart: Ranges) -> Points:
         """Read only the blocks of cells that hold the records wanted."""
-        below, block, size = self._below, self._block, self._cell.grid.size
-        found = self._found.pop(tuple(apart), None)
-        ticks, counts = self._frame.between(self._cell, apart) if found is None else found
+        below, block, size = self._below, self._block, self.cell.grid.size
+        found = self.found.pop(tuple(apart), None)
+        ticks, counts = self.frame.between(self.cell, apart) if found is None else found
         parts = []
         for a, b in apart:
             i, j = ticks.searchsorted((a, b))
             if counts[i:j].sum() != below[-(-b // block)] - below[a // block]:
-                raise _moved()
+                raise ParameterError(
+                    "data", "not change while they are read", "different rows in a second pass",
+                    "Write them to a file or a table that does not change, and read that.",
+                )  # fmt: skip
             some = counts[i:j] > 0  # records of weight 0 are no atoms
             if some.any():
                 own = ticks[i:j][some], counts[i:j][some]
                 parts.append(Window(*own, int(below[a // block])))
         outline = np.arange(len(below) - 1) * block, below[:-1]
         return Points(self.n, size, parts, outline=outline, reload=lambda: self._read(None))
-
-
-def _moved() -> ParameterError:
-    return ParameterError(
-        "data",
-        "not change while they are read",
-        "different rows in a second pass",
-        "Write them to a file or a table that does not change, and read that.",
-    )
-
-
-def read_together(readers: Sequence[Reader], windows: Sequence[Callable[[int], Ranges]]) -> None:
-    """Read the windows of several readers of one column: in one query, if they are its groups."""
-    planned = [(r, r.ranges(own)) for r, own in zip(readers, windows, strict=True)]
-    some = [(reader, wanted) for reader, wanted in planned if wanted is not None]
-    if some:
-        some[0][0].read_with(some)
-
-
-def _rounds(grid: Grid) -> bool:
-    """Return whether a whole number may have another tick as a float."""
-    return grid.integral and max(abs(grid.lower), abs(grid.lower + grid.last * grid.step)) >= WHOLE

@@ -17,11 +17,11 @@ from sourdine.central.intervals import each
 from sourdine.central.quantiles.algorithm import (
     FEW,
     demand_floats,
+    draw_from,
     is_one,
     prefetch,
     read_orders,
     read_windows,
-    release_from,
 )
 from sourdine.central.quantiles.intervals import (
     INDEPENDENT,
@@ -65,14 +65,13 @@ from sourdine.results.release import SHOWN
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.calendar import Duration
     from sourdine.central.quantiles.algorithm import QuantileMechanism
     from sourdine.central.statistic import Stages
     from sourdine.errors import PythonWording
     from sourdine.exact import Number
     from sourdine.frames.frame import Frame
+    from sourdine.noise.source import Ints
     from sourdine.privacy import Part
     from sourdine.results.charts import Chart
     from sourdine.results.release import Display, Estimator, Release
@@ -96,7 +95,6 @@ def read_q(x: Number | Sequence[Number] | None) -> Fraction | tuple[Fraction, ..
 
 
 def read_method(x: str) -> str:
-    """Return the name of an algorithm, which may be typed as it was published."""
     return str(one_of(named(x), "method", *METHODS))
 
 
@@ -109,23 +107,16 @@ def read_interval(x: Number | Literal["auto", "none"] | None) -> Fraction | str 
 
 def read_spread(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
     """Return the guess of a standard deviation: a number, or how long dates lie apart."""
-    if x is None:
-        return None
-    lasting = duration(x, "spread")
-    return positive(x, "spread") if lasting is None else lasting
+    return None if x is None else duration(x, "spread") or positive(x, "spread")
 
 
 def read_steps(x: int | None) -> int | None:
-    """Return the number of bins."""
     return None if x is None else integer(x, "steps", least=1, most=MOST_STEPS, example=100)
 
 
 def read_rho(x: Number | Duration | None) -> Fraction | dt.timedelta | None:
     """Return the smoothing: a number, 0 for none, or for dates a duration."""
-    if x is None:
-        return None
-    lasting = duration(x, "rho")
-    return at_least(x, "rho", 0) if lasting is None else lasting
+    return None if x is None else duration(x, "rho") or at_least(x, "rho", 0)
 
 
 # ---- Quantiles of a column: the statistic that a person asks for ---------------------------------
@@ -189,45 +180,38 @@ class Quantiles(WeightedRanks, GaussianReady):
     q: Fraction | tuple[Fraction, ...] = field(
         converter=read_q,
         metadata=param(
-            kinds.ORDERS,
-            "The orders of the quantiles, ascending, between 0 and 1, such as 0.5 or 0.1,0.5,0.9.",
-            group=WHAT,
+            kinds.ORDERS, "The orders of the quantiles, ascending, between 0 and 1, such as 0.5 or "
+            "0.1,0.5,0.9.", group=WHAT,
         ),
-    )
+    )  # fmt: skip
     method: str = field(
         default="auto", converter=read_method, kw_only=True,
         metadata=param(
-            kinds.one_of(*METHODS, *PUBLISHED),
-            "The algorithm. auto chooses one. The published names QExp, IndExp, RecExp, JointExp "
-            "and HistogramMethod are accepted too, in any case.",
-            group=WHAT,
+            kinds.one_of(*METHODS, *PUBLISHED), "The algorithm. auto chooses one. The published "
+            "names QExp, IndExp, RecExp, JointExp and HistogramMethod are accepted too, in any "
+            "case.", group=WHAT,
         ),
     )  # fmt: skip
     interval: Fraction | str | None = field(
         default=AUTO, converter=read_interval, kw_only=True,
         metadata=param(
-            kinds.PROBABILITY_OR_NONE,
-            "The confidence level of the intervals, which hold for any data. Defaults to 0.95 if "
-            "the method supports intervals. They take 3/8 of epsilon; none omits them and spends "
-            "all of epsilon on the values.",
-            group=WHAT,
+            kinds.PROBABILITY_OR_NONE, "The confidence level of the intervals, which hold for any "
+            "data. Defaults to 0.95 if the method supports intervals. They take 3/8 of epsilon; "
+            "none omits them and spends all of epsilon on the values.", group=WHAT,
         ),
     )  # fmt: skip
     population: bool = field(
         default=False, converter=read.population, kw_only=True,
         metadata=param(
-            kinds.FLAG,
-            "Also print confidence intervals for the quantiles of the population, at the level "
-            "of interval (95% by default).",
-            group=WHAT,
+            kinds.FLAG, "Also print confidence intervals for the quantiles of the population, at "
+            "the level of interval (95% by default).", group=WHAT,
         ),
     )  # fmt: skip
     spread: Fraction | dt.timedelta | None = field(
         default=None, converter=read_spread, kw_only=True,
         metadata=param(
-            kinds.DISTANCE,
-            "For plans: the approximate standard deviation of the values, from public knowledge. "
-            "With n, a plan then includes the width of the intervals.",
+            kinds.DISTANCE, "For plans: the approximate standard deviation of the values, from "
+            "public knowledge. With n, a plan then includes the width of the intervals.",
             group=WHAT, unit="values",
         ),
     )  # fmt: skip
@@ -235,20 +219,16 @@ class Quantiles(WeightedRanks, GaussianReady):
     steps: int | None = field(
         default=None, converter=read_steps, kw_only=True,
         metadata=param(
-            kinds.COUNT,
-            "The number of bins for the histogram method, at most one for each point of the grid. "
-            "Defaults to 1.5 n / ln n if records are substituted and n is given, otherwise to "
-            "1000.",
-            group=WHAT,
+            kinds.COUNT, "The number of bins for the histogram method, at most one for each point "
+            "of the grid. Defaults to 1.5 n / ln n if records are substituted and n is given, "
+            "otherwise to 1000.", group=WHAT,
         ),
     )  # fmt: skip
     rho: Fraction | dt.timedelta | None = field(
         default=None, converter=read_rho, kw_only=True,
         metadata=param(
-            kinds.DISTANCE,
-            "The smoothing for the inverse_sensitivity method: values within this distance of a "
-            "good answer are as good. Defaults to 0.",
-            group=WHAT, unit="values",
+            kinds.DISTANCE, "The smoothing for the inverse_sensitivity method: values within this "
+            "distance of a good answer are as good. Defaults to 0.", group=WHAT, unit="values",
         ),
     )  # fmt: skip
 
@@ -285,26 +265,25 @@ class Quantiles(WeightedRanks, GaussianReady):
                 method="auto",
             )  # fmt: skip
         if self.level is not None and self.method not in self._certifiable:
-            self._refuse_interval()
+            bought, name = self.interval, "population" if self.interval is None else "interval"
+            raise ParameterError(
+                name, f"be omitted for method {self.method!r}, which releases no counts",
+                "True" if bought is None else str(float(bought)),
+                f"Use {{method}}, or omit {{{name}}}.", **{"method": "auto", name: LEFT_OUT},
+            )  # fmt: skip
         for name, own in OWN_METHOD.items():
             if getattr(self, name) is not None and self.method != own:
                 raise ParameterError(
-                    name,
-                    f"be omitted for method {self.method!r}",
-                    given(getattr(self, name)),
-                    f"Use {{method}}, or omit {{{name}}}.",
-                    **{"method": own, name: LEFT_OUT},
-                )
+                    name, f"be omitted for method {self.method!r}", given(getattr(self, name)),
+                    f"Use {{method}}, or omit {{{name}}}.", **{"method": own, name: LEFT_OUT},
+                )  # fmt: skip
         for name, number, lasting in (("spread", 10, "30 days"), ("rho", 1, "1 day")):
             apart = getattr(self, name)
             if apart is not None and self.is_datetime != isinstance(apart, dt.timedelta):
                 raise ParameterError(
-                    name,
-                    "be a duration for dates and a number for numbers",
-                    given(apart),
-                    f"Use {{{name}}}.",
-                    **{name: lasting if self.is_datetime else number},
-                )
+                    name, "be a duration for dates and a number for numbers", given(apart),
+                    f"Use {{{name}}}.", **{name: lasting if self.is_datetime else number},
+                )  # fmt: skip
         for records in (0.0, 1e4, 1e18) if self.counts else (self._about,):
             self.mechanism(records)  # refuses early
 
@@ -312,16 +291,6 @@ class Quantiles(WeightedRanks, GaussianReady):
     def _certifiable(self) -> tuple[str, ...]:
         """The methods that leave room for counts."""
         return ("auto",) if len(self.orders) > MOST_BRACKETED else ("auto", "joint")
-
-    def _refuse_interval(self) -> None:
-        name = "interval" if self.interval is not None else "population"
-        raise ParameterError(
-            name,
-            f"be omitted for method {self.method!r}, which releases no counts",
-            str(float(cast("Fraction", self.interval))) if name == "interval" else "True",
-            f"Use {{method}}, or omit {{{name}}}.",
-            **{"method": "auto", name: LEFT_OUT},
-        )
 
     @property
     def level(self) -> Fraction | None:
@@ -337,10 +306,9 @@ class Quantiles(WeightedRanks, GaussianReady):
 
     @cached_property
     def orders(self) -> tuple[Fraction, ...]:
-        """The orders."""
         return (self.q,) if isinstance(self.q, Fraction) else self.q
 
-    def _shown(self, ticks: NDArray[np.int64]) -> Any:
+    def _shown(self, ticks: Ints) -> Any:
         """Return the lattice points of ticks: an array, or a number where one order was given."""
         values = self.grid.values(ticks)
         return values[0].item() if isinstance(self.q, Fraction) else values
@@ -373,24 +341,17 @@ class Quantiles(WeightedRanks, GaussianReady):
 
     @cached_property
     def counting(self) -> Laplace:
-        """What draws the count."""
         epsilon = self.epsilon * self._count_share
         return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
 
     @cached_property
     def certifying(self) -> Laplace:
         """What draws the counts between brackets."""
-        return self._certifying(CERTIFYING)
-
-    def _certifying(self, share: Fraction) -> Laplace:
         # A record lies in one stretch between brackets; one that is replaced may leave one stretch
         # and enter another.
         moves = self.copies * (2 if self.substitutes else 1)
-        return Laplace(epsilon=self.epsilon * share, sensitivity=moves, relation=self.relation)
-
-    @property
-    def _scale(self) -> float:
-        return float(self.certifying.scale)
+        epsilon = self.epsilon * CERTIFYING
+        return Laplace(epsilon=epsilon, sensitivity=moves, relation=self.relation)
 
     @cached_property
     def _risk(self) -> float:
@@ -406,12 +367,21 @@ class Quantiles(WeightedRanks, GaussianReady):
         if self.level is not None and not self.curved:
             return self._bracketed(records)
         method = self._named(records)
-        if method == "anchors":
-            return self._build(method, records)
-        return self._built.get(method) or self._built.setdefault(method, self._build(method, None))
+        if method != "anchors":
+            records = None
+            if method in self._built:
+                return self._built[method]
+        own = self.rho or 0
+        distance = Fraction(own // MICROSECOND) if isinstance(own, dt.timedelta) else own
+        built = made(
+            method, self._common(), delta=self.delta, records=records, steps=self.steps or STEPS,
+            rho=int(distance // self.grid.step),
+        )  # fmt: skip
+        if method != "anchors":
+            self._built[method] = built
+        return built
 
     def _named(self, records: float | None) -> str:
-        """Return the name of the algorithm for about so many records."""
         if self.method != "auto":
             return self.method
         return chosen(
@@ -428,7 +398,8 @@ class Quantiles(WeightedRanks, GaussianReady):
             for brackets in self._brackets:
                 if brackets.fit(records):
                     return brackets
-        built = cast("Brackets", self._build("joint", records))
+        common = self._common(CERTIFYING)
+        built = Brackets(slack=self._slack(records), records=records, **common)
         self._brackets.append(built)
         del self._brackets[:-KEPT]
         return built
@@ -441,69 +412,42 @@ class Quantiles(WeightedRanks, GaussianReady):
     def _built(self) -> dict[str, QuantileMechanism]:
         return {}
 
-    def _build(self, method: str, records: float | None) -> QuantileMechanism:
-        share = 1 - self._count_share
-        common: dict[str, Any] = {
-            "epsilon": self.epsilon * share,
-            "q": self.orders,
-            "cells": self.grid.size,
-            "relation": self.relation,
-            "rows": self.copies,
-        }
-        if self.level is not None and not self.curved:
-            common["epsilon"] = self.epsilon * (share - CERTIFYING)
-            return Brackets(slack=self._slack(records), records=records, **common)
-        return made(
-            method, common, delta=self.delta, records=records, steps=self.steps or STEPS,
-            rho=self._ticks,
-        )  # fmt: skip
-
-    @property
-    def _ticks(self) -> int:
-        """The smoothing in ticks of the grid."""
-        own = self.rho or 0
-        distance = Fraction(own // MICROSECOND) if isinstance(own, dt.timedelta) else own
-        return int(distance // self.grid.step)
+    def _common(self, spent: Fraction | int = 0) -> dict[str, Any]:
+        """Return what all algorithms take, with what counts, and a further part, leave."""
+        return {
+            "epsilon": self.epsilon * (1 - self._count_share - spent), "q": self.orders,
+            "cells": self.grid.size, "relation": self.relation, "rows": self.copies,
+        }  # fmt: skip
 
     def _slack(self, records: float | None) -> int:
         """Return how many ranks further out brackets aim, for the errors of what follows."""
         edges = 2 * len(self.orders)
-        usual = noise_reach(edges, self.orders, self._scale, self._risk)
+        scale = float(self.certifying.scale)
+        usual = noise_reach(edges, self.orders, scale, self._risk)
         if not self.population:
             return ceil(FURTHER * usual)
         n = max(records or 0.0, 1.0)
         if self.counts:
             n += self.counting.error(2 * OF_NUMBER)
         side = self._risk / (2 * len(self.orders))
-        both = max(max(population_reach(edges, q, self._scale, n, side)) for q in self.orders)
+        both = max(max(population_reach(edges, q, scale, n, side)) for q in self.orders)
         least, most = (times / self.per_record for times in BEYOND)
         return ceil(both + min(max((both - usual) / 10, least), most))
 
     def curve(self, records: float | None) -> Curve:
-        """Return what draws a whole distribution function, for about so many records."""
-        share = 1 - self._count_share
-        return Curve(
-            epsilon=self.epsilon * share,
-            cells=self.grid.size,
-            relation=self.relation,
-            rows=self.copies,
-            records=records or 0.0,
-        )
+        common = self._common()
+        del common["q"]
+        return Curve(records=records or 0.0, **common)
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
         """What the count loses, and whatever it chooses; and what intervals are paid with."""
         counted = self.counting.parts if self.counts else ()
-        share = 1 - self._count_share
-        left = Guarantee(self.epsilon * share, self.delta, self.relation)
+        left = Guarantee(self.epsilon * (1 - self._count_share), self.delta, self.relation)
         records = (FEWEST, MOST) if self.counts else (self._about,)
-        return (*counted, *widest(left, *map(self._parts_for, records)))
-
-    def _parts_for(self, records: float | None) -> tuple[Part, ...]:
-        if self.curved:
-            return self.curve(records).parts
-        counted = () if self.level is None else self.certifying.parts
-        return (*self.mechanism(records).parts, *counted)
+        bought = () if self.level is None or self.curved else self.certifying.parts
+        draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
+        return (*counted, *widest(left, *((*draw.parts, *bought) for draw in draws)))
 
     @property
     def how(self) -> str:
@@ -537,65 +481,47 @@ class Quantiles(WeightedRanks, GaussianReady):
         readers = [Reader(data, data.resolve(self.column), self.grid) for data in frames]
         prefetch(readers)
         yield
-        counted = [self._counted(reader) for reader in readers]
+        counted: list[dict[str, Any]] = [{} for _ in readers]
+        if self.counts:
+            for own, reader in zip(counted, readers, strict=True):
+                own["count"] = int(self.counting.release(reader.n, source=self.source).value)
         records = [own.get("count", self._about) for own in counted]
         draws: list[Any] = list(map(self.curve if self.curved else self.mechanism, records))
         first = [draw.reads if self.curved else draw for draw in draws]
         prefetch(readers, first)
         yield
         read_windows(readers, first)
-        draw = self._draw_curve if self.curved else self._draw_ticks
-        return [draw(*own) for own in zip(readers, draws, counted, strict=True)]
+        return [self._drawn(*own) for own in zip(readers, draws, counted, strict=True)]
 
-    def _counted(self, reader: Reader) -> dict[str, Any]:
-        if not self.counts:
-            return {}
-        return {"count": int(self.counting.release(reader.n, source=self.source).value)}
-
-    def _draw_ticks(
-        self, reader: Reader, mechanism: QuantileMechanism, drawn: dict[str, Any]
+    def _drawn(
+        self, reader: Reader, mechanism: QuantileMechanism | Curve, drawn: dict[str, Any]
     ) -> dict[str, Any]:
-        out = release_from(reader, mechanism, self.source)
-        total = mechanism.total(out.drawn["drawn"])
+        """Draw ticks, or a whole distribution function that the quantiles are read off."""
+        if isinstance(mechanism, Curve):
+            drawn |= {"method": "Curve", **mechanism.draw(reader, self.source)}
+            return {**drawn, "ticks": mechanism.knots(drawn).quantiles(self.orders)}
+        aims = draw_from(reader, mechanism, self.source)
+        total = mechanism.total(aims)
         if total is not None:
             drawn["total"] = total
-        drawn["method"], drawn["ticks"] = type(mechanism).__name__, out.value
-        if isinstance(mechanism, Brackets):
-            self._certify(reader, mechanism, out.drawn["drawn"], drawn)
+        drawn["method"], drawn["ticks"] = type(mechanism).__name__, mechanism.published(aims)
+        if isinstance(mechanism, Brackets):  # move quantiles into the intervals that counts tell
+            edges = mechanism.edges(aims)
+            counts = self.certifying.release(reader.between(edges), source=self.source).value
+            drawn["edges"], drawn["between"] = np.array(edges, np.int64), counts
+            drawn["interval_share"] = float(CERTIFYING)
+            low, high = self._certified(drawn, self._risk, "sample")
+            drawn["ticks"] = np.clip(drawn["ticks"], low, high)
         return drawn
 
-    def _draw_curve(self, reader: Reader, curve: Curve, drawn: dict[str, Any]) -> dict[str, Any]:
-        """Draw a whole distribution function, and read the quantiles off it."""
-        drawn |= {"method": "Curve", **curve.draw(reader, self.source)}
-        return {**drawn, "ticks": curve.knots(drawn).quantiles(self.orders)}
-
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return the quantiles: an array, or a number where one order was given."""
         return self._shown(np.asarray(drawn["ticks"], np.int64))
 
-    def _certify(
-        self,
-        reader: Reader,
-        mechanism: Brackets,
-        aims: Sequence[int],
-        drawn: dict[str, Any],
-    ) -> None:
-        """Count between the brackets, and move quantiles into the intervals that follow."""
-        edges = mechanism.edges(aims)
-        counts = self.certifying.release(reader.between(edges), source=self.source).value
-        drawn["edges"], drawn["between"] = np.array(edges, np.int64), counts
-        drawn["interval_share"] = float(CERTIFYING)
-        low, high = self._certified(drawn, self._risk, "sample")
-        own = np.asarray(aims[1:], np.int64)[mechanism.own(aims[0])]
-        drawn["ticks"] = np.clip(own, low, high)
-
-    def _certified(
-        self, drawn: Mapping[str, Any], beta: float, of: str
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def _certified(self, drawn: Mapping[str, Any], beta: float, of: str) -> tuple[Ints, Ints]:
         """Return what the counts say for sure, the error of sampling included if that is asked."""
         edges, between = (np.asarray(drawn[name], np.int64) for name in ("edges", "between"))
         share = Fraction(drawn.get("interval_share", CERTIFIED_ONCE))
-        scale = self._scale if share == CERTIFYING else float(self._certifying(share).scale)
+        scale = float(self.certifying.scale * CERTIFYING / share)
         if of == "sample":
             z = noise_reach(len(edges), self.orders, scale, beta)
             return certified(edges, between, self.orders, z, self.grid.last)
@@ -628,16 +554,14 @@ class Quantiles(WeightedRanks, GaussianReady):
         mechanism = cast("Brackets", self.mechanism(n))
         lattice, u = mechanism.lattice, mechanism.offset
         aims = zip(lattice.orders, lattice.offsets, strict=True)
-        places = np.array([float(q) * n + offset for q, offset in aims])
-        widest = 0.0
-        for q in self.orders:
-            # An aim serves as an end if it is u ranks away; targets are rounded to whole ranks.
-            below = places[places <= float(q) * n - u + 1]
-            above = places[places >= float(q) * n + u - 1]
-            if not (len(below) and len(above)):
-                return 1.0
-            widest = max(widest, float(above.min() - below.max()) / 2)
-        return min(widest / n, 1.0)
+        places = np.sort([float(q) * n + offset for q, offset in aims])
+        own = np.array([float(q) * n for q in self.orders])
+        # An aim serves as an end if it is u ranks away; targets are rounded to whole ranks.
+        below = places.searchsorted(own - u + 1, side="right") - 1
+        above = places.searchsorted(own + u - 1)
+        if below.min() < 0 or above.max() == len(places):
+            return 1.0
+        return min(float((places[above] - places[below]).max()) / 2 / n, 1.0)
 
     def planned_width(self, n: int | None) -> float | None:
         r"""Return the width of the widest interval to expect, in the column's units.
@@ -670,11 +594,7 @@ class Quantiles(WeightedRanks, GaussianReady):
         return self._shown(low), self._shown(high)
 
     def _by_ranks(
-        self,
-        ticks: NDArray[np.int64],
-        drawn: Mapping[str, Any],
-        beta: float,
-        of: str,
+        self, ticks: Ints, drawn: Mapping[str, Any], beta: float, of: str
     ) -> tuple[Any, Any]:
         """Bracket each quantile by released ones whose orders lie far enough away."""
         n = self._records(drawn, beta / 4)
@@ -704,16 +624,12 @@ class Quantiles(WeightedRanks, GaussianReady):
     @property
     def display(self) -> Display:
         return replace(
-            super().display,
-            head="quantile",
-            confidence=SHOWN if self.level is None else float(self.level),
-            intervals=self.level is not None,
+            super().display, head="quantile", confidence=float(self.level or SHOWN),
+            intervals=self.level is not None, populations=self.weights is None,
             extra_intervals=("population",) if self.population else (),
-            populations=self.weights is None,
-        )
+        )  # fmt: skip
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
-        """Return what to type where an interval is the whole range."""
         if self.level is None:
             return ()
         low, high = (np.atleast_1d(ends) for ends in release.interval(self.display.confidence))
@@ -727,7 +643,6 @@ class Quantiles(WeightedRanks, GaussianReady):
         return (f"{few} {typed} {unread}",)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        del release
         return {"q": [float(q) for q in self.orders]}
 
     def chart(self, release: Release, truth: Any = None) -> Chart:

@@ -8,18 +8,16 @@ from math import ceil, inf, log, sqrt
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import field, frozen
+from attrs import frozen
 
 from sourdine import noise
-from sourdine.central.quantiles.algorithm import QuantileMechanism, draw_from, release_from
-from sourdine.central.quantiles.independent import rank_errors
+from sourdine.central.quantiles.algorithm import QuantileMechanism, draw_from, whole
 from sourdine.central.quantiles.intervals import OF_NUMBER, band_reach
 from sourdine.central.quantiles.joint import JointExp, JointFree
 from sourdine.central.quantiles.levels import Hybrid
 from sourdine.central.quantiles.naive import bin_edges, counts_below
 from sourdine.central.quantiles.points import Points
 from sourdine.errors import ParameterError
-from sourdine.exact import integer
 from sourdine.laws import Product
 from sourdine.mechanisms.laplace import laplace_law
 from sourdine.mechanisms.mechanism import read_beta, read_scale
@@ -28,16 +26,12 @@ from sourdine.privacy import SUBSTITUTE, Part, Relation
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from numpy.typing import NDArray
-
     from sourdine.central.quantiles.algorithm import Drawn
     from sourdine.central.quantiles.points import Reader
     from sourdine.exact import Number
     from sourdine.noise import Source
+    from sourdine.noise.source import Floats, Ints
     from sourdine.results.release import Release
-
-    Floats = NDArray[np.float64]
-    Ints = NDArray[np.int64]
 
 
 # ---- The shape of a tree with one leaf a tick, and how far its noise reaches ---------------------
@@ -152,14 +146,6 @@ SAMPLED, FEW, SAMPLES = 1 << 10, 40, 2000
 """In a tree of so few leaves, errors at so few orders are sampled so often."""
 
 
-def _branching(x: int) -> int:
-    return integer(x, "branching", least=2)
-
-
-def _height(x: int) -> int:
-    return integer(x, "height", least=1)
-
-
 @frozen(kw_only=True)
 class Tree(QuantileMechanism):
     r"""Count the records of all nodes of a :math:`b`-ary tree with noise; read quantiles off it.
@@ -211,26 +197,26 @@ class Tree(QuantileMechanism):
     (Fraction(3, 1), 4096)
     """
 
-    branching: int = field(default=16, converter=_branching)
-    height: int = field(default=3, converter=_height)
+    branching: int = whole("branching", 2, default=16)
+    height: int = whole("height", 1, default=3)
+
+    @classmethod
+    def of_ticks(cls, *, cells: int, **common: Any) -> Tree:
+        """Build a tree with a leaf for each tick: wider ones mix records that lie apart."""
+        branching, height = tick_shape(cells)
+        return cls(cells=cells, branching=branching, height=height, **common)
 
     def check(self) -> None:
-        """Refuse too many leaves, and noise too wide for 64 bits."""
         b, h = self.branching, self.height
         if h > MOST_LEAVES.bit_length() or b**h > MOST_LEAVES:
             raise ParameterError(
-                "height",
-                f"leave at most {MOST_LEAVES} leaves",
-                f"{h} levels of {b}",
-                "Use {branching} and {height}.",
-                branching=16,
-                height=3,
-            )
+                "height", f"leave at most {MOST_LEAVES} leaves", f"{h} levels of {b}",
+                "Use {branching} and {height}.", branching=16, height=3,
+            )  # fmt: skip
         read_scale(self.scale)
 
     @cached_property
     def scale(self) -> Fraction:
-        """The scale of each count's noise."""
         return self.height * self._moved / self.epsilon
 
     @property
@@ -256,11 +242,11 @@ class Tree(QuantileMechanism):
         """How many nodes are counted: those of all levels below the root."""
         return sum(self.branching**k for k in range(1, self.height + 1))
 
-    def counts(self, x: Points) -> NDArray[np.int64]:
+    def counts(self, x: Points) -> Ints:
         """Return the counts of all nodes, the top level first."""
         return self._with_counts(np.zeros(self.nodes, np.int64), x)
 
-    def one(self, x: Points, source: Source) -> NDArray[np.int64]:
+    def one(self, x: Points, source: Source) -> Ints:
         return self._with_counts(noise.discrete_laplace(self.scale, self.nodes, source=source), x)
 
     def _with_counts(self, nodes: Ints, x: Points) -> Ints:
@@ -294,18 +280,13 @@ class Tree(QuantileMechanism):
             return leaves
         return bin_edges(self.cells, self.leaves).searchsorted(ticks, side="right") - 1
 
-    def published(self, drawn: Drawn) -> NDArray[np.int64]:
+    def published(self, drawn: Drawn) -> Ints:
         """Return the ticks at which the estimated running sum passes each target."""
         sums = self.running_sums(np.asarray(drawn, np.float64))
         targets = np.array([float(q) for q in self.orders]) * sums[-1]
         level = sums.searchsorted(targets) + sums.searchsorted(targets, side="right")
         leaf = np.clip(level // 2 - 1, 0, self.leaves - 1)
-        rise = sums[leaf + 1] - sums[leaf]
-        inside = np.where(rise > 0, (targets - sums[leaf]) / np.maximum(rise, 1e-300), 0.5)
-        edges = bin_edges(self.cells, self.leaves)
-        width = edges[leaf + 1] - edges[leaf]
-        steps = np.floor(np.clip(inside, 0.0, 1.0) * width).astype(np.int64)
-        ticks = edges[leaf] + np.clip(steps, 0, np.maximum(width - 1, 0))
+        ticks = _on_lines(targets, sums, bin_edges(self.cells, self.leaves), leaf)
         return np.sort(np.minimum(ticks, self.cells - 1))
 
     def running_sums(self, counts: Floats) -> Floats:
@@ -314,19 +295,17 @@ class Tree(QuantileMechanism):
         return _between(*_envelopes(sums, sums), float(sums[-1]))
 
     def law(self, x: Points) -> Product:
-        """Return the law of the noisy counts, one for each node: they are independent."""
         return Product(tuple(laplace_law(count, self.scale) for count in self.counts(x).tolist()))
 
-    def outcome(self, release: Release) -> NDArray[np.int64]:
+    def outcome(self, release: Release) -> Ints:
         return np.asarray(release.drawn["drawn"], np.int64)
 
-    def indices(self, drawn: Sequence[Drawn]) -> NDArray[np.int64]:
+    def indices(self, drawn: Sequence[Drawn]) -> Ints:
         """Return the noisy counts themselves, a row each: the law is over all of them."""
         return np.asarray(drawn, np.int64)
 
     def error(self, beta: Number = 0.05, n: int | None = None) -> float:
         """Return `reached` where each leaf is one tick, infinity elsewhere."""
-        del n
         return self.reached(beta) if self.leaves >= self.cells else inf
 
     def expected(self, beta: Number = 0.05, n: int | None = None) -> float:
@@ -334,17 +313,13 @@ class Tree(QuantileMechanism):
 
         Records that share a leaf do not count.
         """
-        del n
         if self.leaves > SAMPLED or len(self.orders) > FEW:
             return self.reached(beta)
         far = _at_orders(self.branching, self.height, self.orders, float(read_beta(beta)))
         return min(float(self.scale) * far, self.reached(beta))
 
     def reached(self, beta: Number = 0.05) -> float:
-        """Return what no rank error of a leaf passes, by the law of the noise of such trees.
-
-        It is `sourdine.central.quantiles.tree`'s, or `bin_error` where that is less.
-        """
+        """Return what no rank error of a leaf passes: `reach`, or `bin_error` if that is less."""
         far = reach(self.branching, self.height, float(read_beta(beta)))
         return min(float(self.scale) * far, self.bin_error(beta))
 
@@ -356,13 +331,21 @@ class Tree(QuantileMechanism):
         x = logs / rate + 1.4 * rate * s * s * k
         return (1 + float(self.orders[-1])) * x
 
-    def loss(self, x: Points, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: Points, y: Ints) -> Floats:
         """Return the worst rank error of the leaves published for noisy counts, a row each."""
         edges = bin_edges(self.cells, self.leaves)
         below = counts_below(x.complete(), edges)
         ticks = np.array([self.published(row) for row in np.atleast_2d(y)])
         leaf = edges.searchsorted(ticks, side="right") - 1
-        return rank_errors([float(q * x.n) for q in self.orders], below[leaf], below[leaf + 1])
+        return self.errors_between(x, below[leaf], below[leaf + 1])
+
+
+def _on_lines(targets: Floats, sums: Floats, at: Ints, i: Ints) -> Ints:
+    """Return the ticks at which straight lines from the i-th place to the next pass targets."""
+    rise, width = sums[i + 1] - sums[i], at[i + 1] - at[i]
+    inside = np.where(rise > 0, (targets - sums[i]) / np.where(rise > 0, rise, 1), 0.5)
+    steps = np.floor(np.clip(inside, 0.0, 1.0) * width).astype(np.int64)
+    return np.asarray(at[i] + np.clip(steps, 0, np.maximum(width - 1, 0)), np.int64)
 
 
 def _added(drawn: Ints, counts: Ints) -> Ints:
@@ -488,17 +471,7 @@ ROUNDED = 0.01
 
 @frozen(kw_only=True)
 class Curve:
-    """How counts below knots are drawn, for about so many records.
-
-    Parameters
-    ----------
-    epsilon, relation, rows
-        The promise.
-    cells
-        How many ticks the grid has.
-    records
-        About how many records there are: known publicly, or paid for.
-    """
+    """How counts below knots are drawn, for about so many records."""
 
     epsilon: Fraction
     cells: int
@@ -517,11 +490,8 @@ class Curve:
         return self.cells <= FEW_TICKS or (self.weight >= ENOUGH and self.cells <= MOST_TICKS)
 
     def tree(self, cells: int, epsilon: Fraction) -> Tree:
-        branching, height = tick_shape(cells)
-        return Tree(
-            epsilon=epsilon, q=HALF, cells=cells, relation=self.relation, rows=self.rows,
-            branching=branching, height=height,
-        )  # fmt: skip
+        shared: dict[str, Any] = {"relation": self.relation, "rows": self.rows}
+        return Tree.of_ticks(epsilon=epsilon, q=HALF, cells=cells, **shared)
 
     @property
     def edges(self) -> QuantileMechanism:
@@ -552,7 +522,7 @@ class Curve:
                 leaf, sums = np.arange(tree.leaves + 1), tree.running_sums(counts.astype(float))
             at = leaf * self.cells // tree.leaves
             return {"counted": self.cells, **_thinned(at, sums, self.cells)}
-        ticks = release_from(reader, self.edges, source).value
+        ticks = self.edges.published(draw_from(reader, self.edges, source))
         at = np.unique(np.concatenate((ticks, ticks + 1)))
         at = at[(at > 0) & (at < self.cells)]
         between = reader.between(at.tolist())
@@ -569,11 +539,9 @@ class Curve:
         counted = int(drawn["counted"])
         epsilon = self.epsilon if self.by_ticks else self.epsilon * HALF
         return Knots(
-            at=np.asarray(drawn["knots"], np.int64),
-            below=np.asarray(drawn["below"], np.float64),
-            cells=self.cells,
-            tree=self.tree(counted, epsilon),
-        )
+            at=np.asarray(drawn["knots"], np.int64), below=np.asarray(drawn["below"], np.float64),
+            cells=self.cells, tree=self.tree(counted, epsilon),
+        )  # fmt: skip
 
     def expected(self, beta: float, of: str = "sample") -> float:
         """Return the half height of the band to expect, in records."""
@@ -671,19 +639,7 @@ def _thinned(at: Ints, sums: Floats, cells: int) -> dict[str, Any]:
 
 @frozen(kw_only=True)
 class Knots:
-    """Counts below knots, and what follows from them.
-
-    Parameters
-    ----------
-    at
-        The knots: ticks below which records were counted, from 0 to the number of ticks.
-    below
-        The estimated counts, rising from 0 to all records.
-    cells
-        How many ticks there are.
-    tree
-        What counted them.
-    """
+    """Counts below knots, rising from 0 to all records, and what follows from them."""
 
     at: Ints
     below: Floats
@@ -692,7 +648,6 @@ class Knots:
 
     @property
     def total(self) -> float:
-        """The estimated number of records."""
         return float(self.below[-1])
 
     def reach(self, beta: float, of: str) -> float:
@@ -708,6 +663,7 @@ class Knots:
 
     @property
     def shares(self) -> Floats:
+        """The estimated share of records below each knot."""
         if self.total <= 0:
             return np.asarray(self.at / self.cells, np.float64)
         return np.asarray(np.minimum(self.below / self.total, 1.0))
@@ -733,14 +689,9 @@ class Knots:
 
     def quantiles(self, orders: Sequence[Fraction]) -> Ints:
         """Return the tick in which each share is reached, on a straight line between knots."""
-        targets = np.array([float(q) for q in orders])
-        shares = self.shares
+        targets, shares = np.array([float(q) for q in orders]), self.shares
         i = np.clip(shares.searchsorted(targets, side="left"), 1, len(shares) - 1)
-        rise = shares[i] - shares[i - 1]
-        inside = np.where(rise > 0, (targets - shares[i - 1]) / np.where(rise > 0, rise, 1), 0.5)
-        width = self.at[i] - self.at[i - 1]
-        steps = np.floor(np.clip(inside, 0.0, 1.0) * width).astype(np.int64)
-        return np.asarray(self.at[i - 1] + np.minimum(steps, width - 1), np.int64)
+        return _on_lines(targets, shares, self.at, i - 1)
 
     def quantile_ends(self, orders: Sequence[Fraction], beta: float, of: str) -> tuple[Ints, Ints]:
         r"""Return the ends of quantiles, as ticks, for all orders together.
