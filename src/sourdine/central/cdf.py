@@ -97,14 +97,10 @@ class Cdf(WeightedRanks, Numeric):
         "--bounds 0 500000 --n 100000 --error 0.01",
     )
 
-    population: bool = field(
-        default=False, converter=read.population,
-        metadata=param(
-            kinds.FLAG,
-            "Also show the confidence band of the population, at no further cost.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    population: bool = field(default=False, converter=read.population, metadata=param(
+        kinds.FLAG, "Also show the confidence band of the population, at no further cost.",
+        group=WHAT,
+    ))  # fmt: skip
 
     def check(self) -> None:
         _ = self.grid, self.counting
@@ -131,12 +127,9 @@ class Cdf(WeightedRanks, Numeric):
     def curve(self, records: float | None) -> Curve:
         """Return what draws the function, for about so many records."""
         return Curve(
-            epsilon=self.epsilon * (1 - COUNTING if self.counts else 1),
-            cells=self.grid.size,
-            relation=self.relation,
-            rows=self.copies,
-            records=records or 0.0,
-        )
+            epsilon=self.epsilon * (1 - COUNTING if self.counts else 1), cells=self.grid.size,
+            relation=self.relation, rows=self.copies, records=records or 0.0,
+        )  # fmt: skip
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -472,14 +465,10 @@ class ReadOff(Answer):
         confidence = shown.confidence
         lower, upper = self._ends(confidence, "sample")
         return Columns(
-            labels=self.labels,
-            name=self.name,
-            values=flat(self.value),
-            lower=lower,
-            upper=upper,
+            labels=self.labels, name=self.name, values=flat(self.value), lower=lower, upper=upper,
             extra_intervals={of: self._ends(confidence, of) for of in shown.extra_intervals},
             confidence=confidence,
-        )
+        )  # fmt: skip
 
     def _ends(self, confidence: float, of: str) -> tuple[list[Any], list[Any]]:
         """Return the lower and the upper ends, one by one."""

@@ -99,12 +99,9 @@ class Described:
         """What chooses the kind, where it is not declared."""
         relation = self.common["relation"]
         return PermuteAndFlip(
-            epsilon=self.epsilon * KIND,
-            candidates=2,
-            sensitivity=2 * self.common["rows"],
-            monotone=relation.value == "add_remove",
-            relation=relation,
-        )
+            epsilon=self.epsilon * KIND, candidates=2, sensitivity=2 * self.common["rows"],
+            monotone=relation.value == "add_remove", relation=relation,
+        )  # fmt: skip
 
     @cached_property
     def mean(self) -> Mean:
@@ -475,12 +472,9 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
     if wrong := [pair for pair in pairs if not _is_kind(pair)] if listed else [x]:
         typed = wrong[0][1] if isinstance(wrong[0], tuple) and len(wrong[0]) == 2 else wrong[0]
         raise ParameterError(
-            "kinds",
-            "be 'number', 'whole', 'category' or 'date' for each column",
-            given(typed),
-            "Use {kinds}.",
-            kinds={"zip": CATEGORY},
-        )
+            "kinds", "be 'number', 'whole', 'category' or 'date' for each column", given(typed),
+            "Use {kinds}.", kinds={"zip": CATEGORY},
+        )  # fmt: skip
     return tuple((str(name), str(kind)) for name, kind in pairs)
 
 
@@ -525,23 +519,14 @@ class Describe(Statistic):
         metadata=param(kinds.KEYS, "The columns. Defaults to all.", group=DATA),
     )  # fmt: skip
     declared: tuple[tuple[str, str], ...] = field(
-        default=(), converter=read_kinds, alias="kinds",
-        metadata=param(
-            kinds.KINDS,
-            "The kinds of columns: number, whole (integers), category or date. By default the "
-            "types of the frame are used, or the kind is chosen privately.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    delta: Fraction = field(
-        default=Fraction(1, 10**6), converter=converters.delta,
-        metadata=param(
-            kinds.PROBABILITY,
-            "The probability with which the privacy loss may exceed epsilon; needed to name "
-            "categories.",
-            group=PRIVACY,
-        ),
-    )  # fmt: skip
+        default=(), converter=read_kinds, alias="kinds", metadata=param(
+            kinds.KINDS, "The kinds of columns: number, whole (integers), category or date. By "
+            "default the types of the frame are used, or the kind is chosen privately.", group=WHAT,
+    ))  # fmt: skip
+    delta: Fraction = field(default=Fraction(1, 10**6), converter=converters.delta, metadata=param(
+        kinds.PROBABILITY, "The probability with which the privacy loss may exceed epsilon; needed "
+        "to name categories.", group=PRIVACY,
+    ))  # fmt: skip
     column: None = field(init=False, default=None)
     target: None = field(init=False, default=None, eq=False, repr=False)
     confidence: Fraction = field(init=False, default=Fraction(19, 20), eq=False, repr=False)
@@ -557,12 +542,9 @@ class Describe(Statistic):
     def check(self) -> None:
         if not self.delta:
             raise ParameterError(
-                "delta",
-                "be above 0, as categories are found with a threshold",
-                "0",
-                "Use {delta}.",
-                delta=1e-6,
-            )
+                "delta", "be above 0, as categories are found with a threshold", "0",
+                "Use {delta}.", delta=1e-6,
+            )  # fmt: skip
         self._require_enough(len(self.columns_ or "1"))
 
     def _require_enough(self, columns: int) -> None:
@@ -575,12 +557,11 @@ class Describe(Statistic):
             if enough is None:  # something else is wrong
                 raise
             raise ParameterError(
-                "epsilon",
-                f"be larger to describe {columns} column{'s' * (columns > 1)}",
+                "epsilon", f"be larger to describe {columns} column{'s' * (columns > 1)}",
                 given(plain_parameter(self.epsilon)),
                 "Use {epsilon} or more" + (", or fewer columns." if columns > 1 else "."),
                 epsilon=enough,
-            ) from None
+            ) from None  # fmt: skip
 
     def _is_enough(self, epsilon: Fraction, columns: int) -> bool:
         try:
@@ -620,13 +601,9 @@ class Describe(Statistic):
     ) -> Described:
         """Return what is drawn of a column, one of so many, of about so many rows."""
         return Described(
-            name=name,
-            declared=declared,
-            epsilon=(epsilon or self.epsilon) * (1 - ROWS) / of,
-            delta=self.delta / of,
-            rows=max(rows, 1),
-            common=self.common,
-        )
+            name=name, declared=declared, epsilon=(epsilon or self.epsilon) * (1 - ROWS) / of,
+            delta=self.delta / of, rows=max(rows, 1), common=self.common,
+        )  # fmt: skip
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -736,11 +713,9 @@ class Describe(Statistic):
     def planned(self, beta: float, n: int | None) -> float:
         """Refuse: a description has many errors, in the units of its columns."""
         raise ParameterTypeError(
-            "error",
-            "error() is not available for a description.",
-            "",
+            "error", "error() is not available for a description.", "",
             "Plan a mean or a quantile at its share of epsilon.",
-        )
+        )  # fmt: skip
 
     def charts(self, release: Release) -> Mapping[str, Chart]:
         """Return the deciles or the most common categories of each column with enough values."""

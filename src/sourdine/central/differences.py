@@ -157,13 +157,10 @@ class Difference(Estimator):
         title = str(self)[0].upper() + str(self)[1:]
         groups = self.groups.display
         return Display(
-            head=self.kind,
-            title=title,
-            populations=groups.populations,
-            extra_intervals=groups.extra_intervals,
-            confidence=groups.confidence,
+            head=self.kind, title=title, populations=groups.populations,
+            extra_intervals=groups.extra_intervals, confidence=groups.confidence,
             protected=groups.protected,
-        )
+        )  # fmt: skip
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         first, second = map(self.groups.part.value, drawn["groups"])
@@ -246,11 +243,9 @@ def difference(groups: ByGroup, release: Release, first: object, second: object)
     several = groups.part.wide or any(getattr(v, "shape", ()) for v in release.value.values())
     if not groups.display.numeric or several:
         raise ParameterTypeError(
-            "difference",
-            "difference() needs one number for each group.",
-            str(groups),
+            "difference", "difference() needs one number for each group.", str(groups),
             "Ask for a single statistic by group.",
-        )
+        )  # fmt: skip
     keys = groups.keys(release.drawn)
     drawn = dict(zip(keys, release.drawn["groups"], strict=True))
     for key in (first, second):

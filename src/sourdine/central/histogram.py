@@ -125,12 +125,9 @@ def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdge
     edges = tuple(read.part(edge, "bins", "be finite numbers", example) for edge in typed)
     if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
         raise ParameterError(
-            "bins",
-            "be at least two edges in increasing order",
-            f"{len(edges)} edges",
-            "Use {bins}.",
-            bins=example,
-        )
+            "bins", "be at least two edges in increasing order", f"{len(edges)} edges",
+            "Use {bins}.", bins=example,
+        )  # fmt: skip
     return edges
 
 
@@ -176,41 +173,23 @@ class Histogram(Weighted):
         "--bins 12 --bounds 0 120 --error 20",
     )
 
-    bins: int | AnyEdges | None = field(
-        default=None, converter=read_bins,
-        metadata=param(
-            kinds.BINS,
-            "The number of bins of equal width between the bounds; or their edges, such as "
-            "0,18,65,120 or 2020-01-01,2020-07-01,2021-01-01.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
-    bounds: Bounds | None = field(
-        default=None, converter=read_bounds,
-        metadata=param(
-            kinds.BOUNDS,
-            "Public bounds, if bins is a number. Values outside are counted in the first or the "
-            "last bin. If the bounds are unknown: find.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
+    bins: int | AnyEdges | None = field(default=None, converter=read_bins, metadata=param(
+        kinds.BINS, "The number of bins of equal width between the bounds; or their edges, such as "
+        "0,18,65,120 or 2020-01-01,2020-07-01,2021-01-01.", group=WHAT, unit="values",
+    ))  # fmt: skip
+    bounds: Bounds | None = field(default=None, converter=read_bounds, metadata=param(
+        kinds.BOUNDS, "Public bounds, if bins is a number. Values outside are counted in the first "
+        "or the last bin. If the bounds are unknown: find.", group=WHAT, unit="values",
+    ))  # fmt: skip
     categories: tuple[Any, ...] | str | None = field(
-        default=None, converter=read_categories,
-        metadata=param(
-            kinds.CATEGORIES,
-            "The categories to count; or unknown, to find those with many records by a private "
-            "threshold (needs delta).",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    missing: str = field(
-        default="exclude", converter=read_missing,
-        metadata=param(
-            kinds.one_of(*POLICIES),
-            "count: add a bin for values that are missing or in none of the categories.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+        default=None, converter=read_categories, metadata=param(
+            kinds.CATEGORIES, "The categories to count; or unknown, to find those with many "
+            "records by a private threshold (needs delta).", group=WHAT,
+    ))  # fmt: skip
+    missing: str = field(default="exclude", converter=read_missing, metadata=param(
+        kinds.one_of(*POLICIES), "count: add a bin for values that are missing or in none of the "
+        "categories.", group=WHAT,
+    ))  # fmt: skip
 
     def first(self) -> TwoStage | None:
         return super().first() or bounds_first(self)
@@ -233,11 +212,10 @@ class Histogram(Weighted):
     def check(self) -> None:
         if (self.bins is None) == (self.categories is None):
             raise ParameterError(
-                "bins",
-                "be given, or {categories} instead, as neither is taken from the data",
+                "bins", "be given, or {categories} instead, as neither is taken from the data",
                 "" if self.bins is None else "both",
-                "Use {bins} with {bounds}, a list of edges, or the categories alone.",
-                bins=10, bounds=(0, 100), **({} if self.bins is None else {"categories": LEFT_OUT}),
+                "Use {bins} with {bounds}, a list of edges, or the categories alone.", bins=10,
+                bounds=(0, 100), **({} if self.bins is None else {"categories": LEFT_OUT}),
             )  # fmt: skip
         self._check_unknown()
         counted = isinstance(self.bins, int)
@@ -248,13 +226,10 @@ class Histogram(Weighted):
             )  # fmt: skip
         if counted and self.bounds is None:
             raise ParameterError(
-                "bounds",
-                "be given if {bins} is a number: the bins divide this range",
-                "",
+                "bounds", "be given if {bins} is a number: the bins divide this range", "",
                 "Use {bounds} from public knowledge, or {bounds:find} to spend part of epsilon on "
-                "finding them; or list the edges of the bins.",
-                bounds=(0, 120),
-            )
+                "finding them; or list the edges of the bins.", bounds=(0, 120),
+            )  # fmt: skip
         if counted:
             read.bounds(self.bounds)
         _ = self.cell, self.mechanism
@@ -266,18 +241,14 @@ class Histogram(Weighted):
             return
         if not self.delta:
             raise ParameterError(
-                "delta",
-                "be above 0 if categories are unknown: naming a category that only one person "
-                "has would reveal that person",
-                "0",
-                "List the categories, or use {delta}.",
+                "delta", "be above 0 if categories are unknown: naming a category that only one "
+                "person has would reveal that person", "0", "List the categories, or use {delta}.",
                 delta=1e-6,
-            )
+            )  # fmt: skip
         if self.by is not None:
             raise ParameterError(
                 "categories", "be listed for a histogram by group", "'unknown'",
-                "Use {categories}, and omit {delta}.",
-                categories=["yes", "no"], delta=LEFT_OUT,
+                "Use {categories}, and omit {delta}.", categories=["yes", "no"], delta=LEFT_OUT,
             )  # fmt: skip
         if self.missing == "count":
             read.unused(self.missing, "missing", "where categories are unknown")
@@ -459,12 +430,9 @@ def read_candidates(x: Sequence[Any] | None) -> tuple[Any, ...]:
     listed = read.listed(x, "categories", ["bus", "car", "foot"])
     if listed is None:
         raise ParameterError(
-            "categories",
-            "be listed, as which of them occur is private",
-            "",
-            "Use {categories}.",
+            "categories", "be listed, as which of them occur is private", "", "Use {categories}.",
             categories=["bus", "car", "foot"],
-        )
+        )  # fmt: skip
     return listed
 
 
@@ -499,14 +467,10 @@ class Mode(Statistic):
         "--categories bus,car,foot --error 20",
     )
 
-    categories: tuple[Any, ...] = field(
-        default=None, converter=read_candidates,
-        metadata=param(
-            kinds.KEYS,
-            "The candidate values. List them yourself, because which of them occur is private.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    categories: tuple[Any, ...] = field(default=None, converter=read_candidates, metadata=param(
+        kinds.KEYS, "The candidate values. List them yourself, because which of them occur is "
+        "private.", group=WHAT,
+    ))  # fmt: skip
 
     @property
     def display(self) -> Display:
@@ -525,12 +489,9 @@ class Mode(Statistic):
     def mechanism(self) -> PermuteAndFlip:
         """What names the winner."""
         return PermuteAndFlip(
-            epsilon=self.epsilon,
-            candidates=self.cell.size,
-            sensitivity=self.rows,
-            monotone=not self.substitutes,
-            relation=self.relation,
-        )
+            epsilon=self.epsilon, candidates=self.cell.size, sensitivity=self.rows,
+            monotone=not self.substitutes, relation=self.relation,
+        )  # fmt: skip
 
     @property
     def own_parts(self) -> tuple[Part, ...]:

@@ -367,12 +367,9 @@ class ShareEvidence(SumEvidence):
     def of_public(cls, ones: int, n: int, scale: float) -> ShareEvidence:
         """Return what a noisy number of ones says, among a public number of records."""
         return cls(
-            at_0=float(ones),
-            at_1=float(ones - n),
-            n=float(n),
-            scales=(),
+            at_0=float(ones), at_1=float(ones - n), n=float(n), scales=(),
             noises=lambda low, _: np.full((*low.shape, 1), scale),
-        )
+        )  # fmt: skip
 
     def noise(self, low: Floats, high: Floats) -> Floats:
         return self.noises(low, high)

@@ -136,13 +136,9 @@ class OfPrivateNumber(PopulationMean):
             return None
         m = b / 2 + c
         return MomentEvidence(
-            at_0=m,
-            at_1=m - n,
-            square=(c, -(b + 2 * c), n),
-            scale=self.sums.scale,
-            weights=_three_weights,
-            counted=(1.0, 1.0, 1.0),
-        )
+            at_0=m, at_1=m - n, square=(c, -(b + 2 * c), n), scale=self.sums.scale,
+            weights=_three_weights, counted=(1.0, 1.0, 1.0),
+        )  # fmt: skip
 
     def quantiles(self, beta: float) -> Floats:
         return _table(beta) * self.sums.scale * (1 + 3 / FINE)
@@ -219,13 +215,9 @@ class OfPublicNumber(PopulationMean):
             return None
         t, w = drawn["total"] / self.filled, drawn["crossed"] / self.filled
         return MomentEvidence(
-            at_0=t,
-            at_1=t - n,
-            square=(t - w, -2 * t, float(n)),
-            scale=self.scale,
-            weights=_two_weights,
-            n=n,
-        )
+            at_0=t, at_1=t - n, square=(t - w, -2 * t, float(n)), scale=self.scale,
+            weights=_two_weights, n=n,
+        )  # fmt: skip
 
     def quantiles(self, beta: float) -> Floats:
         return np.full(len(KNOTS), float(laplace_quantile([1.0], beta)) * self._step)
@@ -325,35 +317,22 @@ class Mean(Stratified, GaussianReady):
         "--bounds 0 500000 --n 100000 --error 100",
     )
 
-    method: str = field(
-        default="laplace", converter=read_method,
-        metadata=param(
-            kinds.one_of(*METHODS),
-            "The mechanism: laplace, gaussian (needs delta), exponential (selects a point of "
-            "the grid) or octaves (unknown bounds: sums of all octaves at once).",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    missing: str = field(
-        default="auto", converter=read_missing,
-        metadata=param(
-            kinds.one_of(*POLICIES),
-            "How missing values are treated. exclude: the mean of the values that are not "
-            "missing, whose number is private. middle (only under substitute): a missing value "
-            "counts as the middle of the bounds. auto: middle if possible, otherwise exclude.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    method: str = field(default="laplace", converter=read_method, metadata=param(
+        kinds.one_of(*METHODS), "The mechanism: laplace, gaussian (needs delta), exponential "
+        "(selects a point of the grid) or octaves (unknown bounds: sums of all octaves at once).",
+        group=WHAT,
+    ))  # fmt: skip
+    missing: str = field(default="auto", converter=read_missing, metadata=param(
+        kinds.one_of(*POLICIES), "How missing values are treated. exclude: the mean of the values "
+        "that are not missing, whose number is private. middle (only under substitute): a missing "
+        "value counts as the middle of the bounds. auto: middle if possible, otherwise exclude.",
+        group=WHAT,
+    ))  # fmt: skip
 
-    population: bool = field(
-        default=False, converter=converters.population,
-        metadata=param(
-            kinds.FLAG,
-            "Also release the spread of the values, for short confidence intervals about the "
-            "population.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    population: bool = field(default=False, converter=converters.population, metadata=param(
+        kinds.FLAG, "Also release the spread of the values, for short confidence intervals about "
+        "the population.", group=WHAT,
+    ))  # fmt: skip
 
     def first(self) -> TwoStage | None:
         return Statistic.first(self) if self.method == "octaves" else super().first()
@@ -384,21 +363,15 @@ class Mean(Stratified, GaussianReady):
         self.check_delta(self.method)
         if self.population and self.method != "laplace":
             raise ParameterError(
-                "population",
-                "be omitted unless {method} is 'laplace'",
-                "True",
-                "Omit {method}.",
+                "population", "be omitted unless {method} is 'laplace'", "True", "Omit {method}.",
                 method=LEFT_OUT,
-            )
+            )  # fmt: skip
         if self.missing == "middle" and not (self.substitutes and self.alone):
             raise ParameterError(
-                "missing",
-                "be 'exclude' if the number of records is private: unless records are "
-                "replaced, with {unit}, with {where} and with {by}",
-                "'middle'",
-                "Omit {missing}.",
+                "missing", "be 'exclude' if the number of records is private: unless records are "
+                "replaced, with {unit}, with {where} and with {by}", "'middle'", "Omit {missing}.",
                 missing=LEFT_OUT,
-            )
+            )  # fmt: skip
         if self.population:
             _ = self.with_spread.mechanism
         else:
@@ -419,12 +392,9 @@ class Mean(Stratified, GaussianReady):
     def ratio(self) -> Ratio:
         """The noisy sum over the noisy count."""
         return Ratio(
-            last=self.last,
-            epsilon=self.main,
-            delta=self.delta,
-            relation=self.relation,
+            last=self.last, epsilon=self.main, delta=self.delta, relation=self.relation,
             rows=self.copies,
-        )
+        )  # fmt: skip
 
     @cached_property
     def with_spread(self) -> PopulationMean:
@@ -463,10 +433,7 @@ class Mean(Stratified, GaussianReady):
             return Laplace(epsilon=self.epsilon, sensitivity=span, relation=self.relation)
         share = 1 if self.known else 1 - COUNTING
         return GridMean(
-            epsilon=self.epsilon * share,
-            last=self.last,
-            relation=self.relation,
-            rows=self.rows,
+            epsilon=self.epsilon * share, last=self.last, relation=self.relation, rows=self.rows
         )
 
     @cached_property

@@ -116,11 +116,9 @@ class GridMean(Mechanism["Sums"]):
         """Return the doubled sum, within what n records can have, and n."""
         if not isinstance(x, tuple) or len(x) != 2:
             raise ParameterTypeError(
-                "the input",
-                "be a pair of a doubled sum and a count",
-                kind(x),
+                "the input", "be a pair of a doubled sum and a count", kind(x),
                 "Pass a pair, such as (6, 1).",
-            )
+            )  # fmt: skip
         n = max(integer(x[1], "n"), 0)
         return min(max(integer(x[0], "the doubled sum"), 0), 2 * n * self.last), n
 
@@ -200,11 +198,8 @@ def _specimen(relation: str) -> Specimen:
     return Specimen(
         name=f"mean.exponential.{relation}",
         make=lambda epsilon: GridMean(epsilon=epsilon, last=20, relation=relation),
-        inputs=((0, 0), (0, 80), (80, 4)),
-        tight=False,
-        draws=5_000,
-        epsilon=4,
-    )
+        inputs=((0, 0), (0, 80), (80, 4)), tight=False, draws=5_000, epsilon=4,
+    )  # fmt: skip
 
 
 for _relation in ("add_remove", "substitute"):

@@ -252,11 +252,9 @@ class ProductSums(Mechanism["Whole"]):
             or not all(type(v) is int for v in x)
         ):
             raise ParameterTypeError(
-                "the input",
-                f"be a tuple of {len(self.powers)} whole numbers",
-                kind(x),
+                "the input", f"be a tuple of {len(self.powers)} whole numbers", kind(x),
                 "Pass the sums that powers lists.",
-            )
+            )  # fmt: skip
         return x
 
     def _input(self, x: Whole) -> Any:

@@ -161,46 +161,28 @@ class Proportion(Stratified):
         "--n 5000 --error 0.01",
     )
 
-    category: Any = field(
-        default=None, converter=read_category,
-        metadata=param(
-            kinds.VALUE,
-            "The category whose proportion is estimated. Without it the column must hold zeros "
-            "and ones.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    missing: str = field(
-        default="auto", converter=read_missing,
-        metadata=param(
-            kinds.one_of(*POLICIES),
-            "How missing values are treated. exclude: the proportion among values that are not "
-            "missing, whose number is private. no: the proportion among all records, whose "
-            "number is public (under add_remove it is n). auto: no under substitute, otherwise "
-            "exclude.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    category: Any = field(default=None, converter=read_category, metadata=param(
+        kinds.VALUE, "The category whose proportion is estimated. Without it the column must hold "
+        "zeros and ones.", group=WHAT,
+    ))  # fmt: skip
+    missing: str = field(default="auto", converter=read_missing, metadata=param(
+        kinds.one_of(*POLICIES), "How missing values are treated. exclude: the proportion among "
+        "values that are not missing, whose number is private. no: the proportion among all "
+        "records, whose number is public (under add_remove it is n). auto: no under substitute, "
+        "otherwise exclude.", group=WHAT,
+    ))  # fmt: skip
 
-    population: bool = field(
-        default=False, converter=read.population,
-        metadata=param(
-            kinds.FLAG,
-            "Also print confidence intervals about the population.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    population: bool = field(default=False, converter=read.population, metadata=param(
+        kinds.FLAG, "Also print confidence intervals about the population.", group=WHAT,
+    ))  # fmt: skip
 
     def check(self) -> None:
         if self.missing == "no" and not self.known:
             raise ParameterError(
-                "missing",
-                "be 'exclude' if the number of records is private: with {unit}, with {where}, "
-                "with {by}, and if records are added or removed and {n} is not given",
-                "'no'",
-                "Omit {missing}.",
-                missing=LEFT_OUT,
-            )
+                "missing", "be 'exclude' if the number of records is private: with {unit}, with "
+                "{where}, with {by}, and if records are added or removed and {n} is not given",
+                "'no'", "Omit {missing}.", missing=LEFT_OUT,
+            )  # fmt: skip
         _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early
 
     @property
@@ -228,12 +210,7 @@ class Proportion(Stratified):
     @cached_property
     def ratio(self) -> Ratio:
         """The noisy sum over the noisy count."""
-        return Ratio(
-            last=1,
-            epsilon=self.main,
-            relation=self.relation,
-            rows=self.copies,
-        )
+        return Ratio(last=1, epsilon=self.main, relation=self.relation, rows=self.copies)
 
     @cached_property
     def mechanism(self) -> Laplace:

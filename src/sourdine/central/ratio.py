@@ -173,12 +173,9 @@ class Ratio:
                 epsilon=self.epsilon, sensitivity=self.sensitivity, relation=self.relation
             )
         return Gaussian(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            sensitivity=self.sensitivity,
-            method="zcdp",
+            epsilon=self.epsilon, delta=self.delta, sensitivity=self.sensitivity, method="zcdp",
             relation=self.relation,
-        )
+        )  # fmt: skip
 
     @cached_property
     def scale(self) -> float:

@@ -101,11 +101,9 @@ def read_predictors(x: str | Sequence[str] | None) -> tuple[str, ...] | None:
         )
     if len(names) > MOST_PREDICTORS:
         raise ParameterError(
-            "x",
-            f"be at most {MOST_PREDICTORS} columns",
-            str(len(names)),
+            "x", f"be at most {MOST_PREDICTORS} columns", str(len(names)),
             "Name fewer columns: each takes a part of what epsilon can tell.",
-        )
+        )  # fmt: skip
     return names
 
 
@@ -123,43 +121,26 @@ class OfColumns(Statistic):
     """What an error is counted in where bounds are found."""
 
     column: str | None = field(init=False, default=None)
-    y: str | None = field(
-        default=None, converter=read_y,
-        metadata=param(
-            kinds.TEXT,
-            "The column that is explained; of a covariance or correlation, the second column.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    x: str | None = field(
-        default=None, converter=read_x,
-        metadata=param(kinds.TEXT, "The first column.", group=WHAT),
-    )  # fmt: skip
+    y: str | None = field(default=None, converter=read_y, metadata=param(
+        kinds.TEXT, "The column that is explained; of a covariance or correlation, the second "
+        "column.", group=WHAT,
+    ))  # fmt: skip
+    x: str | None = field(default=None, converter=read_x, metadata=param(
+        kinds.TEXT, "The first column.", group=WHAT,
+    ))  # fmt: skip
     bounds: tuple[tuple[str, Bounds], ...] = field(
-        default=None, converter=read_bounds,
-        metadata=param(
-            BOUNDS,
-            "Public bounds of each column, chosen without looking at the data; find if they are "
-            "unknown. Values outside are clamped.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
-    steps: tuple[tuple[str, Any], ...] = field(
-        default=None, converter=read_steps,
-        metadata=param(
-            STEPS,
-            "The step of each column's grid. Defaults to at most a five-hundredth of the range.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
-    method: str = field(
-        default="laplace", converter=read_method,
-        metadata=param(
-            kinds.one_of(*METHODS),
-            "The noise: laplace, or gaussian (needs delta), which is less for many predictors.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+        default=None, converter=read_bounds, metadata=param(
+            BOUNDS, "Public bounds of each column, chosen without looking at the data; find if "
+            "they are unknown. Values outside are clamped.", group=WHAT, unit="values",
+    ))  # fmt: skip
+    steps: tuple[tuple[str, Any], ...] = field(default=None, converter=read_steps, metadata=param(
+        STEPS, "The step of each column's grid. Defaults to at most a five-hundredth of the range.",
+        group=WHAT, unit="values",
+    ))  # fmt: skip
+    method: str = field(default="laplace", converter=read_method, metadata=param(
+        kinds.one_of(*METHODS), "The noise: laplace, or gaussian (needs delta), which is less for "
+        "many predictors.", group=WHAT,
+    ))  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
         if self.x is not None and self.y is not None:
@@ -207,20 +188,15 @@ class OfColumns(Statistic):
     def check(self) -> None:
         if self.method not in METHODS:
             raise ParameterError(
-                "method",
-                f"be one of {', '.join(METHODS)}",
-                repr(self.method),
-                "Use {method}.",
+                "method", f"be one of {', '.join(METHODS)}", repr(self.method), "Use {method}.",
                 method="laplace",
-            )
+            )  # fmt: skip
         require_delta(self, self.method)
         if len(set(self.variables)) < len(self.variables):
             raise ParameterError(
-                "x",
-                "name other columns than {y}",
-                given(self.y),
+                "x", "name other columns than {y}", given(self.y),
                 "Remove it from {x}: a column explains itself.",
-            )
+            )  # fmt: skip
         _ = self.widths
         _ = self.mechanism.noise
 
@@ -239,21 +215,16 @@ class OfColumns(Statistic):
         }
         if missing := [name for name in self.variables if name not in own]:
             raise ParameterError(
-                "bounds",
-                f"be given for {', '.join(map(repr, missing))}",
-                "",
+                "bounds", f"be given for {', '.join(map(repr, missing))}", "",
                 "Choose them from public knowledge, before looking at the data. Use {bounds}; or "
-                "find, for a column without known bounds.",
-                bounds=whole,
-            )
+                "find, for a column without known bounds.", bounds=whole,
+            )  # fmt: skip
         for name, said in (("bounds", own), ("steps", dict(self.steps))):
             if extra := [column for column in said if column not in self.variables]:
                 raise ParameterError(
-                    name,
-                    "hold only the columns of {x} and {y}",
-                    given(extra[0]),
+                    name, "hold only the columns of {x} and {y}", given(extra[0]),
                     f"Remove {extra[0]!r} from {{{name}}}.",
-                )
+                )  # fmt: skip
 
     @property
     def needs_delta(self) -> bool:
@@ -283,11 +254,9 @@ class OfColumns(Statistic):
         widths = np.array([float(grid.last * grid.step) for grid in self.grids])
         if not all(1 / WIDEST <= width <= WIDEST for width in widths):
             raise ParameterError(
-                "bounds",
-                f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns",
-                "",
+                "bounds", f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns", "",
                 "Measure the values in another unit.",
-            )
+            )  # fmt: skip
         return widths
 
     @cached_property
@@ -298,13 +267,10 @@ class OfColumns(Statistic):
     def mechanism(self) -> ProductSums:
         """What draws the sums."""
         return ProductSums(
-            epsilon=self.epsilon,
-            delta=self.delta if self.needs_delta else 0,
-            lasts=tuple(grid.last for grid in self.grids),
-            squares=self.squares,
-            relation=self.relation,
-            rows=self.rows,
-        )
+            epsilon=self.epsilon, delta=self.delta if self.needs_delta else 0,
+            lasts=tuple(grid.last for grid in self.grids), squares=self.squares,
+            relation=self.relation, rows=self.rows,
+        )  # fmt: skip
 
     @cached_property
     def _loads(self) -> Floats:
@@ -405,12 +371,10 @@ def _grid(bounds: tuple[Any, Any], step: Any, bits: int) -> Grid:
     fine = lattice(bounds, step)
     if fine.points is not None:
         raise ParameterError(
-            "bounds",
-            "be two numbers for each column, as products of dates have no meaning",
-            fine.points,
-            "Convert dates to numbers first, such as years. Use {bounds}.",
+            "bounds", "be two numbers for each column, as products of dates have no meaning",
+            fine.points, "Convert dates to numbers first, such as years. Use {bounds}.",
             bounds={"age": (0, 120)},
-        )
+        )  # fmt: skip
     if step is not None:
         return fine
     least = Fraction(upper) - Fraction(lower)
@@ -667,11 +631,9 @@ class Regression(OfColumns):
     def check(self) -> None:
         if INTERCEPT in self.predictors:
             raise ParameterError(
-                "x",
-                f"not use a column named {INTERCEPT!r}, which is a coefficient of its own",
-                "",
+                "x", f"not use a column named {INTERCEPT!r}, which is a coefficient of its own", "",
                 "Rename the column.",
-            )
+            )  # fmt: skip
         super().check()
 
     @property
@@ -704,12 +666,10 @@ class Regression(OfColumns):
         }
         if not isinstance(point, Mapping) or set(map(str, point)) != set(self.predictors):
             raise ParameterError(
-                "point",
-                f"hold a number for each of {', '.join(self.predictors)}",
-                given(list(point) if isinstance(point, Mapping) else point),
-                "Use {point}.",
+                "point", f"hold a number for each of {', '.join(self.predictors)}",
+                given(list(point) if isinstance(point, Mapping) else point), "Use {point}.",
                 point=example,
-            )
+            )  # fmt: skip
         return tuple(float(rational(point[name], "point")) for name in self.predictors)
 
     def _functional(self, at: Sequence[float]) -> Floats:
@@ -826,13 +786,10 @@ class Regression(OfColumns):
                 )
             )
         return Chart(
-            mark="line",
-            x=ChartAxis(label=self.predictors[0], view=(x[0], x[-1])),
-            y=ChartAxis(label=str(self.y), view=self._view(series)),
-            series=series,
-            grouped=estimator is not self,
-            told=charts.told(release.columns()),
-        )
+            mark="line", x=ChartAxis(label=self.predictors[0], view=(x[0], x[-1])),
+            y=ChartAxis(label=str(self.y), view=self._view(series)), series=series,
+            grouped=estimator is not self, told=charts.told(release.columns()),
+        )  # fmt: skip
 
     def _view(self, series: Sequence[ChartSeries]) -> tuple[float, float]:
         """Return what the axis of y shows: the lines and bands, within the bounds of y."""

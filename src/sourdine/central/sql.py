@@ -258,11 +258,9 @@ class _Reader:
         outputs = tuple(self._output(node) for node in tree.expressions)
         if not any(output.part for output in outputs):
             raise ParameterError(
-                "statement",
-                "contain at least one statistic",
-                "",
+                "statement", "contain at least one statistic", "",
                 "Rows cannot be published: select COUNT(*), AVG(column) or MEDIAN(column).",
-            )
+            )  # fmt: skip
         if len({output.name for output in outputs}) < len(outputs):
             raise ParameterError(
                 "statement", "give each column of the result its own name", "",
@@ -389,9 +387,8 @@ class _Reader:
                 raise ParameterError(
                     "statement",
                     f"use column numbers from 1 to {len(self.tree.expressions)} in {clause}",
-                    str(place),
-                    "Use the name of a column.",
-                )
+                    str(place), "Use the name of a column.",
+                )  # fmt: skip
             node = self.tree.expressions[place - 1]
         if node.key == "alias":
             return node.this
@@ -436,11 +433,9 @@ class _Reader:
         text = self.text(inner)
         if text not in self.by:
             raise ParameterError(
-                "statement",
-                "contain only statistics and the columns of GROUP BY",
-                text,
+                "statement", "contain only statistics and the columns of GROUP BY", text,
                 f"Add {text!r} to GROUP BY, or select AVG({text}).",
-            )
+            )  # fmt: skip
         return Output(name=name or text, place=self.by.index(text))
 
     def statistic(self, node: Expression) -> Part | None:  # noqa: C901, PLR0911, PLR0912 - a case each
@@ -645,11 +640,9 @@ class _Shown:
         name = self._name(node)
         if name is None:
             raise ParameterError(
-                "statement",
-                f"use in {clause} only what it selects",
-                node.sql(),
+                "statement", f"use in {clause} only what it selects", node.sql(),
                 f"Add {node.sql()} to SELECT: {clause} acts on released numbers.",
-            )
+            )  # fmt: skip
         return lambda row: row[name]
 
     def order(self, node: Expression) -> Callable[[Row], Any]:
@@ -774,23 +767,14 @@ class Sql(Table):
     naming: ClassVar[str] = "statement"
     asking: ClassVar[str] = "Select a statistic of it"
 
-    statement: str = field(
-        default=None, converter=read_statement,
-        metadata=param(
-            kinds.STATEMENT,
-            "A SELECT statement, such as SELECT sex, AVG(age) FROM people WHERE sex IN ('f', 'm') "
-            "GROUP BY sex.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    statement: str = field(default=None, converter=read_statement, metadata=param(
+        kinds.STATEMENT, "A SELECT statement, such as SELECT sex, AVG(age) FROM people WHERE sex "
+        "IN ('f', 'm') GROUP BY sex.", group=WHAT,
+    ))  # fmt: skip
     tables: tuple[tuple[str, str], ...] = field(
-        default=None, converter=read_tables, kw_only=True,
-        metadata=param(
-            TABLES,
-            "The files of the public tables that the statement joins, by name.",
-            group=DATA,
-        ),
-    )  # fmt: skip
+        default=None, converter=read_tables, kw_only=True, metadata=param(
+            TABLES, "The files of the public tables that the statement joins, by name.", group=DATA,
+    ))  # fmt: skip
     # What follows is read from the statement; a statistic of one group has it changed.
     of: Any = field(default=(), kw_only=True)
     by: str | tuple[str, ...] | None = field(default=None, kw_only=True)
@@ -841,13 +825,10 @@ class Sql(Table):
         for column in said.people:
             if column != self.unit:
                 raise ParameterError(
-                    "statement",
-                    "use COUNT(DISTINCT) only of the column that identifies a person",
-                    given(column),
-                    "If it does, use {unit}; for the values of another column, group by it and "
-                    "count the groups.",
-                    unit=column,
-                )
+                    "statement", "use COUNT(DISTINCT) only of the column that identifies a person",
+                    given(column), "If it does, use {unit}; for the values of another column, "
+                    "group by it and count the groups.", unit=column,
+                )  # fmt: skip
         for name in ("keys", "other"):
             if getattr(self, name) and not said.by:
                 raise ParameterError(
@@ -887,12 +868,9 @@ class Sql(Table):
         found = next(cls for cls in PAIRS.values() if word.startswith(cls.kind))
         bounds, steps = dict(self.bounds), dict(self.steps)
         return found(
-            x=column,
-            y=other,
-            bounds={name: bounds[name] for name in (column, other)},
-            steps={name: steps[name] for name in (column, other) if name in steps},
-            **self.common,
-        )
+            x=column, y=other, bounds={name: bounds[name] for name in (column, other)},
+            steps={name: steps[name] for name in (column, other) if name in steps}, **self.common,
+        )  # fmt: skip
 
     def _one(self, column: str, word: str) -> Statistic:
         if _second(word):
@@ -1049,21 +1027,17 @@ def sql(x: object, /, *placed: Any, **typed: Any) -> Release:
     named = {name: value for name, value in typed.items() if name not in known}
     if said.data not in named:
         raise ParameterTypeError(
-            said.data,
-            f"sql() is missing the data: the statement says FROM {said.data}.",
-            "",
+            said.data, f"sql() is missing the data: the statement says FROM {said.data}.", "",
             "Pass a frame or the path of a file by that name.",
-        )
+        )  # fmt: skip
     data = named.pop(said.data)
     files = {name: named.pop(name) for name in said.joins if name in named}
     if named:
         name = next(iter(named))
         raise ParameterTypeError(
-            name,
-            f"sql() got an unexpected keyword argument {name!r}.",
-            "",
+            name, f"sql() got an unexpected keyword argument {name!r}.", "",
             did_you_mean(name, [*known, said.data, *said.joins]),
-        )
+        )  # fmt: skip
     tables = {**own.pop("tables", {}), **files} or None
     return _function(data, statement, tables=tables, **own)
 

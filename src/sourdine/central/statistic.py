@@ -131,12 +131,10 @@ def epsilon_for(question: Statistic) -> Fraction:
     if goal >= question.widest:
         tries = question.widest / 50
         raise ParameterError(
-            "error",
-            f"be below {said(question.widest)}, the largest possible error",
-            given(goal) if goal > HUGE else said(float(goal)),
-            "Use {error}.",
+            "error", f"be below {said(question.widest)}, the largest possible error",
+            given(goal) if goal > HUGE else said(float(goal)), "Use {error}.",
             error=_round(tries) if question.error_lasts else float(f"{tries:.1g}"),
-        )
+        )  # fmt: skip
 
     def reached(epsilon: Fraction) -> bool:
         try:
@@ -146,11 +144,9 @@ def epsilon_for(question: Statistic) -> Fraction:
 
     if question.at(MOST_EPSILON).error(beta) > goal:
         raise ParameterError(
-            "error",
-            f"be reachable with epsilon at most {MOST_EPSILON}",
-            said(float(goal)),
+            "error", f"be reachable with epsilon at most {MOST_EPSILON}", said(float(goal)),
             "Use a larger error, or a larger {n} if there are more records.",
-        )
+        )  # fmt: skip
     if reached(LEAST_EPSILON):
         return LEAST_EPSILON
     low, high = _bracket(reached)
@@ -169,12 +165,10 @@ def _goal(question: Statistic) -> Fraction:
         _ = question.widest
         dated = question.error_lasts
         raise ParameterError(
-            "error",
-            "be a duration for dates" if dated else "be a number",
-            "a number" if dated else "a duration",
-            "Use {error}.",
+            "error", "be a duration for dates" if dated else "be a number",
+            "a number" if dated else "a duration", "Use {error}.",
             error=_round(question.widest / 50) if dated else _number(question.widest),
-        )
+        )  # fmt: skip
     if isinstance(target, dt.timedelta):
         return Fraction(target // dt.timedelta(microseconds=1))
     return target or Fraction(0)
@@ -261,37 +255,26 @@ class Statistic(CommonParameters):
             for name in ("keys", "other"):
                 if getattr(self, name):
                     raise ParameterError(
-                        "by",
-                        "name the column that holds the keys",
-                        "",
-                        "Use {by}, for example.",
+                        "by", "name the column that holds the keys", "", "Use {by}, for example.",
                         by="region",
-                    )
+                    )  # fmt: skip
             return
         if self.keys is None:
             names = grouping.columns(self.by)
             listed = ["a", "b"]
             raise ParameterError(
-                "keys",
-                "list the groups",
-                "",
-                "Which groups occur is private, so list the possible ones from public "
-                "knowledge. Use {keys}; or {keys:unknown} with {delta}.",
-                delta=1e-6,
-                keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
-            )
+                "keys", "list the groups", "", "Which groups occur is private, so list the "
+                "possible ones from public knowledge. Use {keys}; or {keys:unknown} with {delta}.",
+                delta=1e-6, keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
+            )  # fmt: skip
         object.__setattr__(self, "keys", grouping.matched(self.by, self.keys))
         if self.other:
             grouping.require_apart(self.keys)
         if self.finds and not self.delta:
             raise ParameterError(
-                "delta",
-                "be above 0 if keys are unknown: naming a key that only one person has would "
-                "reveal that person",
-                "0",
-                "List the keys, or use {delta}.",
-                delta=1e-6,
-            )
+                "delta", "be above 0 if keys are unknown: naming a key that only one person has "
+                "would reveal that person", "0", "List the keys, or use {delta}.", delta=1e-6,
+            )  # fmt: skip
 
     def _check_persons(self) -> None:
         """Refuse what does not go together with one value for each person."""
@@ -304,30 +287,22 @@ class Statistic(CommonParameters):
             raise ParameterError("unit", must, "", "Use {unit}.", unit="patient")
         if self.rows != 1:
             raise ParameterError(
-                "rows",
-                "be omitted with {per_person}: all rows of a person become one value, so none has "
-                "to be dropped",
-                given(self.rows),
-                "Omit {rows}.",
-                rows=LEFT_OUT,
-            )
+                "rows", "be omitted with {per_person}: all rows of a person become one value, so "
+                "none has to be dropped", given(self.rows), "Omit {rows}.", rows=LEFT_OUT,
+            )  # fmt: skip
         groups = grouping.columns(self.by)
         if self.column in groups or (self.column is None and groups and self.kind != "count"):
             raise ParameterError(
-                "column",
-                "be named with {by} and {per_person}, and be no column of groups",
+                "column", "be named with {by} and {per_person}, and be no column of groups",
                 "" if self.column is None else repr(self.column),
                 "Name the column whose values are reduced, and other columns for groups.",
-            )
+            )  # fmt: skip
 
     def _check_unit_of_error(self) -> None:
         if self.units:
             raise ParameterError(
-                "error",
-                f"be omitted, as its unit is not known: it is that of {self.units}",
-                given(self.target),
-                "Omit {error} and use {epsilon}.",
-                error=LEFT_OUT, epsilon=1,
+                "error", f"be omitted, as its unit is not known: it is that of {self.units}",
+                given(self.target), "Omit {error} and use {epsilon}.", error=LEFT_OUT, epsilon=1,
             )  # fmt: skip
 
     def check(self) -> None:
@@ -341,12 +316,9 @@ class Statistic(CommonParameters):
 
         if self.unit is None:
             raise ParameterError(
-                "unit",
-                "name the column that identifies a person, to find the rows of each",
-                "",
-                "Use {unit}.",
-                unit="patient",
-            )
+                "unit", "name the column that identifies a person, to find the rows of each", "",
+                "Use {unit}.", unit="patient",
+            )  # fmt: skip
         return RowsFirst(question=self)
 
     def as_read(self, reading: Reading) -> Self:
@@ -543,12 +515,9 @@ class Statistic(CommonParameters):
         dated = self.needed == DATES
         if dated and how in {"sum", "mean"}:
             raise ParameterError(
-                "per_person",
-                "be 'min', 'max' or 'last by' a column for dates",
-                repr(how),
-                "Use {per_person}.",
-                per_person="max",
-            )
+                "per_person", "be 'min', 'max' or 'last by' a column for dates", repr(how),
+                "Use {per_person}.", per_person="max",
+            )  # fmt: skip
         step, ends = self.reading_step
         return Reduction(
             self.unit, how, self.column,
@@ -609,13 +578,10 @@ class Statistic(CommonParameters):
         estimator = asked.estimator
         drawn = estimator.draw(frame)
         return estimator.release_kind(
-            value=estimator.value(drawn),
-            cost=self.cost,
-            mechanism=estimator,
-            caveats=(*self.filtering, *estimator.caveats),
-            drawn=drawn,
+            value=estimator.value(drawn), cost=self.cost, mechanism=estimator,
+            caveats=(*self.filtering, *estimator.caveats), drawn=drawn,
             grid=getattr(self, "grid", None),
-        )
+        )  # fmt: skip
 
     def counted(self, data: Frame) -> Frame:
         """Return the rows as they are counted."""
@@ -708,12 +674,10 @@ class Statistic(CommonParameters):
         """Return the public number of records, where an error depends on it."""
         if n is None:
             raise ParameterError(
-                "n",
-                f"be given for the error of a {self.kind}",
-                "",
+                "n", f"be given for the error of a {self.kind}", "",
                 "Use the approximate number of records, from public knowledge, such as {n}.",
                 n=1000,
-            )
+            )  # fmt: skip
         return n
 
     @property
@@ -774,25 +738,16 @@ class Numeric(Statistic):
     found_units: ClassVar[str] = "found widths"
     """What an error is counted in where bounds are found."""
 
-    bounds: Bounds = field(
-        default=None, converter=converters.bounds_or_find,
-        metadata=param(
-            kinds.BOUNDS,
-            "Public bounds, chosen without looking at the data, such as 0 and 120 for an age, or "
-            "two dates. Values outside are clamped. If the bounds are unknown: find, or none for "
-            "one of them, or find after a wide range.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
-    step: Fraction | dt.timedelta | None = field(
-        default=None, converter=read.step,
-        metadata=param(
-            kinds.DISTANCE,
-            "The step of the grid that values are rounded to, such as 1 for integers or '15 min' "
-            "for times. Defaults to about a millionth of the range, or a day.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
+    bounds: Bounds = field(default=None, converter=converters.bounds_or_find, metadata=param(
+        kinds.BOUNDS, "Public bounds, chosen without looking at the data, such as 0 and 120 for an "
+        "age, or two dates. Values outside are clamped. If the bounds are unknown: find, or none "
+        "for one of them, or find after a wide range.", group=WHAT, unit="values",
+    ))  # fmt: skip
+    step: Fraction | dt.timedelta | None = field(default=None, converter=read.step, metadata=param(
+        kinds.DISTANCE, "The step of the grid that values are rounded to, such as 1 for integers "
+        "or '15 min' for times. Defaults to about a millionth of the range, or a day.", group=WHAT,
+        unit="values",
+    ))  # fmt: skip
 
     def check(self) -> None:
         _ = self.grid
@@ -827,12 +782,11 @@ class Numeric(Statistic):
         grid = lattice(self.bounds, self.step)
         if grid.points is not None and not self.of_dates:
             raise ParameterError(
-                "bounds",
-                f"be two numbers, as a {self.kind} is not available for dates",
+                "bounds", f"be two numbers, as a {self.kind} is not available for dates",
                 grid.points,
                 "Ask for their mean or quantiles. A duration is a number: use {bounds}.",
                 bounds=(0, 120),
-            )
+            )  # fmt: skip
         return grid
 
     @property
@@ -917,10 +871,7 @@ def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:
     grid = Grid(lower, upper, step)
     if grid.last > MOST_POINTS:
         raise ParameterError(
-            "step",
-            "give at most 2**42 grid points within the bounds",
-            given(step),
-            "Omit {step} for about a million points, or use a larger one.",
-            step=LEFT_OUT,
-        )
+            "step", "give at most 2**42 grid points within the bounds", given(step),
+            "Omit {step} for about a million points, or use a larger one.", step=LEFT_OUT,
+        )  # fmt: skip
     return grid

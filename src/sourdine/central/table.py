@@ -389,32 +389,19 @@ class Table(Statistic):
     """The parameter that names the columns."""
 
     column: str | None = field(init=False, default=None)
-    of: Asked = field(
-        default=None, converter=read_of,
-        metadata=param(
-            OF,
-            "The statistics of each column, such as age:mean,deciles,p99; * stands for records, "
-            "of which only the count is available.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    of: Asked = field(default=None, converter=read_of, metadata=param(
+        OF, "The statistics of each column, such as age:mean,deciles,p99; * stands for records, of "
+        "which only the count is available.", group=WHAT,
+    ))  # fmt: skip
     bounds: tuple[tuple[str, Bounds], ...] = field(
-        default=None, converter=read_bounds,
-        metadata=param(
-            BOUNDS,
-            "Public bounds of each numeric column, chosen without looking at the data; find if "
-            "they are unknown.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
-    steps: tuple[tuple[str, Any], ...] = field(
-        default=None, converter=read_steps,
-        metadata=param(
-            STEPS,
-            "The step of each column's grid. Defaults to about a millionth of the range.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
+        default=None, converter=read_bounds, metadata=param(
+            BOUNDS, "Public bounds of each numeric column, chosen without looking at the data; "
+            "find if they are unknown.", group=WHAT, unit="values",
+    ))  # fmt: skip
+    steps: tuple[tuple[str, Any], ...] = field(default=None, converter=read_steps, metadata=param(
+        STEPS, "The step of each column's grid. Defaults to about a millionth of the range.",
+        group=WHAT, unit="values",
+    ))  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
         object.__setattr__(self, "bounds", for_the_rest(self.bounds, self._numeric))
@@ -463,13 +450,10 @@ class Table(Statistic):
         whole: dict[str, Any] = {c: bounds.get(c, (0, 120)) for c in needed}
         if missing := [c for c in needed if c not in bounds]:
             raise ParameterError(
-                "bounds",
-                f"be given for {', '.join(map(repr, missing))}",
-                "",
-                "Choose them from public knowledge, before looking at the data. Use {bounds}; "
-                "or find, for a column without known bounds.",
-                bounds=whole,
-            )
+                "bounds", f"be given for {', '.join(map(repr, missing))}", "",
+                "Choose them from public knowledge, before looking at the data. Use {bounds}; or "
+                "find, for a column without known bounds.", bounds=whole,
+            )  # fmt: skip
         for name, given_for in (("bounds", bounds), ("steps", dict(self.steps))):
             if extra := [c for c in given_for if c not in needed]:
                 raise ParameterError(
@@ -541,12 +525,9 @@ class Table(Statistic):
     @property
     def display(self) -> Display:
         return replace(
-            super().display,
-            head="value",
-            title=super().name.capitalize(),
-            populations=all(part.display.populations for part in self._asked.values()),
-            lead=0,
-        )
+            super().display, head="value", title=super().name.capitalize(),
+            populations=all(part.display.populations for part in self._asked.values()), lead=0,
+        )  # fmt: skip
 
     @property
     def how(self) -> str:

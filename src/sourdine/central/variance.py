@@ -222,11 +222,9 @@ class Variance(Weighted, Numeric):
         """The squared width of the range, which must be a float; that of found bounds always is."""
         if not 1 / WIDEST <= self.width <= WIDEST:
             raise ParameterError(
-                "bounds",
-                f"be {1 / WIDEST:g} to {WIDEST:g} apart for a variance",
-                f"{self.width:g}",
-                "Measure the values in another unit.",
-            )
+                "bounds", f"be {1 / WIDEST:g} to {WIDEST:g} apart for a variance",
+                f"{self.width:g}", "Measure the values in another unit.",
+            )  # fmt: skip
         return self.width**2
 
     @property

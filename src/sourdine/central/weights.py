@@ -103,12 +103,10 @@ def read_weight_bounds(x: Sequence[Number] | None) -> Bounds | None:
     numbers = [v for v in pair if isinstance(v, (int, float, Fraction)) or hasattr(v, "as_tuple")]
     if len(pair) != 2 or len(numbers) != 2 or numbers[0] != 0:
         raise ParameterError(
-            "weight_bounds",
-            "be 0 and the largest weight",
+            "weight_bounds", "be 0 and the largest weight",
             " and ".join(map(given, pair)) if len(numbers) == 2 else given(x),
-            "A record without a weight counts as 0. Use {weight_bounds}.",
-            weight_bounds=(0, 10),
-        )
+            "A record without a weight counts as 0. Use {weight_bounds}.", weight_bounds=(0, 10),
+        )  # fmt: skip
     try:
         return converters.bounds(pair)
     except ParameterError as error:
@@ -229,24 +227,14 @@ SECOND = 5.0
 class Weighted(Statistic):
     """A statistic whose records may count with a weight."""
 
-    weights: str | None = field(
-        default=None, converter=read_weights,
-        metadata=param(
-            kinds.TEXT,
-            "The column that holds the weight of each record, such as a survey's. Needs "
-            "weight_bounds.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    weight_bounds: Bounds | None = field(
-        default=None, converter=read_weight_bounds,
-        metadata=param(
-            kinds.FROM_0,
-            "0 and the largest weight, from public knowledge. Larger weights are clamped; a "
-            "missing or negative weight is 0.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    weights: str | None = field(default=None, converter=read_weights, metadata=param(
+        kinds.TEXT, "The column that holds the weight of each record, such as a survey's. Needs "
+        "weight_bounds.", group=WHAT,
+    ))  # fmt: skip
+    weight_bounds: Bounds | None = field(default=None, converter=read_weight_bounds, metadata=param(
+        kinds.FROM_0, "0 and the largest weight, from public knowledge. Larger weights are "
+        "clamped; a missing or negative weight is 0.", group=WHAT,
+    ))  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
         self._check_weights()
@@ -258,12 +246,9 @@ class Weighted(Statistic):
             return
         if self.weight_bounds is None:
             raise ParameterError(
-                "weight_bounds",
-                "be given with weights, as the largest weight decides the noise",
-                "",
-                "Use {weight_bounds} from public knowledge.",
-                weight_bounds=(0, 10),
-            )
+                "weight_bounds", "be given with weights, as the largest weight decides the noise",
+                "", "Use {weight_bounds} from public knowledge.", weight_bounds=(0, 10),
+            )  # fmt: skip
         for name, why in (
             ("per_person", "a person's rows may have different weights"),
             ("population", "its intervals are of records that count alike"),
@@ -367,24 +352,16 @@ class WeightedRanks(Weighted):
 class Stratified(Weighted):
     """A weighted statistic whose intervals may hold for the population of a survey with strata."""
 
-    strata: str | None = field(
-        default=None, converter=read_strata,
-        metadata=param(
-            kinds.TEXT,
-            "The column that holds the stratum of each record in the survey's design, for "
-            "intervals about the population of weighted means, proportions and sums. Needs "
-            "strata_keys.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    strata: str | None = field(default=None, converter=read_strata, metadata=param(
+        kinds.TEXT, "The column that holds the stratum of each record in the survey's design, for "
+        "intervals about the population of weighted means, proportions and sums. Needs "
+        "strata_keys.", group=WHAT,
+    ))  # fmt: skip
     strata_keys: tuple[Any, ...] | None = field(
-        default=None, converter=read_strata_keys,
-        metadata=param(
-            kinds.KEYS,
-            "The strata, from public knowledge; records of others form one more.",
+        default=None, converter=read_strata_keys, metadata=param(
+            kinds.KEYS, "The strata, from public knowledge; records of others form one more.",
             group=WHAT,
-        ),
-    )  # fmt: skip
+    ))  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
         self._check_strata()
@@ -403,10 +380,8 @@ class Stratified(Weighted):
         for name in ("by", "where"):
             if getattr(self, name) is not None:
                 raise ParameterError(
-                    name,
-                    "be omitted with strata: how a part of the records varies depends on the "
-                    "others of its strata",
-                    "", f"Omit {{{name}}}, or omit {{strata}}.",
+                    name, "be omitted with strata: how a part of the records varies depends on the "
+                    "others of its strata", "", f"Omit {{{name}}}, or omit {{strata}}.",
                     **{name: LEFT_OUT, "strata": LEFT_OUT},
                 )  # fmt: skip
         if self.strata_keys is None:
@@ -444,12 +419,9 @@ class Stratified(Weighted):
             return None
         weight, value = self._coarse
         return StrataSums(
-            heaviest=weight.grid.last,
-            last=1 if value is None else value.grid.last,
-            epsilon=self.epsilon * SHARE,
-            relation=self.relation,
-            rows=self.rows,
-        )
+            heaviest=weight.grid.last, last=1 if value is None else value.grid.last,
+            epsilon=self.epsilon * SHARE, relation=self.relation, rows=self.rows,
+        )  # fmt: skip
 
     @property
     def design_parts(self) -> tuple[Part, ...]:
