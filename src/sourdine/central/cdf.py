@@ -149,9 +149,6 @@ class Cdf(WeightedRanks, Numeric):
         asked = [INDEPENDENT] if self.population else []
         return (self.clipping, band, more, *asked, *self.weighing, *self.person)
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Count each group and choose for it, read what all need together, and draw."""
         return finished(self.drawing(frames))

@@ -92,9 +92,6 @@ class Count(Weighted):
     def prefetch(self, data: Frame) -> None:
         data.prefetch(*([] if self.column is None else [Present(data.resolve(self.column))]))
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         column = self.column
         counts = [len(data) if column is None else data.present(column) for data in frames]

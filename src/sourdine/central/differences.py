@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from sourdine.central.groups import key_text
 from sourdine.central.intervals import LAMBDAS, each, passed, proved
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
@@ -149,8 +150,7 @@ class Difference(Estimator):
     pair: tuple[Any, Any]
 
     def __str__(self) -> str:
-        first, second = self.pair
-        return f"{self.groups.question.name}, {_shown(first)} minus {_shown(second)}"
+        return f"{self.groups.question.name}, {' minus '.join(map(key_text, self.pair))}"
 
     @property
     def display(self) -> Display:
@@ -194,7 +194,9 @@ class Difference(Estimator):
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         del release
         first, second = self.pair
-        return {" and ".join(self.groups.columns_of): [f"{_shown(first)} minus {_shown(second)}"]}
+        return {
+            " and ".join(self.groups.columns_of): [f"{key_text(first)} minus {key_text(second)}"]
+        }
 
     def to_dict(self) -> dict[str, Any]:
         return {"statistic": self.kind, "of": self.groups.to_dict(), "pair": list(self.pair)}
@@ -213,11 +215,6 @@ def _hypot(a: Any, b: Any) -> Any:
     if isinstance(a, dt.timedelta):
         return ceil(hypot(a / MICROSECOND, b / MICROSECOND)) * MICROSECOND
     return hypot(a, b)
-
-
-def _shown(key: object) -> str:
-    """Return a key as a person reads it."""
-    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def difference(groups: ByGroup, release: Release, first: object, second: object) -> Release:

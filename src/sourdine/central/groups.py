@@ -40,6 +40,11 @@ OWN = ("column", "statistic", "q")
 """What tells the numbers of a group apart."""
 
 
+def key_text(key: object) -> str:
+    """Return the key of a group as a person reads it."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
 def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return heads and lines, a line for each group; without groups a line for each number.
 
@@ -147,7 +152,7 @@ def multiples(
     own = list(zip(labels.get("column", ()), labels.get("statistic", ()), strict=True))
     wanted = list(dict.fromkeys(own)) or [("", "")]
     heads = names or [f"{word} of {column}" if column else word for column, word in wanted]
-    lines = [", ".join(map(str, key)) for key in groups]
+    lines = [*map(key_text, groups)]
     figure, axes = panels(len(wanted), 2.6 + 2.3 * len(wanted), 1.5 + 0.26 * len(groups))
     place = {key: len(groups) - 1 - i for i, key in enumerate(groups)}
     for panel, one, head in zip(axes, wanted, heads, strict=True):

@@ -498,9 +498,6 @@ class Mean(Stratified, GaussianReady):
         if self.population or self.known:
             data.prefetch()
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Sum up each group and draw, the noise of all ratios at once."""
         if self.method == "octaves":

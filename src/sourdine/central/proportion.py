@@ -270,9 +270,6 @@ class Proportion(Stratified):
         if self.category is not None or (self.known and not self.stated):
             data.prefetch()
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Count the ones of each group and draw the noise of all."""
         for data in frames:

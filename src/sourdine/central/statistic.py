@@ -592,9 +592,9 @@ class Statistic(CommonParameters):
         """How many rows that are counted alike one person owns at most."""
         return self.rows
 
-    @abstractmethod
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Read and draw: every number that is drawn, by name."""
+        """Read and draw every number, by name. A class defines this or `draw_all`."""
+        return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Read and draw for each of several groups, with noise from one call where that can be."""

@@ -109,9 +109,6 @@ class Sum(Stratified, Numeric):
     def prefetch(self, data: Frame) -> None:
         data.prefetch(self.cell, most=1)
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         p, q = self._whole()
         moments = [data.moments(self.cell, 1) for data in frames]

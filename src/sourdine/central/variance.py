@@ -207,9 +207,6 @@ class Variance(Weighted, Numeric):
     def prefetch(self, data: Frame) -> None:
         data.prefetch(self.cell, most=2)
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         moments = [data.moments(self.cell, 2) for data in frames]
         return self.three.draw_all(moments, self.source)
