@@ -71,28 +71,17 @@ Numbers = dict[str, tuple[Any, Any, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """One column of a description.
-
-    Parameters
-    ----------
-    name
-        The column.
-    declared
-        Its kind, where that is public.
-    epsilon, delta
-        What is spent on it.
-    rows
-        About how many rows there are, as was drawn.
-    common
-        Relation, rows and source of everything that is drawn.
-    """
+    """One column of a description."""
 
     name: str
     declared: str | None
+    """Its kind, where that is public."""
     epsilon: Fraction
     delta: Fraction
     rows: int
+    """About how many rows there are, as was drawn."""
     common: Mapping[str, Any]
+    """Relation, rows and source of everything that is drawn."""
 
     @cached_property
     def choosing(self) -> PermuteAndFlip:
@@ -106,10 +95,9 @@ class Described:
     @cached_property
     def mean(self) -> Mean:
         """The mean, within bounds that are found."""
-        unknown: Any = "find"
+        within: dict[str, Any] = {"bounds": "find", "population": True, "missing": "exclude"}
         step = 1 if self.declared == WHOLE else None
-        within = {"bounds": unknown, "step": step, "population": True, "missing": "exclude"}
-        return Mean(n=self.rows, **within, **self._asked(MEAN))
+        return Mean(n=self.rows, step=step, **within, **self._asked(MEAN))
 
     @cached_property
     def count(self) -> Count:
@@ -119,8 +107,7 @@ class Described:
     @cached_property
     def histogram(self) -> Histogram:
         """The categories that many records have."""
-        asked = self._asked(1 - KIND - COUNT)
-        return Histogram(categories="unknown", delta=self.delta, **asked)
+        return Histogram(categories="unknown", delta=self.delta, **self._asked(1 - KIND - COUNT))
 
     def check(self) -> None:
         """Refuse early an epsilon too small for the noise of a part."""
@@ -137,31 +124,30 @@ class Described:
 
         It is told of fewer records than there are where those are many: a few edges are enough.
         """
-        settled: Any = self._settled(drawn)
-        asked = self._asked(1 - KIND - MEAN)
+        settled, asked = self._settled(drawn), self._asked(1 - KIND - MEAN)
         seen = self.variance(drawn).three.in_records(drawn["mean"]["answer"]).sum()
         n = max(1, min(int(seen), int(EDGES / asked["epsilon"])))
         return Cdf(bounds=settled.bounds, step=settled.step, n=n, **asked)
 
     def variance(self, drawn: Mapping[str, Any]) -> Variance:
         """Return what explains the variance that the three sums hold."""
-        settled: Any = self._settled(drawn)
+        settled = self._settled(drawn)
         asked = {**self._asked(MEAN), "epsilon": settled.epsilon}
         return Variance(bounds=settled.bounds, step=settled.step, **asked)
 
-    def beyond(self, drawn: Mapping[str, Any]) -> int:
-        """Return about how many records may lie beyond each of the bounds that are found."""
+    def _settled(self, drawn: Mapping[str, Any]) -> Any:
+        """Return the mean within the bounds that were found."""
         first: Any = self.mean.estimator
-        return int(first.outside(drawn["mean"]))
-
-    def _settled(self, drawn: Mapping[str, Any]) -> Statistic:
-        first: Any = self.mean.estimator  # its bounds are sought
-        settled: Statistic = first.settled(drawn["mean"])
-        return settled
+        return first.settled(drawn["mean"])
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Draw the kind and what belongs to it."""
-        kind = self.declared or self._chosen(data)
+        kind = self.declared
+        if kind is None:
+            (numbers,) = data.moments(Ticks(self.name, Grid(0, 1)), 0)
+            scores = [2 * numbers, data.present(self.name)]
+            winner = self.choosing.release(scores, source=self.common["source"]).value
+            kind = (NUMBER, CATEGORY)[int(winner)]
         drawn: dict[str, Any] = {"kind": kind}
         if kind in {NUMBER, WHOLE}:
             drawn["mean"] = self.mean.estimator.draw(data)
@@ -172,17 +158,6 @@ class Described:
                 drawn["histogram"] = self.histogram.draw(data)
         return drawn
 
-    def _chosen(self, data: Frame) -> str:
-        (numbers,) = data.moments(Ticks(self.name, Grid(0, 1)), 0)
-        scores = [2 * numbers, data.present(self.name)]
-        winner = int(self.choosing.release(scores, source=self.common["source"]).value)
-        return (NUMBER, CATEGORY)[winner]
-
-    def numbers(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        """Return everything that was drawn, with the ends of its intervals."""
-        of = self._of_numbers if drawn["kind"] in {NUMBER, WHOLE} else self._of_words
-        return of(drawn, beta)
-
     def counted(self, drawn: Mapping[str, Any], beta: float) -> tuple[int, int, int]:
         """Return the number of values, with the ends of its interval."""
         if drawn["kind"] not in {NUMBER, WHOLE}:
@@ -192,49 +167,32 @@ class Described:
         half = float(laplace_quantile([1.0, 1.0, 1.0], beta)) * three.scale
         return max(round(n), 0), max(floor(n - half), 0), max(ceil(n + half), 0)
 
-    def _of_numbers(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        settled: Any = self._settled(drawn)
-        sums = drawn["mean"]["answer"]
-        low, high = (float(b) for b in settled.bounds)
-        v, least, most = _ends(self.variance(drawn), sums, beta)
-        return {
-            "count": self.counted(drawn, beta),
-            "lowest": (low, None, None),
-            "highest": (high, None, None),
-            "beyond": (self.beyond(drawn), None, None),
-            "mean": _ends(settled, sums, beta),
-            "sd": (sqrt(v), sqrt(least), sqrt(most)),
-            **self._deciles(drawn, beta),
-        }
-
-    def _deciles(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        asked = self.deciles(drawn)
-        knots = asked.knots(drawn["deciles"])
-        ticks = (knots.quantiles(DECILES), *knots.quantile_ends(DECILES, beta, "sample"))
-        ends = zip(DECILES, *(asked.grid.values(t).tolist() for t in ticks), strict=True)
-        return {f"{int(100 * q)} %": (v, a, b) for q, v, a, b in ends}
-
-    def _of_words(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        named: Numbers = {"count": self.counted(drawn, beta)}
-        if "histogram" not in drawn:
-            return named
-        counted = _ends(self.count, drawn["count"], beta / 2)
-        values, ends = _both(self.histogram, drawn["histogram"], beta / 2)
-        for key in sorted(values, key=lambda key: -values[key]):
-            named[f"= {key}"] = _share(values[key], ends[key], counted)
-        return named
-
-
-def _share(
-    n: int, ends: tuple[float, float], counted: tuple[Any, Any, Any]
-) -> tuple[float, float, float]:
-    """Return the share of a category among all values, between the ends of both counts."""
-    all_, least, most = (max(float(x), 1.0) for x in counted)
-    return (
-        min(max(n / all_, 0.0), 1.0),
-        min(max(ends[0] / most, 0.0), 1.0),
-        min(max(ends[1] / least, 0.0), 1.0),
-    )
+    def numbers(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
+        """Return everything that was drawn, with the ends of its intervals."""
+        found: Numbers = {"count": self.counted(drawn, beta)}
+        if "mean" in drawn:
+            first: Any = self.mean.estimator
+            settled, sums = self._settled(drawn), drawn["mean"]["answer"]
+            low, high = (float(b) for b in settled.bounds)
+            beyond = int(first.outside(drawn["mean"]))
+            for name, bound in (("lowest", low), ("highest", high), ("beyond", beyond)):
+                found[name] = (bound, None, None)
+            found["mean"] = _ends(settled, sums, beta)
+            v, least, most = _ends(self.variance(drawn), sums, beta)
+            found["sd"] = sqrt(v), sqrt(least), sqrt(most)
+            asked = self.deciles(drawn)
+            knots = asked.knots(drawn["deciles"])
+            ticks = (knots.quantiles(DECILES), *knots.quantile_ends(DECILES, beta, "sample"))
+            ends = zip(DECILES, *(asked.grid.values(t).tolist() for t in ticks), strict=True)
+            found |= {f"{int(100 * q)} %": (value, low, high) for q, value, low, high in ends}
+        if "histogram" in drawn:
+            n, least, most = (max(float(x), 1.0) for x in self.counted(drawn, beta / 2))
+            values, pairs = _both(self.histogram, drawn["histogram"], beta / 2)
+            for key in sorted(values, key=lambda key: -values[key]):
+                shares = values[key] / n, pairs[key][0] / most, pairs[key][1] / least
+                value, low, high = (min(max(share, 0.0), 1.0) for share in shares)
+                found[f"= {key}"] = value, low, high
+        return found
 
 
 def _both(statistic: Statistic, drawn: Mapping[str, Any], beta: float) -> tuple[Any, Any]:
@@ -355,7 +313,10 @@ def panels(
     for axes in grid[len(found) :]:
         axes.remove()
     for axes, (name, numbers) in zip(grid, found.items(), strict=False):
-        _dress(axes)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+        axes.spines["bottom"].set_color(GREY)
+        axes.tick_params(colors=INK, labelcolor=INK, labelsize=7, length=2)
         if release.drawn["columns"][name]["kind"] == DATE:
             _empty(axes, "dates are only counted")
         elif _too_few(*numbers["count"]):
@@ -363,17 +324,15 @@ def panels(
         else:
             (_deciles if "mean" in numbers else _categories)(axes, numbers)
         gone = numbers["missing"][0]
-        out = {what: x[0] for what, x in numbers.items()}
         said = [f"{100 * gone:.0f}% missing"] if gone >= 0.005 else []
-        said += ["many may lie outside"] if leaves_many_out(out) else []
+        if leaves_many_out({what: x[0] for what, x in numbers.items()}):
+            said.append("many may lie outside")
         more = ", ".join(said)
         axes.set_title(cut(name, 30), loc="left", fontsize=9, color=INK)
         axes.text(1, 1.03, more, transform=axes.transAxes, ha="right", fontsize=7, color=NOTE)
     figure.suptitle(title or "Private description", x=0.01, ha="left", fontsize=12, color=INK)
-    figure.supxlabel(
-        f"{release.price} · each bar holds a tenth of the records",
-        fontsize=8, color=NOTE, x=0.01, ha="left",
-    )  # fmt: skip
+    note = f"{release.price} · each bar holds a tenth of the records"
+    figure.supxlabel(note, fontsize=8, color=NOTE, x=0.01, ha="left")
     return saved(figure, path)
 
 
@@ -382,24 +341,13 @@ def _too_few(count: float, low: float, high: float) -> bool:
     return count <= 2 * max(count - low, high - count)
 
 
-def _dress(axes: Any) -> None:
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.spines["bottom"].set_color(GREY)
-    axes.tick_params(colors=INK, labelcolor=INK, labelsize=7, length=2)
-
-
 def _deciles(axes: Any, numbers: NumbersByName) -> None:
     """Draw a histogram whose bars hold a tenth of the records each, and the mean."""
     deciles = [x[0] for what, x in numbers.items() if what.endswith(" %")]
     edges = np.array([numbers["lowest"][0], *deciles, numbers["highest"][0]], float)
-    width = np.diff(edges)
-    least = (edges[-1] - edges[0]) / 60
-    height = 1 / np.maximum(width, least)
-    axes.bar(
-        edges[:-1], height, np.maximum(width, least), align="edge", color=SOFT, edgecolor="white",
-        linewidth=0.4,
-    )  # fmt: skip
+    width = np.maximum(np.diff(edges), (edges[-1] - edges[0]) / 60)
+    look = {"color": SOFT, "edgecolor": "white", "linewidth": 0.4}
+    axes.bar(edges[:-1], 1 / width, width, align="edge", **look)
     mean, low, high = numbers["mean"]
     axes.axvspan(low, high, color=PALE, zorder=0)
     axes.axvline(mean, color=BLUE, linewidth=1.2)
@@ -410,9 +358,7 @@ def _deciles(axes: Any, numbers: NumbersByName) -> None:
 
 def _empty(axes: Any, text: str) -> None:
     """Write why there is no picture."""
-    axes.text(
-        0.5, 0.5, text, transform=axes.transAxes, ha="center", fontsize=7, color=NOTE
-    )  # fmt: skip
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", fontsize=7, color=NOTE)
     axes.set_xticks([])
     axes.set_yticks([])
 
@@ -426,10 +372,8 @@ def _categories(axes: Any, numbers: NumbersByName) -> None:
     place = np.arange(len(named))[::-1]
     share, low, high = (100 * np.array([x[i] for _, x in named], float) for i in range(3))
     axes.barh(place, share, color=SOFT, height=0.7)
-    axes.errorbar(
-        share, place, xerr=np.maximum([share - low, high - share], 0), fmt="none", ecolor=INK,
-        elinewidth=0.8, capsize=1.5,
-    )  # fmt: skip
+    off = np.maximum([share - low, high - share], 0)
+    axes.errorbar(share, place, xerr=off, fmt="none", ecolor=INK, elinewidth=0.8, capsize=1.5)
     axes.set_yticks(place, [cut(name, 16) for name, _ in named])
     axes.xaxis.set_major_formatter("{x:.0f}%")
     axes.locator_params(axis="x", nbins=4)
@@ -468,18 +412,15 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
     if x is None:
         return ()
     pairs: Any = tuple(x.items()) if isinstance(x, Mapping) else x
-    listed = isinstance(pairs, (list, tuple))
-    if wrong := [pair for pair in pairs if not _is_kind(pair)] if listed else [x]:
-        typed = wrong[0][1] if isinstance(wrong[0], tuple) and len(wrong[0]) == 2 else wrong[0]
-        raise ParameterError(
-            "kinds", "be 'number', 'whole', 'category' or 'date' for each column", given(typed),
-            "Use {kinds}.", kinds={"zip": CATEGORY},
-        )  # fmt: skip
+    for pair in pairs if isinstance(pairs, (list, tuple)) else [x]:
+        two = isinstance(pair, (list, tuple)) and len(pair) == 2
+        if not (two and all(pair) and pair[1] in KINDS):
+            typed = pair[1] if two and isinstance(pair, tuple) else pair
+            raise ParameterError(
+                "kinds", "be 'number', 'whole', 'category' or 'date' for each column", given(typed),
+                "Use {kinds}.", kinds={"zip": CATEGORY},
+            )  # fmt: skip
     return tuple((str(name), str(kind)) for name, kind in pairs)
-
-
-def _is_kind(pair: object) -> bool:
-    return isinstance(pair, (list, tuple)) and len(pair) == 2 and all(pair) and pair[1] in KINDS
 
 
 @frozen(kw_only=True, slots=False)
@@ -541,38 +482,32 @@ class Describe(Statistic):
 
     def check(self) -> None:
         if not self.delta:
-            raise ParameterError(
-                "delta", "be above 0, as categories are found with a threshold", "0",
-                "Use {delta}.", delta=1e-6,
-            )  # fmt: skip
+            must = "be above 0, as categories are found with a threshold"
+            raise ParameterError("delta", must, "0", "Use {delta}.", delta=1e-6)
         self._require_enough(len(self.columns_ or "1"))
 
     def _require_enough(self, columns: int) -> None:
         """Refuse an epsilon too small to draw the noise of one of these columns."""
-        try:
-            self._check_parts(self.epsilon, columns)
-        except ParameterError:
+
+        def refusal(epsilon: Fraction) -> ParameterError | None:
+            try:
+                self.part("value", None, columns, 1, epsilon).check()
+                Count(epsilon=epsilon * ROWS, **self.common)
+            except ParameterError as error:
+                return error
+            return None
+
+        if error := refusal(self.epsilon):
             tenfold = (self.epsilon * 10**k for k in range(1, 400))
-            enough = next((x for x in tenfold if self._is_enough(x, columns)), None)
+            enough = next((x for x in tenfold if refusal(x) is None), None)
             if enough is None:  # something else is wrong
-                raise
+                raise error
             raise ParameterError(
                 "epsilon", f"be larger to describe {columns} column{'s' * (columns > 1)}",
                 given(plain_parameter(self.epsilon)),
                 "Use {epsilon} or more" + (", or fewer columns." if columns > 1 else "."),
                 epsilon=enough,
-            ) from None  # fmt: skip
-
-    def _is_enough(self, epsilon: Fraction, columns: int) -> bool:
-        try:
-            self._check_parts(epsilon, columns)
-        except ParameterError:
-            return False
-        return True
-
-    def _check_parts(self, epsilon: Fraction, columns: int) -> None:
-        self.part("value", None, columns, 1, epsilon).check()
-        Count(epsilon=epsilon * ROWS, **self.common)
+            )  # fmt: skip
 
     def as_read(self, reading: Reading) -> Self:
         return self.changed(read=reading)
@@ -593,7 +528,6 @@ class Describe(Statistic):
 
     @cached_property
     def counting(self) -> Count:
-        """What counts the rows."""
         return Count(epsilon=self.epsilon * ROWS, **self.common)
 
     def part(
@@ -647,31 +581,24 @@ class Describe(Statistic):
 
     def numbers(self, drawn: Mapping[str, Any], beta: float) -> dict[str, dict[str, Any]]:
         """Return every number with its ends, by column."""
-        rows = _counted(self.counting, drawn["rows"], beta / 2)
+        rows = _ends(self.counting, drawn["rows"], beta / 2)
         found = {}
         for name, own in drawn["columns"].items():
             part = self.part(name, own["kind"], len(drawn["columns"]), rows[0])
-            numbers = part.numbers(own, beta)
-            count = part.counted(own, beta / 2)
-            first, *rest = numbers.items()
-            ordered = [first, ("missing", _missing(count, rows)), *rest]
-            found[name] = {what: (v, *holding(v, ends)) for what, (v, *ends) in ordered}
+            first, *rest = part.numbers(own, beta).items()
+            missing = "missing", _missing(part.counted(own, beta / 2), rows)
+            numbers = [first, missing, *rest]
+            found[name] = {what: (v, *holding(v, ends)) for what, (v, *ends) in numbers}
         return found
 
     def value(self, drawn: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        found = self.numbers(drawn, 0.05)
-        return {
-            name: {what: value for what, (value, _, _) in numbers.items()}
-            for name, numbers in found.items()
-        }
+        found = self.numbers(drawn, 0.05).items()
+        return {name: {what: x[0] for what, x in numbers.items()} for name, numbers in found}
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
         del of
-        found = self.numbers(release.drawn, beta)
-        return {
-            name: {what: (low, high) for what, (_, low, high) in numbers.items()}
-            for name, numbers in found.items()
-        }
+        found = self.numbers(release.drawn, beta).items()
+        return {name: {what: x[1:] for what, x in numbers.items()} for name, numbers in found}
 
     def columns(self, release: Release) -> Columns:
         found = self.numbers(release.drawn, read_confidence(self.display.confidence))
@@ -683,8 +610,7 @@ class Describe(Statistic):
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return columns side by side, as many as a terminal is wide."""
         found = self.numbers(release.drawn, read_confidence(self.display.confidence))
-        kinds_ = {name: own["kind"] for name, own in release.drawn["columns"].items()}
-        return cells(found, kinds_)
+        return cells(found, {name: own["kind"] for name, own in release.drawn["columns"].items()})
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Say of which columns the bounds that were found may leave many records out."""
@@ -692,11 +618,9 @@ class Describe(Statistic):
         if not rough:
             return ()
         more = f"fewer {words.subject('columns')}, or a larger {words.subject('epsilon')}"
-        text = (
-            f"Of {', '.join(rough)} more than a tenth of the records may lie beyond each bound: "
-            f"these numbers are unreliable. Use {more}; or known bounds for each."
-        )
-        return (text,)
+        outside = "more than a tenth of the records may lie beyond each bound"
+        use = f"these numbers are unreliable. Use {more}; or known bounds for each."
+        return (f"Of {', '.join(rough)} {outside}: {use}",)
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
@@ -712,10 +636,8 @@ class Describe(Statistic):
 
     def planned(self, beta: float, n: int | None) -> float:
         """Refuse: a description has many errors, in the units of its columns."""
-        raise ParameterTypeError(
-            "error", "error() is not available for a description.", "",
-            "Plan a mean or a quantile at its share of epsilon.",
-        )  # fmt: skip
+        hint = "Plan a mean or a quantile at its share of epsilon."
+        raise ParameterTypeError("error", "error() is not available for a description.", "", hint)
 
     def charts(self, release: Release) -> Mapping[str, Chart]:
         """Return the deciles or the most common categories of each column with enough values."""
@@ -735,12 +657,6 @@ class Describe(Statistic):
 
     def plot(self, release: Release, **options: Any) -> Any:
         return panels(self, release, **options)
-
-
-def _counted(counting: Count, drawn: Mapping[str, Any], beta: float) -> tuple[int, int, int]:
-    value = counting.value(drawn)
-    release = Release(value=value, cost=counting.cost, mechanism=counting, drawn=drawn)
-    return value, *counting.limits(release, beta, "sample")
 
 
 def _missing(count: tuple[Any, Any, Any], rows: tuple[int, int, int]) -> tuple[float, float, float]:

@@ -17,7 +17,7 @@ from sourdine import calendar
 from sourdine.calendar import DAY, moment, written
 from sourdine.central.intervals import each
 from sourdine.central.keys import NamedCounts
-from sourdine.central.statistic import CHECK, Statistic, bounds_first
+from sourdine.central.statistic import CHECK, Statistic
 from sourdine.central.weights import Weighted
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
@@ -192,7 +192,7 @@ class Histogram(Weighted):
     ))  # fmt: skip
 
     def first(self) -> TwoStage | None:
-        return super().first() or bounds_first(self)
+        return super().first() or self.bounds_first()
 
     @property
     def needed(self) -> str:

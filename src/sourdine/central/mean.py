@@ -28,7 +28,7 @@ from sourdine.central.intervals import (
 )
 from sourdine.central.mean_methods import GridMean
 from sourdine.central.ratio import PLANNED, Ratio, Together
-from sourdine.central.statistic import GaussianReady, Statistic
+from sourdine.central.statistic import Numeric, Statistic
 from sourdine.central.variance import ThreeSums
 from sourdine.central.weights import Stratified
 from sourdine.errors import LEFT_OUT, ParameterError
@@ -274,7 +274,7 @@ def read_missing(x: str) -> str:
 
 
 @frozen(kw_only=True, slots=False)
-class Mean(Stratified, GaussianReady):
+class Mean(Stratified, Numeric):
     r"""The mean of a column, by one of four mechanisms.
 
     ===============  ==============================================================================

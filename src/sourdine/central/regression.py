@@ -18,7 +18,7 @@ from sourdine.central.groups import key_text
 from sourdine.central.mean import read_method
 from sourdine.central.moments import NoisyMoments
 from sourdine.central.products import MOST_CELLS, ProductSums
-from sourdine.central.statistic import lattice, require_delta
+from sourdine.central.statistic import lattice
 from sourdine.central.table import BOUNDS, STEPS, ByColumn, of_steps, read_bounds, read_steps
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
@@ -156,7 +156,7 @@ class OfColumns(ByColumn):
             raise ParameterError(
                 "method", must, repr(self.method), "Use {method}.", method="laplace"
             )
-        require_delta(self, self.method)
+        self.check_delta(self.method)
         if len(set(self.variables)) < len(self.variables):
             hint = "Remove it from {x}: a column explains itself."
             raise ParameterError("x", "name other columns than {y}", given(self.y), hint)
@@ -169,10 +169,6 @@ class OfColumns(ByColumn):
                 tries = {name: example}
                 raise ParameterTypeError(name, "be a column name", "", f"Use {{{name}}}.", **tries)
         super().check_columns()
-
-    @property
-    def needs_delta(self) -> bool:
-        return self.method == "gaussian"
 
     @cached_property
     def grids(self) -> tuple[Grid, ...]:

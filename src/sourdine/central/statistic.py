@@ -29,8 +29,6 @@ from sourdine.frames.reading import STANDARD, Reading
 from sourdine.grid import Grid
 from sourdine.mechanisms.mechanism import read_beta, source_of_keys
 from sourdine.parameters import converters, kinds
-from sourdine.parameters import converters as grouping
-from sourdine.parameters import converters as read
 from sourdine.parameters.kinds import WHAT, param
 from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting.parts import of_promise, widest
@@ -81,16 +79,16 @@ def in_step(drawings: Sequence[Stages[T]]) -> Stages[list[T]]:
     ['a0', 'b0', 'a1']
     """
     drawn: dict[int, T] = {}
-    while len(drawn) < len(drawings):
+    while True:
         for i, drawing in enumerate(drawings):
             if i not in drawn:
                 try:
                     next(drawing)
                 except StopIteration as end:
                     drawn[i] = end.value
-        if len(drawn) < len(drawings):
-            yield
-    return [drawn[i] for i in range(len(drawings))]
+        if len(drawn) == len(drawings):
+            return [drawn[i] for i in range(len(drawings))]
+        yield
 
 
 def finished(drawing: Stages[T]) -> T:
@@ -126,15 +124,6 @@ def epsilon_for(question: Statistic) -> Fraction:
     0.2844
     """
     goal, beta = _goal(question), 1 - question.confidence
-    said = about if question.error_lasts else "{:g}".format
-
-    if goal >= question.widest:
-        tries = question.widest / 50
-        raise ParameterError(
-            "error", f"be below {said(question.widest)}, the largest possible error",
-            given(goal) if goal > HUGE else said(float(goal)), "Use {error}.",
-            error=_round(tries) if question.error_lasts else float(f"{tries:.1g}"),
-        )  # fmt: skip
 
     def reached(epsilon: Fraction) -> bool:
         try:
@@ -143,13 +132,19 @@ def epsilon_for(question: Statistic) -> Fraction:
             return False
 
     if question.at(MOST_EPSILON).error(beta) > goal:
+        said = about if question.error_lasts else "{:g}".format
         raise ParameterError(
             "error", f"be reachable with epsilon at most {MOST_EPSILON}", said(float(goal)),
             "Use a larger error, or a larger {n} if there are more records.",
         )  # fmt: skip
     if reached(LEAST_EPSILON):
         return LEAST_EPSILON
-    low, high = _bracket(reached)
+    high = Fraction(1)
+    while not reached(high):
+        high *= 10
+    while high / 10 > LEAST_EPSILON and reached(high / 10):
+        high /= 10
+    low = max(high / 10, LEAST_EPSILON)
     while rounded(high) != rounded(low) and high > low * (1 + Fraction(1, 10**6)):
         middle = rounded((low + high) / 2)
         if middle in (low, high):
@@ -160,38 +155,27 @@ def epsilon_for(question: Statistic) -> Fraction:
 
 def _goal(question: Statistic) -> Fraction:
     """Return the target as a number, in microseconds if errors are durations."""
-    target = question.target
-    if question.error_lasts != isinstance(target, dt.timedelta):
-        _ = question.widest
-        dated = question.error_lasts
+    target, widest, lasts = question.target, question.widest, question.error_lasts
+    example: str | float = 10.0
+    if lasts:
+        _, size = unit_of(widest / 50)
+        example = spelled(max(int(widest / 50 // size), 1) * size)
+    elif not isinf(widest):
+        example = float(f"{widest / 50:.1g}")
+    if lasts != isinstance(target, dt.timedelta):
         raise ParameterError(
-            "error", "be a duration for dates" if dated else "be a number",
-            "a number" if dated else "a duration", "Use {error}.",
-            error=_round(question.widest / 50) if dated else _number(question.widest),
+            "error", "be a duration for dates" if lasts else "be a number",
+            "a number" if lasts else "a duration", "Use {error}.", error=example,
         )  # fmt: skip
-    if isinstance(target, dt.timedelta):
-        return Fraction(target // dt.timedelta(microseconds=1))
-    return target or Fraction(0)
-
-
-def _round(duration: float) -> str:
-    """Return a duration near to this one, in whole units."""
-    _, size = unit_of(duration)
-    return spelled(max(int(duration // size), 1) * size)
-
-
-def _number(widest: float) -> float:
-    return 10.0 if isinf(widest) else float(f"{widest / 50:.1g}")
-
-
-def _bracket(reached: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
-    """Return an epsilon that is not enough and one, ten times that or less, that is."""
-    high = Fraction(1)
-    while not reached(high):
-        high *= 10
-    while high / 10 > LEAST_EPSILON and reached(high / 10):
-        high /= 10
-    return max(high / 10, LEAST_EPSILON), high
+    micro = dt.timedelta(microseconds=1)
+    goal = Fraction(target // micro if isinstance(target, dt.timedelta) else target or 0)
+    if goal >= widest:
+        said = about if lasts else "{:g}".format
+        raise ParameterError(
+            "error", f"be below {said(widest)}, the largest possible error",
+            given(goal) if goal > HUGE else said(float(goal)), "Use {error}.", error=example,
+        )  # fmt: skip
+    return goal
 
 
 # ---- What every statistic is: a question that can plan, draw and explain -------------------------
@@ -233,11 +217,16 @@ class Statistic(CommonParameters):
         self._check_groups()
         if self.per_person is not None:
             self._check_persons()
-        if not self.epsilon and self.target is not None:
-            self._check_unit_of_error()
-            object.__setattr__(self, "epsilon", epsilon_for(self))
-        elif not self.epsilon:
+        if not self.epsilon and self.target is None:
             converters.epsilon(0)
+        elif not self.epsilon:
+            if self.units:
+                raise ParameterError(
+                    "error", f"be omitted, as its unit is not known: it is that of {self.units}",
+                    given(self.target), "Omit {error} and use {epsilon}.",
+                    error=LEFT_OUT, epsilon=1,
+                )  # fmt: skip
+            object.__setattr__(self, "epsilon", epsilon_for(self))
         first = self.first()
         if first is None:
             self.check()
@@ -252,24 +241,20 @@ class Statistic(CommonParameters):
     def _check_groups(self) -> None:
         """Refuse keys without groups, groups without keys, and found keys without a delta."""
         if self.by is None:
-            for name in ("keys", "other"):
-                if getattr(self, name):
-                    raise ParameterError(
-                        "by", "name the column that holds the keys", "", "Use {by}, for example.",
-                        by="region",
-                    )  # fmt: skip
+            if self.keys or self.other:
+                must = "name the column that holds the keys"
+                raise ParameterError("by", must, "", "Use {by}, for example.", by="region")
             return
         if self.keys is None:
-            names = grouping.columns(self.by)
-            listed = ["a", "b"]
+            names, listed = converters.columns(self.by), ["a", "b"]
             raise ParameterError(
                 "keys", "list the groups", "", "Which groups occur is private, so list the "
                 "possible ones from public knowledge. Use {keys}; or {keys:unknown} with {delta}.",
                 delta=1e-6, keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
             )  # fmt: skip
-        object.__setattr__(self, "keys", grouping.matched(self.by, self.keys))
+        object.__setattr__(self, "keys", converters.matched(self.by, self.keys))
         if self.other:
-            grouping.require_apart(self.keys)
+            converters.require_apart(self.keys)
         if self.finds and not self.delta:
             raise ParameterError(
                 "delta", "be above 0 if keys are unknown: naming a key that only one person has "
@@ -290,7 +275,7 @@ class Statistic(CommonParameters):
                 "rows", "be omitted with {per_person}: all rows of a person become one value, so "
                 "none has to be dropped", given(self.rows), "Omit {rows}.", rows=LEFT_OUT,
             )  # fmt: skip
-        groups = grouping.columns(self.by)
+        groups = converters.columns(self.by)
         if self.column in groups or (self.column is None and groups and self.kind != "count"):
             raise ParameterError(
                 "column", "be named with {by} and {per_person}, and be no column of groups",
@@ -298,15 +283,16 @@ class Statistic(CommonParameters):
                 "Name the column whose values are reduced, and other columns for groups.",
             )  # fmt: skip
 
-    def _check_unit_of_error(self) -> None:
-        if self.units:
-            raise ParameterError(
-                "error", f"be omitted, as its unit is not known: it is that of {self.units}",
-                given(self.target), "Omit {error} and use {epsilon}.", error=LEFT_OUT, epsilon=1,
-            )  # fmt: skip
-
     def check(self) -> None:
         """Refuse parameters that do not go together; those that are found are settled by then."""
+
+    def check_delta(self, method: str) -> None:
+        """Refuse a delta that nothing needs, and none where the method needs one."""
+        if method == "gaussian" and not self.delta:
+            must = "be above 0 for method 'gaussian'"
+            raise ParameterError("delta", must, "0", "Use {delta}.", delta=1e-6)
+        if method != "gaussian" and not self.finds:
+            converters.unused(self.delta, "delta", f"for method {method!r}, which needs none")
 
     def first(self) -> TwoStage | None:
         """Return what finds parameters that nobody knows; None if all are settled."""
@@ -315,11 +301,17 @@ class Statistic(CommonParameters):
         from sourdine.central.finding.two_stage import RowsFirst
 
         if self.unit is None:
-            raise ParameterError(
-                "unit", "name the column that identifies a person, to find the rows of each", "",
-                "Use {unit}.", unit="patient",
-            )  # fmt: skip
+            must = "name the column that identifies a person, to find the rows of each"
+            raise ParameterError("unit", must, "", "Use {unit}.", unit="patient")
         return RowsFirst(question=self)
+
+    def bounds_first(self) -> BoundsFirst | None:
+        """Return what finds the bounds, if they are sought."""
+        if not converters.is_unknown(getattr(self, "bounds", None)):
+            return None
+        from sourdine.central.finding.bounds import BoundsFirst
+
+        return BoundsFirst(question=self)
 
     def as_read(self, reading: Reading) -> Self:
         """Return the question with its text read like this, unless it says how itself."""
@@ -380,7 +372,7 @@ class Statistic(CommonParameters):
     @property
     def needs_delta(self) -> bool:
         """Whether what draws one answer has a delta of its own."""
-        return False
+        return getattr(self, "method", "") == "gaussian"
 
     @property
     def known(self) -> bool:
@@ -462,7 +454,7 @@ class Statistic(CommonParameters):
     @cached_property
     def _columns(self) -> list[tuple[str, str | None]]:
         """The columns that it reads, those of groups too, each after the parameter naming it."""
-        return [*self.reads().items(), *(("by", column) for column in grouping.columns(self.by))]
+        return [*self.reads().items(), *(("by", column) for column in converters.columns(self.by))]
 
     def asks_about(self, known: Collection[str] = ()) -> list[tuple[str, str | None]]:
         """Return the columns whose values are asked about, each after the parameter naming it.
@@ -514,15 +506,15 @@ class Statistic(CommonParameters):
         how, _, order = self.per_person.partition(" by ")
         dated = self.needed == DATES
         if dated and how in {"sum", "mean"}:
+            must = "be 'min', 'max' or 'last by' a column for dates"
             raise ParameterError(
-                "per_person", "be 'min', 'max' or 'last by' a column for dates", repr(how),
-                "Use {per_person}.", per_person="max",
-            )  # fmt: skip
+                "per_person", must, repr(how), "Use {per_person}.", per_person="max"
+            )
         step, ends = self.reading_step
         return Reduction(
             self.unit, how, self.column,
             exponent=PLAIN if step is None or dated else exponent(step, ends),
-            dated=dated, order=order or None, groups=grouping.columns(self.by),
+            dated=dated, order=order or None, groups=converters.columns(self.by),
         )  # fmt: skip
 
     def require_columns(self, data: Frame) -> None:
@@ -702,7 +694,7 @@ class Statistic(CommonParameters):
     def name(self) -> str:
         """The statistic, its column and its groups, in a few words."""
         column = f" of {self.column}" if self.column else ""
-        groups = " and ".join(grouping.columns(self.by))
+        groups = " and ".join(converters.columns(self.by))
         where = "" if self.where is None else f" where {self.where}"
         return f"{self.kind}{column}" + (f" by {groups}" if groups else "") + where
 
@@ -743,17 +735,18 @@ class Numeric(Statistic):
         "age, or two dates. Values outside are clamped. If the bounds are unknown: find, or none "
         "for one of them, or find after a wide range.", group=WHAT, unit="values",
     ))  # fmt: skip
-    step: Fraction | dt.timedelta | None = field(default=None, converter=read.step, metadata=param(
-        kinds.DISTANCE, "The step of the grid that values are rounded to, such as 1 for integers "
-        "or '15 min' for times. Defaults to about a millionth of the range, or a day.", group=WHAT,
-        unit="values",
+    step: Fraction | dt.timedelta | None = field(
+        default=None, converter=converters.step, metadata=param(
+            kinds.DISTANCE, "The step of the grid that values are rounded to, such as 1 for "
+            "integers or '15 min' for times. Defaults to about a millionth of the range, or a day.",
+            group=WHAT, unit="values",
     ))  # fmt: skip
 
     def check(self) -> None:
         _ = self.grid
 
     def first(self) -> TwoStage | None:
-        return super().first() or (bounds_first(self) if self.searches else None)
+        return super().first() or (self.bounds_first() if self.searches else None)
 
     @property
     def needed(self) -> str:
@@ -832,38 +825,6 @@ class Numeric(Statistic):
         step = brief(float(self.grid.step), 2)
         ends = " to ".join(brief(float(x)) for x in (self.grid.lower, self.grid.upper))
         return f"Values are clamped to {ends} and rounded to steps of {step}; {changed}"
-
-
-@frozen(kw_only=True, slots=False)
-class GaussianReady(Numeric):
-    """A statistic of numbers that Gaussian noise may draw, at the price of a delta."""
-
-    def check_delta(self, method: str) -> None:
-        """Refuse a delta that nothing needs, and none where one is needed."""
-        require_delta(self, method)
-
-    @property
-    def needs_delta(self) -> bool:
-        return vars(self).get("method") == "gaussian"
-
-
-def require_delta(question: Statistic, method: str) -> None:
-    """Refuse a delta that nothing needs, and none where the method needs one."""
-    if method == "gaussian" and not question.delta:
-        raise ParameterError(
-            "delta", "be above 0 for method 'gaussian'", "0", "Use {delta}.", delta=1e-6
-        )
-    if method != "gaussian" and not question.finds:
-        read.unused(question.delta, "delta", f"for method {method!r}, which needs none")
-
-
-def bounds_first(question: Statistic) -> BoundsFirst | None:
-    """Return what finds the bounds of a question, if they are sought."""
-    if not converters.is_unknown(getattr(question, "bounds", None)):
-        return None
-    from sourdine.central.finding.bounds import BoundsFirst
-
-    return BoundsFirst(question=question)
 
 
 def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:
