@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -29,7 +29,7 @@ from sourdine.central.intervals import (
 from sourdine.central.mean_methods import GridMean
 from sourdine.central.ratio import PLANNED, Ratio, Together
 from sourdine.central.statistic import Numeric, Statistic
-from sourdine.central.variance import ThreeSums
+from sourdine.central.variance import ThreeSums, mean_table
 from sourdine.central.weights import Stratified
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from sourdine.central.finding.octaves import OctaveMean
     from sourdine.central.finding.two_stage import TwoStage
     from sourdine.central.intervals import SumEvidence
-    from sourdine.frames.cells import Ticks
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
     from sourdine.privacy import Part, Relation
@@ -71,22 +70,9 @@ if TYPE_CHECKING:
 class PopulationMean(ABC):
     """A mean as a fraction of the range, with what is known of its law."""
 
-    @property
-    @abstractmethod
-    def mechanism(self) -> Together:
-        """The mechanism, in words."""
-
-    @abstractmethod
-    def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
-        """Return every number drawn, from the sums of powers of ticks."""
-
     @abstractmethod
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
         """Return what was drawn, a record being 1; None if there seem to be no records."""
-
-    @abstractmethod
-    def error(self, beta: float, n: int) -> float:
-        """Return the error, as a fraction of the range."""
 
     @abstractmethod
     def quantiles(self, beta: float) -> Floats:
@@ -102,54 +88,45 @@ class PopulationMean(ABC):
         seen = self.evidence(drawn)
         if seen is None:
             return 0.0, 1.0
-        ends = {"sample": self._of_sample, "population": proved, "normal": normal}[of]
-        low, high = ends(seen, beta)
-        p = self.fraction(drawn)
-        return min(low, p), max(high, p)
-
-    def _of_sample(self, seen: MomentEvidence, beta: float) -> Fractions:
+        p, inside = self.fraction(drawn), None
+        if of != "sample":
+            inside = proved(seen, beta) if of == "population" else normal(seen, beta)
         for risk in lower_risks(beta):
-            if inside := accepted(seen.at_0, seen.at_1, self.quantiles(risk)):
-                return inside
-        return 0.0, 1.0
+            inside = inside or accepted(seen.at_0, seen.at_1, self.quantiles(risk))
+        low, high = inside or (0.0, 1.0)
+        return min(low, p), max(high, p)
 
 
 @frozen(kw_only=True, slots=False)
-class OfPrivateNumber(PopulationMean):
+class OfPrivateNumber(ThreeSums, PopulationMean):
     """Three sums, from which mean, variance and number follow."""
 
-    sums: ThreeSums
-
-    @property
-    def mechanism(self) -> Together:
-        return self.sums.mechanism
-
     def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
+        """Return every number drawn, from the sums of powers of ticks."""
         del records
-        n, total, squares = moments
-        return self.sums.draw_all([(n, total, squares)], source)[0]
+        return self.draw_all([moments], source)[0]
 
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
-        a, b, c = self.sums.in_records(drawn).tolist()
+        a, b, c = self.in_records(drawn).tolist()
         n = a + b + c
         if n <= 0:
             return None
         m = b / 2 + c
         return MomentEvidence(
-            at_0=m, at_1=m - n, square=(c, -(b + 2 * c), n), scale=self.sums.scale,
+            at_0=m, at_1=m - n, square=(c, -(b + 2 * c), n), scale=self.scale,
             weights=_three_weights, counted=(1.0, 1.0, 1.0),
         )  # fmt: skip
 
     def quantiles(self, beta: float) -> Floats:
-        return _table(beta) * self.sums.scale * (1 + 3 / FINE)
+        return mean_table(beta) * self.scale * (1 + 3 / FINE)
 
     def error(self, beta: float, n: int) -> float:
-        """Return the error of a mean `PLANNED` inside the bounds."""
+        """Return the error of a mean `PLANNED` inside the bounds, as a fraction of the range."""
 
         def noisy(e: float) -> float:
             p = max(PLANNED - e, 0.0)
             weights = np.array([p, abs(0.5 - p), 1 - p])
-            return float(laplace_quantile(weights, beta)) * self.sums.scale * (1 + 3 / FINE) / n
+            return float(laplace_quantile(weights, beta)) * self.scale * (1 + 3 / FINE) / n
 
         return least_fixed(noisy, 1.0)
 
@@ -157,13 +134,6 @@ class OfPrivateNumber(PopulationMean):
 @frozen(kw_only=True, slots=False)
 class OfPublicNumber(PopulationMean):
     """The sums T and W of ticks from 0 to ``last``, a missing value being in the middle.
-
-    Parameters
-    ----------
-    last
-        The highest tick.
-    epsilon, relation, rows
-        The promise.
 
     Notes
     -----
@@ -204,9 +174,7 @@ class OfPublicNumber(PopulationMean):
         return k * 2 * last * (2 * total + last * gone), k * (4 * crossed + last * last * gone)
 
     def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
-        n, total, squares = moments
-        given = self.sums(records, n, total, squares)
-        first, second = self.mechanism.release(given, source=source).value
+        first, second = self.mechanism.release(self.sums(records, *moments), source=source).value
         return {"total": int(first), "crossed": int(second), "records": records}
 
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
@@ -247,13 +215,6 @@ def _two_weights(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     return one[..., None], np.stack((tilted, one), -1)
 
 
-@lru_cache(64)
-def _table(beta: float) -> Floats:
-    """Return the quantiles of the line's noise at `KNOTS`, for noises of scale 1."""
-    p = KNOTS
-    return laplace_quantile(np.abs(np.stack((p, 0.5 - p, 1 - p), -1)), beta)
-
-
 # ---- The mean of a column ------------------------------------------------------------------------
 
 
@@ -264,12 +225,10 @@ COUNTING = Fraction(1, 8)
 
 
 def read_method(x: str) -> str:
-    """Return the name of a mechanism."""
     return one_of(x, "method", *METHODS)
 
 
 def read_missing(x: str) -> str:
-    """Return what is done with missing values."""
     return one_of(x, "missing", *POLICIES)
 
 
@@ -362,10 +321,8 @@ class Mean(Stratified, Numeric):
             return
         self.check_delta(self.method)
         if self.population and self.method != "laplace":
-            raise ParameterError(
-                "population", "be omitted unless {method} is 'laplace'", "True", "Omit {method}.",
-                method=LEFT_OUT,
-            )  # fmt: skip
+            must = "be omitted unless {method} is 'laplace'"
+            raise ParameterError("population", must, "True", "Omit {method}.", method=LEFT_OUT)
         if self.missing == "middle" and not (self.substitutes and self.alone):
             raise ParameterError(
                 "missing", "be 'exclude' if the number of records is private: unless records are "
@@ -390,23 +347,16 @@ class Mean(Stratified, Numeric):
 
     @cached_property
     def ratio(self) -> Ratio:
-        """The noisy sum over the noisy count."""
         return Ratio(
             last=self.last, epsilon=self.main, delta=self.delta, relation=self.relation,
             rows=self.copies,
         )  # fmt: skip
 
     @cached_property
-    def with_spread(self) -> PopulationMean:
+    def with_spread(self) -> OfPublicNumber | OfPrivateNumber:
         """The mean with its variance beside it."""
-        promise: dict[str, Any] = {
-            "epsilon": self.epsilon,
-            "relation": self.relation,
-            "rows": self.rows,
-        }
-        if self.known:
-            return OfPublicNumber(last=self.last, **promise)
-        return OfPrivateNumber(sums=ThreeSums(last=self.last, **promise))
+        kind = OfPublicNumber if self.known else OfPrivateNumber
+        return kind(last=self.last, epsilon=self.epsilon, relation=self.relation, rows=self.rows)
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         """Return what is known of the law, as a fraction of the range."""
@@ -459,10 +409,6 @@ class Mean(Stratified, Numeric):
         return self.weights is not None and self.method == "laplace"
 
     @property
-    def designed_cell(self) -> Ticks:
-        return self.cell
-
-    @property
     def how(self) -> str:
         if self.method == "octaves":
             return "discrete Laplace noise on sums of octaves around a private centre"
@@ -475,16 +421,14 @@ class Mean(Stratified, Numeric):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        missing = (
-            "A missing value counts as the middle of the bounds."
-            if self.known and self.method != "octaves"
-            else "Missing values are excluded from the mean."
-        )
+        missing = "Missing values are excluded from the mean."
         if self.method == "octaves":
             from sourdine.central.finding.octaves import CAVEAT
 
             return (CAVEAT, missing, *self.person)
-        asked = [ASKED] if self.population else []
+        if self.known:
+            missing = "A missing value counts as the middle of the bounds."
+        asked = [ASKED] * self.population
         return (self.clipping, missing, *asked, *self.weighing, *self.person)
 
     def findings(self, release: Release) -> list[tuple[str, str]]:
@@ -508,38 +452,29 @@ class Mean(Stratified, Numeric):
             draw = self.with_spread.draw
             return [draw(len(x), x.moments(self.cell, 2), self.source) for x in frames]
         moments = [data.moments(self.cell, 1) for data in frames]
-        if self.known:
+        if self.known or self.method == "exponential":
             both = zip(frames, moments, strict=True)
-            return [self._draw_known(len(data), n, total) for data, (n, total) in both]
-        if self.method == "exponential":
-            return [self._draw_chosen(n, total) for n, total in moments]
+            return [self._draw_one(len(data), n, total) for data, (n, total) in both]
         drawn = self.ratio.draw_all(moments, self.source)
         if self.strata is None:
             return drawn
         designs = self.draw_design(frames)
         return [{**own, **design} for own, design in zip(drawn, designs, strict=True)]
 
-    def _draw_known(self, records: int, n: int, total: int) -> dict[str, int]:
-        last = self.last
+    def _draw_one(self, records: int, n: int, total: int) -> dict[str, int]:
+        """Draw a mean of a public number of records, or from the grid."""
+
+        def drawn(name: str, x: Any) -> dict[str, int]:
+            return {name: int(self.mechanism.release(x, source=self.source).value)}
+
+        if not self.known:
+            count = self.counting.release(n, source=self.source).value
+            return drawn("tick", (2 * total, n)) | {"count": count}
         if self.method == "exponential":
-            given = (2 * total + last * (records - n), records)
-            return {
-                "tick": int(self.mechanism.release(given, source=self.source)),
-                "records": records,
-            }
-        centred = self.mechanism.release(2 * total - last * n, source=self.source).value
-        return {"centred": int(centred), "records": records}
-
-    def _draw_chosen(self, n: int, total: int) -> dict[str, int]:
-        count = self.counting.release(n, source=self.source).value
-        return {
-            "tick": int(self.mechanism.release((2 * total, n), source=self.source)),
-            "count": count,
-        }
-
-    def _pair(self, drawn: Mapping[str, int]) -> tuple[int, int]:
-        first, second = self.ratio.names
-        return drawn[first], drawn[second]
+            own = drawn("tick", (2 * total + self.last * (records - n), records))
+        else:
+            own = drawn("centred", 2 * total - self.last * n)
+        return own | {"records": records}
 
     def _fraction(self, drawn: Mapping[str, int]) -> float:
         """Return the mean as a fraction of the range."""
@@ -552,7 +487,7 @@ class Mean(Stratified, Numeric):
                 return 0.5
             p = 0.5 + drawn["centred"] / (2 * self.last * drawn["records"])
             return min(max(p, 0.0), 1.0)
-        return self.ratio.fraction(self._pair(drawn))
+        return self.ratio.fraction(self.ratio.pair(drawn))
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the noisy mean; that of dates is a time, for it falls between them."""
@@ -574,9 +509,8 @@ class Mean(Stratified, Numeric):
 
     def _limits(self, drawn: Mapping[str, int], beta: float, *, population: bool) -> Fractions:
         if not self.known and self.method != "exponential":
-            pair = self._pair(drawn)
-            ratio = self.ratio
-            return ratio.population(pair, beta) if population else ratio.limits(pair, beta)
+            ends = self.ratio.population if population else self.ratio.limits
+            return ends(self.ratio.pair(drawn), beta)
         if population:
             low, high = self._limits(drawn, 0.15 * beta, population=False)
             return sampled(low, high, self._least(drawn, 0.05 * beta), 0.8 * beta)

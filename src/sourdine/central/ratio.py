@@ -32,7 +32,7 @@ from sourdine.mechanisms.mechanism import Specimen, register, within
 from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -136,12 +136,7 @@ PLANNED = 0.15
 class Ratio:
     """The mean of ticks from 0 to ``last`` whose number is private, as a fraction of ``last``.
 
-    Parameters
-    ----------
-    last
-        The highest tick.
-    epsilon, delta, relation, rows
-        The promise; with a delta the noise is Gaussian.
+    With a delta the noise is Gaussian.
     """
 
     last: int
@@ -152,7 +147,6 @@ class Ratio:
 
     @property
     def replaced(self) -> bool:
-        """Whether records are replaced, not added or removed."""
         return self.relation is SUBSTITUTE
 
     @cached_property
@@ -168,14 +162,10 @@ class Ratio:
     @cached_property
     def mechanism(self) -> Together | Gaussian:
         """What draws the two numbers."""
+        own: dict[str, Any] = {"epsilon": self.epsilon, "relation": self.relation}
         if not self.delta:
-            return Together(
-                epsilon=self.epsilon, sensitivity=self.sensitivity, relation=self.relation
-            )
-        return Gaussian(
-            epsilon=self.epsilon, delta=self.delta, sensitivity=self.sensitivity, method="zcdp",
-            relation=self.relation,
-        )  # fmt: skip
+            return Together(sensitivity=self.sensitivity, **own)
+        return Gaussian(delta=self.delta, sensitivity=self.sensitivity, method="zcdp", **own)
 
     @cached_property
     def scale(self) -> float:
@@ -200,8 +190,13 @@ class Ratio:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Return what the two numbers are called."""
+        """What the two numbers are called."""
         return ("centred", "filled") if self.replaced else ("total", "complement")
+
+    def pair(self, drawn: Mapping[str, Any]) -> Pair:
+        """Return the two numbers that were drawn."""
+        first, second = self.names
+        return drawn[first], drawn[second]
 
     def fraction(self, drawn: Pair) -> float:
         """Return the mean as a fraction of the range; the middle, if nothing seems to be there."""
@@ -212,14 +207,11 @@ class Ratio:
         p = (1 + first / below) / 2 if self.replaced else first / below
         return min(max(p, 0.0), 1.0)
 
-    def count(self, drawn: Pair) -> float:
-        """Return about how many values there are."""
-        return (drawn[1] if self.replaced else drawn[0] + drawn[1]) / (self.last * self.boost)
-
     def least(self, drawn: Pair, beta: float) -> float:
         """Return a number that the number of values is below with probability ``beta`` at most."""
         q = self._quantile((0.0, 1.0) if self.replaced else (1.0, 1.0), min(2 * beta, 1.0))
-        return max(self.count(drawn) - q / (self.last * self.boost), 0.0)
+        filled, unit = drawn[1] if self.replaced else drawn[0] + drawn[1], self.last * self.boost
+        return max(filled / unit - q / unit, 0.0)
 
     def _quantile(self, weights: tuple[float, ...], beta: float) -> float:
         """Return what these multiples of the noises pass, one lattice step each included."""
@@ -244,19 +236,20 @@ class Ratio:
         """Return what the two numbers say, if they are of zeros and ones; a record is 1."""
         first, second = (x / (self.last * self.boost) for x in drawn)
         scale = self.scale / (self.last * self.boost)
-        ends, n, parts = (first, -second), first + second, 2
-        if self.replaced:
-            ends, n, parts = ((first + second) / 2, (first - second) / 2), second, 1
+        if not self.replaced:
+            return ShareEvidence(
+                at_0=first, at_1=-second, n=first + second, scales=(scale, scale),
+                noises=lambda low, high: scale * np.stack((1 - low, high), -1),
+            )  # fmt: skip
 
         def noises(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-            if not self.replaced:
-                return scale * np.stack((1 - low, high), -1)
             tilted = np.maximum(np.abs(1 - 2 * low), np.abs(1 - 2 * high))
             return scale / 2 * np.stack((np.ones_like(low), tilted), -1)
 
         return ShareEvidence(
-            at_0=ends[0], at_1=ends[1], n=n, scales=(scale,) * parts, noises=noises
-        )
+            at_0=(first + second) / 2, at_1=(first - second) / 2, n=second, scales=(scale,),
+            noises=noises,
+        )  # fmt: skip
 
     def population(self, drawn: Pair, beta: float) -> tuple[float, float]:
         """Return the ends of the law's mean: a fifth of ``beta`` for noise, the rest for chance."""
