@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -243,13 +244,11 @@ class Cdf(WeightedRanks, Numeric):
             )  # fmt: skip
 
         return Chart(
-            mark="steps",
-            x=ChartAxis(scale="date" if self.is_datetime else "number"),
+            mark="steps", x=ChartAxis(scale="date" if self.is_datetime else "number"),
             y=ChartAxis(scale="share", label="records at or below", view=(0, 1)),
             series=[extended(*pair) for pair in enumerate(charts.series_of(columns, at))],
-            told=charts.told(columns),
-            grouped=bool(columns.by),
-        )
+            told=charts.told(columns), grouped=bool(columns.by),
+        )  # fmt: skip
 
 
 # ---- A released distribution function, and what is read off it -----------------------------------
@@ -279,8 +278,7 @@ class Distribution(Release):
         q
             An order above 0 and below 1, or a list of them.
         """
-        orders = read_orders(q)
-        one = is_one(q)
+        orders, one = read_orders(q), is_one(q)
 
         def value(part: Release) -> Any:
             asked: Any = part.mechanism
@@ -293,8 +291,7 @@ class Distribution(Release):
             low, high = (asked.grid.values(ticks) for ticks in both)
             return (low[0].item(), high[0].item()) if one else (low, high)
 
-        labels = {"q": [float(order) for order in orders]}
-        asked = {"quantile": q if one else list(read_orders(q))}
+        labels, asked = {"q": [*map(float, orders)]}, {"quantile": q if one else list(orders)}
         return read_off(self, ReadOff, "quantile", labels, asked, (value, ends))
 
     def probability(
@@ -309,21 +306,19 @@ class Distribution(Release):
             left out is a bound.
         """
 
-        def ticks(asked: Any) -> tuple[int, int]:
-            return _stretch(asked.grid, a, b, asked.read.dates)
+        def seen(part: Release) -> tuple[Knots, int, int]:
+            asked: Any = part.mechanism
+            return asked.knots(part.drawn), *_stretch(asked.grid, a, b, asked.read.dates)
 
         def value(part: Release) -> float:
-            asked: Any = part.mechanism
-            knots, (first, last) = asked.knots(part.drawn), ticks(part.mechanism)
+            knots, first, last = seen(part)
             return max(float(knots.share(last) - knots.share(first)), 0.0)
 
         def ends(part: Release, beta: float, of: str) -> Ends:
-            asked: Any = part.mechanism
-            knots, (first, last) = asked.knots(part.drawn), ticks(part.mechanism)
-            below = knots.share_ends(first, beta, of)
-            up_to = knots.share_ends(last, beta, of)
+            knots, first, last = seen(part)
             if first == last:
                 return 0.0, 0.0
+            below, up_to = (knots.share_ends(tick, beta, of) for tick in (first, last))
             return max(up_to[0] - below[1], 0.0), min(up_to[1] - below[0], 1.0)
 
         said = {"from": ["lowest" if a is None else a], "to": ["highest" if b is None else b]}
@@ -340,16 +335,7 @@ def read_off(
 ) -> Read:
     """Return what is read off a release, of each group if there are groups.
 
-    Parameters
-    ----------
-    release
-        What it is read off.
-    kind
-        The class of the answer.
-    name, labels, asked
-        What the numbers are, what tells them apart, and what was asked.
-    how
-        The value of a release without groups, and the ends of its interval.
+    ``how`` are the value of a release without groups, and the ends of its interval.
     """
     value, ends = how
     answer = release.answer
@@ -378,44 +364,33 @@ def read_off(
 
 def _stretch(grid: Grid, a: object, b: object, form: DateFormat) -> tuple[int, int]:
     """Return the first tick of a stretch, and the one after its last."""
-    if grid.points is None:
-        low, high = (None if x is None else rational(x, name) for x, name in ((a, "a"), (b, "b")))
-    else:
-        low, high = _instant(grid, a, "a", form), _instant(grid, b, "b", form)
+
+    def end(x: object, name: str) -> Fraction:
+        return rational(x, name) if grid.points is None else _instant(grid, x, name, form)
+
+    low, high = None if a is None else end(a, "a"), None if b is None else end(b, "b")
     if low is not None and high is not None and low > high:
         swapped = (float(high), float(low)) if grid.points is None else (b, a)
+        tries = dict(zip("ab", swapped, strict=True))
         raise ParameterError(
-            "b", "be at least a", str(b), "Use the smaller one first: {a}, {b}.",
-            **dict(zip("ab", swapped, strict=True)),
-        )  # fmt: skip
-    first = 0 if low is None else _tick(grid, low, up=True)
-    last = grid.size if high is None else _tick(grid, high, up=False) + 1
+            "b", "be at least a", str(b), "Use the smaller one first: {a}, {b}.", **tries
+        )
+    first = 0 if low is None else ceil((low - grid.lower) / grid.step)
+    last = grid.size if high is None else floor((high - grid.lower) / grid.step) + 1
+    first, last = (min(max(tick, 0), grid.size) for tick in (first, last))
     return first, max(first, last)
 
 
-def _instant(grid: Grid, x: object, name: str, form: DateFormat) -> Fraction | None:
-    """Return the beginning of a date, or its end as the upper end; of a time on a lattice of dates,
-    too.
-    """  # noqa: D205 - the sentence does not fit one line
-    if x is None:
-        return None
+def _instant(grid: Grid, x: object, name: str, form: DateFormat) -> Fraction:
+    """Return the beginning of a date, or its end as the upper end; on dates that of a time, too."""
     date = read_date(x) or read_date(x, form)
     if date is None:
-        raise ParameterTypeError(
-            name, "be a date, like the bounds", given(x), f"Use {{{name}}}.",
-            **{name: written(grid.value(0))},
-        )  # fmt: skip
+        must, tries = "be a date, like the bounds", {name: written(grid.value(0))}
+        raise ParameterTypeError(name, must, given(x), f"Use {{{name}}}.", **tries)
     instant = read_instant(date) or 0
     if grid.points == DATES or not isinstance(date, dt.datetime):
         instant = instant // DAY * DAY + (DAY - 1 if name == "b" else 0)
     return Fraction(instant)
-
-
-def _tick(grid: Grid, x: Fraction, *, up: bool) -> int:
-    """Return the first tick at or after a value, or the last at or before it."""
-    steps = (x - grid.lower) / grid.step
-    tick = -(-steps.numerator // steps.denominator) if up else steps.numerator // steps.denominator
-    return int(min(max(tick, 0 if up else -1), grid.size if up else grid.last))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -424,10 +399,8 @@ class ReadOff(Answer):
 
     Parameters
     ----------
-    name
-        What the numbers are.
-    labels
-        What tells them apart.
+    name, labels
+        What the numbers are, and what tells them apart.
     value
         A number, an array, or one of them for each group.
     release
@@ -451,9 +424,8 @@ class ReadOff(Answer):
         They hold together with all that is read off the same release.
         """
         if of not in ("sample", "population"):
-            raise ParameterError(
-                "of", "be 'sample' or 'population'", repr(of), "Use {of}.", of="sample"
-            )
+            must = "be 'sample' or 'population'"
+            raise ParameterError("of", must, repr(of), "Use {of}.", of="sample")
         return holding(self.value, self.ends(read_confidence(confidence), of))
 
     def columns(self) -> Columns:
@@ -473,11 +445,8 @@ class ReadOff(Answer):
         return shown_ends(list(ends.values()) if isinstance(ends, Mapping) else [ends])
 
     def notes(self) -> list[tuple[str, str]]:
-        source = str(self.release.mechanism)
-        return [
-            ("from", source),
-            ("cost", f"none beyond that of the release: {self.release.price}"),
-        ]
+        cost = f"none beyond that of the release: {self.release.price}"
+        return [("from", str(self.release.mechanism)), ("cost", cost)]
 
     def to_dict(self) -> dict[str, Any]:
         """Return what was asked, and the release it was read off."""

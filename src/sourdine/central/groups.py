@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from itertools import islice, takewhile
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ from sourdine.results.tables import interval_head, interval_text, with_ends, wit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from sourdine.central.statistic import Statistic
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from sourdine.results.charts import Chart
     from sourdine.results.release import Display, Release
     from sourdine.results.tables import Columns
+
+    Floats = NDArray[np.float64]
 
 
 # ---- A table of many statistics on a page: a row for each group, or a small picture of each ------
@@ -51,113 +56,85 @@ def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     A column is named once: where quantiles follow one another, only their orders do. Intervals
     stand behind their numbers.
     """
-    names, keys = _names(columns), _keys(columns)
+    names, keys, own = _labelled(columns)
     groups = list(dict.fromkeys(keys))
-    own = [columns.labels.get(name, [None] * len(keys)) for name in OWN[:2]] + [_orders(columns)]
     per = len(keys) // max(len(groups), 1)
-    first = list(zip(*own, strict=True))[:per]
-    if not names:
-        called = [_head(*what, again=False) for what in first]
-        top = ("statistic", columns.name)
-        named = list(zip(called, columns.texts(), strict=True))
-        if not columns.bounded:
-            return top, [(name, *text) for name, text in named]
-        lines: list[tuple[str, ...]] = [
-            (name, text, interval_text(*ends)) for name, (text, *ends) in named
-        ]
-        return (*top, interval_head(columns.confidence)), lines
+    called = [_order(word, q) or word for _, word, q in own[:per]]
     heads = [
-        _head(column, word, q, again=i > 0 and first[i - 1][:2] == (column, word))
-        for i, (column, word, q) in enumerate(first)
+        name if names and i and own[i - 1][:2] == own[i][:2] else f"{own[i][0]} {name}".strip()
+        for i, name in enumerate(called)
     ]
-    texts = [with_ends(*text) for text in columns.texts()]
-    lines = [(*map(str, group), *texts[i * per : (i + 1) * per]) for i, group in enumerate(groups)]
-    return (*names, *heads), lines
+    texts = columns.texts()
+    if names:
+        shown = [with_ends(*text) for text in texts]
+        lines = [(*map(str, key), *shown[i * per : (i + 1) * per]) for i, key in enumerate(groups)]
+        return (*names, *heads), lines
+    named = list(zip(heads, texts, strict=True))
+    if not columns.bounded:
+        return ("statistic", columns.name), [(name, *text) for name, text in named]
+    top = ("statistic", columns.name, interval_head(columns.confidence))
+    return top, [(name, text, interval_text(*ends)) for name, (text, *ends) in named]
 
 
-def _keys(columns: Columns) -> list[tuple[Any, ...]]:
-    """Return the group of each number."""
-    by = [columns.labels[name] for name in _names(columns)]
-    return list(zip(*by, strict=True)) if by else [()] * len(columns.values)
+def _labelled(columns: Columns) -> tuple[list[str], list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return the columns of groups, and of each number its group and what tells it apart there.
+
+    The columns of groups stand first, and one of them may be called q.
+    """
+    names = list(takewhile(lambda name: name != OWN[0], columns.labels))
+    own = {name: column for name, column in columns.labels.items() if name not in names}
+    blank: list[Any] = [""] * len(columns.values)
+    keys = list(zip(*(columns.labels[name] for name in names), strict=True)) or [() for _ in blank]
+    q = own.get("q") or [None for _ in blank]
+    called = [own.get(name) or blank for name in OWN[:2]]
+    return names, keys, list(zip(*called, q, strict=True))
 
 
-def _names(columns: Columns) -> list[str]:
-    """Return the columns of groups: they stand first, and one of them may be called q."""
-    return list(takewhile(lambda name: name != OWN[0], columns.labels))
-
-
-def _orders(columns: Columns) -> Sequence[float | None]:
-    own = {} if "q" in _names(columns) else columns.labels
-    return own.get("q", [None] * len(columns.values))
-
-
-def _head(column: str, word: str, q: float | None, *, again: bool) -> str:
-    """Return what a number is called: the statistic, or the order of a quantile."""
-    called = word if q is None or word == "median" else f"{100 * q:g}%"
-    return called if again else f"{column} {called}".strip()
+def _order(word: str, q: float | None) -> str:
+    """Return the order of a quantile; empty for other statistics."""
+    return "" if q is None or word == "median" else f"{100 * q:g}%"
 
 
 def charts_of_table(columns: Columns, names: Sequence[str] = ()) -> dict[str, Chart]:
     """Return a chart for each statistic of a table, with a dot for each group and order.
 
-    Parameters
-    ----------
-    columns
-        The released numbers.
-    names
-        What the statistics are called; by default by their columns.
+    Statistics are called by ``names``, by default by their columns.
     """
-    own = list(zip(columns.labels["column"], columns.labels["statistic"], strict=True))
-    keys, orders, found = _keys(columns), _orders(columns), {}
-    for k, (column, word) in enumerate(dict.fromkeys(own)):
-        rows = [i for i, pair in enumerate(own) if pair == (column, word)]
+    _, keys, own = _labelled(columns)
+    found = {}
+    for k, (column, word) in enumerate(dict.fromkeys(one[:2] for one in own)):
+        rows = [i for i, one in enumerate(own) if one[:2] == (column, word)]
         called = names[k] if names else word
-        dotted = [_dot_name(keys[i], word, orders[i]) for i in rows]
-        dotted = [called if name == word else name for name in dotted]
+        dotted = [
+            ", ".join(filter(None, [*map(str, keys[i]), _order(word, own[i][2])])) or called
+            for i in rows
+        ]
         part = replace(columns.picked(rows), by=())
         title = f"{word} of {column}" if column and not names else called
         found[title] = dots(part, names=dotted, from_zero=word == "count")
     return found
 
 
-def _dot_name(key: tuple[Any, ...], word: str, q: float | None) -> str:
-    order = [] if q is None or word == "median" else [f"{100 * q:g}%"]
-    return ", ".join([*map(str, key), *order]) or word
-
-
 def multiples(
-    release: Release,
-    *,
-    names: Sequence[str] = (),
-    path: str | None = None,
+    release: Release, *, names: Sequence[str] = (), path: str | None = None,
     title: str | None = None,
-) -> Any:
+) -> Any:  # fmt: skip
     """Draw a panel for each statistic of a table, groups from top to bottom.
 
-    Parameters
-    ----------
-    release
-        What was published.
-    names
-        What is written above the panels; by default the statistics and their columns.
-    path
-        Where to save the picture; the ending says how (png, svg, pdf).
-    title
-        What is written above.
+    ``names`` are written above the panels; by default the statistics and their columns.
     """
     columns = release.columns()
-    labels = columns.labels
-    keys = _keys(columns)
+    _, keys, own = _labelled(columns)
     groups = list(dict.fromkeys(keys))
-    own = list(zip(labels.get("column", ()), labels.get("statistic", ()), strict=True))
-    wanted = list(dict.fromkeys(own)) or [("", "")]
+    wanted = list(dict.fromkeys(one[:2] for one in own))
     heads = names or [f"{word} of {column}" if column else word for column, word in wanted]
     lines = [*map(key_text, groups)]
     figure, axes = panels(len(wanted), 2.6 + 2.3 * len(wanted), 1.5 + 0.26 * len(groups))
     place = {key: len(groups) - 1 - i for i, key in enumerate(groups)}
     for panel, one, head in zip(axes, wanted, heads, strict=True):
-        rows = [i for i, pair in enumerate(own) if pair == one]
-        _panel(panel, columns, rows, [place[keys[i]] for i in rows])
+        rows = [i for i, pair in enumerate(own) if pair[:2] == one]
+        at = np.array([place[keys[i]] for i in rows], float)
+        _panel(panel, columns, rows, at, np.array([own[i][2] for i in rows], float))
         panel.set_title(head, color=INK, fontsize=9)
         panel.set_ylim(-0.6, len(groups) - 0.4)
         panel.set_yticks(range(len(groups)), lines[::-1])
@@ -165,30 +142,32 @@ def multiples(
             panel.set_xlim(left=0)
     for panel in axes[1:]:
         panel.tick_params(axis="y", labelleft=False)
-    whole = title or str(release.mechanism.display.title)
-    figure.suptitle(
-        "\n".join(wrap(whole, WIDE * len(wanted))), x=0.01, ha="left", color=INK, fontsize=11
-    )
-    sure = f"{100 * release.mechanism.display.confidence:g}"
-    note = f"{release.price} · {sure}% intervals of all together"
+    display = release.mechanism.display
+    whole = "\n".join(wrap(title or str(display.title), WIDE * len(wanted)))
+    figure.suptitle(whole, x=0.01, ha="left", color=INK, fontsize=11)
+    note = f"{release.price} · {100 * display.confidence:g}% intervals of all together"
     figure.supxlabel(note, x=0.01, ha="left", color=NOTE, fontsize=8)
     return saved(figure, path)
 
 
-def _panel(panel: Any, columns: Columns, rows: list[int], y: list[int]) -> None:
+def _panel(panel: Any, columns: Columns, rows: list[int], at: Floats, orders: Floats) -> None:
     """Draw the numbers of one statistic: dots with intervals, or quantiles on a line."""
     if columns.lower is None or columns.upper is None:
         return
-    dated = any(isinstance(columns.values[i], dt.date) for i in rows)
+    dates: Any = import_module("matplotlib.dates")
+
+    def place(value: Any) -> Any:
+        """Return where a value is drawn: dates and durations in days."""
+        if isinstance(value, dt.timedelta):
+            return value / dt.timedelta(days=1)
+        return dates.date2num(value) if isinstance(value, dt.date) else value
+
     x, low, high = (
-        np.array([_place(ends[i]) for i in rows], float)
+        np.array([place(ends[i]) for i in rows], float)
         for ends in (columns.values, columns.lower, columns.upper)
     )
-    orders = np.array([_orders(columns)[i] for i in rows], float)
-    at = np.array(y, float)
-    several = len(set(orders[~np.isnan(orders)].tolist())) > 1
-    if several:
-        for line in sorted(set(y)):
+    if len(set(orders[~np.isnan(orders)].tolist())) > 1:
+        for line in sorted(set(at.tolist())):
             inside = at == line
             panel.plot(x[inside], at[inside], "-", color=PALE, lw=3, zorder=1)
         panel.plot(x, at, "|", color=BLUE, ms=6, zorder=2)
@@ -198,37 +177,17 @@ def _panel(panel: Any, columns: Columns, rows: list[int], y: list[int]) -> None:
         panel.hlines(at, low, high, color=PALE, linewidth=5)
         panel.plot(x, at, "o", color=BLUE, ms=4)
     panel.margins(x=0.08)
-    if dated:
-        _as_dates(panel.xaxis)
+    if any(isinstance(columns.values[i], dt.date) for i in rows):
+        locator = dates.AutoDateLocator(minticks=2, maxticks=5)
+        panel.xaxis.set_major_locator(locator)
+        panel.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+        panel.xaxis.get_offset_text().set_fontsize(8)
     else:
         panel.locator_params(axis="x", nbins=4)
         gaps(panel.xaxis)
     panel.grid(axis="x", color=RULE, linewidth=0.8)
     panel.tick_params(axis="y", length=0, labelsize=8)
     panel.tick_params(axis="x", labelsize=8)
-
-
-def _place(value: Any) -> Any:
-    """Return where a value is drawn: dates and durations in days."""
-    if isinstance(value, dt.timedelta):
-        return value / dt.timedelta(days=1)
-    if not isinstance(value, dt.date):
-        return value
-    return _untyped_dates().date2num(value)
-
-
-def _as_dates(axis: Any) -> None:
-    dates = _untyped_dates()
-    locator = dates.AutoDateLocator(minticks=2, maxticks=5)
-    axis.set_major_locator(locator)
-    axis.set_major_formatter(dates.ConciseDateFormatter(locator))
-    axis.get_offset_text().set_fontsize(8)
-
-
-def _untyped_dates() -> Any:
-    from matplotlib import dates
-
-    return dates
 
 
 # ---- The same statistic for each of several groups -----------------------------------------------
@@ -248,11 +207,6 @@ class ByGroup(Estimator):
 
     A listed key that is not in the data gets an ordinary noisy answer. Rows with other keys are in
     no group, or in one more.
-
-    Parameters
-    ----------
-    question
-        The statistic, with the columns of groups, their keys and the epsilon of the whole.
 
     Notes
     -----
@@ -289,6 +243,7 @@ class ByGroup(Estimator):
     """
 
     question: Statistic
+    """The statistic, with the columns of groups, their keys and the epsilon of the whole."""
 
     @property
     def columns_of(self) -> tuple[str, ...]:
@@ -318,13 +273,9 @@ class ByGroup(Estimator):
         share = Fraction(1, 2) if whole.substitutes else Fraction(1)
         epsilon = whole.epsilon * share * (1 - FINDING if whole.finds else 1)
         delta = whole.delta * share * (Fraction(1, 2) if whole.finds else 1)
-        return whole.changed(
-            by=None,
-            keys=None,
-            other=False,
-            epsilon=epsilon,
-            delta=delta if whole.needs_delta else 0,
-        ).of_private_number.one_of(self.planned_for)
+        own = {"epsilon": epsilon, "delta": delta if whole.needs_delta else 0}
+        one = whole.changed(by=None, keys=None, other=False, **own)
+        return one.of_private_number.one_of(self.planned_for)
 
     @cached_property
     def finder(self) -> NamedCounts:
@@ -370,36 +321,29 @@ class ByGroup(Estimator):
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         """The caveats of a release."""
-        columns = " and ".join(self.columns_of)
-        named: tuple[str, ...] = ()
+        columns, named = " and ".join(self.columns_of), []
         if self.question.finds:
             least = self.finder.threshold
             paid = "this takes a quarter of epsilon."
-            named = (f"Groups with a noisy count of {least} or more are listed; {paid}",)
+            named = [f"Groups with a noisy count of {least} or more are listed; {paid}"]
         where = f"in the group {OTHER!r}" if self.rest else "not included"
         verb = "is" if len(self.columns_of) == 1 else "are"
         outside = f"Rows whose {columns} {verb} not among the keys are {where}."
-        together = (
-            ("The intervals hold simultaneously for all groups.",)
-            if self.part.display.intervals
-            else ()
-        )
-        return (*self.part.caveats, *named, outside, *together)
+        together = ["The intervals hold simultaneously for all groups."]
+        return (*self.part.caveats, *named, outside, *together * self.part.display.intervals)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Find the keys if they are unknown, and draw each group's answer."""
         drawn: dict[str, Any] = {}
         if self.question.finds:
-            drawn["keys"] = self._found(data)
+            single = len(self.columns_of) == 1
+            found = {
+                key[0] if single else key: n
+                for key, n in data.combinations(self.columns_of).items()
+                if not (self.rest and OTHER in key)
+            }
+            drawn["keys"] = list(self.finder.release(found, source=self.question.source).value)
         return {**drawn, "groups": self.part.draw_all(self.groups(data, drawn))}
-
-    def _found(self, data: Frame) -> list[Any]:
-        single = len(self.columns_of) == 1
-        counts = data.combinations(self.columns_of)
-        if self.rest:
-            counts = {key: n for key, n in counts.items() if OTHER not in key}
-        found = {key[0] if single else key: n for key, n in counts.items()}
-        return list(self.finder.release(found, source=self.question.source).value)
 
     def groups(self, data: Frame, drawn: Mapping[str, Any]) -> list[Frame]:
         """Return the rows of each key."""
@@ -498,6 +442,8 @@ class ByGroup(Estimator):
         by = list(columns.labels)[: len(self.columns_of)]
         return self.part.arranged(replace(columns, by=by))
 
+    # The statistic itself draws groups: a dot each, lines, or small panels.
+
     def chart(self, release: Release, truth: Any = None) -> Chart:
         return self.part.chart(release, truth)
 
@@ -505,7 +451,6 @@ class ByGroup(Estimator):
         return self.part.charts(release)
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw what the statistic draws of groups: a dot each, lines, or small panels."""
         return self.part.plot(release, **options)
 
 

@@ -57,10 +57,7 @@ STEPS = 8
 def laplace_quantile(scales: ArrayLike, beta: float) -> Floats:
     r"""Return what a sum of Laplace noises passes with probability ``beta`` at most.
 
-    Parameters
-    ----------
-    scales
-        The scales of the noises, along the last axis; zero or more, not all of them zero.
+    Scales stand along the last axis: zero or more, not all of them zero.
 
     Examples
     --------
@@ -77,8 +74,11 @@ def laplace_quantile(scales: ArrayLike, beta: float) -> Floats:
 
 
 def laplace_parts(scales: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the scales, moved apart, and the coefficients of the tail of the sum."""
-    a = _apart(np.asarray(scales, np.float64))
+    """Return the scales, sorted and moved apart upwards, and the coefficients of the tail."""
+    own = np.asarray(scales, np.float64)
+    a = np.sort(np.maximum(own, own.max(-1, keepdims=True) * 1e-4), axis=-1)
+    for i in range(1, a.shape[-1]):
+        a[..., i] = np.maximum(a[..., i], a[..., i - 1] * APART)
     square = a * a
     apart = square[..., :, None] - square[..., None, :]
     own = np.arange(a.shape[-1])
@@ -86,23 +86,10 @@ def laplace_parts(scales: ArrayLike) -> tuple[Floats, Floats]:
     return a, (square[..., :, None] / apart).prod(-1)
 
 
-def _apart(scales: Floats) -> Floats:
-    """Sort the scales and move them apart, upwards."""
-    a = np.sort(np.maximum(scales, scales.max(-1, keepdims=True) * 1e-4), axis=-1)
-    for i in range(1, a.shape[-1]):
-        a[..., i] = np.maximum(a[..., i], a[..., i - 1] * APART)
-    return a
-
-
 def accepted(at_0: float, at_1: float, q: Floats) -> tuple[float, float] | None:
     """Return the ends of the p in [0, 1] at which a line is within ``q``; None if there are none.
 
-    Parameters
-    ----------
-    at_0, at_1
-        The line at p = 0 and p = 1.
-    q
-        The quantiles at `KNOTS`.
+    The line is given at p = 0 and p = 1, the quantiles at `KNOTS`.
 
     Examples
     --------
@@ -158,18 +145,15 @@ def sampled(low: float, high: float, n: float, beta: float) -> tuple[float, floa
 
 def _above(p: float, most: float) -> float:
     """Return the largest m from p to 1 with kl(p, m) at most ``most``."""
-    low, high = p, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _kl(p, middle) <= most else (low, middle)
-    return high
 
-
-def _kl(p: float, m: float) -> float:
     def part(x: float, y: float) -> float:
         return 0.0 if x <= 0 else inf if y <= 0 else x * log(x / y)
 
-    return part(p, m) + part(1 - p, 1 - m)
+    low, high = p, 1.0
+    for _ in range(60):
+        m = (low + high) / 2
+        low, high = (m, high) if part(p, m) + part(1 - p, 1 - m) <= most else (low, m)
+    return high
 
 
 def least_fixed(f: Callable[[float], float], most: float) -> float:
@@ -273,31 +257,19 @@ class SumEvidence(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class MomentEvidence(SumEvidence):
-    r"""A line and the sum of squares :math:`Q(\mu) = q_0 + q_1\mu + q_2\mu^2`, with noise.
-
-    Parameters
-    ----------
-    at_0, at_1
-        The line at 0 and at 1.
-    square
-        The three coefficients; the last is about the number of records.
-    scale
-        The scale of the noises.
-    weights
-        What the noises weigh in the line and in the sum of squares, at most, in a stretch.
-    counted
-        What the noises weigh in the number of records, which is the last coefficient.
-    n
-        The number of records, where that is public.
-    """
+    r"""A line and the sum of squares :math:`Q(\mu) = q_0 + q_1\mu + q_2\mu^2`, with noise."""
 
     at_0: float
     at_1: float
     square: tuple[float, float, float]
+    """The three coefficients; the last is about the number of records."""
     scale: float
     weights: Callable[[Floats, Floats], tuple[Floats, Floats]]
+    """What the noises weigh in the line and in the sum of squares, at most, in a stretch."""
     counted: tuple[float, ...] = ()
+    """What the noises weigh in the number of records."""
     n: int | None = None
+    """The number of records, where that is public."""
 
     def noise(self, low: Floats, high: Floats) -> Floats:
         return self.scale * self.weights(low, high)[0]
@@ -345,23 +317,15 @@ class MomentEvidence(SumEvidence):
 
 @dataclass(frozen=True, kw_only=True)
 class ShareEvidence(SumEvidence):
-    r"""A line of zeros and ones: :math:`V = n\mu(1-\mu)`, n with noise.
-
-    Parameters
-    ----------
-    at_0, at_1
-        The line at 0 and at 1.
-    n, scales
-        The noisy number of records, and the scales of its noises: none if it is public.
-    noises
-        The scales of the line's noises, at most, in a stretch.
-    """
+    r"""A line of zeros and ones: :math:`V = n\mu(1-\mu)`, n with noise."""
 
     at_0: float
     at_1: float
     n: float
     scales: tuple[float, ...]
+    """The scales of the noises on n: none if it is public."""
     noises: Callable[[Floats, Floats], Floats]
+    """The scales of the line's noises, at most, in a stretch."""
 
     @classmethod
     def of_public(cls, ones: int, n: int, scale: float) -> ShareEvidence:
@@ -405,16 +369,6 @@ def _most_apart(low: Floats, high: Floats) -> Floats:
     return np.asarray(p * (1 - p))
 
 
-def proved(evidence: SumEvidence, beta: float) -> Fractions:
-    """Return the ends of the law's mean, whatever the law."""
-    return _hull(evidence, proved_reach, beta)
-
-
-def normal(evidence: SumEvidence, beta: float) -> Fractions:
-    """Return the ends of the law's mean, sums of records being taken for normal."""
-    return _hull(evidence, normal_reach, beta)
-
-
 def proved_reach(
     evidence: SumEvidence, low: Floats, high: Floats, beta: float
 ) -> tuple[Floats, Floats]:
@@ -445,7 +399,7 @@ def normal_reach(
 
 
 def _hull(
-    evidence: SumEvidence, reach: Callable[..., tuple[Floats, Floats]], beta: float
+    reach: Callable[..., tuple[Floats, Floats]], evidence: SumEvidence, beta: float
 ) -> Fractions:
     """Return the least and the largest candidate that is kept; see `lower_risks` if none is."""
     if evidence.at_1 >= evidence.at_0:  # no records, as far as one can see
@@ -459,6 +413,16 @@ def _hull(
         if ends := _outermost(kept):
             return ends
     return 0.0, 1.0
+
+
+def proved(evidence: SumEvidence, beta: float) -> Fractions:
+    """Return the ends of the law's mean, whatever the law."""
+    return _hull(proved_reach, evidence, beta)
+
+
+def normal(evidence: SumEvidence, beta: float) -> Fractions:
+    """Return the ends of the law's mean, sums of records being taken for normal."""
+    return _hull(normal_reach, evidence, beta)
 
 
 def _outermost(kept: Callable[[Floats, Floats], NDArray[np.bool_]]) -> Fractions | None:
