@@ -90,6 +90,9 @@ class Cdf(WeightedRanks, Numeric):
     """
 
     kind: ClassVar[str] = "cdf"
+    how = "noisy counts below ticks, or below quantiles"
+    span = 0.0, 1.0
+    widest = 1.0
     of_dates: ClassVar[bool] = True
     shaped: ClassVar[bool] = True
     text: ClassVar[str] = "Estimate the distribution function of a column, with a band."
@@ -139,10 +142,6 @@ class Cdf(WeightedRanks, Numeric):
         left = Guarantee(self.curve(0).epsilon, 0, self.relation)
         return (*counted, *widest(left, *(self.curve(n).parts for n in records)))
 
-    @property
-    def how(self) -> str:
-        return "noisy counts below ticks, or below quantiles"
-
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         band = "The band holds simultaneously for all values; only a few points are printed."
@@ -189,14 +188,6 @@ class Cdf(WeightedRanks, Numeric):
     def is_whole_range(self, low: Any, high: Any) -> bool:
         """Return whether nothing is known but that all records are at or below the last value."""
         return super().is_whole_range(low[:-1], high[:-1])
-
-    @property
-    def span(self) -> tuple[Any, Any]:
-        return 0.0, 1.0
-
-    @property
-    def widest(self) -> float:
-        return 1.0
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return the half height of the band to expect, as a share of the records."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.results.release import Display, Release
+    from sourdine.results.release import Release
 
 
 @frozen(kw_only=True, slots=False)
@@ -45,6 +44,7 @@ class Count(Weighted):
     """
 
     kind: ClassVar[str] = "count"
+    shown: ClassVar[Mapping[str, Any]] = {"populations": False, "from_zero": True}
     text: ClassVar[str] = "Count records, or the values in a column."
     examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 0.1", "--error 100")
 
@@ -84,10 +84,6 @@ class Count(Weighted):
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there: a count of all records needs none."""
         return {name: column for name, column in super().reads().items() if column is not None}
-
-    @property
-    def display(self) -> Display:
-        return replace(super().display, populations=False, from_zero=True)
 
     def prefetch(self, data: Frame) -> None:
         data.prefetch(*([] if self.column is None else [Present(data.resolve(self.column))]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, sqrt
@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.frames.reading import Reading
     from sourdine.results.charts import Chart
-    from sourdine.results.release import Display
 
     NumbersByName = Mapping[str, tuple[Any, Any, Any]]
 
@@ -412,7 +411,8 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
     if x is None:
         return ()
     pairs: Any = tuple(x.items()) if isinstance(x, Mapping) else x
-    for pair in pairs if isinstance(pairs, (list, tuple)) else [x]:
+    listed: Any = pairs if isinstance(pairs, (list, tuple)) else [x]
+    for pair in listed:
         two = isinstance(pair, (list, tuple)) and len(pair) == 2
         if not (two and all(pair) and pair[1] in KINDS):
             typed = pair[1] if two and isinstance(pair, tuple) else pair
@@ -448,6 +448,10 @@ class Describe(Statistic):
     """
 
     kind: ClassVar[str] = "describe"
+    shown: ClassVar[Mapping[str, Any]] = {"populations": False}
+    needs_delta = True
+    how = "an equal share of epsilon for each column"
+    name = "describe"
     unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
     text: ClassVar[str] = "Describe each column of a table, without public bounds or categories."
     examples: ClassVar[tuple[str, str]] = (
@@ -475,10 +479,6 @@ class Describe(Statistic):
     by: None = field(init=False, default=None)
     keys: None = field(init=False, default=None)
     other: bool = field(init=False, default=False)
-
-    @property
-    def display(self) -> Display:
-        return replace(super().display, populations=False)
 
     def check(self) -> None:
         if not self.delta:
@@ -515,10 +515,6 @@ class Describe(Statistic):
     def changed(self, **parameters: object) -> Self:
         typed: dict[str, Any] = parameters
         return attrs.evolve(self, **typed)
-
-    @property
-    def needs_delta(self) -> bool:
-        return True
 
     @cached_property
     def common(self) -> dict[str, Any]:
@@ -625,14 +621,6 @@ class Describe(Statistic):
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         return (EACH, ASSUMED, LEFT_OUT, *self.person)
-
-    @property
-    def how(self) -> str:
-        return "an equal share of epsilon for each column"
-
-    @property
-    def name(self) -> str:
-        return "describe"
 
     def planned(self, beta: float, n: int | None) -> float:
         """Refuse: a description has many errors, in the units of its columns."""

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
-    from sourdine.results.release import Display, Release
+    from sourdine.results.release import Release
 
 
 # ---- Edges of bins: where they lie, and how they are written -------------------------------------
@@ -141,6 +141,7 @@ class Histogram(Weighted):
     """
 
     kind: ClassVar[str] = "histogram"
+    shown: ClassVar[Mapping[str, Any]] = {"head": "count", "populations": False}
     text: ClassVar[str] = "Count records by bins of numbers, or by categories."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c age --bins 12 --bounds 0 120 --epsilon 0.5 --plot ages.png",
@@ -340,10 +341,6 @@ class Histogram(Weighted):
         high, keys = counts + half, list(release.drawn["keys"])
         return dict(zip(keys, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
-    @property
-    def display(self) -> Display:
-        return replace(super().display, head="count", populations=False)
-
     def labels(self, release: Release) -> dict[str, Sequence[str]]:
         if self.cell is None:
             return {"category": [str(key) for key in release.drawn["keys"]]}
@@ -417,6 +414,9 @@ class Mode(Statistic):
     """
 
     kind: ClassVar[str] = "mode"
+    shown: ClassVar[Mapping[str, Any]] = {"numeric": False, "intervals": False}
+    needed = TEXTS
+    how = "permute-and-flip"
     required: ClassVar[tuple[str, ...]] = ("categories",)
     text: ClassVar[str] = "Find the most common of the listed categories."
     examples: ClassVar[tuple[str, str]] = (
@@ -429,18 +429,10 @@ class Mode(Statistic):
         "private.", group=WHAT,
     ))  # fmt: skip
 
-    @property
-    def display(self) -> Display:
-        return replace(super().display, numeric=False, intervals=False)
-
     @cached_property
     def cell(self) -> Codes:
         """The column and its categories."""
         return Codes(self.column, self.categories)
-
-    @property
-    def needed(self) -> str:
-        return TEXTS
 
     @cached_property
     def mechanism(self) -> PermuteAndFlip:
@@ -456,10 +448,6 @@ class Mode(Statistic):
 
     def check(self) -> None:
         _ = self.mechanism
-
-    @property
-    def how(self) -> str:
-        return "permute-and-flip"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:

@@ -75,8 +75,8 @@ def laplace_quantile(scales: ArrayLike, beta: float) -> Floats:
 
 def laplace_parts(scales: ArrayLike) -> tuple[Floats, Floats]:
     """Return the scales, sorted and moved apart upwards, and the coefficients of the tail."""
-    own = np.asarray(scales, np.float64)
-    a = np.sort(np.maximum(own, own.max(-1, keepdims=True) * 1e-4), axis=-1)
+    typed = np.asarray(scales, np.float64)
+    a = np.sort(np.maximum(typed, typed.max(-1, keepdims=True) * 1e-4), axis=-1)
     for i in range(1, a.shape[-1]):
         a[..., i] = np.maximum(a[..., i], a[..., i - 1] * APART)
     square = a * a

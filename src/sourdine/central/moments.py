@@ -282,7 +282,7 @@ class NoisyMoments:
                 variance = min(top_w**2 * (bound + float(delta @ delta)), top_e**2 * squares_w)
             return float(d * (self.quantile(weights, main * beta, variance) + float(eta @ delta)))
 
-        low, high = (_crossing(lambda x, s=s: passed(theta + s * x)) for s in (-1, 1))
+        low, high = _crossing(lambda x: passed(theta - x)), _crossing(lambda x: passed(theta + x))
         return theta - low, theta + high
 
     # ---------------------------------------------------------------- two columns

@@ -129,6 +129,8 @@ class Proportion(Stratified):
     """
 
     kind: ClassVar[str] = "proportion"
+    widest = 1.0
+    span = 0.0, 1.0
     text: ClassVar[str] = "Estimate the proportion of ones, or of records in a category."
     examples: ClassVar[tuple[str, str]] = (
         "survey.csv -c vote --category yes --epsilon 0.2",
@@ -291,14 +293,6 @@ class Proportion(Stratified):
             low, high = max(ones - half, 0), min(ones + half, n)
             if low <= high:
                 return low / n, high / n
-        return 0.0, 1.0
-
-    @property
-    def widest(self) -> float:
-        return 1.0
-
-    @property
-    def span(self) -> tuple[Any, Any]:
         return 0.0, 1.0
 
     def planned(self, beta: float, n: int | None) -> float:

@@ -41,7 +41,6 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
-    from sourdine.results.release import Display
     from sourdine.results.tables import Columns
 
     Floats = NDArray[np.float64]
@@ -380,6 +379,9 @@ class Correlation(OfColumns):
     """
 
     kind: ClassVar[str] = "correlation"
+    measured = ()
+    span = -1.0, 1.0
+    widest = 2.0
     required: ClassVar[tuple[str, ...]] = ("x", "y", "bounds")
     text: ClassVar[str] = "Compute the correlation of two columns."
     examples: ClassVar[tuple[str, str]] = Covariance.examples
@@ -392,19 +394,6 @@ class Correlation(OfColumns):
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
         return self.moments(release.drawn).correlation(beta, population=of == "population")
-
-    @property
-    def measured(self) -> tuple[str, ...]:
-        """None: a correlation has no unit."""
-        return ()
-
-    @property
-    def span(self) -> tuple[float, float]:
-        return -1.0, 1.0
-
-    @property
-    def widest(self) -> float:
-        return 2.0
 
     def _planned(self, none: NoisyMoments, beta: float, n: int) -> float:
         x, y = np.eye(3)[1:]
@@ -522,6 +511,9 @@ class Regression(OfColumns):
     """
 
     kind: ClassVar[str] = "regression"
+    shown: ClassVar[Mapping[str, Any]] = {"head": "coefficient"}
+    release_kind = RegressionRelease
+    span = None
     required: ClassVar[tuple[str, ...]] = ("y", "x", "bounds")
     text: ClassVar[str] = "Fit a linear regression of one column on others."
     examples: ClassVar[tuple[str, str]] = (
@@ -546,14 +538,6 @@ class Regression(OfColumns):
             must = f"not use a column named {INTERCEPT!r}, which is a coefficient of its own"
             raise ParameterError("x", must, "", "Rename the column.")
         super().check()
-
-    @property
-    def display(self) -> Display:
-        return replace(super().display, head="coefficient")
-
-    @property
-    def release_kind(self) -> type[Release]:
-        return RegressionRelease
 
     @property
     def measured(self) -> tuple[str, ...]:
@@ -637,10 +621,6 @@ class Regression(OfColumns):
         return (f"Noise hides the coefficient of {', '.join(whole)}: it may be any number. {use}",)
 
     @property
-    def span(self) -> None:
-        return None
-
-    @property
     def widest(self) -> float:
         return float(self.widths[-1])
 
@@ -700,9 +680,10 @@ class Regression(OfColumns):
             known = zip(numbers or part.values, part.values, factors, strict=True)
             return [(v if x is None else x) * f for x, v, f in known]
 
-        ends = {name: scaled(getattr(part, name)) for name in ("values", "lower", "upper")}
+        values, lower, upper = map(scaled, (part.values, part.lower, part.upper))
         known = truth
         if isinstance(truth, Mapping):
             known = [truth[t] * f for t, f in zip(part.labels["term"], factors, strict=True)]
         label = f"change of {self.y} across the range of the column"
-        return charts.dots(replace(part, **ends), known, label=label)
+        part = replace(part, values=values, lower=lower, upper=upper)
+        return charts.dots(part, known, label=label)

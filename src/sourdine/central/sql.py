@@ -841,8 +841,8 @@ class Sql(Table):
             heads = tuple(output.name for output in self.select.outputs)
             return heads, [tuple(with_ends(*x.texts) for x in row.values()) for row in rows]
         cells = [(name, *cell.texts) for row in rows for name, cell in row.items()]
-        lines = [(name, text, interval_text(*ends)) for name, text, *ends in cells]
-        return ("column", "value", interval_head(columns.confidence)), lines
+        top = ("column", "value", interval_head(columns.confidence))
+        return top, [(name, text, interval_text(*ends)) for name, text, *ends in cells]
 
     @property
     def release_kind(self) -> type[Release]:

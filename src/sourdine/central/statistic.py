@@ -210,6 +210,8 @@ class Statistic(CommonParameters):
 
     wide: ClassVar[bool] = False
     """Whether groups are printed and drawn as the statistic does it, a line for each."""
+    shown: ClassVar[Mapping[str, Any]] = {}
+    """How numbers are displayed (`Display`), where that is not the usual way."""
     excerpts: ClassVar[bool] = True
     """Whether the first of many groups can be printed without the others."""
 
@@ -407,7 +409,8 @@ class Statistic(CommonParameters):
     @property
     def display(self) -> Display:
         title = self.name[0].upper() + self.name[1:]
-        return Display(head=self.kind, title=title, protected=protected(self.unit, self.rows))
+        own = {"head": self.kind, "title": title, "protected": protected(self.unit, self.rows)}
+        return Display(**{**own, **self.shown})
 
     @cached_property
     def filtering(self) -> tuple[str, ...]:

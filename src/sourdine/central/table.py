@@ -11,7 +11,7 @@ from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import log
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import attrs
 from attrs import field, frozen
@@ -318,12 +318,12 @@ class ByColumn(Statistic):
         return tuple(column for column, pair in self.bounds if is_unknown(pair))
 
     def first(self) -> TwoStage | None:
-        first = super().first()
+        first, question = super().first(), cast("Table", self)
         if first is not None or not self.searched:
             return first
         from sourdine.central.finding.bounds import ColumnsFirst
 
-        return ColumnsFirst(question=self)
+        return ColumnsFirst(question=question)
 
     def sought(self, column: str) -> tuple[type[Mean | Sum], Fraction]:
         """Return the statistic whose bounds are found, and its share of epsilon."""
@@ -421,6 +421,7 @@ class Table(ByColumn):
     """
 
     kind: ClassVar[str] = "table"
+    widest = 1.0
     required: ClassVar[tuple[str, ...]] = ("of",)
     text: ClassVar[str] = "Compute several statistics of several columns under one total epsilon."
     holding: ClassVar[str] = "columns whose numbers are requested"
@@ -625,17 +626,13 @@ class Table(ByColumn):
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the column and the statistic of each number, and the order of a quantile."""
         del release
-        numbers = [
-            (part.column or "", name.partition(" of ")[0], q)
+        numbers: list[tuple[str, str, float | None]] = [
+            (part.column or "", name.partition(" of ")[0], q and float(q))
             for name, part in self.statistics.items()
-            for q in [float(q) for q in getattr(part, "orders", ())] or [None]
+            for q in getattr(part, "orders", (None,))
         ]
         columns, words, orders = map(list, zip(*numbers, strict=True))
         return {"column": columns, "statistic": words} | ({"q": orders} if any(orders) else {})
-
-    @property
-    def widest(self) -> float:
-        return 1.0
 
     def planned(self, beta: float, n: int | None) -> float:
         about, risk = self.public_n(n), each(beta, len(self.statistics))

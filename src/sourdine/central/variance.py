@@ -163,6 +163,7 @@ class Variance(Weighted, Numeric):
     """
 
     kind: ClassVar[str] = "variance"
+    how = "discrete Laplace noise on three sums"
     called: ClassVar[str] = "variance"
     found_units: ClassVar[str] = "squared found widths"
     text: ClassVar[str] = "Compute the variance of a column."
@@ -183,10 +184,6 @@ class Variance(Weighted, Numeric):
 
     def check(self) -> None:
         _ = self.three.mechanism, self._range
-
-    @property
-    def how(self) -> str:
-        return "discrete Laplace noise on three sums"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
