@@ -119,7 +119,6 @@ class Cdf(WeightedRanks, Numeric):
 
     @cached_property
     def counting(self) -> Laplace:
-        """What draws the count."""
         epsilon = self.epsilon * COUNTING
         return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
 
@@ -174,7 +173,6 @@ class Cdf(WeightedRanks, Numeric):
         return self.curve(drawn.get("count", self._about)).knots(drawn)
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return the share at or below each value of `labels`."""
         return self.knots(drawn).shares[1:]
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
@@ -210,7 +208,6 @@ class Cdf(WeightedRanks, Numeric):
         return {"at or below": self.grid.values(at).tolist()}
 
     def printed_rows(self, release: Release) -> Sequence[int]:
-        """Return the rows that are printed: those near a few shares."""
         shares = np.asarray(release.value)
         near = np.abs(shares[:, None] - PRINTED).argmin(axis=0)
         return sorted(set(near.tolist()))
@@ -420,7 +417,6 @@ class ReadOff(Answer):
         return holding(self.value, self.ends(read_confidence(confidence), of))
 
     def columns(self) -> Columns:
-        """Return the numbers, with labels and the ends of their intervals."""
         shown = self.release.mechanism.display
         confidence = shown.confidence
         lower, upper = self._ends(confidence, "sample")
@@ -431,7 +427,6 @@ class ReadOff(Answer):
         )  # fmt: skip
 
     def _ends(self, confidence: float, of: str) -> tuple[list[Any], list[Any]]:
-        """Return the lower and the upper ends, one by one."""
         ends = self.interval(confidence, of=of)
         return shown_ends(list(ends.values()) if isinstance(ends, Mapping) else [ends])
 
@@ -440,13 +435,11 @@ class ReadOff(Answer):
         return [("from", str(self.release.mechanism)), ("cost", cost)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was asked, and the release it was read off."""
         asked = {name: plain_parameter(x) for name, x in self.asked.items()}
         return {"value": plain(self.value), "read_off": asked, "release": self.release.to_dict()}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what is read off the release that `to_dict` wrote."""
         ((name, asked),) = facts["read_off"].items()
         release: Any = Distribution.from_dict(facts["release"])
         found: Self = release.quantile(asked) if name == "quantile" else release.probability(*asked)

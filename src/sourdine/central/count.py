@@ -57,7 +57,6 @@ class Count(Weighted):
 
     @cached_property
     def mechanism(self) -> Laplace:
-        """The mechanism, in words."""
         return Laplace(epsilon=self.epsilon, sensitivity=self.copies, relation=self.relation)
 
     @property
@@ -97,11 +96,8 @@ class Count(Weighted):
         return self.of_units(int(drawn["count"]))
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return what the noise passes with probability ``beta``, whatever the count."""
-        del n
         return float(self.of_units(self.mechanism.error(beta)))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
-        del of
         half, n = int(self.mechanism.error(beta)), int(release.drawn["count"])
         return self.of_units(max(n - half, 0)), self.of_units(max(n + half, 0))

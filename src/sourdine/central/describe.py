@@ -100,16 +100,13 @@ class Described:
 
     @cached_property
     def count(self) -> Count:
-        """The number of values of a column of categories."""
         return Count(**self._asked(COUNT))
 
     @cached_property
     def histogram(self) -> Histogram:
-        """The categories that many records have."""
         return Histogram(categories="unknown", delta=self.delta, **self._asked(1 - KIND - COUNT))
 
     def check(self) -> None:
-        """Refuse early an epsilon too small for the noise of a part."""
         _ = self.mean, self.count, self.histogram, self.choosing
         asked = self._asked(1 - KIND - MEAN)
         for n in (1, max(1, int(EDGES / asked["epsilon"]))):
@@ -140,7 +137,6 @@ class Described:
         return first.settled(drawn["mean"])
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Draw the kind and what belongs to it."""
         kind = self.declared
         if kind is None:
             (numbers,) = data.moments(Ticks(self.name, Grid(0, 1)), 0)
@@ -282,7 +278,6 @@ def cut(name: str, most: int = CELL) -> str:
 
 
 def _within(value: float, low: float, high: float) -> str:
-    """Return a number and how far off it may be."""
     half = max(high - value, value - low, 0)
     text = f"{shown(value, half)} ±{shown(half, half)}" if half else f"{value:g} ±0"
     return text if len(text) <= CELL else f"{value:.3g} ±{half:.2g}"
@@ -356,7 +351,6 @@ def _deciles(axes: Any, numbers: NumbersByName) -> None:
 
 
 def _empty(axes: Any, text: str) -> None:
-    """Write why there is no picture."""
     axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", fontsize=7, color=NOTE)
     axes.set_xticks([])
     axes.set_yticks([])
@@ -518,7 +512,6 @@ class Describe(Statistic):
 
     @cached_property
     def common(self) -> dict[str, Any]:
-        """What all parts have."""
         own = {"relation": self.relation, "rows": self.rows, "source": self.source}
         return own if self.where is None else {**own, "where": self.where}
 
@@ -551,17 +544,19 @@ class Describe(Statistic):
 
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: all, unless some are named."""
-        return [*super().needs(data), *(self.columns_ or data.columns)]
+        return [*filter(None, [self.unit]), *(self.columns_ or data.columns)]
+
+    def held(self, parameter: str, column: str | None) -> str:
+        numeric = dict(self.declared).get(column or "") in {NUMBER, WHOLE}
+        return NUMBERS if parameter == "columns" and numeric else TEXTS
 
     def require_columns(self, data: Frame) -> None:
-        """Refuse columns that are not there, or whose type cannot hold what is declared."""
         super().require_columns(data)
-        declared, names = dict(self.declared), self._described(data)
+        names = self._described(data)
         if not converters.is_unknown(self.rows):  # else once they are found
             self._require_enough(len(names))
-        for name in dict.fromkeys((*names, *declared)):
-            need = NUMBERS if declared.get(name) in {NUMBER, WHOLE} else TEXTS
-            self.require_column(data, name, need, "columns")
+        for name in names:
+            self.require_column(data, name, self.held("columns", name), "columns")
 
     def _described(self, data: Frame) -> tuple[str, ...]:
         return self.columns_ or tuple(name for name in data.columns if name != self.unit)
@@ -592,7 +587,6 @@ class Describe(Statistic):
         return {name: {what: x[0] for what, x in numbers.items()} for name, numbers in found}
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
-        del of
         found = self.numbers(release.drawn, beta).items()
         return {name: {what: x[1:] for what, x in numbers.items()} for name, numbers in found}
 

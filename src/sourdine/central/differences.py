@@ -192,7 +192,6 @@ class Difference(Estimator):
         return low * width, high * width
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        del release
         first, second = self.pair
         return {
             " and ".join(self.groups.columns_of): [f"{key_text(first)} minus {key_text(second)}"]
@@ -203,7 +202,6 @@ class Difference(Estimator):
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what `to_dict` wrote."""
         groups: Any = read_estimator(facts["of"])
         if not hasattr(groups, "columns_of"):  # not by groups
             raise TypeError(facts["of"])

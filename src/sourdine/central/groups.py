@@ -244,22 +244,23 @@ class ByGroup(Estimator):
 
     question: Statistic
     """The statistic, with the columns of groups, their keys and the epsilon of the whole."""
+    first: int | None = None
+    """Of how many groups a release holds the first; their intervals hold for all groups."""
 
     @property
     def columns_of(self) -> tuple[str, ...]:
-        """The columns that hold the keys."""
         return grouping.columns(self.question.by)
 
     @property
     def rest(self) -> tuple[Any, ...]:
-        """The key of the rows of no other key, if they are a group."""
         m = len(self.columns_of)
         return ((OTHER,) * m if m > 1 else OTHER,) if self.question.other else ()
 
     def keys(self, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the keys: those that are listed, of which some may not occur, or were found."""
         named = drawn["keys"] if self.question.finds else self.question.keys
-        return (*(tuple(key) if isinstance(key, list) else key for key in named), *self.rest)
+        keys = *(tuple(key) if isinstance(key, list) else key for key in named), *self.rest
+        return keys[: self.first]
 
     @property
     def planned_for(self) -> int:
@@ -300,7 +301,6 @@ class ByGroup(Estimator):
         return (*found, *(part.repeated(2) if twice else part for part in own))
 
     def check(self) -> None:
-        """Refuse early what the noise cannot carry."""
         _ = self.part
         if self.question.finds:
             _ = self.finder.threshold
@@ -320,7 +320,6 @@ class ByGroup(Estimator):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
         columns, named = " and ".join(self.columns_of), []
         if self.question.finds:
             least = self.finder.threshold
@@ -364,7 +363,6 @@ class ByGroup(Estimator):
         ]
 
     def limits(self, release: Release, beta: float, of: str) -> dict[Any, Any]:
-        """Return each group's ends; they hold for all groups together."""
         keys = self.keys(release.drawn)
         risk = each(beta, max(self.together(release.drawn), 1))
         ends = [self.part.limits(part, risk, of) for part in self.releases(release)]
@@ -372,10 +370,9 @@ class ByGroup(Estimator):
 
     def together(self, drawn: Mapping[str, Any]) -> int:
         """Return for how many groups intervals hold together."""
-        return len(self.keys(drawn))
+        return len(replace(self, first=None).keys(drawn))
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        """Return the key of each number, and what tells the numbers of one group apart."""
         own = [dict(self.part.labels(part)) for part in self.releases(release)]
         sizes = [max((len(column) for column in labels.values()), default=1) for labels in own]
         listed = [key if isinstance(key, tuple) else (key,) for key in self.keys(release.drawn)]
@@ -389,7 +386,6 @@ class ByGroup(Estimator):
         return {name: [x for part in own for x in part[name]] for name in own[0]} if own else {}
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:
-        """Return the rows that each group prints, one group after the other."""
         parts, found, start = self.releases(release), [], 0
         for part in parts:
             rows = self.part.printed_rows(part)
@@ -415,9 +411,7 @@ class ByGroup(Estimator):
             return release
         drawn = {**release.drawn, "groups": release.drawn["groups"][:PRINTED]}
         value = dict(islice(release.value.items(), PRINTED))
-        return replace(
-            release, mechanism=_Excerpt(question=self.question), drawn=drawn, value=value
-        )
+        return replace(release, mechanism=replace(self, first=PRINTED), drawn=drawn, value=value)
 
     @property
     def release_kind(self) -> type[Release]:
@@ -432,12 +426,10 @@ class ByGroup(Estimator):
         return difference(self, release, first, second)
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the heads and lines of the table that is printed."""
         few = self._excerpt(release)
         return self.part.printed(few) if self.part.wide else super().printed(few)
 
     def columns(self, release: Release) -> Columns:
-        """Return the numbers of all groups, with labels and the ends that are shown."""
         columns = super().columns(release)
         by = list(columns.labels)[: len(self.columns_of)]
         return self.part.arranged(replace(columns, by=by))
@@ -452,13 +444,3 @@ class ByGroup(Estimator):
 
     def plot(self, release: Release, **options: Any) -> Any:
         return self.part.plot(release, **options)
-
-
-class _Excerpt(ByGroup):
-    """The first groups of many, with the intervals that hold for all of them."""
-
-    def keys(self, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
-        return super().keys(drawn)[:PRINTED]
-
-    def together(self, drawn: Mapping[str, Any]) -> int:
-        return len(super().keys(drawn))

@@ -232,7 +232,6 @@ class Histogram(Weighted):
 
     @cached_property
     def edges(self) -> Edges:
-        """The bins of numbers or dates."""
         if isinstance(self.bins, int):
             low, high = read.bounds(self.bounds)
             return Edges(self.column, even_edges(low, high, self.bins))
@@ -247,7 +246,6 @@ class Histogram(Weighted):
 
     @cached_property
     def mechanism(self) -> Laplace | NamedCounts:
-        """What draws the counts."""
         if self.cell is None:
             return NamedCounts(
                 epsilon=self.epsilon, delta=self.delta, rows=self.rows, relation=self.relation
@@ -283,7 +281,6 @@ class Histogram(Weighted):
 
     @property
     def clipping(self) -> str:
-        """The caveat on the ends of bins."""
         if self.bins is None:
             return ""
         first, *_, last = edge_texts(self.edges)
@@ -314,14 +311,11 @@ class Histogram(Weighted):
         return {"counts": self.mechanism.release(counted, source=self.source).value}
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return an array of counts, or a count for each category that was named."""
         if self.unknown:
             return dict(zip(drawn["keys"], drawn["counts"], strict=True))
         return self.of_units(np.asarray(drawn["counts"], np.int64))
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return what no bin's noise passes, but with probability ``beta``."""
-        del n
         return float(self.of_units(self._half(beta, max(self.size, 1))))
 
     def _half(self, beta: float, m: int) -> float:
@@ -329,8 +323,6 @@ class Histogram(Weighted):
         return laplace_error(self.mechanism.scale, each(beta, m))
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
-        """Return the counts plus and minus the noise, for all bins together."""
-        del of
         counts = np.array(release.drawn["counts"], np.int64)
         if not isinstance(self.mechanism, NamedCounts):
             half = int(self._half(beta, self.size))
@@ -351,7 +343,6 @@ class Histogram(Weighted):
 
     def further(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the edges of bins as numbers or dates; the bin of what is missing has none."""
-        del release
         if self.bins is None:
             return {}
         edges = edge_values(self.edges)
@@ -431,12 +422,10 @@ class Mode(Statistic):
 
     @cached_property
     def cell(self) -> Codes:
-        """The column and its categories."""
         return Codes(self.column, self.categories)
 
     @cached_property
     def mechanism(self) -> PermuteAndFlip:
-        """What names the winner."""
         return PermuteAndFlip(
             epsilon=self.epsilon, candidates=self.cell.size, sensitivity=self.rows,
             monotone=not self.substitutes, relation=self.relation,
@@ -469,5 +458,4 @@ class Mode(Statistic):
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return by how many records the winner may fall short of the most common one."""
-        del n
         return self.mechanism.error(beta)

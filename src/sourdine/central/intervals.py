@@ -358,13 +358,11 @@ class ShareEvidence(SumEvidence):
 
 
 def _about(n: float, scales: Floats, beta: float) -> Fractions:
-    """Return the ends of a number with noise."""
     half = float(_noise_quantile(scales, beta))
     return n - half, n + half
 
 
 def _most_apart(low: Floats, high: Floats) -> Floats:
-    """Return the largest p(1 - p) of each stretch."""
     p = np.clip(0.5, low, high)
     return np.asarray(p * (1 - p))
 

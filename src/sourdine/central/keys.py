@@ -112,18 +112,15 @@ class NamedCounts(Mechanism["dict[str, int]"]):
 
     @cached_property
     def scale(self) -> Fraction:
-        """The scale of each count's noise."""
         return (2 if self.relation is SUBSTITUTE else 1) * self.rows / self.epsilon
 
     @cached_property
     def threshold(self) -> int:
-        """The least noisy count that is named."""
         both = self.relation is SUBSTITUTE
         return _threshold(self.scale, self.delta, self.rows, both=both)
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
         return Guarantee(self.epsilon, self.delta, self.relation)
 
     @property
@@ -179,7 +176,6 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         return dict(release.value)
 
     def loss(self, x: Counts, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distance of each count from the truth, 0 for a key that is not named."""
         away = np.abs(np.asarray(y, np.float64) - [x[key] for key in sorted(x)])
         return np.where(y == self.hidden, 0.0, away)
 
@@ -208,7 +204,6 @@ class NamedCounts(Mechanism["dict[str, int]"]):
                 yield y
 
     def adjacent(self, x: Counts, y: Counts) -> bool:
-        """Return whether the counts differ by no more than one person's records."""
         moves = [y.get(key, 0) - x.get(key, 0) for key in {*x, *y}]
         gained, lost = sum(m for m in moves if m > 0), -sum(m for m in moves if m < 0)
         if self.relation is SUBSTITUTE:

@@ -84,7 +84,6 @@ class PopulationMean(ABC):
         return 0.5 if seen is None else min(max(seen.at_0 / (seen.at_0 - seen.at_1), 0.0), 1.0)
 
     def limits(self, drawn: Mapping[str, Any], beta: float, of: str) -> Fractions:
-        """Return the ends of the sample's mean, of the law's, or of that if sums are normal."""
         seen = self.evidence(drawn)
         if seen is None:
             return 0.0, 1.0
@@ -103,7 +102,6 @@ class OfPrivateNumber(ThreeSums, PopulationMean):
 
     def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
         """Return every number drawn, from the sums of powers of ticks."""
-        del records
         return self.draw_all([moments], source)[0]
 
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
@@ -164,7 +162,6 @@ class OfPublicNumber(PopulationMean):
 
     @cached_property
     def scale(self) -> float:
-        """The scale of the noise, in records."""
         return float(self.mechanism.scale / self.filled)
 
     def sums(self, records: int, n: int, total: int, squares: int) -> tuple[int, int]:
@@ -298,7 +295,6 @@ class Mean(Stratified, Numeric):
 
     @cached_property
     def octaves(self) -> OctaveMean:
-        """The mean from sums of octaves."""
         from sourdine.central.finding.octaves import OctaveMean
 
         return OctaveMean(question=self)
@@ -359,7 +355,6 @@ class Mean(Stratified, Numeric):
         return kind(last=self.last, epsilon=self.epsilon, relation=self.relation, rows=self.rows)
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
-        """Return what is known of the law, as a fraction of the range."""
         spread = self.population and self.method != "octaves"
         return self.with_spread.evidence(drawn) if spread else None
 
@@ -388,7 +383,6 @@ class Mean(Stratified, Numeric):
 
     @cached_property
     def counting(self) -> Laplace:
-        """What draws the count beside a mean chosen from the grid."""
         epsilon = self.epsilon * COUNTING
         return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
 
@@ -443,7 +437,6 @@ class Mean(Stratified, Numeric):
             data.prefetch()
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Sum up each group and draw, the noise of all ratios at once."""
         if self.method == "octaves":
             return [self.octaves.draw(data) for data in frames]
         for data in frames:
@@ -496,7 +489,6 @@ class Mean(Stratified, Numeric):
         return self.place(self._fraction(drawn))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
-        """Return the ends of the sample's mean, or of the mean of the law it was drawn from."""
         if self.method == "octaves":
             return self.octaves.limits(release.drawn, beta, of)
         if self.population:

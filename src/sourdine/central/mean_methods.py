@@ -96,12 +96,10 @@ class GridMean(Mechanism["Sums"]):
 
     @cached_property
     def decay(self) -> Fraction:
-        r"""The factor :math:`\lambda` of the scores."""
         return self.epsilon / (2 * self.last * self.rows)
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one choice."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     @property
@@ -129,7 +127,6 @@ class GridMean(Mechanism["Sums"]):
         return below, Fraction(doubled, 2) - n * below, n * (below + 1) - Fraction(doubled, 2)
 
     def draw(self, x: Sums, size: int | None, source: Source) -> int | NDArray[np.int64]:
-        """Draw the side of the mean, then the distance on that side."""
         draws = [self._one(x, source) for _ in range(1 if size is None else size)]
         return draws[0] if size is None else np.array(draws, np.int64)
 
@@ -280,14 +277,12 @@ class BernoulliMean(Mechanism[int]):
 
     @cached_property
     def decay(self) -> Fraction:
-        """The rate at which the law falls, in one record."""
         if self.method == "tight" and self.n:
             return _tight(self.epsilon, self.n, min(self.rows, self.n))
         return self.epsilon / (2 * self.rows)
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     @property
@@ -320,7 +315,6 @@ class BernoulliMean(Mechanism[int]):
         return min(float(self.n), laplace_error(1 / self.decay, read_beta(beta)))
 
     def neighbours(self, x: int) -> Iterator[int]:
-        """Yield the numbers of ones that one person can make of ``x``."""
         yield from range(max(x - self.rows, 0), min(x + self.rows, self.n) + 1)
 
     def adjacent(self, x: int, y: int) -> bool:

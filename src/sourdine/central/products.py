@@ -146,7 +146,6 @@ class ProductSums(Mechanism["Whole"]):
 
     @cached_property
     def powers(self) -> Powers:
-        """The powers of ticks whose sums are the input."""
         d, degree = len(self.lasts), 2 if self.squares else 1
         every = product(range(degree + 1), repeat=d)
         return tuple(own for own in every if self.cells or sum(own) <= 2)
@@ -158,7 +157,7 @@ class ProductSums(Mechanism["Whole"]):
             _polynomials(last, cells=self.cells, squares=self.squares) for last in self.lasts
         ]
         found = []
-        for own in self.names:
+        for own in self.powers:  # of the cell, or of each centred column
             parts = [columns[j][k] for j, k in enumerate(own)]
             numerator: dict[Whole, int] = {}
             for terms in product(*(enumerate(part[1]) for part in parts)):
@@ -168,11 +167,6 @@ class ProductSums(Mechanism["Whole"]):
                     numerator[key] = numerator.get(key, 0) + weight
             found.append((prod(part[0] for part in parts), tuple(numerator.items())))
         return tuple(found)
-
-    @cached_property
-    def names(self) -> Powers:
-        """What each released sum is of: the cell's index, or the power of each centred column."""
-        return self.powers
 
     @cached_property
     def lattice(self) -> int:
@@ -232,7 +226,6 @@ class ProductSums(Mechanism["Whole"]):
 
     @cached_property
     def scale(self) -> float:
-        """The scale of the noise, or its standard deviation, in records."""
         own = self.noise
         steps = sqrt(float(own.variance)) if isinstance(own, Gaussian) else float(own.scale)
         return steps / self.lattice
@@ -279,7 +272,6 @@ class ProductSums(Mechanism["Whole"]):
         return np.asarray(np.abs(np.asarray(y) - np.array(self.numbers(x), object)), np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return how far one number is off, in steps of the lattice."""
         return self.noise.error(beta)
 
     # ---------------------------------------------------------------- neighbours
@@ -306,7 +298,6 @@ class ProductSums(Mechanism["Whole"]):
                     yield tuple(a + sign * (b - c) for a, b, c in zip(x, one, two, strict=True))
 
     def adjacent(self, x: Whole, y: Whole) -> bool:
-        """Return whether the sums are no further apart than the noise covers."""
         return self.noise.adjacent(self._input(x), self._input(y))
 
     # ---------------------------------------------------------------- what is read off it
@@ -355,7 +346,6 @@ def _polynomials(last: int, *, cells: bool, squares: bool) -> list[tuple[int, Wh
 
 
 def _root(x: int) -> int:
-    """Return a square root, rounded up."""
     return isqrt(x - 1) + 1 if x else 0
 
 

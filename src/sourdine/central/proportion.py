@@ -163,7 +163,6 @@ class Proportion(Stratified):
 
     @property
     def needed(self) -> str:
-        """Zeros and ones, or for a category anything that has a text."""
         return NUMBERS if self.category is None else TEXTS
 
     @cached_property
@@ -184,14 +183,12 @@ class Proportion(Stratified):
 
     @cached_property
     def of_private_number(self) -> Self:
-        """The share among the values that are there, unless n is typed and public."""
         if self.stated and self.alone:
             return self
         return attrs.evolve(self, missing="exclude", error=None)
 
     @cached_property
     def ratio(self) -> Ratio:
-        """The noisy sum over the noisy count."""
         return Ratio(last=1, epsilon=self.main, relation=self.relation, rows=self.copies)
 
     @cached_property
@@ -241,7 +238,6 @@ class Proportion(Stratified):
             data.prefetch()
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Count the ones of each group and draw the noise of all."""
         for data in frames:
             self.prefetch(data)
         moments = self._moments(frames)
@@ -255,7 +251,6 @@ class Proportion(Stratified):
         return [{"ones": x, "records": n} for x, n in zip(noisy, records, strict=True)]
 
     def _moments(self, frames: Sequence[Frame]) -> list[Sequence[int]]:
-        """Return how many values count in each group, and how many say yes."""
         cell = self.cell
         if isinstance(cell, Ticks):
             return [data.moments(cell, 1) for data in frames]
@@ -268,7 +263,6 @@ class Proportion(Stratified):
         return self.ratio.fraction(self.ratio.pair(drawn))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
-        """Return the ends of the sample's share, or of that of the law it was drawn from."""
         if of == "sample":
             return self._of_sample(release.drawn, beta)
         if self.strata is not None:

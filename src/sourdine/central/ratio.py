@@ -74,7 +74,6 @@ class Together(LaplaceNoise["Whole"]):
         return tuple(self.sampler.one(source, v) for v in x)
 
     def draw_all(self, xs: Sequence[Whole], source: Source) -> list[Whole]:
-        """Add noise from one block of bits to all numbers of all vectors."""
         drawn = iter(self.sampler.around([v for x in xs for v in x], source))
         return [tuple(islice(drawn, len(x))) for x in xs]
 
@@ -83,7 +82,6 @@ class Together(LaplaceNoise["Whole"]):
         return Product(tuple(laplace_law(v, self.scale) for v in x))
 
     def neighbours(self, x: Whole) -> Iterator[Whole]:
-        """Yield the vectors at most the sensitivity away in the L1 norm."""
         for moved in within(np.array(x, object), int(self.sensitivity), norm=1):
             yield tuple(moved.tolist())
 
@@ -151,7 +149,6 @@ class Ratio:
 
     @cached_property
     def boost(self) -> int:
-        """What all numbers are multiplied by."""
         return max(1, ceil(FINE * self.epsilon / self.last))
 
     @property
@@ -161,7 +158,6 @@ class Ratio:
 
     @cached_property
     def mechanism(self) -> Together | Gaussian:
-        """What draws the two numbers."""
         own: dict[str, Any] = {"epsilon": self.epsilon, "relation": self.relation}
         if not self.delta:
             return Together(sensitivity=self.sensitivity, **own)
@@ -169,7 +165,6 @@ class Ratio:
 
     @cached_property
     def scale(self) -> float:
-        """The scale of the noise, or its standard deviation."""
         m = self.mechanism
         return sqrt(float(m.variance)) if isinstance(m, Gaussian) else float(m.scale)
 

@@ -140,7 +140,6 @@ class OfColumns(ByColumn):
 
     @property
     def units(self) -> str:
-        """What an error is counted in where bounds are found."""
         own = self.found_units if any(c in self.searched for c in self.measured) else ""
         return " times ".join(filter(None, (own, super().units)))
 
@@ -171,7 +170,6 @@ class OfColumns(ByColumn):
 
     @cached_property
     def grids(self) -> tuple[Grid, ...]:
-        """The grid of each column."""
         self.check_columns()
         ends: dict[str, Any] = dict(self.bounds)
         steps = dict(self.steps)
@@ -189,7 +187,6 @@ class OfColumns(ByColumn):
 
     @cached_property
     def widths(self) -> Floats:
-        """The widths of the ranges that the grids cover."""
         widths = np.array([float(grid.last * grid.step) for grid in self.grids])
         if not all(1 / WIDEST <= width <= WIDEST for width in widths):
             raise ParameterError(
@@ -204,7 +201,6 @@ class OfColumns(ByColumn):
 
     @cached_property
     def mechanism(self) -> ProductSums:
-        """What draws the sums."""
         return ProductSums(
             epsilon=self.epsilon, delta=self.delta if self.needs_delta else 0,
             lasts=tuple(grid.last for grid in self.grids), squares=self.squares,
@@ -257,17 +253,10 @@ class OfColumns(ByColumn):
         named = [("x", column) for column in self.predictors]
         return [*super().names(), *named, ("y", self.y)]
 
-    def needs(self, data: Frame) -> list[str]:
-        return list(dict.fromkeys([*super().needs(data), *self.variables]))
-
-    def require_columns(self, data: Frame) -> None:
-        """Refuse columns that are not there, or whose type cannot hold numbers."""
-        super().require_columns(data)
-        for name in self.variables:
-            self.require_column(data, name, NUMBERS, "y" if name == self.y else "x")
+    def held(self, parameter: str, column: str | None) -> str:
+        return NUMBERS if parameter in {"x", "y"} else super().held(parameter, column)
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Add up the products of each group and draw, the noise of all groups at once."""
         powers = self.mechanism.powers
         sums = [tuple(data.products(self.cells, powers)) for data in frames]
         drawn = self.mechanism.release_all(sums, source=self.source)
@@ -417,12 +406,10 @@ class Prediction(ReadOff):
     """Fitted values, read off a regression: they cost nothing more."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the point, and the release that the fitted value was read off."""
         return {**ReadOff.to_dict(self), "read_off": dict(self.asked)}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Any:
-        """Return what is read off the release that `to_dict` wrote."""
         release: Any = RegressionRelease.from_dict(facts["release"])
         return release.predict(facts["read_off"]["predict"])
 
@@ -592,7 +579,6 @@ class Regression(OfColumns):
         return {INTERCEPT: origin, **dict(zip(self.predictors, slopes.tolist(), strict=True))}
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, tuple[float, float]]:
-        """Return the ends of each coefficient, which hold one by one."""
         drawn, p = release.drawn, len(self.predictors)
         found = {INTERCEPT: self.fitted_limits(drawn, [0.0] * p, beta, of)}
         m = self.moments(drawn)
@@ -603,7 +589,6 @@ class Regression(OfColumns):
         return found
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        del release
         return {"term": [INTERCEPT, *self.predictors]}
 
     def findings(self, release: Release) -> list[tuple[str, str]]:

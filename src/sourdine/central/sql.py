@@ -581,7 +581,6 @@ def _whole(node: Expression, clause: str) -> int:
 
 
 def _constant(node: Expression) -> Any:
-    """Return the value of a literal."""
     if node.key == "boolean":
         return bool(node.this)
     if node.is_string:
@@ -755,7 +754,6 @@ class Sql(Table):
 
     @cached_property
     def _paired(self) -> list[str]:
-        """The columns of covariances and correlations, each as often as it is needed."""
         return [c for one, word in self.words if (other := _second(word)) for c in (one, other)]
 
     @cached_property
@@ -805,12 +803,10 @@ class Sql(Table):
         return self.arranged(super().columns(release))
 
     def charts(self, release: Release) -> Mapping[str, Chart]:
-        """Return a chart for each statistic, by its name in the result."""
         return charts_of_table(release.columns(), self._aliases)
 
     @property
     def _aliases(self) -> list[str]:
-        """The names in the result, in the order of the statistics."""
         names = {output.part: output.name for output in self.select.outputs}
         return [names[part] for part in self.words]
 

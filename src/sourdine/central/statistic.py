@@ -363,7 +363,6 @@ class Statistic(CommonParameters):
 
     @property
     def substitutes(self) -> bool:
-        """Whether the number of records is fixed."""
         return self.relation is SUBSTITUTE
 
     @property
@@ -489,7 +488,7 @@ class Statistic(CommonParameters):
 
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: of rows that are kept by contents, these count."""
-        return [data.resolve(column) for _, column in self._columns]
+        return [data.resolve(column) for _, column in self.names()]
 
     @property
     def needed(self) -> str:
@@ -526,12 +525,15 @@ class Statistic(CommonParameters):
         *Claim*: nothing is charged for what is refused. *Checked by*
         ``test_declared_types_are_refused_before_anything_is_charged``.
         """
+        for parameter, column in self.names():
+            self.require_column(data, column, self.held(parameter, column), parameter)
+
+    def held(self, parameter: str, column: str | None) -> str:
+        """Return what a column must hold that a parameter names (`sourdine.frames.memory`)."""
         own = self.needed
         if self.reduction is not None:
             own = TEXTS if self.reduction.counts else DATES if self.reduction.dated else NUMBERS
-        for parameter, column in self._columns:
-            need = {"column": own, "weights": NUMBERS}.get(parameter, TEXTS)
-            self.require_column(data, column, need, parameter)
+        return {"column": own, "weights": NUMBERS}.get(parameter, TEXTS)
 
     def require_column(
         self, data: Frame, column: str | None, need: str, parameter: str = "column"
@@ -657,7 +659,6 @@ class Statistic(CommonParameters):
 
     @property
     def is_datetime(self) -> bool:
-        """Whether values are dates or times, so that their differences are durations."""
         return False
 
     @property
@@ -687,7 +688,6 @@ class Statistic(CommonParameters):
 
     @property
     def how(self) -> str:
-        """The mechanism, in a few words."""
         return "discrete Laplace noise"
 
     def __str__(self) -> str:
@@ -695,7 +695,6 @@ class Statistic(CommonParameters):
 
     @property
     def name(self) -> str:
-        """The statistic, its column and its groups, in a few words."""
         column = f" of {self.column}" if self.column else ""
         groups = " and ".join(converters.columns(self.by))
         where = "" if self.where is None else f" where {self.where}"
@@ -787,7 +786,6 @@ class Numeric(Statistic):
 
     @property
     def is_datetime(self) -> bool:
-        """Whether values are dates or times, so that their differences are durations."""
         return isinstance(self.bounds[0], dt.date)
 
     @cached_property

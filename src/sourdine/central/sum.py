@@ -71,7 +71,6 @@ class Sum(Stratified, Numeric):
 
     @cached_property
     def mechanism(self) -> Laplace:
-        """The mechanism, in units."""
         p, q = self._whole
         ends = [abs(p), abs(p + q * self.last)]
         span = max(*ends, q * self.last) if self.substitutes else max(ends)
@@ -111,8 +110,6 @@ class Sum(Stratified, Numeric):
         return int(exact) if self.grid.integral and self.weight is None else float(exact)
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return what the noise passes with probability ``beta``, whatever the data."""
-        del n
         return float(Fraction(self.mechanism.error(beta)) * self.tick)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[int | float, int | float]:

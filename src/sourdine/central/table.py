@@ -490,7 +490,6 @@ class Table(ByColumn):
 
     @property
     def common(self) -> dict[str, Any]:
-        """What all statistics have."""
         return {
             "epsilon": self.epsilon, "relation": self.relation, "rows": self.rows,
             "unit": self.unit, "n": self.n, "where": self.where, "source": self.source,
@@ -550,7 +549,6 @@ class Table(ByColumn):
 
     @property
     def spending(self) -> str:
-        """What each statistic spends."""
         return ", ".join(f"{name} {shown(x.epsilon)}" for name, x in self.statistics.items())
 
     def explained(self, found: set[str]) -> tuple[str, ...]:
@@ -572,18 +570,13 @@ class Table(ByColumn):
         named = [(self.naming, column) for column, _ in self.of if column != RECORDS]
         return [*super().names(), *named]
 
-    def needs(self, data: Frame) -> list[str]:
-        return [*super().needs(data), *(column for column, _ in self.of if column != RECORDS)]
-
-    def require_columns(self, data: Frame) -> None:
-        """Refuse columns that are not there, or whose type cannot hold what is asked for."""
-        super().require_columns(data)
-        bounds = dict(self.bounds)
-        for column, _ in self.of:
-            if column != RECORDS:
-                dated = column in bounds and isinstance(bounds[column][0], dt.date)
-                need = DATES if dated else NUMBERS if column in bounds else ANYTHING
-                self.require_column(data, column, need, self.naming)
+    def held(self, parameter: str, column: str | None) -> str:
+        if parameter != self.naming:
+            return super().held(parameter, column)
+        bounds = dict(self.bounds).get(column or "")
+        if bounds is None:
+            return ANYTHING
+        return DATES if isinstance(bounds[0], dt.date) else NUMBERS
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         return finished(self.drawing(frames))
@@ -624,8 +617,6 @@ class Table(ByColumn):
         return {name: part.limits(own, risk, of) for name, (part, own) in parts}
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        """Return the column and the statistic of each number, and the order of a quantile."""
-        del release
         numbers: list[tuple[str, str, float | None]] = [
             (part.column or "", name.partition(" of ")[0], q and float(q))
             for name, part in self.statistics.items()
@@ -643,7 +634,6 @@ class Table(ByColumn):
         return min(max(errors), 1.0)
 
     def printed(self, release: Release) -> Any:
-        """Return a table with a row for each group and a column for each number."""
         return across(release.columns())
 
     def charts(self, release: Release) -> Mapping[str, Chart]:

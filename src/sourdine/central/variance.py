@@ -82,7 +82,6 @@ class ThreeSums:
 
     @cached_property
     def filled(self) -> int:
-        """What one record adds to the three together."""
         return self.last**2 * self.boost
 
     @cached_property
@@ -92,7 +91,6 @@ class ThreeSums:
 
     @cached_property
     def divisor(self) -> int:
-        """What the sums are divided by."""
         return max(1, floor(self.moves / self.epsilon / WIDE))
 
     @cached_property
@@ -102,7 +100,6 @@ class ThreeSums:
 
     @cached_property
     def scale(self) -> float:
-        """The scale of the noise, in records."""
         return float(self.mechanism.scale * self.divisor / self.filled)
 
     def sums(self, n: int, total: int, squares: int) -> tuple[int, int, int]:
@@ -219,7 +216,6 @@ class Variance(Weighted, Numeric):
         return self.width**2
 
     def limits(self, release: Release, beta: float, of: str) -> Fractions:
-        """Return the ends of the sample's variance, or of that of the law it was drawn from."""
         sums = self.three.in_records(release.drawn)
         low, high = self._sampled(sums, beta) if of == "population" else self._limits(sums, beta)
         return float(low) * self._range, float(min(high, HIGHEST)) * self._range

@@ -143,7 +143,6 @@ class StrataSums:
 
     @cached_property
     def filled(self) -> int:
-        """What one record adds to all sums together."""
         return (self.heaviest * self.last) ** 2 * self.boost
 
     @cached_property
@@ -259,14 +258,12 @@ class Weighted(Statistic):
 
     @cached_property
     def weight(self) -> Ticks | None:
-        """The column of weights and its lattice."""
         if self.weights is None or self.weight_bounds is None:
             return None
         return Ticks(self.weights, self.weight_grid(*self.weight_bounds))
 
     @staticmethod
     def weight_grid(lower: Any, upper: Any) -> Grid:
-        """Return the lattice of weights."""
         return Grid(lower, upper)
 
     @property
@@ -294,7 +291,6 @@ class Weighted(Statistic):
 
     @property
     def weighing(self) -> tuple[str, ...]:
-        """The caveat on weights, and on what intervals cover."""
         if self.weight is None:
             return ()
         clamped = f"clamped to 0 to {float(self.weight.grid.upper):g}"
@@ -376,7 +372,6 @@ class Stratified(Weighted):
 
     @property
     def main(self) -> Fraction:
-        """What the value spends of epsilon."""
         return self.epsilon if self.strata is None else self.epsilon * (1 - SHARE)
 
     @cached_property
@@ -408,7 +403,6 @@ class Stratified(Weighted):
         return coarse(self.weight), coarse(asked.cell)
 
     def draw_design(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Return what is released of the design, of each frame; nothing without strata."""
         if self.design is None:
             return [{} for _ in frames]
         inputs = [self._design_sums(data) for data in frames]
@@ -416,7 +410,6 @@ class Stratified(Weighted):
         return [{"strata": [list(own[i : i + 6]) for i in range(0, len(own), 6)]} for own in drawn]
 
     def _design_sums(self, data: Frame) -> tuple[int, ...]:
-        """Return the sums of all strata, one after the other."""
         rows = cast("WeightedRows", data.engine).unweighted
         weight, value = self._coarse
         stratum = data.resolve(self.strata)
