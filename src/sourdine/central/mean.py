@@ -27,7 +27,7 @@ from sourdine.central.intervals import (
     sampled,
 )
 from sourdine.central.mean_methods import GridMean
-from sourdine.central.ratio import PLANNED, Ratio, Together
+from sourdine.central.ratio import PLANNED, Ratio, UnitSums
 from sourdine.central.statistic import Numeric, Statistic
 from sourdine.central.variance import ThreeSums, mean_table
 from sourdine.central.weights import Stratified
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from sourdine.central.intervals import SumEvidence
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
-    from sourdine.privacy import Part, Relation
+    from sourdine.privacy import Part
     from sourdine.results.release import Display, Release
 
     Floats = NDArray[np.float64]
@@ -130,7 +130,7 @@ class OfPrivateNumber(ThreeSums, PopulationMean):
 
 
 @frozen(kw_only=True, slots=False)
-class OfPublicNumber(PopulationMean):
+class OfPublicNumber(UnitSums, PopulationMean):
     """The sums T and W of ticks from 0 to ``last``, a missing value being in the middle.
 
     Notes
@@ -140,29 +140,15 @@ class OfPublicNumber(PopulationMean):
     """
 
     last: int
-    epsilon: Fraction
-    relation: Relation
-    rows: int = 1
 
-    @cached_property
-    def boost(self) -> int:
-        """What both sums are multiplied by, so that their lattice is fine beside the noise."""
-        return max(1, ceil(FINE * self.epsilon / (4 * self.last**2)))
-
-    @cached_property
-    def filled(self) -> int:
+    @property
+    def whole(self) -> int:
         """What a record at the upper bound adds to T: in quarters of squared ticks."""
-        return 4 * self.last**2 * self.boost
+        return 4 * self.last**2
 
     @cached_property
-    def mechanism(self) -> Together:
-        return Together(
-            epsilon=self.epsilon, sensitivity=self.rows * self.filled, relation=self.relation
-        )
-
-    @cached_property
-    def scale(self) -> float:
-        return float(self.mechanism.scale / self.filled)
+    def moves(self) -> int:
+        return self.rows * self.filled
 
     def sums(self, records: int, n: int, total: int, squares: int) -> tuple[int, int]:
         """Return the two sums beneath the noise."""
@@ -185,24 +171,21 @@ class OfPublicNumber(PopulationMean):
         )  # fmt: skip
 
     def quantiles(self, beta: float) -> Floats:
-        return np.full(len(KNOTS), float(laplace_quantile([1.0], beta)) * self._step)
+        return np.full(len(KNOTS), self._quantile(beta))
 
     def error(self, beta: float, n: int) -> float:
-        return min(float(laplace_quantile([1.0], beta)) * self._step / n, 1.0)
+        return min(self._quantile(beta) / n, 1.0)
 
-    @property
-    def _step(self) -> float:
-        return self.scale * (1 + 1 / FINE)
+    def _quantile(self, beta: float) -> float:
+        return float(laplace_quantile([1.0], beta)) * (self.scale * (1 + 1 / FINE))
 
 
 def _three_weights(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return what the noises on A, B and C weigh in the line and in the sum of squares."""
     rest = 1 - low
     middle = np.maximum(np.abs(0.5 - low), np.abs(0.5 - high))
-    return (
-        np.stack((high, middle, rest), -1),
-        np.stack((high * high, high * rest, rest * rest), -1),
-    )
+    squares = high * high, high * rest, rest * rest
+    return np.stack((high, middle, rest), -1), np.stack(squares, -1)
 
 
 def _two_weights(low: Floats, high: Floats) -> tuple[Floats, Floats]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -86,19 +87,52 @@ class Together(LaplaceNoise["Whole"]):
             yield tuple(moved.tolist())
 
 
+_MADE_OF_IT = ("mean", "variance", "std", "proportion", "table", "sql")
 register(
     Specimen(
-        name="noise.laplace.together",
+        name="noise.laplace.together", tight=True, draws=20_000,
         make=lambda epsilon: Together(epsilon=epsilon, sensitivity=2),
-        inputs=((0, 0), (5, -3)),
-        tight=True,
-        draws=20_000,
-        also=(
-            *("mean.laplace", "variance.laplace", "std.laplace", "proportion.laplace"),
-            *("table.laplace", "sql.laplace"),
-        ),
+        inputs=((0, 0), (5, -3)), also=tuple(f"{name}.laplace" for name in _MADE_OF_IT),
     )
-)
+)  # fmt: skip
+
+
+@frozen(kw_only=True, slots=False)
+class UnitSums(ABC):
+    """Sums that one record moves by 1 in all, or by 2 where it is replaced, drawn together."""
+
+    epsilon: Fraction
+    relation: Relation
+    rows: int = 1
+
+    @property
+    @abstractmethod
+    def whole(self) -> int:
+        """What 1 is, in the products of ticks that are added up."""
+
+    @cached_property
+    def boost(self) -> int:
+        """What all sums are multiplied by, so that their lattice is fine beside the noise."""
+        return max(1, ceil(FINE * self.epsilon / self.whole))
+
+    @cached_property
+    def filled(self) -> int:
+        """What 1 is, in steps of the lattice."""
+        return self.whole * self.boost
+
+    @cached_property
+    def moves(self) -> int:
+        """How far one person moves the sums together."""
+        return (2 if self.relation is SUBSTITUTE else 1) * self.rows * self.filled
+
+    @cached_property
+    def mechanism(self) -> Together:
+        return Together(epsilon=self.epsilon, sensitivity=self.moves, relation=self.relation)
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the noise, in records."""
+        return float(self.mechanism.scale / self.filled)
 
 
 # ---- A noisy sum over a noisy count, for values in an interval -----------------------------------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, floor, sqrt
+from math import floor, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,11 +20,10 @@ from sourdine.central.intervals import (
     lower_risks,
     sampled,
 )
-from sourdine.central.ratio import PLANNED, Together
+from sourdine.central.ratio import PLANNED, Together, UnitSums
 from sourdine.central.statistic import Numeric
 from sourdine.central.weights import Weighted
 from sourdine.errors import ParameterError
-from sourdine.privacy import SUBSTITUTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
-    from sourdine.privacy import Part, Relation
+    from sourdine.privacy import Part
     from sourdine.results.release import Display, Release
 
     Floats = NDArray[np.float64]
@@ -62,7 +61,7 @@ WIDE = 1 << 54
 
 
 @frozen(kw_only=True, slots=False)
-class ThreeSums:
+class ThreeSums(UnitSums):
     """The sums A, B and C of ticks from 0 to ``last``, with noise.
 
     Notes
@@ -72,22 +71,10 @@ class ThreeSums:
     """
 
     last: int
-    epsilon: Fraction
-    relation: Relation
-    rows: int = 1
 
-    @cached_property
-    def boost(self) -> int:
-        return max(1, ceil(FINE * self.epsilon / self.last**2))
-
-    @cached_property
-    def filled(self) -> int:
-        return self.last**2 * self.boost
-
-    @cached_property
-    def moves(self) -> int:
-        """How far one person moves the three together."""
-        return (2 if self.relation is SUBSTITUTE else 1) * self.rows * self.filled
+    @property
+    def whole(self) -> int:
+        return self.last**2
 
     @cached_property
     def divisor(self) -> int:

@@ -54,7 +54,7 @@ from attrs import field, frozen
 
 from sourdine.central.intervals import FINE, KNOTS, accepted, lower_risks
 from sourdine.central.moments import noise_quantile
-from sourdine.central.ratio import Together
+from sourdine.central.ratio import UnitSums
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given
@@ -63,7 +63,6 @@ from sourdine.frames.grouped import Partition
 from sourdine.grid import Grid
 from sourdine.parameters import converters, kinds
 from sourdine.parameters.kinds import WHAT, param
-from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -122,7 +121,7 @@ POWERS = tuple(product(range(3), range(3)))
 
 
 @frozen(kw_only=True, slots=False)
-class StrataSums:
+class StrataSums(UnitSums):
     """The six sums of each stratum, with noise, for highest ticks of weights and of values.
 
     Notes
@@ -133,29 +132,19 @@ class StrataSums:
 
     heaviest: int
     last: int
-    epsilon: Fraction
-    relation: Relation
-    rows: int = 1
+
+    @property
+    def whole(self) -> int:
+        return (self.heaviest * self.last) ** 2
 
     @cached_property
     def boost(self) -> int:
-        return max(1, -(-FINE // (self.heaviest * self.last) ** 2))
-
-    @cached_property
-    def filled(self) -> int:
-        return (self.heaviest * self.last) ** 2 * self.boost
-
-    @cached_property
-    def mechanism(self) -> Together:
-        moves = (2 if self.relation is SUBSTITUTE else 1) * self.rows
-        return Together(
-            epsilon=self.epsilon, sensitivity=moves * self.filled, relation=self.relation
-        )
+        return max(1, -(-FINE // self.whole))
 
     @cached_property
     def scale(self) -> float:
         """The scale of the noise, in records, a step of its lattice included."""
-        return float(self.mechanism.scale / self.filled) * (1 + 1 / FINE)
+        return super().scale * (1 + 1 / FINE)
 
     def sums(self, records: int, found: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
         """Return the six sums of a stratum, from its number of records and the products found.
