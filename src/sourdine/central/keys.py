@@ -39,18 +39,16 @@ MOST_ROWS = 1000
 def _delta(x: Number) -> Fraction:
     delta = positive(x, "delta")
     if delta >= 1:
-        raise ParameterError(
-            "delta", "be below 1", given(x), "Use a small value, such as {delta}.", delta=1e-6
-        )
+        hint = "Use a small value, such as {delta}."
+        raise ParameterError("delta", "be below 1", given(x), hint, delta=1e-6)
     return delta
 
 
 def _rows(x: int) -> int:
     rows = integer(x, "rows", least=1)
     if rows > MOST_ROWS:
-        raise ParameterError(
-            "rows", f"be at most {MOST_ROWS}", str(rows), "Use {rows} or less.", rows=MOST_ROWS
-        )
+        must = f"be at most {MOST_ROWS}"
+        raise ParameterError("rows", must, str(rows), "Use {rows} or less.", rows=MOST_ROWS)
     return rows
 
 
@@ -224,12 +222,10 @@ def _threshold(scale: Fraction, delta: Fraction, rows: int, *, both: bool) -> in
 
 def _specimen(relation: Relation) -> Specimen:
     return Specimen(
-        name=f"histogram.unlisted.{relation.value}",
+        name=f"histogram.unlisted.{relation.value}", tight=False, draws=20_000,
         make=lambda epsilon: NamedCounts(epsilon=epsilon, delta=0.005, relation=relation),
         inputs=({"a": 1}, {"a": 2}, {"a": 1, "b": 2}, {"a": 40, "b": 38}),
-        tight=False,
-        draws=20_000,
-    )
+    )  # fmt: skip
 
 
 for _relation in (ADD_REMOVE, SUBSTITUTE):

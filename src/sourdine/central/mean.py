@@ -429,8 +429,9 @@ class Mean(Stratified, Numeric):
             return [draw(len(x), x.moments(self.cell, 2), self.source) for x in frames]
         moments = [data.moments(self.cell, 1) for data in frames]
         if self.known or self.method == "exponential":
-            both = zip(frames, moments, strict=True)
-            return [self._draw_one(len(data), n, total) for data, (n, total) in both]
+            records = [len(data) if self.known else 0 for data in frames]
+            both = zip(records, moments, strict=True)
+            return [self._draw_one(size, n, total) for size, (n, total) in both]
         drawn = self.ratio.draw_all(moments, self.source)
         if self.strata is None:
             return drawn

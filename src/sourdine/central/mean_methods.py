@@ -113,10 +113,8 @@ class GridMean(Mechanism["Sums"]):
     def read(self, x: object) -> Sums:
         """Return the doubled sum, within what n records can have, and n."""
         if not isinstance(x, tuple) or len(x) != 2:
-            raise ParameterTypeError(
-                "the input", "be a pair of a doubled sum and a count", kind(x),
-                "Pass a pair, such as (6, 1).",
-            )  # fmt: skip
+            must, hint = "be a pair of a doubled sum and a count", "Pass a pair, such as (6, 1)."
+            raise ParameterTypeError("the input", must, kind(x), hint)
         n = max(integer(x[1], "n"), 0)
         return min(max(integer(x[0], "the doubled sum"), 0), 2 * n * self.last), n
 
@@ -341,11 +339,7 @@ def _tight(epsilon: Fraction, n: int, rows: int) -> Fraction:
     return Fraction(low) * (1 - Fraction(1, 10**12))
 
 
-register(
-    Specimen(
-        name="proportion.inverse_sensitivity",
-        make=lambda epsilon: BernoulliMean(epsilon=epsilon, n=12),
-        inputs=(0, 5, 12),
-        tight=True,
-    )
-)
+register(Specimen(
+    name="proportion.inverse_sensitivity", tight=True, inputs=(0, 5, 12),
+    make=lambda epsilon: BernoulliMean(epsilon=epsilon, n=12),
+))  # fmt: skip
