@@ -359,10 +359,8 @@ def _stretch(grid: Grid, a: object, b: object, form: DateFormat) -> tuple[int, i
     low, high = None if a is None else end(a, "a"), None if b is None else end(b, "b")
     if low is not None and high is not None and low > high:
         swapped = (float(high), float(low)) if grid.points is None else (b, a)
-        tries = dict(zip("ab", swapped, strict=True))
-        raise ParameterError(
-            "b", "be at least a", str(b), "Use the smaller one first: {a}, {b}.", **tries
-        )
+        hint, tries = "Use the smaller one first: {a}, {b}.", dict(zip("ab", swapped, strict=True))
+        raise ParameterError("b", "be at least a", str(b), hint, **tries)
     first = 0 if low is None else ceil((low - grid.lower) / grid.step)
     last = grid.size if high is None else floor((high - grid.lower) / grid.step) + 1
     first, last = (min(max(tick, 0), grid.size) for tick in (first, last))

@@ -48,13 +48,6 @@ class Count(Weighted):
     text: ClassVar[str] = "Count records, or the values in a column."
     examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 0.1", "--error 100")
 
-    def _require_a_column(self) -> None:
-        if self.column is None and self.per_person not in (None, "count"):
-            raise ParameterError(
-                "column", "be named, to count the people who have a value", "",
-                "Use {column}, or {per_person} to count people.", column="cost", per_person="count",
-            )  # fmt: skip
-
     @cached_property
     def mechanism(self) -> Laplace:
         return Laplace(epsilon=self.epsilon, sensitivity=self.copies, relation=self.relation)
@@ -78,7 +71,11 @@ class Count(Weighted):
 
     def check(self) -> None:
         _ = self.mechanism
-        self._require_a_column()
+        if self.column is None and self.per_person not in (None, "count"):
+            raise ParameterError(
+                "column", "be named, to count the people who have a value", "",
+                "Use {column}, or {per_person} to count people.", column="cost", per_person="count",
+            )  # fmt: skip
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there: a count of all records needs none."""

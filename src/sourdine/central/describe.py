@@ -394,8 +394,9 @@ STATED = {WORDS: CATEGORY, DATES: DATE}
 def read_columns(x: object) -> tuple[str, ...] | None:
     names = converters.listed(x, "columns", ["age", "sex"])
     if names is not None and not all(isinstance(name, str) for name in names):
+        tries = ["age", "sex"]
         raise ParameterTypeError(
-            "columns", "be column names", given(x), "Use {columns}.", columns=["age", "sex"]
+            "columns", "be column names", given(x), "Use {columns}.", columns=tries
         )
     return names
 

@@ -157,9 +157,8 @@ class Difference(Estimator):
         title = str(self)[0].upper() + str(self)[1:]
         groups = self.groups.display
         return Display(
-            head=self.kind, title=title, populations=groups.populations,
-            extra_intervals=groups.extra_intervals, confidence=groups.confidence,
-            protected=groups.protected,
+            head=self.kind, title=title, protected=groups.protected, confidence=groups.confidence,
+            populations=groups.populations, extra_intervals=groups.extra_intervals,
         )  # fmt: skip
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
@@ -237,17 +236,15 @@ def difference(groups: ByGroup, release: Release, first: object, second: object)
     """
     several = groups.part.wide or any(getattr(v, "shape", ()) for v in release.value.values())
     if not groups.display.numeric or several:
-        raise ParameterTypeError(
-            "difference", "difference() needs one number for each group.", str(groups),
-            "Ask for a single statistic by group.",
-        )  # fmt: skip
+        must = "difference() needs one number for each group."
+        hint = "Ask for a single statistic by group."
+        raise ParameterTypeError("difference", must, str(groups), hint)
     keys = groups.keys(release.drawn)
     drawn = dict(zip(keys, release.drawn["groups"], strict=True))
     for key in (first, second):
         if key not in drawn:
-            raise ParameterError(
-                "the key", "be one of the groups", given(key), f"The groups are {keys}."
-            )
+            hint = f"The groups are {keys}."
+            raise ParameterError("the key", "be one of the groups", given(key), hint)
     made = Difference(groups=groups, pair=(first, second))
     parts = {"groups": [drawn[first], drawn[second]]}
     note = "The difference follows from the release and costs nothing more."

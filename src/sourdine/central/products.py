@@ -152,8 +152,8 @@ class ProductSums(Mechanism["Whole"]):
     @cached_property
     def _released(self) -> tuple[tuple[int, tuple[tuple[Whole, int], ...]], ...]:
         """For each sum its denominator, and the powers of ticks that its numerator is made of."""
-        own = {"cells": self.cells, "squares": self.squares}
-        columns, found = [_polynomials(last, **own) for last in self.lasts], []
+        wanted = {"cells": self.cells, "squares": self.squares}
+        columns, found = [_polynomials(last, **wanted) for last in self.lasts], []
         for own in self.powers:  # of the cell, or of each centred column
             parts = [columns[j][k] for j, k in enumerate(own)]
             numerator = [  # each product of powers occurs once

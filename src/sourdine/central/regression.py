@@ -150,10 +150,8 @@ class OfColumns(ByColumn):
 
     def check(self) -> None:
         if self.method not in METHODS:
-            must = f"be one of {', '.join(METHODS)}"
-            raise ParameterError(
-                "method", must, repr(self.method), "Use {method}.", method="laplace"
-            )
+            must, got = f"be one of {', '.join(METHODS)}", repr(self.method)
+            raise ParameterError("method", must, got, "Use {method}.", method="laplace")
         self.check_delta(self.method)
         if len(set(self.variables)) < len(self.variables):
             hint = "Remove it from {x}: a column explains itself."
@@ -189,10 +187,8 @@ class OfColumns(ByColumn):
     def widths(self) -> Floats:
         widths = np.array([float(grid.last * grid.step) for grid in self.grids])
         if not all(1 / WIDEST <= width <= WIDEST for width in widths):
-            raise ParameterError(
-                "bounds", f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns", "",
-                "Measure the values in another unit.",
-            )  # fmt: skip
+            must = f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns"
+            raise ParameterError("bounds", must, "", "Measure the values in another unit.")
         return widths
 
     @cached_property
@@ -276,11 +272,9 @@ def _grid(bounds: tuple[Any, Any], step: Any, bits: int) -> Grid:
     lower, upper = bounds
     fine = lattice(bounds, step)
     if fine.points is not None:
-        raise ParameterError(
-            "bounds", "be two numbers for each column, as products of dates have no meaning",
-            fine.points, "Convert dates to numbers first, such as years. Use {bounds}.",
-            bounds={"age": (0, 120)},
-        )  # fmt: skip
+        must = "be two numbers for each column, as products of dates have no meaning"
+        hint = "Convert dates to numbers first, such as years. Use {bounds}."
+        raise ParameterError("bounds", must, fine.points, hint, bounds={"age": (0, 120)})
     if step is not None:
         return fine
     low, width, coarse = Fraction(lower), Fraction(upper) - Fraction(lower), fine.step
@@ -541,11 +535,9 @@ class Regression(OfColumns):
         """Return the number of each predictor."""
         example = dict(zip(self.predictors, self.lowest.tolist(), strict=False))
         if not isinstance(point, Mapping) or set(map(str, point)) != set(self.predictors):
-            raise ParameterError(
-                "point", f"hold a number for each of {', '.join(self.predictors)}",
-                given(list(point) if isinstance(point, Mapping) else point), "Use {point}.",
-                point=example,
-            )  # fmt: skip
+            must = f"hold a number for each of {', '.join(self.predictors)}"
+            got = given(list(point) if isinstance(point, Mapping) else point)
+            raise ParameterError("point", must, got, "Use {point}.", point=example)
         return tuple(float(rational(point[name], "point")) for name in self.predictors)
 
     def _functional(self, at: Sequence[float]) -> Floats:

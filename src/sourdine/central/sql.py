@@ -124,10 +124,9 @@ def parsed(statement: str) -> Select:
     from sqlglot.errors import SqlglotError
 
     if len(statement) > LONGEST:
-        raise ParameterError(
-            "statement", f"have at most {LONGEST:,} characters", f"{len(statement):,}",
-            "Name fewer values in WHERE, or join a public table.",
-        )  # fmt: skip
+        must, got = f"have at most {LONGEST:,} characters", f"{len(statement):,}"
+        hint = "Name fewer values in WHERE, or join a public table."
+        raise ParameterError("statement", must, got, hint)
     first = statement.split(None, 1)[0].upper()
     if first.isalpha() and first not in BEGINNINGS:
         _not_a_select(first)
@@ -137,10 +136,9 @@ def parsed(statement: str) -> Select:
     except ParameterError:
         raise
     except RecursionError:
-        raise ParameterError(
-            "statement", "be valid SQL", "one that is nested too deeply",
-            "Write fewer parentheses and operators inside one another.",
-        ) from None  # fmt: skip
+        got = "one that is nested too deeply"
+        hint = "Write fewer parentheses and operators inside one another."
+        raise ParameterError("statement", "be valid SQL", got, hint) from None
     except SqlglotError as error:
         place = (getattr(error, "errors", None) or [{}])[0]
         line, column = place.get("line"), place.get("col")
@@ -151,9 +149,8 @@ def parsed(statement: str) -> Select:
             where = f" The parser stopped{clause}, at line {line}, column {column}."
     except (LookupError, ValueError, AttributeError, TypeError):
         pass  # what the parser accepts and no engine would, such as MEDIAN() of nothing
-    raise ParameterError(
-        "statement", "be valid SQL", given(statement), f"Write it like {EXAMPLE!r}.{where}"
-    )
+    hint = f"Write it like {EXAMPLE!r}.{where}"
+    raise ParameterError("statement", "be valid SQL", given(statement), hint)
 
 
 CLAUSES = re.compile(r"(?i)\b(?:SELECT|FROM|JOIN|WHERE|GROUP\s+BY|HAVING|ORDER\s+BY|LIMIT)\b")
@@ -216,15 +213,11 @@ class _Reader:
         tree = self.tree
         self.outputs = outputs = [self._output(node) for node in tree.expressions]
         if not any(output.part for output in outputs):
-            raise ParameterError(
-                "statement", "contain at least one statistic", "",
-                "Rows cannot be published: select COUNT(*), AVG(column) or MEDIAN(column).",
-            )  # fmt: skip
+            hint = "Rows cannot be published: select COUNT(*), AVG(column) or MEDIAN(column)."
+            raise ParameterError("statement", "contain at least one statistic", "", hint)
         if len({output.name for output in outputs}) < len(outputs):
-            raise ParameterError(
-                "statement", "give each column of the result its own name", "",
-                "Rename one with AS.",
-            )  # fmt: skip
+            must = "give each column of the result its own name"
+            raise ParameterError("statement", must, "", "Rename one with AS.")
         where, having, limit = (tree.args.get(name) for name in ("where", "having", "limit"))
         if limit is not None and ({name for name, x in limit.args.items() if x} != {"expression"}):
             _refuse(limit.sql().strip(), "Use LIMIT with a whole number.")
@@ -252,11 +245,9 @@ class _Reader:
             names = [node.name for node in join.args.get("using") or []]
             usual = {("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")}
             if len(names) != 1 or (join.side, join.kind) not in usual or join.args.get("method"):
-                _refuse(
-                    f"this join: {join.sql()}",
-                    "Only JOIN table USING (column) with a public table is available: rows of two "
-                    "private tables would depend on each other.",
-                )
+                only = "Only JOIN table USING (column) with a public table is available"
+                why = "rows of two private tables would depend on each other"
+                _refuse(f"this join: {join.sql()}", f"{only}: {why}.")
             table = self._table(join.this)
             joins[table] = names[0]
             if not join.side:
@@ -294,17 +285,13 @@ class _Reader:
                 continue
             if node.table:
                 if node.table.lower() not in self.named:
-                    hint = "Omit the name before the dot."
-                    raise ParameterError(
-                        "statement", "name columns of its tables", node.sql(), hint
-                    )
+                    must, hint = "name columns of its tables", "Omit the name before the dot."
+                    raise ParameterError("statement", must, node.sql(), hint)
                 node.set("table", None)
             elif node.name.lower() in CHANGING_NAMES and not node.this.args.get("quoted"):
-                _refuse(
-                    f"{node.name}, which is not the same each time",
-                    "Write the value, such as date '2024-12-31'. A column of that name is written "
-                    "in double quotes.",
-                )
+                quoted = "A column of that name is written in double quotes."
+                hint = f"Write the value, such as date '2024-12-31'. {quoted}"
+                _refuse(f"{node.name}, which is not the same each time", hint)
 
     def _group(self) -> list[Expression]:
         clause = self.tree.args.get("group")
@@ -324,11 +311,8 @@ class _Reader:
         if node.key == "literal" and not node.is_string:
             place = _whole(node, clause)
             if not 1 <= place <= len(self.tree.expressions):
-                raise ParameterError(
-                    "statement",
-                    f"use column numbers from 1 to {len(self.tree.expressions)} in {clause}",
-                    str(place), "Use the name of a column.",
-                )  # fmt: skip
+                must = f"use column numbers from 1 to {len(self.tree.expressions)} in {clause}"
+                raise ParameterError("statement", must, str(place), "Use the name of a column.")
             node = self.tree.expressions[place - 1]
         if node.key == "alias":
             return node.this
@@ -350,10 +334,8 @@ class _Reader:
         for found in node.find_all(exp.Anonymous):
             if self.statistic(found):
                 what = "a condition" if clause == "WHERE" else "an expression"
-                _refuse(
-                    f"{found.sql()} in {what} of single rows ({clause})",
-                    "Select statistics one by one, and compute from the released numbers.",
-                )
+                hint = "Select statistics one by one, and compute from the released numbers."
+                _refuse(f"{found.sql()} in {what} of single rows ({clause})", hint)
         text = str(node.sql(dialect=dialect(), comments=False, normalize_functions=False))
         try:
             formula(text)
@@ -373,10 +355,9 @@ class _Reader:
             _refuse(f"{inner.sql()} in SELECT", "Omit it: a constant is no statistic.")
         text = self.text(inner)
         if text not in self.by:
-            raise ParameterError(
-                "statement", "contain only statistics and the columns of GROUP BY", text,
-                f"Add {text!r} to GROUP BY, or select AVG({text}).",
-            )  # fmt: skip
+            must = "contain only statistics and the columns of GROUP BY"
+            hint = f"Add {text!r} to GROUP BY, or select AVG({text})."
+            raise ParameterError("statement", must, text, hint)
         return Output(name=name or text, place=self.by.index(text))
 
     def statistic(self, node: Expression) -> Part | None:  # noqa: C901, PLR0911, PLR0912 - a case each
@@ -490,10 +471,9 @@ class _Reader:
             return lambda _: constant
         name = self._shown_as(node)
         if name is None:
-            raise ParameterError(
-                "statement", f"use in {clause} only what it selects", node.sql(),
-                f"Add {node.sql()} to SELECT: {clause} acts on released numbers.",
-            )  # fmt: skip
+            must = f"use in {clause} only what it selects"
+            hint = f"Add {node.sql()} to SELECT: {clause} acts on released numbers."
+            raise ParameterError("statement", must, node.sql(), hint)
         return lambda row: row[name]
 
     def _order(self, node: Expression) -> Callable[[Row], tuple[bool, Any]]:
@@ -617,10 +597,8 @@ class ResultCell:
 
 def read_statement(x: object) -> str:
     if not isinstance(x, str) or not x.strip():
-        raise ParameterTypeError(
-            "statement", "be a SELECT statement", "" if x is None else given(x),
-            "Use {statement}.", statement=EXAMPLE,
-        )  # fmt: skip
+        must, got = "be a SELECT statement", "" if x is None else given(x)
+        raise ParameterTypeError("statement", must, got, "Use {statement}.", statement=EXAMPLE)
     return x
 
 
@@ -776,10 +754,9 @@ class Sql(Table):
         if word != PEOPLE:
             return super()._one(column, word)
         if self.rows != 1:
-            raise ParameterError(
-                "rows", "be 1 for COUNT(DISTINCT), which counts one row of each person",
-                given(self.rows), "Use {rows}, or ask for it in a statement of its own.", rows=1,
-            )  # fmt: skip
+            must = "be 1 for COUNT(DISTINCT), which counts one row of each person"
+            hint = "Use {rows}, or ask for it in a statement of its own."
+            raise ParameterError("rows", must, given(self.rows), hint, rows=1)
         return super()._one(column, "count")
 
     @property
@@ -920,10 +897,9 @@ def sql(x: object, /, *placed: Any, **typed: Any) -> Release:
     files = {name: named.pop(name) for name in said.joins if name in named}
     if named:
         name = next(iter(named))
-        raise ParameterTypeError(
-            name, f"sql() got an unexpected keyword argument {name!r}.", "",
-            did_you_mean(name, [*known, said.data, *said.joins]),
-        )  # fmt: skip
+        must = f"sql() got an unexpected keyword argument {name!r}."
+        hint = did_you_mean(name, [*known, said.data, *said.joins])
+        raise ParameterTypeError(name, must, "", hint)
     tables = {**own.pop("tables", {}), **files} or None
     return _function(data, statement, tables=tables, **own)
 

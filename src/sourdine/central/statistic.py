@@ -223,11 +223,9 @@ class Statistic(CommonParameters):
             converters.epsilon(0)
         elif not self.epsilon:
             if self.units:
-                raise ParameterError(
-                    "error", f"be omitted, as its unit is not known: it is that of {self.units}",
-                    given(self.target), "Omit {error} and use {epsilon}.",
-                    error=LEFT_OUT, epsilon=1,
-                )  # fmt: skip
+                must = f"be omitted, as its unit is not known: it is that of {self.units}"
+                got, tries = given(self.target), {"error": LEFT_OUT, "epsilon": 1}
+                raise ParameterError("error", must, got, "Omit {error} and use {epsilon}.", **tries)
             object.__setattr__(self, "epsilon", epsilon_for(self))
         first = self.first()
         if first is None:
@@ -453,25 +451,24 @@ class Statistic(CommonParameters):
             return {**named}
         return {"column": self.column, **named}
 
-    @cached_property
-    def _columns(self) -> list[tuple[str, str | None]]:
-        """The columns that it reads, those of groups too, each after the parameter naming it."""
-        return [*self.reads().items(), *(("by", column) for column in converters.columns(self.by))]
-
     def asks_about(self, known: Collection[str] = ()) -> list[tuple[str, str | None]]:
         """Return the columns whose values are asked about, each after the parameter naming it.
 
         The column that names a person is not among them, unless it is asked about as well. Of a
         formula these are the columns that it names.
         """
-        named = [(parameter, text) for parameter, text in self.names() if parameter != "unit"]
-        found = [(parameter, c) for parameter, text in named for c in _columns(text, known)]
+        found = [
+            (parameter, column)
+            for parameter, text in self.names()
+            if parameter != "unit"
+            for column in _columns(text, known)
+        ]
         where = () if self.where is None else _columns(self.where, ())
         return [*found, *(("where", column) for column in where)]
 
     def names(self) -> list[tuple[str, str | None]]:
         """Return the columns and formulas that it names, each after the parameter."""
-        return self._columns
+        return [*self.reads().items(), *(("by", column) for column in converters.columns(self.by))]
 
     @cached_property
     def _texts(self) -> tuple[tuple[str, str], ...]:
@@ -508,10 +505,8 @@ class Statistic(CommonParameters):
         how, _, order = self.per_person.partition(" by ")
         dated = self.needed == DATES
         if dated and how in {"sum", "mean"}:
-            must = "be 'min', 'max' or 'last by' a column for dates"
-            raise ParameterError(
-                "per_person", must, repr(how), "Use {per_person}.", per_person="max"
-            )
+            must, tries = "be 'min', 'max' or 'last by' a column for dates", {"per_person": "max"}
+            raise ParameterError("per_person", must, repr(how), "Use {per_person}.", **tries)
         step, ends = self.reading_step
         return Reduction(
             self.unit, how, self.column,
@@ -550,10 +545,7 @@ class Statistic(CommonParameters):
     @cached_property
     def estimator(self) -> Statistic | ByGroup | TwoStage:
         """What draws and explains the answer: the statistic, or one for each group."""
-        first = self.first()
-        if first is not None:
-            return first
-        return self if self.by is None else ByGroup(question=self)
+        return self.first() or (self if self.by is None else ByGroup(question=self))
 
     def release(self, data: object) -> Release:
         """Draw and publish; what is spent is `cost`."""
@@ -570,9 +562,7 @@ class Statistic(CommonParameters):
         elif self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))
             frame = needed.bound(self.unit, self.rows, source=source_of_keys(self.source))
-        if getattr(self, "weights", None) is not None:
-            frame = self.counted(frame)
-        estimator = asked.estimator
+        estimator, frame = asked.estimator, self.counted(frame)
         drawn = estimator.draw(frame)
         return estimator.release_kind(
             value=estimator.value(drawn), cost=self.cost, mechanism=estimator,
@@ -648,14 +638,13 @@ class Statistic(CommonParameters):
 
         For groups it holds for all of them together, with ``n`` records in each.
         """
-        about = self.n if n is None else converters.n(n)
-        first = self.first()
-        if first is not None:
-            return first.planned(Fraction(read_beta(beta)), about)
-        if self.by is None:
-            return self.planned(read_beta(beta), about)
-        groups = ByGroup(question=self)
-        return groups.part.planned(each(read_beta(beta), groups.planned_for), about)
+        about, risk = self.n if n is None else converters.n(n), read_beta(beta)
+        estimator = self.estimator
+        if isinstance(estimator, ByGroup):
+            return estimator.part.planned(each(risk, estimator.planned_for), about)
+        if isinstance(estimator, Statistic):
+            return estimator.planned(risk, about)
+        return estimator.planned(Fraction(risk), about)
 
     @property
     def is_datetime(self) -> bool:
@@ -668,13 +657,10 @@ class Statistic(CommonParameters):
 
     def public_n(self, n: int | None) -> int:
         """Return the public number of records, where an error depends on it."""
-        if n is None:
-            raise ParameterError(
-                "n", f"be given for the error of a {self.kind}", "",
-                "Use the approximate number of records, from public knowledge, such as {n}.",
-                n=1000,
-            )  # fmt: skip
-        return n
+        if n is not None:
+            return n
+        hint = "Use the approximate number of records, from public knowledge, such as {n}."
+        raise ParameterError("n", f"be given for the error of a {self.kind}", "", hint, n=1000)
 
     @property
     def units(self) -> str:
@@ -776,12 +762,9 @@ class Numeric(Statistic):
             return Octaves(*converters.ends(self.bounds), cast("Fraction | None", self.step))
         grid = lattice(self.bounds, self.step)
         if grid.points is not None and not self.of_dates:
-            raise ParameterError(
-                "bounds", f"be two numbers, as a {self.kind} is not available for dates",
-                grid.points,
-                "Ask for their mean or quantiles. A duration is a number: use {bounds}.",
-                bounds=(0, 120),
-            )  # fmt: skip
+            must = f"be two numbers, as a {self.kind} is not available for dates"
+            hint = "Ask for their mean or quantiles. A duration is a number: use {bounds}."
+            raise ParameterError("bounds", must, grid.points, hint, bounds=(0, 120))
         return grid
 
     @property
@@ -816,10 +799,8 @@ class Numeric(Statistic):
     def clipping(self) -> str:
         changed = "intervals do not cover the resulting error."
         if isinstance(self.grid, Octaves):
-            return (
-                f"Numbers are rounded to a public grid, {self.grid}; anything else, such as a "
-                f"date, counts as missing; {changed}"
-            )
+            other = "anything else, such as a date, counts as missing"
+            return f"Numbers are rounded to a public grid, {self.grid}; {other}; {changed}"
         if self.is_datetime:
             ends, _, step = str(self.grid).partition(" in ")
             return f"Values are clamped to {ends} and rounded to {step}; {changed}"
@@ -829,11 +810,9 @@ class Numeric(Statistic):
 
 
 def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:
-    lower, upper = bounds
-    grid = Grid(lower, upper, step)
+    grid = Grid(bounds[0], bounds[1], step)
     if grid.last > MOST_POINTS:
-        raise ParameterError(
-            "step", "give at most 2**42 grid points within the bounds", given(step),
-            "Omit {step} for about a million points, or use a larger one.", step=LEFT_OUT,
-        )  # fmt: skip
+        must = "give at most 2**42 grid points within the bounds"
+        hint = "Omit {step} for about a million points, or use a larger one."
+        raise ParameterError("step", must, given(step), hint, step=LEFT_OUT)
     return grid

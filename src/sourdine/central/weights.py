@@ -213,10 +213,9 @@ class Weighted(Statistic):
             converters.unused(self.weight_bounds, "weight_bounds", "without weights")
             return
         if self.weight_bounds is None:
-            raise ParameterError(
-                "weight_bounds", "be given with weights, as the largest weight decides the noise",
-                "", "Use {weight_bounds} from public knowledge.", weight_bounds=(0, 10),
-            )  # fmt: skip
+            must = "be given with weights, as the largest weight decides the noise"
+            hint = "Use {weight_bounds} from public knowledge."
+            raise ParameterError("weight_bounds", must, "", hint, weight_bounds=(0, 10))
         for name, why in (
             ("per_person", "a person's rows may have different weights"),
             ("population", "its intervals are of records that count alike"),
@@ -240,10 +239,9 @@ class Weighted(Statistic):
         ):  # fmt: skip
             asked = getattr(self, name, None)
             if converters.is_unknown(asked) or asked == converters.UNKNOWN:
-                raise ParameterError(
-                    name, "be given with weights, and not found", given(asked),
-                    f"Use {{{name}}} from public knowledge.", **{name: example},
-                )  # fmt: skip
+                must = "be given with weights, and not found"
+                hint = f"Use {{{name}}} from public knowledge."
+                raise ParameterError(name, must, given(asked), hint, **{name: example})
 
     @cached_property
     def weight(self) -> Ticks | None:
