@@ -36,7 +36,7 @@ from sourdine.results import charts
 from sourdine.results.answer import Answer, plain
 from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 from sourdine.results.release import SHOWN, Release, flat, holding, read_confidence, shown_ends
-from sourdine.results.tables import Columns, places, with_free_names
+from sourdine.results.tables import Columns, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -334,11 +334,9 @@ def read_off(
         )  # fmt: skip
     groups = answer.mechanism
     keys, parts = groups.keys(answer.drawn), groups.releases(answer)
-    size = len(next(iter(labels.values())))
+    sizes = [len(next(iter(labels.values())))] * len(keys)
     repeated = {head: list(column) * len(keys) for head, column in labels.items()}
-    listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]
-    by = {name: [key[i] for key in listed] for i, name in enumerate(groups.columns_of)}
-    named = with_free_names(by, repeated)
+    named = groups.labelled(keys, sizes, repeated)
 
     def all_ends(beta: float, of: str) -> dict[Any, Ends]:
         risk = each(beta, len(keys))

@@ -262,13 +262,7 @@ def _column(numbers: NumbersByName, kind: str) -> dict[str, str]:
 
 
 def leaves_many_out(numbers: Mapping[str, Any]) -> bool:
-    """Return whether more than a tenth of the records may lie beyond each bound.
-
-    Examples
-    --------
-    >>> leaves_many_out({"count": 768, "beyond": 500})
-    True
-    """
+    """Return whether more than a tenth of the records may lie beyond each bound."""
     return bool(10 * numbers.get("beyond", 0) > numbers["count"])
 
 

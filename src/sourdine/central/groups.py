@@ -373,17 +373,21 @@ class ByGroup(Estimator):
         return len(replace(self, first=None).keys(drawn))
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        own = [dict(self.part.labels(part)) for part in self.releases(release)]
+        own = [self.part.labels(part) for part in self.releases(release)]
         sizes = [max((len(column) for column in labels.values()), default=1) for labels in own]
-        listed = [key if isinstance(key, tuple) else (key,) for key in self.keys(release.drawn)]
-        keys = [key for key, size in zip(listed, sizes, strict=True) for _ in range(size)]
-        by = {name: [key[i] for key in keys] for i, name in enumerate(self.columns_of)}
-        rest = {head: [x for labels in own for x in labels[head]] for head in own[0]} if own else {}
-        return with_free_names(by, rest)
+        return self.labelled(self.keys(release.drawn), sizes, _joined(own))
+
+    def labelled(
+        self, keys: Sequence[Any], sizes: Sequence[int], own: Mapping[str, Sequence[Any]]
+    ) -> dict[str, Sequence[Any]]:
+        """Return labels of numbers behind the keys of their groups, of which each has some."""
+        tuples = [key if isinstance(key, tuple) else (key,) for key in keys]
+        listed = [key for key, size in zip(tuples, sizes, strict=True) for _ in range(size)]
+        by = {name: [key[i] for key in listed] for i, name in enumerate(self.columns_of)}
+        return with_free_names(by, own)
 
     def further(self, release: Release) -> dict[str, Sequence[Any]]:
-        own = [self.part.further(part) for part in self.releases(release)]
-        return {name: [x for part in own for x in part[name]] for name in own[0]} if own else {}
+        return _joined([self.part.further(part) for part in self.releases(release)])
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:
         parts, found, start = self.releases(release), [], 0
@@ -444,3 +448,8 @@ class ByGroup(Estimator):
 
     def plot(self, release: Release, **options: Any) -> Any:
         return self.part.plot(release, **options)
+
+
+def _joined(parts: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Sequence[Any]]:
+    """Return the columns of several groups, one group below the other."""
+    return {name: [x for part in parts for x in part[name]] for name in parts[0]} if parts else {}

@@ -120,13 +120,7 @@ DIGITS = 4
 
 
 def rounded(epsilon: Fraction) -> Fraction:
-    """Return epsilon, rounded up to four significant digits.
-
-    Examples
-    --------
-    >>> rounded(Fraction(2, 3))
-    Fraction(6667, 10000)
-    """
+    """Return epsilon, rounded up to four significant digits."""
     top = Decimal(epsilon.numerator) / Decimal(epsilon.denominator)
     place = Decimal(1).scaleb(top.adjusted() - DIGITS + 1)
     up = Fraction(top.quantize(place, rounding=ROUND_CEILING))
@@ -153,18 +147,7 @@ def wrong_type(
 ) -> ParameterError:
     """Return the error for a column whose type cannot be read as a statistic needs it.
 
-    Parameters
-    ----------
-    asked
-        The statistic.
-    declared
-        The type of the column.
-    column
-        The name of the column.
-    need
-        What the statistic reads in it (`sourdine.frames.memory`).
-    parameter
-        What names the column.
+    ``need`` is what the statistic reads in it (`sourdine.frames.memory`), ``parameter`` names it.
     """
     bounds: Any = getattr(asked, "bounds", None)
     by_column = parameter in ("of", "statement")

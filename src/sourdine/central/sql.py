@@ -112,14 +112,7 @@ def _refuse(what: str, hint: str = "") -> NoReturn:
 
 @lru_cache(64)
 def parsed(statement: str) -> Select:
-    """Return what a statement says, or refuse what is not private or not supported.
-
-    Examples
-    --------
-    >>> said = parsed("SELECT AVG(income) AS pay, COUNT(*) FROM people WHERE age >= 18")
-    >>> [output.part for output in said.outputs], said.where
-    ([('income', 'mean'), ('*', 'count')], 'age >= 18')
-    """
+    """Return what a statement says, or refuse what is not private or not supported."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 

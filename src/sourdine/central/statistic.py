@@ -63,21 +63,7 @@ Stages = Generator[None, None, T]
 
 
 def in_step(drawings: Sequence[Stages[T]]) -> Stages[list[T]]:
-    """Let draws go on together, a stage of each at a time.
-
-    Examples
-    --------
-    >>> said = []
-    >>> def drawing(name, stages):
-    ...     for i in range(stages):
-    ...         said.append(f"{name}{i}")
-    ...         yield
-    ...     return name
-    >>> finished(in_step([drawing("a", 2), drawing("b", 1)]))
-    ['a', 'b']
-    >>> said
-    ['a0', 'b0', 'a1']
-    """
+    """Let draws go on together, a stage of each at a time."""
     drawn: dict[int, T] = {}
     while True:
         for i, drawing in enumerate(drawings):
@@ -116,12 +102,6 @@ def epsilon_for(question: Statistic) -> Fraction:
     -----
     *Claim*: the target is reached, and not with one digit less. *Checked by*
     ``test_a_target_is_reached_and_not_by_less``.
-
-    Examples
-    --------
-    >>> from sourdine.central import Count
-    >>> float(epsilon_for(Count(error=10)))
-    0.2844
     """
     goal, beta = _goal(question), 1 - question.confidence
 

@@ -116,21 +116,6 @@ def balanced(
     :math:`\sqrt{r_i}`. Errors that are whole numbers never agree quite, so the round with the
     smallest worst :math:`r_i` is kept. *Checked by* ``test_shared_errors_are_balanced`` and
     ``test_no_split_beats_the_shares``.
-
-    Parameters
-    ----------
-    total
-        What all may spend together.
-    errors
-        Of each, the error at a share, over the error that is wanted.
-    start
-        Shares to begin with.
-
-    Examples
-    --------
-    >>> shares = balanced(Fraction(1), [lambda e: 3 / e, lambda e: 1 / e], [1, 1])
-    >>> [float(share) for share in shares]
-    [0.75, 0.25]
     """
 
     def scaled(shares: Sequence[float]) -> list[float]:
@@ -195,13 +180,7 @@ def statistic_of(word: str) -> type[Statistic] | None:
 
 
 def orders_of(word: str) -> tuple[Fraction, ...]:
-    """Return the orders of the quantiles that a word names.
-
-    Examples
-    --------
-    >>> orders_of("p99.9")
-    (Fraction(999, 1000),)
-    """
+    """Return the orders of the quantiles that a word names."""
     found = PERCENTILE.fullmatch(word)
     named = ORDERS.get(word, ())
     return (Fraction(found[1]) / 100,) if found and Fraction(found[1]) else named
