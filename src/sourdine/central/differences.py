@@ -63,11 +63,7 @@ class _Known:
         self.upper, self.lower = float(upper[0]), float(lower[0])
         self.least, self.most = evidence.number(NUMBER * beta)
         self.noise = evidence.noise(low, high)[0]
-
-    @property
-    def furthest(self) -> float:
-        """How far a record can be from the mean."""
-        return max(self.high, 1 - self.low)
+        self.furthest = max(self.high, 1 - self.low)  # of a record from the mean
 
     @property
     def second_order(self) -> float:
@@ -172,23 +168,20 @@ class Difference(Estimator):
             replace(release, value=part.value(drawn), mechanism=part, drawn=drawn)
             for drawn in release.drawn["groups"]
         ]
-        if of == "population" and None not in (seen := [part.evidence(x.drawn) for x in parts]):
-            return self._proved(seen, beta)
-        risk = beta if of == "normal" else each(beta, 2)
+        first, second = (part.evidence(one.drawn) for one in parts)
+        if of == "population" and first is not None and second is not None:
+            width = getattr(part, "width", 1.0)
+            low, high = (end * width for end in proved_apart(first, second, beta))
+            if part.is_datetime:
+                return floor(low) * MICROSECOND, ceil(high) * MICROSECOND
+            return low, high
         if of != "normal":
-            (low, high), (low_2, high_2) = (part.limits(one, risk, of) for one in parts)
+            (low, high), (low_2, high_2) = (part.limits(one, each(beta, 2), of) for one in parts)
             return low - high_2, high - low_2
-        (low, high), (low_2, high_2) = (part.widened_limits(one, risk, of) for one in parts)
+        (low, high), (low_2, high_2) = (part.widened_limits(one, beta, of) for one in parts)
         v, w = (one.value for one in parts)
         d = v - w
         return d - _hypot(v - low, high_2 - w), d + _hypot(high - v, w - low_2)
-
-    def _proved(self, seen: Sequence[Any], beta: float) -> tuple[Any, Any]:
-        width = getattr(self.groups.part, "width", 1.0)
-        low, high = proved_apart(seen[0], seen[1], beta)
-        if self.groups.part.is_datetime:
-            return floor(low * width) * MICROSECOND, ceil(high * width) * MICROSECOND
-        return low * width, high * width
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
         first, second = self.pair

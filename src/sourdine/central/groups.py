@@ -328,8 +328,9 @@ class ByGroup(Estimator):
         where = f"in the group {OTHER!r}" if self.rest else "not included"
         verb = "is" if len(self.columns_of) == 1 else "are"
         outside = f"Rows whose {columns} {verb} not among the keys are {where}."
-        together = ["The intervals hold simultaneously for all groups."]
-        return (*self.part.caveats, *named, outside, *together * self.part.display.intervals)
+        together = "The intervals hold simultaneously for all groups."
+        shown = [together] if self.part.display.intervals else []
+        return (*self.part.caveats, *named, outside, *shown)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Find the keys if they are unknown, and draw each group's answer."""

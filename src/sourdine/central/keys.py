@@ -108,14 +108,25 @@ class NamedCounts(Mechanism["dict[str, int]"]):
     rows: int = field(default=1, converter=_rows)
     relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
 
+    @property
+    def moves(self) -> int:
+        """How far one person moves the counts of keys that others have too."""
+        return (2 if self.relation is SUBSTITUTE else 1) * self.rows
+
     @cached_property
     def scale(self) -> Fraction:
-        return (2 if self.relation is SUBSTITUTE else 1) * self.rows / self.epsilon
+        return self.moves / self.epsilon
 
     @cached_property
     def threshold(self) -> int:
-        both = self.relation is SUBSTITUTE
-        return _threshold(self.scale, self.delta, self.rows, both=both)
+        """The least count that is named; the logarithms are trusted to a part in 10**9."""
+        rate, mine = float(1 / self.scale), np.arange(self.rows + 1)
+        theirs = mine if self.relation is SUBSTITUTE else np.zeros(1, np.int64)
+        with np.errstate(divide="ignore"):
+            first = np.log(mine) + rate * (self.rows - mine + 1)
+            second = np.log(theirs) + rate * (self.moves - mine[:, None] - theirs + 1)
+            worst = float(np.logaddexp(first[:, None], second).max()) - log1p(exp(-rate))
+        return max(self.rows + 1, ceil((worst - log(self.delta)) / rate * (1 + 1e-9)))
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -128,8 +139,7 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         *Checked by* ``test_whole_curve[histogram.unlisted.add_remove]`` and
         ``[histogram.unlisted.substitute]``.
         """
-        moved = (2 if self.relation is SUBSTITUTE else 1) * self.rows
-        return Part.laplace(moved, self.scale), Part.delta(self.delta)
+        return Part.laplace(self.moves, self.scale), Part.delta(self.delta)
 
     def read(self, x: object) -> Counts:
         if not isinstance(x, dict):
@@ -207,17 +217,6 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         if self.relation is SUBSTITUTE:
             return max(gained, lost) <= self.rows
         return min(gained, lost) == 0 and gained + lost <= self.rows
-
-
-def _threshold(scale: Fraction, delta: Fraction, rows: int, *, both: bool) -> int:
-    """Return the least threshold; the logarithms are trusted to a part in 10**9."""
-    rate, mine = float(1 / scale), np.arange(rows + 1)
-    theirs, moved = (mine, 2 * rows) if both else (np.zeros(1, np.int64), rows)
-    with np.errstate(divide="ignore"):
-        first = np.log(mine) + rate * (rows - mine + 1)
-        second = np.log(theirs) + rate * (moved - mine[:, None] - theirs + 1)
-        worst = float(np.logaddexp(first[:, None], second).max()) - log1p(exp(-rate))
-    return max(rows + 1, ceil((worst - log(delta)) / rate * (1 + 1e-9)))
 
 
 def _specimen(relation: Relation) -> Specimen:

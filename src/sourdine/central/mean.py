@@ -405,7 +405,7 @@ class Mean(Stratified, Numeric):
             return (CAVEAT, missing, *self.person)
         if self.known:
             missing = "A missing value counts as the middle of the bounds."
-        asked = [ASKED] * self.population
+        asked = [ASKED] if self.population else []
         return (self.clipping, missing, *asked, *self.weighing, *self.person)
 
     def findings(self, release: Release) -> list[tuple[str, str]]:

@@ -223,7 +223,7 @@ class Proportion(Stratified):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        asked = (*[ASKED] * self.population, *self.weighing, *self.person)
+        asked = (*([ASKED] if self.population else []), *self.weighing, *self.person)
         if self.category is not None:
             return ("Other and missing values count as no.", *asked)
         gone = "Missing values count as no." if self.known else "Missing values are excluded."

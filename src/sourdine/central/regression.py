@@ -243,7 +243,7 @@ class OfColumns(ByColumn):
         )
         told = f"Clamped and rounded: {clipped}; intervals do not cover the resulting error."
         excluded = "Records in which one of the columns is missing are excluded."
-        return (*[told] * bool(clipped), excluded, ASSUMED, *self.person)
+        return (*([told] if clipped else []), excluded, ASSUMED, *self.person)
 
     def names(self) -> list[tuple[str, str | None]]:
         named = [("x", column) for column in self.predictors]

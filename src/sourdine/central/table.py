@@ -524,7 +524,7 @@ class Table(ByColumn):
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         several = f"Epsilon is divided to minimise the largest relative error: {self.spending}."
-        return (*[several] * (len(self.statistics) > 1), *self.explained(set()))
+        return (*([several] if len(self.statistics) > 1 else []), *self.explained(set()))
 
     @property
     def spending(self) -> str:
