@@ -73,29 +73,6 @@ class Output:
     place: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Select:
-    """A parsed statement."""
-
-    data: str
-    outputs: tuple[Output, ...]
-    where: str | None
-    by: tuple[str, ...]
-    listed: Mapping[str, tuple[Any, ...]] | None
-    """The values that WHERE lists for each column of groups, if it does so for all."""
-    joins: Mapping[str, str]
-    """The public tables and the column that joins each."""
-    inner: tuple[str, ...]
-    """The tables of which only rows with a match stay."""
-    people: tuple[str, ...]
-    """The columns whose distinct values are counted."""
-    having: Callable[[Row], bool]
-    """Which rows of the result are shown, from their values by output."""
-    order: tuple[tuple[Callable[[Row], Any], bool], ...]
-    """What sorts them, with whether it is descending; the last sorts first."""
-    limit: int | None
-
-
 READ = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit")
 """The clauses of a statement that have a meaning."""
 CALLED = {
@@ -172,7 +149,7 @@ def _read(trees: Sequence[Expression | None]) -> Select:
     for name, clause in tree.args.items():
         if clause and name not in READ:
             _refuse(CALLED.get(name, name.strip("_").upper()), INSTEAD.get(name, ""))
-    return _Reader(tree).select()
+    return Select(tree)
 
 
 INSTEAD = {
@@ -187,23 +164,20 @@ INSTEAD = {
 }
 
 
-class _Reader:
-    """Reads the clauses of one SELECT."""
+class Select:
+    """A SELECT, whose clauses are read."""
 
     def __init__(self, tree: Expression) -> None:
         self.tree = tree
         self.named: set[str] = set()
-        self.people: list[str] = []
-        self.inner: list[str] = []
-        self.data, self.joins = self._tables()
+        self.people: dict[str, None] = {}  # the columns whose distinct values are counted
+        self.joins: dict[str, str] = {}  # the public tables and the column that joins each
+        self.inner: list[str] = []  # those of which only rows with a match stay
+        self.data = self._tables()
         self._check_nodes()
         aliased = [node for node in tree.expressions if node.key == "alias"]
         self.aliases = {node.alias.lower(): node.this for node in aliased}
         self.by = list(dict.fromkeys(self.text(node, "GROUP BY") for node in self._group()))
-        self.outputs: list[Output] = []
-
-    def select(self) -> Select:
-        tree = self.tree
         self.outputs = outputs = [self._output(node) for node in tree.expressions]
         if not any(output.part for output in outputs):
             hint = "Rows cannot be published: select COUNT(*), AVG(column) or MEDIAN(column)."
@@ -215,25 +189,23 @@ class _Reader:
         if limit is not None and ({name for name, x in limit.args.items() if x} != {"expression"}):
             _refuse(limit.sql().strip(), "Use LIMIT with a whole number.")
         ordered = tree.args.get("order")
-        return Select(
-            data=self.data, outputs=tuple(outputs), by=tuple(self.by),
-            where=None if where is None else self.text(where.this, "WHERE"),
-            listed=None if where is None else self._listed(where.this),
-            joins=self.joins, inner=tuple(self.inner), people=tuple(dict.fromkeys(self.people)),
-            having=(lambda _: True) if having is None else self._condition(having.this),
-            order=tuple(
-                (self._order(node.this), bool(node.args.get("desc")))
-                for node in reversed(ordered.expressions if ordered else [])
-            ),
-            limit=None if limit is None else _whole(limit.expression, "LIMIT"),
-        )  # fmt: skip
+        self.where = None if where is None else self.text(where.this, "WHERE")
+        self.listed = None if where is None else self._listed(where.this)
+        self.having: Callable[[Row], bool] = lambda _: True
+        if having is not None:
+            self.having = self._condition(having.this)
+        self.order = [  # what sorts the result, and whether it is descending; the last sorts first
+            (self._order(node.this), bool(node.args.get("desc")))
+            for node in reversed(ordered.expressions if ordered else [])
+        ]
+        self.limit = None if limit is None else _whole(limit.expression, "LIMIT")
 
-    def _tables(self) -> tuple[str, dict[str, str]]:
+    def _tables(self) -> str:
         clause = self.tree.args.get("from_")
         if clause is None:
             hint = f"Write it like {EXAMPLE!r}."
             raise ParameterError("statement", "name the data after FROM", "", hint)
-        data, joins = self._table(clause.this), {}
+        data = self._table(clause.this)
         for join in self.tree.args.get("joins") or []:
             names = [node.name for node in join.args.get("using") or []]
             usual = {("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")}
@@ -242,10 +214,10 @@ class _Reader:
                 why = "rows of two private tables would depend on each other"
                 _refuse(f"this join: {join.sql()}", f"{only}: {why}.")
             table = self._table(join.this)
-            joins[table] = names[0]
+            self.joins[table] = names[0]
             if not join.side:
                 self.inner.append(table)
-        return data, joins
+        return data
 
     def _table(self, node: Expression) -> str:
         from sqlglot import exp
@@ -402,7 +374,7 @@ class _Reader:
             (counted, *more) = inner.expressions
             if more:
                 _refuse(node.sql(), "Count the distinct values of one column.")
-            self.people.append(self.text(counted))
+            self.people[self.text(counted)] = None
             return RECORDS, PEOPLE
         return self.text(inner), "count"
 
