@@ -448,6 +448,10 @@ class Statistic(CommonParameters):
 
     def names(self) -> list[tuple[str, str | None]]:
         """Return the columns and formulas that it names, each after the parameter."""
+        return self._columns
+
+    @cached_property
+    def _columns(self) -> list[tuple[str, str | None]]:
         return [*self.reads().items(), *(("by", column) for column in converters.columns(self.by))]
 
     @cached_property
@@ -542,7 +546,9 @@ class Statistic(CommonParameters):
         elif self.unit is not None and not converters.is_unknown(self.rows):
             needed = frame.only(*self.needs(frame))
             frame = needed.bound(self.unit, self.rows, source=source_of_keys(self.source))
-        estimator, frame = asked.estimator, self.counted(frame)
+        if getattr(self, "weights", None) is not None:
+            frame = self.counted(frame)
+        estimator = asked.estimator
         drawn = estimator.draw(frame)
         return estimator.release_kind(
             value=estimator.value(drawn), cost=self.cost, mechanism=estimator,
