@@ -207,7 +207,6 @@ def _ends(statistic: Statistic, drawn: Mapping[str, Any], beta: float) -> tuple[
 CELL, BESIDE = 20, 3
 """How many letters a column takes, so that three fit beside each other in 80 letters."""
 TOP = 5
-"""How many categories are printed."""
 OWN = ("count", "missing", "lowest", "highest", "beyond")
 
 
@@ -382,7 +381,6 @@ LEFT_OUT = (
 ROWS = Fraction(1, 50)
 """The part of epsilon that pays for the number of rows."""
 STATED = {WORDS: CATEGORY, DATES: DATE}
-"""The kind of a column whose type is declared and not one of numbers."""
 
 
 def read_columns(x: object) -> tuple[str, ...] | None:
@@ -443,10 +441,7 @@ class Describe(Statistic):
     name = "describe"
     unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
     text: ClassVar[str] = "Describe each column of a table, without public bounds or categories."
-    examples: ClassVar[tuple[str, str]] = (
-        "people.csv --epsilon 1 --plot people.png",
-        "",
-    )
+    examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 1 --plot people.png", "")
 
     columns_: tuple[str, ...] | None = field(
         default=None, converter=read_columns, alias="columns",

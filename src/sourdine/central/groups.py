@@ -116,9 +116,12 @@ def charts_of_table(columns: Columns, names: Sequence[str] = ()) -> dict[str, Ch
 
 
 def multiples(
-    release: Release, *, names: Sequence[str] = (), path: str | None = None,
+    release: Release,
+    *,
+    names: Sequence[str] = (),
+    path: str | None = None,
     title: str | None = None,
-) -> Any:  # fmt: skip
+) -> Any:
     """Draw a panel for each statistic of a table, groups from top to bottom.
 
     ``names`` are written above the panels; by default the statistics and their columns.
@@ -198,7 +201,6 @@ FINDING = Fraction(1, 4)
 WIDE = 34
 """Letters of a title above each panel."""
 PRINTED = 200
-"""So many groups are printed; nobody reads more."""
 
 
 @dataclass(frozen=True, kw_only=True)

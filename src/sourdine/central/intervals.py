@@ -241,7 +241,6 @@ class MomentEvidence(SumEvidence):
     counted: tuple[float, ...] = ()
     """What the noises weigh in the number of records."""
     n: int | None = None
-    """The number of records, where that is public."""
 
     def noise(self, low: Floats, high: Floats) -> Floats:
         return self.scale * self.weights(low, high)[0]

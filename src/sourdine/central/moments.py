@@ -130,7 +130,6 @@ class NoisyMoments:
     """The matrix of noisy sums of products, a record being 1."""
 
     sums: Floats
-    """What was released, in records."""
     loads: Floats
     """What each released sum weighs in each entry."""
     scale: float

@@ -59,20 +59,16 @@ class CommonParameters(Question):
     target: Fraction | dt.timedelta | None = field(
         default=None, converter=converters.error, alias="error", eq=False, repr=False,
         metadata=param(
-            kinds.DISTANCE,
-            "Instead of epsilon: the error to reach ('3 days' for a mean of dates), at the "
-            "smallest possible epsilon. Needs n if the error depends on the number of records.",
-            group=PRIVACY,
-        ),
-    )  # fmt: skip
+            kinds.DISTANCE, "Instead of epsilon: the error to reach ('3 days' for a mean of "
+            "dates), at the smallest possible epsilon. Needs n if the error depends on the number "
+            "of records.", group=PRIVACY,
+    ))  # fmt: skip
     confidence: Fraction = field(
         default=Fraction(19, 20), converter=converters.confidence, eq=False, repr=False,
         metadata=param(
-            kinds.PROBABILITY,
-            "The confidence level of the requested or planned error.",
+            kinds.PROBABILITY, "The confidence level of the requested or planned error.",
             group=PRIVACY,
-        ),
-    )  # fmt: skip
+    ))  # fmt: skip
     n: int | None = field(default=None, converter=converters.n, metadata=param(
         kinds.COUNT, "The approximate number of records (per group), from public knowledge.",
         group=PRIVACY, unit="records",
@@ -133,12 +129,8 @@ def rounded(epsilon: Fraction) -> Fraction:
 # such as a text file, is read as it is: there every value that cannot be read is missing.
 
 
-EXAMPLES: dict[str, tuple[Any, Any]] = {
-    NUMBERS: (0, 100),
-    DATES: ("2020-01-01", "2024-12-31"),
-}
+EXAMPLES: dict[str, tuple[Any, Any]] = {NUMBERS: (0, 100), DATES: ("2020-01-01", "2024-12-31")}
 DATELESS = ("sum", "variance", "std", "covariance", "correlation", "regression")
-"""What dates do not have."""
 WRITTEN = {NUMBERS: {"decimal": "."}, DATES: {"date_format": "%Y-%m-%d"}}
 
 

@@ -99,9 +99,7 @@ class OfColumns(ByColumn):
     """The common part: bounds and grids by column, and the noisy sums of their products."""
 
     squares: ClassVar[bool] = True
-    """Whether sums of squares are released too."""
     found_units: ClassVar[str] = "found widths"
-    """What an error is counted in where bounds are found."""
 
     y: str | None = field(default=None, converter=read_y, metadata=param(
         kinds.TEXT, "The column that is explained; of a covariance or correlation, the second "
@@ -391,7 +389,6 @@ class Correlation(OfColumns):
 
 INTERCEPT = "intercept"
 KNOTS = 65
-"""The points at which a fitted line and its band are drawn."""
 EACH = "The interval of each coefficient holds on its own."
 
 

@@ -74,7 +74,6 @@ class Output:
 
 
 READ = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit")
-"""The clauses of a statement that have a meaning."""
 CALLED = {
     "with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "operation_modifiers": "ALL",
     "locks": "FOR UPDATE", "sample": "USING SAMPLE", "groupingsets": "GROUPING SETS",
@@ -125,7 +124,6 @@ def parsed(statement: str) -> Select:
 
 CLAUSES = re.compile(r"(?i)\b(?:SELECT|FROM|JOIN|WHERE|GROUP\s+BY|HAVING|ORDER\s+BY|LIMIT)\b")
 LONGEST = 50_000
-"""The most characters of a statement."""
 BEGINNINGS = ("SELECT", "FROM", "WITH", "VALUES")
 
 
@@ -479,11 +477,9 @@ WORDS = {
     **dict.fromkeys(("variance", "var_pop", "var_samp"), "variance"),
     **dict.fromkeys(("stddev", "stddev_pop", "stddev_samp", "std"), "std"),
 }  # fmt: skip
-"""The word of a table for each aggregate of a column."""
 PAIRS: dict[str, type[Covariance | Correlation]] = {
     "corr": Correlation, **dict.fromkeys(("covar_pop", "covar_samp"), Covariance),
 }  # fmt: skip
-"""The statistic of two columns for each aggregate of them."""
 QUANTILES = ("percentile_cont", "percentile_disc", "quantile", "quantile_cont", "quantile_disc")
 HINTS = {
     "min": "The least value is one person's: use PERCENTILE_CONT(0.01).",

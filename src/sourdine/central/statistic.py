@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Stages = Generator[None, None, T]
-"""A draw in stages."""
 
 
 def in_step(drawings: Sequence[Stages[T]]) -> Stages[list[T]]:

@@ -142,7 +142,6 @@ def balanced(
 RECORDS = "*"
 """Stands for no column: what is asked of records."""
 MAPPINGS = {"of", "bounds", "steps", "tables"}
-"""The parameters that are typed by column."""
 ORDERS = kinds.NAMED_ORDERS
 WORDS = ("count", "sum", "mean", "variance", "std", "median", *ORDERS)
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)")
@@ -195,9 +194,7 @@ def _words(x: object) -> tuple[str, ...]:
     return tuple(x)
 
 
-def read_bounds(
-    x: Mapping[str, Any] | Literal["find"] | None,
-) -> tuple[tuple[str, Bounds], ...]:
+def read_bounds(x: Mapping[str, Any] | Literal["find"] | None) -> tuple[tuple[str, Bounds], ...]:
     """Return the bounds of each column; find alone is for all columns that are not named."""
     own = _by_column({RECORDS: x} if x == FIND else x, "bounds", {"age": (0, 120)})
     return tuple((column, sought_bounds(pair)) for column, pair in own.items())
@@ -415,7 +412,6 @@ class Table(ByColumn):
     )
 
     naming: ClassVar[str] = "of"
-    """The parameter that names the columns."""
 
     of: Asked = field(default=None, converter=read_of, metadata=param(
         OF, "The statistics of each column, such as age:mean,deciles,p99; * stands for records, of "

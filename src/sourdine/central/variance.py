@@ -55,7 +55,6 @@ if TYPE_CHECKING:
 
 
 NAMES = ("low", "middle", "high")
-"""What A, B and C are called."""
 WIDE = 1 << 54
 """From twice this scale on, sums are divided."""
 

@@ -114,7 +114,6 @@ def read_weight_bounds(x: Sequence[Number] | None) -> Bounds | None:
 SHARE = Fraction(1, 4)
 """The part of epsilon that pays for the variance of the design."""
 FINEST = 1 << 12
-"""Steps of weights and values in these sums."""
 RISK = 0.1
 """The part of the risk that the variance is larger than its bound."""
 POWERS = tuple(product(range(3), range(3)))
