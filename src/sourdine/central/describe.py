@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 from math import ceil, floor, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -217,26 +218,21 @@ def cells(
     kinds = {
         name: "number" if "mean" in numbers else kinds[name] for name, numbers in found.items()
     }
-    names = sorted(found, key=lambda name: kinds[name], reverse=True)
-    blocks = [
-        [name for name in names if kinds[name] == kind][i : i + BESIDE]
-        for kind in dict.fromkeys(kinds[name] for name in names)
-        for i in range(0, sum(kinds[name] == kind for name in names), BESIDE)
-    ]
-    (first, *lines), *rest = (_block(block, found, kinds) for block in blocks)
-    for block in rest:
-        lines += [("",) * len(first), *block]
+
+    def block(names: Sequence[str]) -> list[tuple[str, ...]]:
+        columns = [_column(found[name], kinds[name]) for name in names]
+        blank = [""] * (BESIDE - len(names))
+        sides = max(columns, key=len)
+        lines = [(side, *(column.get(side, "") for column in columns), *blank) for side in sides]
+        return [("", *map(cut, names), *blank), *lines]
+
+    names = sorted(found, key=kinds.__getitem__, reverse=True)
+    groups = [list(alike) for _, alike in groupby(names, key=kinds.__getitem__)]
+    blocks = [block(one[i : i + BESIDE]) for one in groups for i in range(0, len(one), BESIDE)]
+    (first, *lines), *rest = blocks
+    for below in rest:
+        lines += [("",) * len(first), *below]
     return first, lines
-
-
-def _block(
-    names: Sequence[str], found: Mapping[str, NumbersByName], kinds: Mapping[str, str]
-) -> list[tuple[str, ...]]:
-    columns = [_column(found[name], kinds[name]) for name in names]
-    sides = max(columns, key=len)
-    blank = [""] * (BESIDE - len(names))
-    lines = [(side, *(column.get(side, "") for column in columns), *blank) for side in sides]
-    return [("", *map(cut, names), *blank), *lines]
 
 
 def _column(numbers: NumbersByName, kind: str) -> dict[str, str]:
