@@ -18,7 +18,7 @@ LAST = 3
 @pytest.mark.parametrize("lower", [0, -1, -2, 5, -7, Fraction(1, 3), Fraction(-1, 2)])
 def test_a_sum_moves_no_further_than_its_noise_covers(neighbours, lower, furthest):
     of = Sum(bounds=(lower, lower + LAST), step=1, epsilon=1, relation=neighbours)
-    p, q = of._whole()
+    p, q = of._whole
     assert (p, q) == (lower / of.tick, 1 / of.tick)
     moved = furthest(lambda x: [p * len(x) + q * sum(x)], neighbours)
     assert moved == of.mechanism.sensitivity

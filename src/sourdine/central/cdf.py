@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from dataclasses import field as dataclass_field
 from fractions import Fraction
 from functools import cached_property
+from math import ceil, floor
 from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 import numpy as np
@@ -35,7 +36,7 @@ from sourdine.results import charts
 from sourdine.results.answer import Answer, plain
 from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 from sourdine.results.release import SHOWN, Release, flat, holding, read_confidence, shown_ends
-from sourdine.results.tables import Columns, places, with_free_names
+from sourdine.results.tables import Columns, places
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -89,6 +90,9 @@ class Cdf(WeightedRanks, Numeric):
     """
 
     kind: ClassVar[str] = "cdf"
+    how = "noisy counts below ticks, or below quantiles"
+    span = 0.0, 1.0
+    widest = 1.0
     of_dates: ClassVar[bool] = True
     shaped: ClassVar[bool] = True
     text: ClassVar[str] = "Estimate the distribution function of a column, with a band."
@@ -97,14 +101,10 @@ class Cdf(WeightedRanks, Numeric):
         "--bounds 0 500000 --n 100000 --error 0.01",
     )
 
-    population: bool = field(
-        default=False, converter=read.population,
-        metadata=param(
-            kinds.FLAG,
-            "Also show the confidence band of the population, at no further cost.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    population: bool = field(default=False, converter=read.population, metadata=param(
+        kinds.FLAG, "Also show the confidence band of the population, at no further cost.",
+        group=WHAT,
+    ))  # fmt: skip
 
     def check(self) -> None:
         _ = self.grid, self.counting
@@ -119,7 +119,6 @@ class Cdf(WeightedRanks, Numeric):
 
     @cached_property
     def counting(self) -> Laplace:
-        """What draws the count."""
         epsilon = self.epsilon * COUNTING
         return Laplace(epsilon=epsilon, sensitivity=self.copies, relation=self.relation)
 
@@ -131,12 +130,9 @@ class Cdf(WeightedRanks, Numeric):
     def curve(self, records: float | None) -> Curve:
         """Return what draws the function, for about so many records."""
         return Curve(
-            epsilon=self.epsilon * (1 - COUNTING if self.counts else 1),
-            cells=self.grid.size,
-            relation=self.relation,
-            rows=self.copies,
-            records=records or 0.0,
-        )
+            epsilon=self.epsilon * (1 - COUNTING if self.counts else 1), cells=self.grid.size,
+            relation=self.relation, rows=self.copies, records=records or 0.0,
+        )  # fmt: skip
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -145,19 +141,12 @@ class Cdf(WeightedRanks, Numeric):
         left = Guarantee(self.curve(0).epsilon, 0, self.relation)
         return (*counted, *widest(left, *(self.curve(n).parts for n in records)))
 
-    @property
-    def how(self) -> str:
-        return "noisy counts below ticks, or below quantiles"
-
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         band = "The band holds simultaneously for all values; only a few points are printed."
         more = "quantile(0.5) and probability(a, b) compute other values at no further cost."
         asked = [INDEPENDENT] if self.population else []
         return (self.clipping, band, more, *asked, *self.weighing, *self.person)
-
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Count each group and choose for it, read what all need together, and draw."""
@@ -184,7 +173,6 @@ class Cdf(WeightedRanks, Numeric):
         return self.curve(drawn.get("count", self._about)).knots(drawn)
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return the share at or below each value of `labels`."""
         return self.knots(drawn).shares[1:]
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
@@ -198,14 +186,6 @@ class Cdf(WeightedRanks, Numeric):
     def is_whole_range(self, low: Any, high: Any) -> bool:
         """Return whether nothing is known but that all records are at or below the last value."""
         return super().is_whole_range(low[:-1], high[:-1])
-
-    @property
-    def span(self) -> tuple[Any, Any]:
-        return 0.0, 1.0
-
-    @property
-    def widest(self) -> float:
-        return 1.0
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return the half height of the band to expect, as a share of the records."""
@@ -228,7 +208,6 @@ class Cdf(WeightedRanks, Numeric):
         return {"at or below": self.grid.values(at).tolist()}
 
     def printed_rows(self, release: Release) -> Sequence[int]:
-        """Return the rows that are printed: those near a few shares."""
         shares = np.asarray(release.value)
         near = np.abs(shares[:, None] - PRINTED).argmin(axis=0)
         return sorted(set(near.tolist()))
@@ -253,13 +232,11 @@ class Cdf(WeightedRanks, Numeric):
             )  # fmt: skip
 
         return Chart(
-            mark="steps",
-            x=ChartAxis(scale="date" if self.is_datetime else "number"),
+            mark="steps", x=ChartAxis(scale="date" if self.is_datetime else "number"),
             y=ChartAxis(scale="share", label="records at or below", view=(0, 1)),
             series=[extended(*pair) for pair in enumerate(charts.series_of(columns, at))],
-            told=charts.told(columns),
-            grouped=bool(columns.by),
-        )
+            told=charts.told(columns), grouped=bool(columns.by),
+        )  # fmt: skip
 
 
 # ---- A released distribution function, and what is read off it -----------------------------------
@@ -289,8 +266,7 @@ class Distribution(Release):
         q
             An order above 0 and below 1, or a list of them.
         """
-        orders = read_orders(q)
-        one = is_one(q)
+        orders, one = read_orders(q), is_one(q)
 
         def value(part: Release) -> Any:
             asked: Any = part.mechanism
@@ -303,8 +279,7 @@ class Distribution(Release):
             low, high = (asked.grid.values(ticks) for ticks in both)
             return (low[0].item(), high[0].item()) if one else (low, high)
 
-        labels = {"q": [float(order) for order in orders]}
-        asked = {"quantile": q if one else list(read_orders(q))}
+        labels, asked = {"q": [*map(float, orders)]}, {"quantile": q if one else list(orders)}
         return read_off(self, ReadOff, "quantile", labels, asked, (value, ends))
 
     def probability(
@@ -319,21 +294,19 @@ class Distribution(Release):
             left out is a bound.
         """
 
-        def ticks(asked: Any) -> tuple[int, int]:
-            return _stretch(asked.grid, a, b, asked.read.dates)
+        def seen(part: Release) -> tuple[Knots, int, int]:
+            asked: Any = part.mechanism
+            return asked.knots(part.drawn), *_stretch(asked.grid, a, b, asked.read.dates)
 
         def value(part: Release) -> float:
-            asked: Any = part.mechanism
-            knots, (first, last) = asked.knots(part.drawn), ticks(part.mechanism)
+            knots, first, last = seen(part)
             return max(float(knots.share(last) - knots.share(first)), 0.0)
 
         def ends(part: Release, beta: float, of: str) -> Ends:
-            asked: Any = part.mechanism
-            knots, (first, last) = asked.knots(part.drawn), ticks(part.mechanism)
-            below = knots.share_ends(first, beta, of)
-            up_to = knots.share_ends(last, beta, of)
+            knots, first, last = seen(part)
             if first == last:
                 return 0.0, 0.0
+            below, up_to = (knots.share_ends(tick, beta, of) for tick in (first, last))
             return max(up_to[0] - below[1], 0.0), min(up_to[1] - below[0], 1.0)
 
         said = {"from": ["lowest" if a is None else a], "to": ["highest" if b is None else b]}
@@ -350,16 +323,7 @@ def read_off(
 ) -> Read:
     """Return what is read off a release, of each group if there are groups.
 
-    Parameters
-    ----------
-    release
-        What it is read off.
-    kind
-        The class of the answer.
-    name, labels, asked
-        What the numbers are, what tells them apart, and what was asked.
-    how
-        The value of a release without groups, and the ends of its interval.
+    ``how`` are the value of a release without groups, and the ends of its interval.
     """
     value, ends = how
     answer = release.answer
@@ -370,11 +334,9 @@ def read_off(
         )  # fmt: skip
     groups = answer.mechanism
     keys, parts = groups.keys(answer.drawn), groups.releases(answer)
-    size = len(next(iter(labels.values())))
+    sizes = [len(next(iter(labels.values())))] * len(keys)
     repeated = {head: list(column) * len(keys) for head, column in labels.items()}
-    listed = [key if isinstance(key, tuple) else (key,) for key in keys for _ in range(size)]
-    by = {name: [key[i] for key in listed] for i, name in enumerate(groups.columns_of)}
-    named = with_free_names(by, repeated)
+    named = groups.labelled(keys, sizes, repeated)
 
     def all_ends(beta: float, of: str) -> dict[Any, Ends]:
         risk = each(beta, len(keys))
@@ -388,44 +350,31 @@ def read_off(
 
 def _stretch(grid: Grid, a: object, b: object, form: DateFormat) -> tuple[int, int]:
     """Return the first tick of a stretch, and the one after its last."""
-    if grid.points is None:
-        low, high = (None if x is None else rational(x, name) for x, name in ((a, "a"), (b, "b")))
-    else:
-        low, high = _instant(grid, a, "a", form), _instant(grid, b, "b", form)
+
+    def end(x: object, name: str) -> Fraction:
+        return rational(x, name) if grid.points is None else _instant(grid, x, name, form)
+
+    low, high = None if a is None else end(a, "a"), None if b is None else end(b, "b")
     if low is not None and high is not None and low > high:
         swapped = (float(high), float(low)) if grid.points is None else (b, a)
-        raise ParameterError(
-            "b", "be at least a", str(b), "Use the smaller one first: {a}, {b}.",
-            **dict(zip("ab", swapped, strict=True)),
-        )  # fmt: skip
-    first = 0 if low is None else _tick(grid, low, up=True)
-    last = grid.size if high is None else _tick(grid, high, up=False) + 1
+        hint, tries = "Use the smaller one first: {a}, {b}.", dict(zip("ab", swapped, strict=True))
+        raise ParameterError("b", "be at least a", str(b), hint, **tries)
+    first = 0 if low is None else ceil((low - grid.lower) / grid.step)
+    last = grid.size if high is None else floor((high - grid.lower) / grid.step) + 1
+    first, last = (min(max(tick, 0), grid.size) for tick in (first, last))
     return first, max(first, last)
 
 
-def _instant(grid: Grid, x: object, name: str, form: DateFormat) -> Fraction | None:
-    """Return the beginning of a date, or its end as the upper end; of a time on a lattice of dates,
-    too.
-    """  # noqa: D205 - the sentence does not fit one line
-    if x is None:
-        return None
+def _instant(grid: Grid, x: object, name: str, form: DateFormat) -> Fraction:
+    """Return the beginning of a date, or its end as the upper end; on dates that of a time, too."""
     date = read_date(x) or read_date(x, form)
     if date is None:
-        raise ParameterTypeError(
-            name, "be a date, like the bounds", given(x), f"Use {{{name}}}.",
-            **{name: written(grid.value(0))},
-        )  # fmt: skip
+        must, tries = "be a date, like the bounds", {name: written(grid.value(0))}
+        raise ParameterTypeError(name, must, given(x), f"Use {{{name}}}.", **tries)
     instant = read_instant(date) or 0
     if grid.points == DATES or not isinstance(date, dt.datetime):
         instant = instant // DAY * DAY + (DAY - 1 if name == "b" else 0)
     return Fraction(instant)
-
-
-def _tick(grid: Grid, x: Fraction, *, up: bool) -> int:
-    """Return the first tick at or after a value, or the last at or before it."""
-    steps = (x - grid.lower) / grid.step
-    tick = -(-steps.numerator // steps.denominator) if up else steps.numerator // steps.denominator
-    return int(min(max(tick, 0 if up else -1), grid.size if up else grid.last))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False, repr=False)
@@ -434,10 +383,8 @@ class ReadOff(Answer):
 
     Parameters
     ----------
-    name
-        What the numbers are.
-    labels
-        What tells them apart.
+    name, labels
+        What the numbers are, and what tells them apart.
     value
         A number, an array, or one of them for each group.
     release
@@ -461,46 +408,34 @@ class ReadOff(Answer):
         They hold together with all that is read off the same release.
         """
         if of not in ("sample", "population"):
-            raise ParameterError(
-                "of", "be 'sample' or 'population'", repr(of), "Use {of}.", of="sample"
-            )
+            must = "be 'sample' or 'population'"
+            raise ParameterError("of", must, repr(of), "Use {of}.", of="sample")
         return holding(self.value, self.ends(read_confidence(confidence), of))
 
     def columns(self) -> Columns:
-        """Return the numbers, with labels and the ends of their intervals."""
         shown = self.release.mechanism.display
         confidence = shown.confidence
         lower, upper = self._ends(confidence, "sample")
         return Columns(
-            labels=self.labels,
-            name=self.name,
-            values=flat(self.value),
-            lower=lower,
-            upper=upper,
+            labels=self.labels, name=self.name, values=flat(self.value), lower=lower, upper=upper,
             extra_intervals={of: self._ends(confidence, of) for of in shown.extra_intervals},
             confidence=confidence,
-        )
+        )  # fmt: skip
 
     def _ends(self, confidence: float, of: str) -> tuple[list[Any], list[Any]]:
-        """Return the lower and the upper ends, one by one."""
         ends = self.interval(confidence, of=of)
         return shown_ends(list(ends.values()) if isinstance(ends, Mapping) else [ends])
 
     def notes(self) -> list[tuple[str, str]]:
-        source = str(self.release.mechanism)
-        return [
-            ("from", source),
-            ("cost", f"none beyond that of the release: {self.release.price}"),
-        ]
+        cost = f"none beyond that of the release: {self.release.price}"
+        return [("from", str(self.release.mechanism)), ("cost", cost)]
 
     def to_dict(self) -> dict[str, Any]:
-        """Return what was asked, and the release it was read off."""
         asked = {name: plain_parameter(x) for name, x in self.asked.items()}
         return {"value": plain(self.value), "read_off": asked, "release": self.release.to_dict()}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what is read off the release that `to_dict` wrote."""
         ((name, asked),) = facts["read_off"].items()
         release: Any = Distribution.from_dict(facts["release"])
         found: Self = release.quantile(asked) if name == "quantile" else release.probability(*asked)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
-    from sourdine.results.release import Display, Release
+    from sourdine.results.release import Release
 
 
 @frozen(kw_only=True, slots=False)
@@ -45,19 +44,12 @@ class Count(Weighted):
     """
 
     kind: ClassVar[str] = "count"
+    shown: ClassVar[Mapping[str, Any]] = {"populations": False, "from_zero": True}
     text: ClassVar[str] = "Count records, or the values in a column."
     examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 0.1", "--error 100")
 
-    def _require_a_column(self) -> None:
-        if self.column is None and self.per_person not in (None, "count"):
-            raise ParameterError(
-                "column", "be named, to count the people who have a value", "",
-                "Use {column}, or {per_person} to count people.", column="cost", per_person="count",
-            )  # fmt: skip
-
     @cached_property
     def mechanism(self) -> Laplace:
-        """The mechanism, in words."""
         return Laplace(epsilon=self.epsilon, sensitivity=self.copies, relation=self.relation)
 
     @property
@@ -79,21 +71,18 @@ class Count(Weighted):
 
     def check(self) -> None:
         _ = self.mechanism
-        self._require_a_column()
+        if self.column is None and self.per_person not in (None, "count"):
+            raise ParameterError(
+                "column", "be named, to count the people who have a value", "",
+                "Use {column}, or {per_person} to count people.", column="cost", per_person="count",
+            )  # fmt: skip
 
     def reads(self) -> dict[str, str | None]:
         """Return the columns that must be there: a count of all records needs none."""
         return {name: column for name, column in super().reads().items() if column is not None}
 
-    @property
-    def display(self) -> Display:
-        return replace(super().display, populations=False, from_zero=True)
-
     def prefetch(self, data: Frame) -> None:
         data.prefetch(*([] if self.column is None else [Present(data.resolve(self.column))]))
-
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         column = self.column
@@ -104,11 +93,8 @@ class Count(Weighted):
         return self.of_units(int(drawn["count"]))
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return what the noise passes with probability ``beta``, whatever the count."""
-        del n
         return float(self.of_units(self.mechanism.error(beta)))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
-        del of
         half, n = int(self.mechanism.error(beta)), int(release.drawn["count"])
         return self.of_units(max(n - half, 0)), self.of_units(max(n + half, 0))

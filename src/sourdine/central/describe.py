@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import groupby
 from math import ceil, floor, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -42,7 +43,6 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.frames.reading import Reading
     from sourdine.results.charts import Chart
-    from sourdine.results.release import Display
 
     NumbersByName = Mapping[str, tuple[Any, Any, Any]]
 
@@ -71,62 +71,43 @@ Numbers = dict[str, tuple[Any, Any, Any]]
 
 @dataclass(frozen=True, kw_only=True)
 class Described:
-    """One column of a description.
-
-    Parameters
-    ----------
-    name
-        The column.
-    declared
-        Its kind, where that is public.
-    epsilon, delta
-        What is spent on it.
-    rows
-        About how many rows there are, as was drawn.
-    common
-        Relation, rows and source of everything that is drawn.
-    """
+    """One column of a description."""
 
     name: str
     declared: str | None
+    """Its kind, where that is public."""
     epsilon: Fraction
     delta: Fraction
     rows: int
+    """About how many rows there are, as was drawn."""
     common: Mapping[str, Any]
+    """Relation, rows and source of everything that is drawn."""
 
     @cached_property
     def choosing(self) -> PermuteAndFlip:
         """What chooses the kind, where it is not declared."""
         relation = self.common["relation"]
         return PermuteAndFlip(
-            epsilon=self.epsilon * KIND,
-            candidates=2,
-            sensitivity=2 * self.common["rows"],
-            monotone=relation.value == "add_remove",
-            relation=relation,
-        )
+            epsilon=self.epsilon * KIND, candidates=2, sensitivity=2 * self.common["rows"],
+            monotone=relation.value == "add_remove", relation=relation,
+        )  # fmt: skip
 
     @cached_property
     def mean(self) -> Mean:
         """The mean, within bounds that are found."""
-        unknown: Any = "find"
+        within: dict[str, Any] = {"bounds": "find", "population": True, "missing": "exclude"}
         step = 1 if self.declared == WHOLE else None
-        within = {"bounds": unknown, "step": step, "population": True, "missing": "exclude"}
-        return Mean(n=self.rows, **within, **self._asked(MEAN))
+        return Mean(n=self.rows, step=step, **within, **self._asked(MEAN))
 
     @cached_property
     def count(self) -> Count:
-        """The number of values of a column of categories."""
         return Count(**self._asked(COUNT))
 
     @cached_property
     def histogram(self) -> Histogram:
-        """The categories that many records have."""
-        asked = self._asked(1 - KIND - COUNT)
-        return Histogram(categories="unknown", delta=self.delta, **asked)
+        return Histogram(categories="unknown", delta=self.delta, **self._asked(1 - KIND - COUNT))
 
     def check(self) -> None:
-        """Refuse early an epsilon too small for the noise of a part."""
         _ = self.mean, self.count, self.histogram, self.choosing
         asked = self._asked(1 - KIND - MEAN)
         for n in (1, max(1, int(EDGES / asked["epsilon"]))):
@@ -140,31 +121,29 @@ class Described:
 
         It is told of fewer records than there are where those are many: a few edges are enough.
         """
-        settled: Any = self._settled(drawn)
-        asked = self._asked(1 - KIND - MEAN)
+        settled, asked = self._settled(drawn), self._asked(1 - KIND - MEAN)
         seen = self.variance(drawn).three.in_records(drawn["mean"]["answer"]).sum()
         n = max(1, min(int(seen), int(EDGES / asked["epsilon"])))
         return Cdf(bounds=settled.bounds, step=settled.step, n=n, **asked)
 
     def variance(self, drawn: Mapping[str, Any]) -> Variance:
         """Return what explains the variance that the three sums hold."""
-        settled: Any = self._settled(drawn)
+        settled = self._settled(drawn)
         asked = {**self._asked(MEAN), "epsilon": settled.epsilon}
         return Variance(bounds=settled.bounds, step=settled.step, **asked)
 
-    def beyond(self, drawn: Mapping[str, Any]) -> int:
-        """Return about how many records may lie beyond each of the bounds that are found."""
+    def _settled(self, drawn: Mapping[str, Any]) -> Any:
+        """Return the mean within the bounds that were found."""
         first: Any = self.mean.estimator
-        return int(first.outside(drawn["mean"]))
-
-    def _settled(self, drawn: Mapping[str, Any]) -> Statistic:
-        first: Any = self.mean.estimator  # its bounds are sought
-        settled: Statistic = first.settled(drawn["mean"])
-        return settled
+        return first.settled(drawn["mean"])
 
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Draw the kind and what belongs to it."""
-        kind = self.declared or self._chosen(data)
+        kind = self.declared
+        if kind is None:
+            (numbers,) = data.moments(Ticks(self.name, Grid(0, 1)), 0)
+            scores = [2 * numbers, data.present(self.name)]
+            winner = self.choosing.release(scores, source=self.common["source"]).value
+            kind = (NUMBER, CATEGORY)[int(winner)]
         drawn: dict[str, Any] = {"kind": kind}
         if kind in {NUMBER, WHOLE}:
             drawn["mean"] = self.mean.estimator.draw(data)
@@ -175,17 +154,6 @@ class Described:
                 drawn["histogram"] = self.histogram.draw(data)
         return drawn
 
-    def _chosen(self, data: Frame) -> str:
-        (numbers,) = data.moments(Ticks(self.name, Grid(0, 1)), 0)
-        scores = [2 * numbers, data.present(self.name)]
-        winner = int(self.choosing.release(scores, source=self.common["source"]).value)
-        return (NUMBER, CATEGORY)[winner]
-
-    def numbers(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        """Return everything that was drawn, with the ends of its intervals."""
-        of = self._of_numbers if drawn["kind"] in {NUMBER, WHOLE} else self._of_words
-        return of(drawn, beta)
-
     def counted(self, drawn: Mapping[str, Any], beta: float) -> tuple[int, int, int]:
         """Return the number of values, with the ends of its interval."""
         if drawn["kind"] not in {NUMBER, WHOLE}:
@@ -195,49 +163,32 @@ class Described:
         half = float(laplace_quantile([1.0, 1.0, 1.0], beta)) * three.scale
         return max(round(n), 0), max(floor(n - half), 0), max(ceil(n + half), 0)
 
-    def _of_numbers(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        settled: Any = self._settled(drawn)
-        sums = drawn["mean"]["answer"]
-        low, high = (float(b) for b in settled.bounds)
-        v, least, most = _ends(self.variance(drawn), sums, beta)
-        return {
-            "count": self.counted(drawn, beta),
-            "lowest": (low, None, None),
-            "highest": (high, None, None),
-            "beyond": (self.beyond(drawn), None, None),
-            "mean": _ends(settled, sums, beta),
-            "sd": (sqrt(v), sqrt(least), sqrt(most)),
-            **self._deciles(drawn, beta),
-        }
-
-    def _deciles(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        asked = self.deciles(drawn)
-        knots = asked.knots(drawn["deciles"])
-        ticks = (knots.quantiles(DECILES), *knots.quantile_ends(DECILES, beta, "sample"))
-        ends = zip(DECILES, *(asked.grid.values(t).tolist() for t in ticks), strict=True)
-        return {f"{int(100 * q)} %": (v, a, b) for q, v, a, b in ends}
-
-    def _of_words(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
-        named: Numbers = {"count": self.counted(drawn, beta)}
-        if "histogram" not in drawn:
-            return named
-        counted = _ends(self.count, drawn["count"], beta / 2)
-        values, ends = _both(self.histogram, drawn["histogram"], beta / 2)
-        for key in sorted(values, key=lambda key: -values[key]):
-            named[f"= {key}"] = _share(values[key], ends[key], counted)
-        return named
-
-
-def _share(
-    n: int, ends: tuple[float, float], counted: tuple[Any, Any, Any]
-) -> tuple[float, float, float]:
-    """Return the share of a category among all values, between the ends of both counts."""
-    all_, least, most = (max(float(x), 1.0) for x in counted)
-    return (
-        min(max(n / all_, 0.0), 1.0),
-        min(max(ends[0] / most, 0.0), 1.0),
-        min(max(ends[1] / least, 0.0), 1.0),
-    )
+    def numbers(self, drawn: Mapping[str, Any], beta: float) -> Numbers:
+        """Return everything that was drawn, with the ends of its intervals."""
+        found: Numbers = {"count": self.counted(drawn, beta)}
+        if "mean" in drawn:
+            first: Any = self.mean.estimator
+            settled, sums = self._settled(drawn), drawn["mean"]["answer"]
+            low, high = (float(b) for b in settled.bounds)
+            beyond = int(first.outside(drawn["mean"]))
+            for name, bound in (("lowest", low), ("highest", high), ("beyond", beyond)):
+                found[name] = (bound, None, None)
+            found["mean"] = _ends(settled, sums, beta)
+            v, least, most = _ends(self.variance(drawn), sums, beta)
+            found["sd"] = sqrt(v), sqrt(least), sqrt(most)
+            asked = self.deciles(drawn)
+            knots = asked.knots(drawn["deciles"])
+            ticks = (knots.quantiles(DECILES), *knots.quantile_ends(DECILES, beta, "sample"))
+            ends = zip(DECILES, *(asked.grid.values(t).tolist() for t in ticks), strict=True)
+            found |= {f"{int(100 * q)} %": (value, low, high) for q, value, low, high in ends}
+        if "histogram" in drawn:
+            n, least, most = (max(float(x), 1.0) for x in self.counted(drawn, beta / 2))
+            values, pairs = _both(self.histogram, drawn["histogram"], beta / 2)
+            for key in sorted(values, key=lambda key: -values[key]):
+                shares = values[key] / n, pairs[key][0] / most, pairs[key][1] / least
+                value, low, high = (min(max(share, 0.0), 1.0) for share in shares)
+                found[f"= {key}"] = value, low, high
+        return found
 
 
 def _both(statistic: Statistic, drawn: Mapping[str, Any], beta: float) -> tuple[Any, Any]:
@@ -257,7 +208,6 @@ def _ends(statistic: Statistic, drawn: Mapping[str, Any], beta: float) -> tuple[
 CELL, BESIDE = 20, 3
 """How many letters a column takes, so that three fit beside each other in 80 letters."""
 TOP = 5
-"""How many categories are printed."""
 OWN = ("count", "missing", "lowest", "highest", "beyond")
 
 
@@ -268,26 +218,21 @@ def cells(
     kinds = {
         name: "number" if "mean" in numbers else kinds[name] for name, numbers in found.items()
     }
-    names = sorted(found, key=lambda name: kinds[name], reverse=True)
-    blocks = [
-        [name for name in names if kinds[name] == kind][i : i + BESIDE]
-        for kind in dict.fromkeys(kinds[name] for name in names)
-        for i in range(0, sum(kinds[name] == kind for name in names), BESIDE)
-    ]
-    (first, *lines), *rest = (_block(block, found, kinds) for block in blocks)
-    for block in rest:
-        lines += [("",) * len(first), *block]
+
+    def block(names: Sequence[str]) -> list[tuple[str, ...]]:
+        columns = [_column(found[name], kinds[name]) for name in names]
+        blank = [""] * (BESIDE - len(names))
+        sides = max(columns, key=len)
+        lines = [(side, *(column.get(side, "") for column in columns), *blank) for side in sides]
+        return [("", *map(cut, names), *blank), *lines]
+
+    names = sorted(found, key=kinds.__getitem__, reverse=True)
+    groups = [list(alike) for _, alike in groupby(names, key=kinds.__getitem__)]
+    blocks = [block(one[i : i + BESIDE]) for one in groups for i in range(0, len(one), BESIDE)]
+    (first, *lines), *rest = blocks
+    for below in rest:
+        lines += [("",) * len(first), *below]
     return first, lines
-
-
-def _block(
-    names: Sequence[str], found: Mapping[str, NumbersByName], kinds: Mapping[str, str]
-) -> list[tuple[str, ...]]:
-    columns = [_column(found[name], kinds[name]) for name in names]
-    sides = max(columns, key=len)
-    blank = [""] * (BESIDE - len(names))
-    lines = [(side, *(column.get(side, "") for column in columns), *blank) for side in sides]
-    return [("", *map(cut, names), *blank), *lines]
 
 
 def _column(numbers: NumbersByName, kind: str) -> dict[str, str]:
@@ -312,13 +257,7 @@ def _column(numbers: NumbersByName, kind: str) -> dict[str, str]:
 
 
 def leaves_many_out(numbers: Mapping[str, Any]) -> bool:
-    """Return whether more than a tenth of the records may lie beyond each bound.
-
-    Examples
-    --------
-    >>> leaves_many_out({"count": 768, "beyond": 500})
-    True
-    """
+    """Return whether more than a tenth of the records may lie beyond each bound."""
     return bool(10 * numbers.get("beyond", 0) > numbers["count"])
 
 
@@ -328,7 +267,6 @@ def cut(name: str, most: int = CELL) -> str:
 
 
 def _within(value: float, low: float, high: float) -> str:
-    """Return a number and how far off it may be."""
     half = max(high - value, value - low, 0)
     text = f"{shown(value, half)} ±{shown(half, half)}" if half else f"{value:g} ±0"
     return text if len(text) <= CELL else f"{value:.3g} ±{half:.2g}"
@@ -358,7 +296,10 @@ def panels(
     for axes in grid[len(found) :]:
         axes.remove()
     for axes, (name, numbers) in zip(grid, found.items(), strict=False):
-        _dress(axes)
+        for side in ("top", "right", "left"):
+            axes.spines[side].set_visible(False)
+        axes.spines["bottom"].set_color(GREY)
+        axes.tick_params(colors=INK, labelcolor=INK, labelsize=7, length=2)
         if release.drawn["columns"][name]["kind"] == DATE:
             _empty(axes, "dates are only counted")
         elif _too_few(*numbers["count"]):
@@ -366,17 +307,15 @@ def panels(
         else:
             (_deciles if "mean" in numbers else _categories)(axes, numbers)
         gone = numbers["missing"][0]
-        out = {what: x[0] for what, x in numbers.items()}
         said = [f"{100 * gone:.0f}% missing"] if gone >= 0.005 else []
-        said += ["many may lie outside"] if leaves_many_out(out) else []
+        if leaves_many_out({what: x[0] for what, x in numbers.items()}):
+            said.append("many may lie outside")
         more = ", ".join(said)
         axes.set_title(cut(name, 30), loc="left", fontsize=9, color=INK)
         axes.text(1, 1.03, more, transform=axes.transAxes, ha="right", fontsize=7, color=NOTE)
     figure.suptitle(title or "Private description", x=0.01, ha="left", fontsize=12, color=INK)
-    figure.supxlabel(
-        f"{release.price} · each bar holds a tenth of the records",
-        fontsize=8, color=NOTE, x=0.01, ha="left",
-    )  # fmt: skip
+    note = f"{release.price} · each bar holds a tenth of the records"
+    figure.supxlabel(note, fontsize=8, color=NOTE, x=0.01, ha="left")
     return saved(figure, path)
 
 
@@ -385,24 +324,13 @@ def _too_few(count: float, low: float, high: float) -> bool:
     return count <= 2 * max(count - low, high - count)
 
 
-def _dress(axes: Any) -> None:
-    for side in ("top", "right", "left"):
-        axes.spines[side].set_visible(False)
-    axes.spines["bottom"].set_color(GREY)
-    axes.tick_params(colors=INK, labelcolor=INK, labelsize=7, length=2)
-
-
 def _deciles(axes: Any, numbers: NumbersByName) -> None:
     """Draw a histogram whose bars hold a tenth of the records each, and the mean."""
     deciles = [x[0] for what, x in numbers.items() if what.endswith(" %")]
     edges = np.array([numbers["lowest"][0], *deciles, numbers["highest"][0]], float)
-    width = np.diff(edges)
-    least = (edges[-1] - edges[0]) / 60
-    height = 1 / np.maximum(width, least)
-    axes.bar(
-        edges[:-1], height, np.maximum(width, least), align="edge", color=SOFT, edgecolor="white",
-        linewidth=0.4,
-    )  # fmt: skip
+    width = np.maximum(np.diff(edges), (edges[-1] - edges[0]) / 60)
+    look = {"color": SOFT, "edgecolor": "white", "linewidth": 0.4}
+    axes.bar(edges[:-1], 1 / width, width, align="edge", **look)
     mean, low, high = numbers["mean"]
     axes.axvspan(low, high, color=PALE, zorder=0)
     axes.axvline(mean, color=BLUE, linewidth=1.2)
@@ -412,10 +340,7 @@ def _deciles(axes: Any, numbers: NumbersByName) -> None:
 
 
 def _empty(axes: Any, text: str) -> None:
-    """Write why there is no picture."""
-    axes.text(
-        0.5, 0.5, text, transform=axes.transAxes, ha="center", fontsize=7, color=NOTE
-    )  # fmt: skip
+    axes.text(0.5, 0.5, text, transform=axes.transAxes, ha="center", fontsize=7, color=NOTE)
     axes.set_xticks([])
     axes.set_yticks([])
 
@@ -429,10 +354,8 @@ def _categories(axes: Any, numbers: NumbersByName) -> None:
     place = np.arange(len(named))[::-1]
     share, low, high = (100 * np.array([x[i] for _, x in named], float) for i in range(3))
     axes.barh(place, share, color=SOFT, height=0.7)
-    axes.errorbar(
-        share, place, xerr=np.maximum([share - low, high - share], 0), fmt="none", ecolor=INK,
-        elinewidth=0.8, capsize=1.5,
-    )  # fmt: skip
+    off = np.maximum([share - low, high - share], 0)
+    axes.errorbar(share, place, xerr=off, fmt="none", ecolor=INK, elinewidth=0.8, capsize=1.5)
     axes.set_yticks(place, [cut(name, 16) for name, _ in named])
     axes.xaxis.set_major_formatter("{x:.0f}%")
     axes.locator_params(axis="x", nbins=4)
@@ -454,14 +377,14 @@ LEFT_OUT = (
 ROWS = Fraction(1, 50)
 """The part of epsilon that pays for the number of rows."""
 STATED = {WORDS: CATEGORY, DATES: DATE}
-"""The kind of a column whose type is declared and not one of numbers."""
 
 
 def read_columns(x: object) -> tuple[str, ...] | None:
     names = converters.listed(x, "columns", ["age", "sex"])
     if names is not None and not all(isinstance(name, str) for name in names):
+        tries = ["age", "sex"]
         raise ParameterTypeError(
-            "columns", "be column names", given(x), "Use {columns}.", columns=["age", "sex"]
+            "columns", "be column names", given(x), "Use {columns}.", columns=tries
         )
     return names
 
@@ -471,21 +394,16 @@ def read_kinds(x: object) -> tuple[tuple[str, str], ...]:
     if x is None:
         return ()
     pairs: Any = tuple(x.items()) if isinstance(x, Mapping) else x
-    listed = isinstance(pairs, (list, tuple))
-    if wrong := [pair for pair in pairs if not _is_kind(pair)] if listed else [x]:
-        typed = wrong[0][1] if isinstance(wrong[0], tuple) and len(wrong[0]) == 2 else wrong[0]
-        raise ParameterError(
-            "kinds",
-            "be 'number', 'whole', 'category' or 'date' for each column",
-            given(typed),
-            "Use {kinds}.",
-            kinds={"zip": CATEGORY},
-        )
+    listed: Any = pairs if isinstance(pairs, (list, tuple)) else [x]
+    for pair in listed:
+        two = isinstance(pair, (list, tuple)) and len(pair) == 2
+        if not (two and all(pair) and pair[1] in KINDS):
+            typed = pair[1] if two and isinstance(pair, tuple) else pair
+            raise ParameterError(
+                "kinds", "be 'number', 'whole', 'category' or 'date' for each column", given(typed),
+                "Use {kinds}.", kinds={"zip": CATEGORY},
+            )  # fmt: skip
     return tuple((str(name), str(kind)) for name, kind in pairs)
-
-
-def _is_kind(pair: object) -> bool:
-    return isinstance(pair, (list, tuple)) and len(pair) == 2 and all(pair) and pair[1] in KINDS
 
 
 @frozen(kw_only=True, slots=False)
@@ -513,35 +431,27 @@ class Describe(Statistic):
     """
 
     kind: ClassVar[str] = "describe"
+    shown: ClassVar[Mapping[str, Any]] = {"populations": False}
+    needs_delta = True
+    how = "an equal share of epsilon for each column"
+    name = "describe"
     unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
     text: ClassVar[str] = "Describe each column of a table, without public bounds or categories."
-    examples: ClassVar[tuple[str, str]] = (
-        "people.csv --epsilon 1 --plot people.png",
-        "",
-    )
+    examples: ClassVar[tuple[str, str]] = ("people.csv --epsilon 1 --plot people.png", "")
 
     columns_: tuple[str, ...] | None = field(
         default=None, converter=read_columns, alias="columns",
         metadata=param(kinds.KEYS, "The columns. Defaults to all.", group=DATA),
     )  # fmt: skip
     declared: tuple[tuple[str, str], ...] = field(
-        default=(), converter=read_kinds, alias="kinds",
-        metadata=param(
-            kinds.KINDS,
-            "The kinds of columns: number, whole (integers), category or date. By default the "
-            "types of the frame are used, or the kind is chosen privately.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    delta: Fraction = field(
-        default=Fraction(1, 10**6), converter=converters.delta,
-        metadata=param(
-            kinds.PROBABILITY,
-            "The probability with which the privacy loss may exceed epsilon; needed to name "
-            "categories.",
-            group=PRIVACY,
-        ),
-    )  # fmt: skip
+        default=(), converter=read_kinds, alias="kinds", metadata=param(
+            kinds.KINDS, "The kinds of columns: number, whole (integers), category or date. By "
+            "default the types of the frame are used, or the kind is chosen privately.", group=WHAT,
+    ))  # fmt: skip
+    delta: Fraction = field(default=Fraction(1, 10**6), converter=converters.delta, metadata=param(
+        kinds.PROBABILITY, "The probability with which the privacy loss may exceed epsilon; needed "
+        "to name categories.", group=PRIVACY,
+    ))  # fmt: skip
     column: None = field(init=False, default=None)
     target: None = field(init=False, default=None, eq=False, repr=False)
     confidence: Fraction = field(init=False, default=Fraction(19, 20), eq=False, repr=False)
@@ -550,48 +460,34 @@ class Describe(Statistic):
     keys: None = field(init=False, default=None)
     other: bool = field(init=False, default=False)
 
-    @property
-    def display(self) -> Display:
-        return replace(super().display, populations=False)
-
     def check(self) -> None:
         if not self.delta:
-            raise ParameterError(
-                "delta",
-                "be above 0, as categories are found with a threshold",
-                "0",
-                "Use {delta}.",
-                delta=1e-6,
-            )
+            must = "be above 0, as categories are found with a threshold"
+            raise ParameterError("delta", must, "0", "Use {delta}.", delta=1e-6)
         self._require_enough(len(self.columns_ or "1"))
 
     def _require_enough(self, columns: int) -> None:
         """Refuse an epsilon too small to draw the noise of one of these columns."""
-        try:
-            self._check_parts(self.epsilon, columns)
-        except ParameterError:
+
+        def refusal(epsilon: Fraction) -> ParameterError | None:
+            try:
+                self.part("value", None, columns, 1, epsilon).check()
+                Count(epsilon=epsilon * ROWS, **self.common)
+            except ParameterError as error:
+                return error
+            return None
+
+        if error := refusal(self.epsilon):
             tenfold = (self.epsilon * 10**k for k in range(1, 400))
-            enough = next((x for x in tenfold if self._is_enough(x, columns)), None)
+            enough = next((x for x in tenfold if refusal(x) is None), None)
             if enough is None:  # something else is wrong
-                raise
+                raise error
             raise ParameterError(
-                "epsilon",
-                f"be larger to describe {columns} column{'s' * (columns > 1)}",
+                "epsilon", f"be larger to describe {columns} column{'s' * (columns > 1)}",
                 given(plain_parameter(self.epsilon)),
                 "Use {epsilon} or more" + (", or fewer columns." if columns > 1 else "."),
                 epsilon=enough,
-            ) from None
-
-    def _is_enough(self, epsilon: Fraction, columns: int) -> bool:
-        try:
-            self._check_parts(epsilon, columns)
-        except ParameterError:
-            return False
-        return True
-
-    def _check_parts(self, epsilon: Fraction, columns: int) -> None:
-        self.part("value", None, columns, 1, epsilon).check()
-        Count(epsilon=epsilon * ROWS, **self.common)
+            )  # fmt: skip
 
     def as_read(self, reading: Reading) -> Self:
         return self.changed(read=reading)
@@ -600,19 +496,13 @@ class Describe(Statistic):
         typed: dict[str, Any] = parameters
         return attrs.evolve(self, **typed)
 
-    @property
-    def needs_delta(self) -> bool:
-        return True
-
     @cached_property
     def common(self) -> dict[str, Any]:
-        """What all parts have."""
         own = {"relation": self.relation, "rows": self.rows, "source": self.source}
         return own if self.where is None else {**own, "where": self.where}
 
     @cached_property
     def counting(self) -> Count:
-        """What counts the rows."""
         return Count(epsilon=self.epsilon * ROWS, **self.common)
 
     def part(
@@ -620,13 +510,9 @@ class Describe(Statistic):
     ) -> Described:
         """Return what is drawn of a column, one of so many, of about so many rows."""
         return Described(
-            name=name,
-            declared=declared,
-            epsilon=(epsilon or self.epsilon) * (1 - ROWS) / of,
-            delta=self.delta / of,
-            rows=max(rows, 1),
-            common=self.common,
-        )
+            name=name, declared=declared, epsilon=(epsilon or self.epsilon) * (1 - ROWS) / of,
+            delta=self.delta / of, rows=max(rows, 1), common=self.common,
+        )  # fmt: skip
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -644,17 +530,19 @@ class Describe(Statistic):
 
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: all, unless some are named."""
-        return [*super().needs(data), *(self.columns_ or data.columns)]
+        return [*filter(None, [self.unit]), *(self.columns_ or data.columns)]
+
+    def held(self, parameter: str, column: str | None) -> str:
+        numeric = dict(self.declared).get(column or "") in {NUMBER, WHOLE}
+        return NUMBERS if parameter == "columns" and numeric else TEXTS
 
     def require_columns(self, data: Frame) -> None:
-        """Refuse columns that are not there, or whose type cannot hold what is declared."""
         super().require_columns(data)
-        declared, names = dict(self.declared), self._described(data)
+        names = self._described(data)
         if not converters.is_unknown(self.rows):  # else once they are found
             self._require_enough(len(names))
-        for name in dict.fromkeys((*names, *declared)):
-            need = NUMBERS if declared.get(name) in {NUMBER, WHOLE} else TEXTS
-            self.require_column(data, name, need, "columns")
+        for name in names:
+            self.require_column(data, name, self.held("columns", name), "columns")
 
     def _described(self, data: Frame) -> tuple[str, ...]:
         return self.columns_ or tuple(name for name in data.columns if name != self.unit)
@@ -670,31 +558,23 @@ class Describe(Statistic):
 
     def numbers(self, drawn: Mapping[str, Any], beta: float) -> dict[str, dict[str, Any]]:
         """Return every number with its ends, by column."""
-        rows = _counted(self.counting, drawn["rows"], beta / 2)
+        rows = _ends(self.counting, drawn["rows"], beta / 2)
         found = {}
         for name, own in drawn["columns"].items():
             part = self.part(name, own["kind"], len(drawn["columns"]), rows[0])
-            numbers = part.numbers(own, beta)
-            count = part.counted(own, beta / 2)
-            first, *rest = numbers.items()
-            ordered = [first, ("missing", _missing(count, rows)), *rest]
-            found[name] = {what: (v, *holding(v, ends)) for what, (v, *ends) in ordered}
+            first, *rest = part.numbers(own, beta).items()
+            missing = "missing", _missing(part.counted(own, beta / 2), rows)
+            numbers = [first, missing, *rest]
+            found[name] = {what: (v, *holding(v, ends)) for what, (v, *ends) in numbers}
         return found
 
     def value(self, drawn: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-        found = self.numbers(drawn, 0.05)
-        return {
-            name: {what: value for what, (value, _, _) in numbers.items()}
-            for name, numbers in found.items()
-        }
+        found = self.numbers(drawn, 0.05).items()
+        return {name: {what: x[0] for what, x in numbers.items()} for name, numbers in found}
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
-        del of
-        found = self.numbers(release.drawn, beta)
-        return {
-            name: {what: (low, high) for what, (_, low, high) in numbers.items()}
-            for name, numbers in found.items()
-        }
+        found = self.numbers(release.drawn, beta).items()
+        return {name: {what: x[1:] for what, x in numbers.items()} for name, numbers in found}
 
     def columns(self, release: Release) -> Columns:
         found = self.numbers(release.drawn, read_confidence(self.display.confidence))
@@ -706,8 +586,7 @@ class Describe(Statistic):
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return columns side by side, as many as a terminal is wide."""
         found = self.numbers(release.drawn, read_confidence(self.display.confidence))
-        kinds_ = {name: own["kind"] for name, own in release.drawn["columns"].items()}
-        return cells(found, kinds_)
+        return cells(found, {name: own["kind"] for name, own in release.drawn["columns"].items()})
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
         """Say of which columns the bounds that were found may leave many records out."""
@@ -715,32 +594,18 @@ class Describe(Statistic):
         if not rough:
             return ()
         more = f"fewer {words.subject('columns')}, or a larger {words.subject('epsilon')}"
-        text = (
-            f"Of {', '.join(rough)} more than a tenth of the records may lie beyond each bound: "
-            f"these numbers are unreliable. Use {more}; or known bounds for each."
-        )
-        return (text,)
+        outside = "more than a tenth of the records may lie beyond each bound"
+        use = f"these numbers are unreliable. Use {more}; or known bounds for each."
+        return (f"Of {', '.join(rough)} {outside}: {use}",)
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
         return (EACH, ASSUMED, LEFT_OUT, *self.person)
 
-    @property
-    def how(self) -> str:
-        return "an equal share of epsilon for each column"
-
-    @property
-    def name(self) -> str:
-        return "describe"
-
     def planned(self, beta: float, n: int | None) -> float:
         """Refuse: a description has many errors, in the units of its columns."""
-        raise ParameterTypeError(
-            "error",
-            "error() is not available for a description.",
-            "",
-            "Plan a mean or a quantile at its share of epsilon.",
-        )
+        hint = "Plan a mean or a quantile at its share of epsilon."
+        raise ParameterTypeError("error", "error() is not available for a description.", "", hint)
 
     def charts(self, release: Release) -> Mapping[str, Chart]:
         """Return the deciles or the most common categories of each column with enough values."""
@@ -760,12 +625,6 @@ class Describe(Statistic):
 
     def plot(self, release: Release, **options: Any) -> Any:
         return panels(self, release, **options)
-
-
-def _counted(counting: Count, drawn: Mapping[str, Any], beta: float) -> tuple[int, int, int]:
-    value = counting.value(drawn)
-    release = Release(value=value, cost=counting.cost, mechanism=counting, drawn=drawn)
-    return value, *counting.limits(release, beta, "sample")
 
 
 def _missing(count: tuple[Any, Any, Any], rows: tuple[int, int, int]) -> tuple[float, float, float]:

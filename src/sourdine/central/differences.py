@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
+from sourdine.central.groups import key_text
 from sourdine.central.intervals import LAMBDAS, each, passed, proved
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given
@@ -62,11 +63,7 @@ class _Known:
         self.upper, self.lower = float(upper[0]), float(lower[0])
         self.least, self.most = evidence.number(NUMBER * beta)
         self.noise = evidence.noise(low, high)[0]
-
-    @property
-    def furthest(self) -> float:
-        """How far a record can be from the mean."""
-        return max(self.high, 1 - self.low)
+        self.furthest = max(self.high, 1 - self.low)  # of a record from the mean
 
     @property
     def second_order(self) -> float:
@@ -149,21 +146,16 @@ class Difference(Estimator):
     pair: tuple[Any, Any]
 
     def __str__(self) -> str:
-        first, second = self.pair
-        return f"{self.groups.question.name}, {_shown(first)} minus {_shown(second)}"
+        return f"{self.groups.question.name}, {' minus '.join(map(key_text, self.pair))}"
 
     @property
     def display(self) -> Display:
         title = str(self)[0].upper() + str(self)[1:]
         groups = self.groups.display
         return Display(
-            head=self.kind,
-            title=title,
-            populations=groups.populations,
-            extra_intervals=groups.extra_intervals,
-            confidence=groups.confidence,
-            protected=groups.protected,
-        )
+            head=self.kind, title=title, protected=groups.protected, confidence=groups.confidence,
+            populations=groups.populations, extra_intervals=groups.extra_intervals,
+        )  # fmt: skip
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         first, second = map(self.groups.part.value, drawn["groups"])
@@ -176,35 +168,32 @@ class Difference(Estimator):
             replace(release, value=part.value(drawn), mechanism=part, drawn=drawn)
             for drawn in release.drawn["groups"]
         ]
-        if of == "population" and None not in (seen := [part.evidence(x.drawn) for x in parts]):
-            return self._proved(seen, beta)
-        risk = beta if of == "normal" else each(beta, 2)
+        first, second = (part.evidence(one.drawn) for one in parts)
+        if of == "population" and first is not None and second is not None:
+            width = getattr(part, "width", 1.0)
+            low, high = (end * width for end in proved_apart(first, second, beta))
+            if part.is_datetime:
+                return floor(low) * MICROSECOND, ceil(high) * MICROSECOND
+            return low, high
         if of != "normal":
-            (low, high), (low_2, high_2) = (part.limits(one, risk, of) for one in parts)
+            (low, high), (low_2, high_2) = (part.limits(one, each(beta, 2), of) for one in parts)
             return low - high_2, high - low_2
-        (low, high), (low_2, high_2) = (part.widened_limits(one, risk, of) for one in parts)
+        (low, high), (low_2, high_2) = (part.widened_limits(one, beta, of) for one in parts)
         v, w = (one.value for one in parts)
         d = v - w
         return d - _hypot(v - low, high_2 - w), d + _hypot(high - v, w - low_2)
 
-    def _proved(self, seen: Sequence[Any], beta: float) -> tuple[Any, Any]:
-        width = getattr(self.groups.part, "width", 1.0)
-        low, high = proved_apart(seen[0], seen[1], beta)
-        if self.groups.part.is_datetime:
-            return floor(low * width) * MICROSECOND, ceil(high * width) * MICROSECOND
-        return low * width, high * width
-
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        del release
         first, second = self.pair
-        return {" and ".join(self.groups.columns_of): [f"{_shown(first)} minus {_shown(second)}"]}
+        return {
+            " and ".join(self.groups.columns_of): [f"{key_text(first)} minus {key_text(second)}"]
+        }
 
     def to_dict(self) -> dict[str, Any]:
         return {"statistic": self.kind, "of": self.groups.to_dict(), "pair": list(self.pair)}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
-        """Return what `to_dict` wrote."""
         groups: Any = read_estimator(facts["of"])
         if not hasattr(groups, "columns_of"):  # not by groups
             raise TypeError(facts["of"])
@@ -216,11 +205,6 @@ def _hypot(a: Any, b: Any) -> Any:
     if isinstance(a, dt.timedelta):
         return ceil(hypot(a / MICROSECOND, b / MICROSECOND)) * MICROSECOND
     return hypot(a, b)
-
-
-def _shown(key: object) -> str:
-    """Return a key as a person reads it."""
-    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
 
 
 def difference(groups: ByGroup, release: Release, first: object, second: object) -> Release:
@@ -245,19 +229,15 @@ def difference(groups: ByGroup, release: Release, first: object, second: object)
     """
     several = groups.part.wide or any(getattr(v, "shape", ()) for v in release.value.values())
     if not groups.display.numeric or several:
-        raise ParameterTypeError(
-            "difference",
-            "difference() needs one number for each group.",
-            str(groups),
-            "Ask for a single statistic by group.",
-        )
+        must = "difference() needs one number for each group."
+        hint = "Ask for a single statistic by group."
+        raise ParameterTypeError("difference", must, str(groups), hint)
     keys = groups.keys(release.drawn)
     drawn = dict(zip(keys, release.drawn["groups"], strict=True))
     for key in (first, second):
         if key not in drawn:
-            raise ParameterError(
-                "the key", "be one of the groups", given(key), f"The groups are {keys}."
-            )
+            hint = f"The groups are {keys}."
+            raise ParameterError("the key", "be one of the groups", given(key), hint)
     made = Difference(groups=groups, pair=(first, second))
     parts = {"groups": [drawn[first], drawn[second]]}
     note = "The difference follows from the release and costs nothing more."

@@ -6,6 +6,7 @@ import datetime as dt
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
+from importlib import import_module
 from itertools import islice, takewhile
 from textwrap import wrap
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,8 @@ from sourdine.results.tables import interval_head, interval_text, with_ends, wit
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from numpy.typing import NDArray
+
     from sourdine.central.statistic import Statistic
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
@@ -31,6 +34,8 @@ if TYPE_CHECKING:
     from sourdine.results.charts import Chart
     from sourdine.results.release import Display, Release
     from sourdine.results.tables import Columns
+
+    Floats = NDArray[np.float64]
 
 
 # ---- A table of many statistics on a page: a row for each group, or a small picture of each ------
@@ -40,84 +45,74 @@ OWN = ("column", "statistic", "q")
 """What tells the numbers of a group apart."""
 
 
+def key_text(key: object) -> str:
+    """Return the key of a group as a person reads it."""
+    return ", ".join(map(str, key)) if isinstance(key, tuple) else str(key)
+
+
 def across(columns: Columns) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Return heads and lines, a line for each group; without groups a line for each number.
 
     A column is named once: where quantiles follow one another, only their orders do. Intervals
     stand behind their numbers.
     """
-    names, keys = _names(columns), _keys(columns)
+    names, keys, own = _labelled(columns)
     groups = list(dict.fromkeys(keys))
-    own = [columns.labels.get(name, [None] * len(keys)) for name in OWN[:2]] + [_orders(columns)]
     per = len(keys) // max(len(groups), 1)
-    first = list(zip(*own, strict=True))[:per]
-    if not names:
-        called = [_head(*what, again=False) for what in first]
-        top = ("statistic", columns.name)
-        named = list(zip(called, columns.texts(), strict=True))
-        if not columns.bounded:
-            return top, [(name, *text) for name, text in named]
-        lines: list[tuple[str, ...]] = [
-            (name, text, interval_text(*ends)) for name, (text, *ends) in named
-        ]
-        return (*top, interval_head(columns.confidence)), lines
+    called = [_order(word, q) or word for _, word, q in own[:per]]
     heads = [
-        _head(column, word, q, again=i > 0 and first[i - 1][:2] == (column, word))
-        for i, (column, word, q) in enumerate(first)
+        name if names and i and own[i - 1][:2] == own[i][:2] else f"{own[i][0]} {name}".strip()
+        for i, name in enumerate(called)
     ]
-    texts = [with_ends(*text) for text in columns.texts()]
-    lines = [(*map(str, group), *texts[i * per : (i + 1) * per]) for i, group in enumerate(groups)]
-    return (*names, *heads), lines
+    texts = columns.texts()
+    if names:
+        shown = [with_ends(*text) for text in texts]
+        lines = [(*map(str, key), *shown[i * per : (i + 1) * per]) for i, key in enumerate(groups)]
+        return (*names, *heads), lines
+    named = list(zip(heads, texts, strict=True))
+    if not columns.bounded:
+        return ("statistic", columns.name), [(name, *text) for name, text in named]
+    top = ("statistic", columns.name, interval_head(columns.confidence))
+    return top, [(name, text, interval_text(*ends)) for name, (text, *ends) in named]
 
 
-def _keys(columns: Columns) -> list[tuple[Any, ...]]:
-    """Return the group of each number."""
-    by = [columns.labels[name] for name in _names(columns)]
-    return list(zip(*by, strict=True)) if by else [()] * len(columns.values)
+def _labelled(columns: Columns) -> tuple[list[str], list[tuple[Any, ...]], list[tuple[Any, ...]]]:
+    """Return the columns of groups, and of each number its group and what tells it apart there.
+
+    The columns of groups stand first, and one of them may be called q.
+    """
+    names = list(takewhile(lambda name: name != OWN[0], columns.labels))
+    own = {name: column for name, column in columns.labels.items() if name not in names}
+    blank: list[Any] = [""] * len(columns.values)
+    keys = list(zip(*(columns.labels[name] for name in names), strict=True)) or [() for _ in blank]
+    q = own.get("q") or [None for _ in blank]
+    called = [own.get(name) or blank for name in OWN[:2]]
+    return names, keys, list(zip(*called, q, strict=True))
 
 
-def _names(columns: Columns) -> list[str]:
-    """Return the columns of groups: they stand first, and one of them may be called q."""
-    return list(takewhile(lambda name: name != OWN[0], columns.labels))
-
-
-def _orders(columns: Columns) -> Sequence[float | None]:
-    own = {} if "q" in _names(columns) else columns.labels
-    return own.get("q", [None] * len(columns.values))
-
-
-def _head(column: str, word: str, q: float | None, *, again: bool) -> str:
-    """Return what a number is called: the statistic, or the order of a quantile."""
-    called = word if q is None or word == "median" else f"{100 * q:g}%"
-    return called if again else f"{column} {called}".strip()
+def _order(word: str, q: float | None) -> str:
+    """Return the order of a quantile; empty for other statistics."""
+    return "" if q is None or word == "median" else f"{100 * q:g}%"
 
 
 def charts_of_table(columns: Columns, names: Sequence[str] = ()) -> dict[str, Chart]:
     """Return a chart for each statistic of a table, with a dot for each group and order.
 
-    Parameters
-    ----------
-    columns
-        The released numbers.
-    names
-        What the statistics are called; by default by their columns.
+    Statistics are called by ``names``, by default by their columns.
     """
-    own = list(zip(columns.labels["column"], columns.labels["statistic"], strict=True))
-    keys, orders, found = _keys(columns), _orders(columns), {}
-    for k, (column, word) in enumerate(dict.fromkeys(own)):
-        rows = [i for i, pair in enumerate(own) if pair == (column, word)]
+    _, keys, own = _labelled(columns)
+    found = {}
+    for k, (column, word) in enumerate(dict.fromkeys(one[:2] for one in own)):
+        rows = [i for i, one in enumerate(own) if one[:2] == (column, word)]
         called = names[k] if names else word
-        dotted = [_dot_name(keys[i], word, orders[i]) for i in rows]
-        dotted = [called if name == word else name for name in dotted]
+        dotted = [
+            ", ".join(filter(None, [*map(str, keys[i]), _order(word, own[i][2])])) or called
+            for i in rows
+        ]
         part = replace(columns.picked(rows), by=())
         title = f"{word} of {column}" if column and not names else called
         found[title] = dots(part, names=dotted, from_zero=word == "count")
     return found
-
-
-def _dot_name(key: tuple[Any, ...], word: str, q: float | None) -> str:
-    order = [] if q is None or word == "median" else [f"{100 * q:g}%"]
-    return ", ".join([*map(str, key), *order]) or word
 
 
 def multiples(
@@ -129,30 +124,20 @@ def multiples(
 ) -> Any:
     """Draw a panel for each statistic of a table, groups from top to bottom.
 
-    Parameters
-    ----------
-    release
-        What was published.
-    names
-        What is written above the panels; by default the statistics and their columns.
-    path
-        Where to save the picture; the ending says how (png, svg, pdf).
-    title
-        What is written above.
+    ``names`` are written above the panels; by default the statistics and their columns.
     """
     columns = release.columns()
-    labels = columns.labels
-    keys = _keys(columns)
+    _, keys, own = _labelled(columns)
     groups = list(dict.fromkeys(keys))
-    own = list(zip(labels.get("column", ()), labels.get("statistic", ()), strict=True))
-    wanted = list(dict.fromkeys(own)) or [("", "")]
+    wanted = list(dict.fromkeys(one[:2] for one in own))
     heads = names or [f"{word} of {column}" if column else word for column, word in wanted]
-    lines = [", ".join(map(str, key)) for key in groups]
+    lines = [*map(key_text, groups)]
     figure, axes = panels(len(wanted), 2.6 + 2.3 * len(wanted), 1.5 + 0.26 * len(groups))
     place = {key: len(groups) - 1 - i for i, key in enumerate(groups)}
     for panel, one, head in zip(axes, wanted, heads, strict=True):
-        rows = [i for i, pair in enumerate(own) if pair == one]
-        _panel(panel, columns, rows, [place[keys[i]] for i in rows])
+        rows = [i for i, pair in enumerate(own) if pair[:2] == one]
+        at = np.array([place[keys[i]] for i in rows], float)
+        _panel(panel, columns, rows, at, np.array([own[i][2] for i in rows], float))
         panel.set_title(head, color=INK, fontsize=9)
         panel.set_ylim(-0.6, len(groups) - 0.4)
         panel.set_yticks(range(len(groups)), lines[::-1])
@@ -160,30 +145,32 @@ def multiples(
             panel.set_xlim(left=0)
     for panel in axes[1:]:
         panel.tick_params(axis="y", labelleft=False)
-    whole = title or str(release.mechanism.display.title)
-    figure.suptitle(
-        "\n".join(wrap(whole, WIDE * len(wanted))), x=0.01, ha="left", color=INK, fontsize=11
-    )
-    sure = f"{100 * release.mechanism.display.confidence:g}"
-    note = f"{release.price} · {sure}% intervals of all together"
+    display = release.mechanism.display
+    whole = "\n".join(wrap(title or str(display.title), WIDE * len(wanted)))
+    figure.suptitle(whole, x=0.01, ha="left", color=INK, fontsize=11)
+    note = f"{release.price} · {100 * display.confidence:g}% intervals of all together"
     figure.supxlabel(note, x=0.01, ha="left", color=NOTE, fontsize=8)
     return saved(figure, path)
 
 
-def _panel(panel: Any, columns: Columns, rows: list[int], y: list[int]) -> None:
+def _panel(panel: Any, columns: Columns, rows: list[int], at: Floats, orders: Floats) -> None:
     """Draw the numbers of one statistic: dots with intervals, or quantiles on a line."""
     if columns.lower is None or columns.upper is None:
         return
-    dated = any(isinstance(columns.values[i], dt.date) for i in rows)
+    dates: Any = import_module("matplotlib.dates")
+
+    def place(value: Any) -> Any:
+        """Return where a value is drawn: dates and durations in days."""
+        if isinstance(value, dt.timedelta):
+            return value / dt.timedelta(days=1)
+        return dates.date2num(value) if isinstance(value, dt.date) else value
+
     x, low, high = (
-        np.array([_place(ends[i]) for i in rows], float)
+        np.array([place(ends[i]) for i in rows], float)
         for ends in (columns.values, columns.lower, columns.upper)
     )
-    orders = np.array([_orders(columns)[i] for i in rows], float)
-    at = np.array(y, float)
-    several = len(set(orders[~np.isnan(orders)].tolist())) > 1
-    if several:
-        for line in sorted(set(y)):
+    if len(set(orders[~np.isnan(orders)].tolist())) > 1:
+        for line in sorted(set(at.tolist())):
             inside = at == line
             panel.plot(x[inside], at[inside], "-", color=PALE, lw=3, zorder=1)
         panel.plot(x, at, "|", color=BLUE, ms=6, zorder=2)
@@ -193,37 +180,17 @@ def _panel(panel: Any, columns: Columns, rows: list[int], y: list[int]) -> None:
         panel.hlines(at, low, high, color=PALE, linewidth=5)
         panel.plot(x, at, "o", color=BLUE, ms=4)
     panel.margins(x=0.08)
-    if dated:
-        _as_dates(panel.xaxis)
+    if any(isinstance(columns.values[i], dt.date) for i in rows):
+        locator = dates.AutoDateLocator(minticks=2, maxticks=5)
+        panel.xaxis.set_major_locator(locator)
+        panel.xaxis.set_major_formatter(dates.ConciseDateFormatter(locator))
+        panel.xaxis.get_offset_text().set_fontsize(8)
     else:
         panel.locator_params(axis="x", nbins=4)
         gaps(panel.xaxis)
     panel.grid(axis="x", color=RULE, linewidth=0.8)
     panel.tick_params(axis="y", length=0, labelsize=8)
     panel.tick_params(axis="x", labelsize=8)
-
-
-def _place(value: Any) -> Any:
-    """Return where a value is drawn: dates and durations in days."""
-    if isinstance(value, dt.timedelta):
-        return value / dt.timedelta(days=1)
-    if not isinstance(value, dt.date):
-        return value
-    return _untyped_dates().date2num(value)
-
-
-def _as_dates(axis: Any) -> None:
-    dates = _untyped_dates()
-    locator = dates.AutoDateLocator(minticks=2, maxticks=5)
-    axis.set_major_locator(locator)
-    axis.set_major_formatter(dates.ConciseDateFormatter(locator))
-    axis.get_offset_text().set_fontsize(8)
-
-
-def _untyped_dates() -> Any:
-    from matplotlib import dates
-
-    return dates
 
 
 # ---- The same statistic for each of several groups -----------------------------------------------
@@ -234,7 +201,6 @@ FINDING = Fraction(1, 4)
 WIDE = 34
 """Letters of a title above each panel."""
 PRINTED = 200
-"""So many groups are printed; nobody reads more."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -243,11 +209,6 @@ class ByGroup(Estimator):
 
     A listed key that is not in the data gets an ordinary noisy answer. Rows with other keys are in
     no group, or in one more.
-
-    Parameters
-    ----------
-    question
-        The statistic, with the columns of groups, their keys and the epsilon of the whole.
 
     Notes
     -----
@@ -284,22 +245,24 @@ class ByGroup(Estimator):
     """
 
     question: Statistic
+    """The statistic, with the columns of groups, their keys and the epsilon of the whole."""
+    first: int | None = None
+    """Of how many groups a release holds the first; their intervals hold for all groups."""
 
     @property
     def columns_of(self) -> tuple[str, ...]:
-        """The columns that hold the keys."""
         return grouping.columns(self.question.by)
 
     @property
     def rest(self) -> tuple[Any, ...]:
-        """The key of the rows of no other key, if they are a group."""
         m = len(self.columns_of)
         return ((OTHER,) * m if m > 1 else OTHER,) if self.question.other else ()
 
     def keys(self, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
         """Return the keys: those that are listed, of which some may not occur, or were found."""
         named = drawn["keys"] if self.question.finds else self.question.keys
-        return (*(tuple(key) if isinstance(key, list) else key for key in named), *self.rest)
+        keys = *(tuple(key) if isinstance(key, list) else key for key in named), *self.rest
+        return keys[: self.first]
 
     @property
     def planned_for(self) -> int:
@@ -313,13 +276,9 @@ class ByGroup(Estimator):
         share = Fraction(1, 2) if whole.substitutes else Fraction(1)
         epsilon = whole.epsilon * share * (1 - FINDING if whole.finds else 1)
         delta = whole.delta * share * (Fraction(1, 2) if whole.finds else 1)
-        return whole.changed(
-            by=None,
-            keys=None,
-            other=False,
-            epsilon=epsilon,
-            delta=delta if whole.needs_delta else 0,
-        ).of_private_number.one_of(self.planned_for)
+        own = {"epsilon": epsilon, "delta": delta if whole.needs_delta else 0}
+        one = whole.changed(by=None, keys=None, other=False, **own)
+        return one.of_private_number.one_of(self.planned_for)
 
     @cached_property
     def finder(self) -> NamedCounts:
@@ -344,7 +303,6 @@ class ByGroup(Estimator):
         return (*found, *(part.repeated(2) if twice else part for part in own))
 
     def check(self) -> None:
-        """Refuse early what the noise cannot carry."""
         _ = self.part
         if self.question.finds:
             _ = self.finder.threshold
@@ -364,37 +322,30 @@ class ByGroup(Estimator):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats of a release."""
-        columns = " and ".join(self.columns_of)
-        named: tuple[str, ...] = ()
+        columns, named = " and ".join(self.columns_of), []
         if self.question.finds:
             least = self.finder.threshold
             paid = "this takes a quarter of epsilon."
-            named = (f"Groups with a noisy count of {least} or more are listed; {paid}",)
+            named = [f"Groups with a noisy count of {least} or more are listed; {paid}"]
         where = f"in the group {OTHER!r}" if self.rest else "not included"
         verb = "is" if len(self.columns_of) == 1 else "are"
         outside = f"Rows whose {columns} {verb} not among the keys are {where}."
-        together = (
-            ("The intervals hold simultaneously for all groups.",)
-            if self.part.display.intervals
-            else ()
-        )
-        return (*self.part.caveats, *named, outside, *together)
+        together = "The intervals hold simultaneously for all groups."
+        shown = [together] if self.part.display.intervals else []
+        return (*self.part.caveats, *named, outside, *shown)
 
     def draw(self, data: Frame) -> dict[str, Any]:
         """Find the keys if they are unknown, and draw each group's answer."""
         drawn: dict[str, Any] = {}
         if self.question.finds:
-            drawn["keys"] = self._found(data)
+            single = len(self.columns_of) == 1
+            found = {
+                key[0] if single else key: n
+                for key, n in data.combinations(self.columns_of).items()
+                if not (self.rest and OTHER in key)
+            }
+            drawn["keys"] = list(self.finder.release(found, source=self.question.source).value)
         return {**drawn, "groups": self.part.draw_all(self.groups(data, drawn))}
-
-    def _found(self, data: Frame) -> list[Any]:
-        single = len(self.columns_of) == 1
-        counts = data.combinations(self.columns_of)
-        if self.rest:
-            counts = {key: n for key, n in counts.items() if OTHER not in key}
-        found = {key[0] if single else key: n for key, n in counts.items()}
-        return list(self.finder.release(found, source=self.question.source).value)
 
     def groups(self, data: Frame, drawn: Mapping[str, Any]) -> list[Frame]:
         """Return the rows of each key."""
@@ -415,7 +366,6 @@ class ByGroup(Estimator):
         ]
 
     def limits(self, release: Release, beta: float, of: str) -> dict[Any, Any]:
-        """Return each group's ends; they hold for all groups together."""
         keys = self.keys(release.drawn)
         risk = each(beta, max(self.together(release.drawn), 1))
         ends = [self.part.limits(part, risk, of) for part in self.releases(release)]
@@ -423,24 +373,26 @@ class ByGroup(Estimator):
 
     def together(self, drawn: Mapping[str, Any]) -> int:
         """Return for how many groups intervals hold together."""
-        return len(self.keys(drawn))
+        return len(replace(self, first=None).keys(drawn))
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        """Return the key of each number, and what tells the numbers of one group apart."""
-        own = [dict(self.part.labels(part)) for part in self.releases(release)]
+        own = [self.part.labels(part) for part in self.releases(release)]
         sizes = [max((len(column) for column in labels.values()), default=1) for labels in own]
-        listed = [key if isinstance(key, tuple) else (key,) for key in self.keys(release.drawn)]
-        keys = [key for key, size in zip(listed, sizes, strict=True) for _ in range(size)]
-        by = {name: [key[i] for key in keys] for i, name in enumerate(self.columns_of)}
-        rest = {head: [x for labels in own for x in labels[head]] for head in own[0]} if own else {}
-        return with_free_names(by, rest)
+        return self.labelled(self.keys(release.drawn), sizes, _joined(own))
+
+    def labelled(
+        self, keys: Sequence[Any], sizes: Sequence[int], own: Mapping[str, Sequence[Any]]
+    ) -> dict[str, Sequence[Any]]:
+        """Return labels of numbers behind the keys of their groups, of which each has some."""
+        tuples = [key if isinstance(key, tuple) else (key,) for key in keys]
+        listed = [key for key, size in zip(tuples, sizes, strict=True) for _ in range(size)]
+        by = {name: [key[i] for key in listed] for i, name in enumerate(self.columns_of)}
+        return with_free_names(by, own)
 
     def further(self, release: Release) -> dict[str, Sequence[Any]]:
-        own = [self.part.further(part) for part in self.releases(release)]
-        return {name: [x for part in own for x in part[name]] for name in own[0]} if own else {}
+        return _joined([self.part.further(part) for part in self.releases(release)])
 
     def printed_rows(self, release: Release) -> Sequence[int] | None:
-        """Return the rows that each group prints, one group after the other."""
         parts, found, start = self.releases(release), [], 0
         for part in parts:
             rows = self.part.printed_rows(part)
@@ -466,9 +418,7 @@ class ByGroup(Estimator):
             return release
         drawn = {**release.drawn, "groups": release.drawn["groups"][:PRINTED]}
         value = dict(islice(release.value.items(), PRINTED))
-        return replace(
-            release, mechanism=_Excerpt(question=self.question), drawn=drawn, value=value
-        )
+        return replace(release, mechanism=replace(self, first=PRINTED), drawn=drawn, value=value)
 
     @property
     def release_kind(self) -> type[Release]:
@@ -483,15 +433,15 @@ class ByGroup(Estimator):
         return difference(self, release, first, second)
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
-        """Return the heads and lines of the table that is printed."""
         few = self._excerpt(release)
         return self.part.printed(few) if self.part.wide else super().printed(few)
 
     def columns(self, release: Release) -> Columns:
-        """Return the numbers of all groups, with labels and the ends that are shown."""
         columns = super().columns(release)
         by = list(columns.labels)[: len(self.columns_of)]
         return self.part.arranged(replace(columns, by=by))
+
+    # The statistic itself draws groups: a dot each, lines, or small panels.
 
     def chart(self, release: Release, truth: Any = None) -> Chart:
         return self.part.chart(release, truth)
@@ -500,15 +450,9 @@ class ByGroup(Estimator):
         return self.part.charts(release)
 
     def plot(self, release: Release, **options: Any) -> Any:
-        """Draw what the statistic draws of groups: a dot each, lines, or small panels."""
         return self.part.plot(release, **options)
 
 
-class _Excerpt(ByGroup):
-    """The first groups of many, with the intervals that hold for all of them."""
-
-    def keys(self, drawn: Mapping[str, Any]) -> tuple[Any, ...]:
-        return super().keys(drawn)[:PRINTED]
-
-    def together(self, drawn: Mapping[str, Any]) -> int:
-        return len(super().keys(drawn))
+def _joined(parts: Sequence[Mapping[str, Sequence[Any]]]) -> dict[str, Sequence[Any]]:
+    """Return the columns of several groups, one group below the other."""
+    return {name: [x for part in parts for x in part[name]] for name in parts[0]} if parts else {}

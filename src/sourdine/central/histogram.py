@@ -17,7 +17,7 @@ from sourdine import calendar
 from sourdine.calendar import DAY, moment, written
 from sourdine.central.intervals import each
 from sourdine.central.keys import NamedCounts
-from sourdine.central.statistic import CHECK, Statistic, bounds_first
+from sourdine.central.statistic import CHECK, Statistic
 from sourdine.central.weights import Weighted
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, one_of
@@ -42,34 +42,21 @@ if TYPE_CHECKING:
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
-    from sourdine.results.release import Display, Release
+    from sourdine.results.release import Release
 
 
 # ---- Edges of bins: where they lie, and how they are written -------------------------------------
 
 
 def even_edges(lower: Any, upper: Any, bins: int) -> list[Any]:
-    """Return the edges of bins of one width between bounds.
-
-    Examples
-    --------
-    >>> even_edges(0, 12, 3)
-    [0.0, 4.0, 8.0, 12.0]
-    """
+    """Return the edges of bins of one width between bounds."""
     if isinstance(lower, dt.date):
         return calendar.even_edges(lower, upper, bins)
     return [lower + (upper - lower) * i / bins for i in range(bins + 1)]
 
 
 def edge_values(cell: Edges) -> list[Any]:
-    """Return the edges as numbers, or as dates or times.
-
-    Examples
-    --------
-    >>> from sourdine.frames.cells import Edges
-    >>> edge_values(Edges(None, [0, 0.5, 2]))
-    [0.0, 0.5, 2.0]
-    """
+    """Return the edges as numbers, or as dates or times."""
     if not cell.dated:
         return [float(edge) for edge in cell.edges]
     dates = all(edge % DAY == 0 for edge in cell.edges)
@@ -77,14 +64,7 @@ def edge_values(cell: Edges) -> list[Any]:
 
 
 def edge_texts(cell: Edges) -> list[str]:
-    """Return the edges as a person reads them.
-
-    Examples
-    --------
-    >>> from sourdine.frames.cells import Edges
-    >>> edge_texts(Edges(None, ["2020-01-01", "2020-02-01"]))
-    ['2020-01-01', '2020-02-01']
-    """
+    """Return the edges as a person reads them."""
     if cell.dated:
         return [written(edge) for edge in edge_values(cell)]
     edges = [float(e) for e in cell.edges]
@@ -103,50 +83,41 @@ SHOWN_NAMES = 5
 
 
 def read_bins(x: int | Sequence[Number | dt.date | str] | None) -> int | AnyEdges | None:
+    example = [0, 18, 65, 120]
     if x is None:
         return None
-    if isinstance(x, (str, bool)) or not isinstance(x, Iterable):
-        if isinstance(x, (str, bool)) or not hasattr(x, "__index__"):
-            raise ParameterTypeError(
-                "bins", "be a whole number, or a list of edges", given(x),
-                "Use {bins}; edges may be dates, such as the first of each month.",
-                bins=[0, 18, 65, 120],
-            )  # fmt: skip
+    word = isinstance(x, (str, bool))
+    if word or not (isinstance(x, Iterable) or hasattr(x, "__index__")):
+        raise ParameterTypeError(
+            "bins", "be a whole number, or a list of edges", given(x),
+            "Use {bins}; edges may be dates, such as the first of each month.", bins=example,
+        )  # fmt: skip
+    if not isinstance(x, Iterable):
         count = integer(x, "bins", least=1)
         if count >= MOST_BINS:
-            raise ParameterError(
-                "bins", f"be below {MOST_BINS}", str(count), "Use {bins}.", bins=100
-            )
+            must = f"be below {MOST_BINS}"
+            raise ParameterError("bins", must, str(count), "Use {bins}.", bins=100)
         return count
-    example = [0, 18, 65, 120]
     typed = list(x)
     if len(typed) > 1 and (moments := dates(typed, "bins")) is not None:
         return moments
     edges = tuple(read.part(edge, "bins", "be finite numbers", example) for edge in typed)
     if len(edges) < 2 or any(a >= b for a, b in pairwise(edges)):
-        raise ParameterError(
-            "bins",
-            "be at least two edges in increasing order",
-            f"{len(edges)} edges",
-            "Use {bins}.",
-            bins=example,
-        )
+        must = "be at least two edges in increasing order"
+        raise ParameterError("bins", must, f"{len(edges)} edges", "Use {bins}.", bins=example)
     return edges
 
 
 def read_categories(x: Sequence[Any] | str | None) -> tuple[Any, ...] | str | None:
-    """Return the listed categories, or the word for those that nobody can list."""
     found: tuple[Any, ...] | str | None = read.listed_or_unknown(x, "categories", ["yes", "no"])
     return found
 
 
 def read_bounds(x: Sequence[Number] | None) -> Bounds | None:
-    """Return the bounds of bins of one width."""
     return None if x is None else converters.bounds_or_find(x)
 
 
 def read_missing(x: str) -> str:
-    """Return what is done with missing values."""
     return one_of(x, "missing", *POLICIES)
 
 
@@ -170,115 +141,85 @@ class Histogram(Weighted):
     """
 
     kind: ClassVar[str] = "histogram"
+    shown: ClassVar[Mapping[str, Any]] = {"head": "count", "populations": False}
     text: ClassVar[str] = "Count records by bins of numbers, or by categories."
     examples: ClassVar[tuple[str, str]] = (
         "people.csv -c age --bins 12 --bounds 0 120 --epsilon 0.5 --plot ages.png",
         "--bins 12 --bounds 0 120 --error 20",
     )
 
-    bins: int | AnyEdges | None = field(
-        default=None, converter=read_bins,
-        metadata=param(
-            kinds.BINS,
-            "The number of bins of equal width between the bounds; or their edges, such as "
-            "0,18,65,120 or 2020-01-01,2020-07-01,2021-01-01.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
-    bounds: Bounds | None = field(
-        default=None, converter=read_bounds,
-        metadata=param(
-            kinds.BOUNDS,
-            "Public bounds, if bins is a number. Values outside are counted in the first or the "
-            "last bin. If the bounds are unknown: find.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
+    bins: int | AnyEdges | None = field(default=None, converter=read_bins, metadata=param(
+        kinds.BINS, "The number of bins of equal width between the bounds; or their edges, such as "
+        "0,18,65,120 or 2020-01-01,2020-07-01,2021-01-01.", group=WHAT, unit="values",
+    ))  # fmt: skip
+    bounds: Bounds | None = field(default=None, converter=read_bounds, metadata=param(
+        kinds.BOUNDS, "Public bounds, if bins is a number. Values outside are counted in the first "
+        "or the last bin. If the bounds are unknown: find.", group=WHAT, unit="values",
+    ))  # fmt: skip
     categories: tuple[Any, ...] | str | None = field(
-        default=None, converter=read_categories,
-        metadata=param(
-            kinds.CATEGORIES,
-            "The categories to count; or unknown, to find those with many records by a private "
-            "threshold (needs delta).",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    missing: str = field(
-        default="exclude", converter=read_missing,
-        metadata=param(
-            kinds.one_of(*POLICIES),
-            "count: add a bin for values that are missing or in none of the categories.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+        default=None, converter=read_categories, metadata=param(
+            kinds.CATEGORIES, "The categories to count; or unknown, to find those with many "
+            "records by a private threshold (needs delta).", group=WHAT,
+    ))  # fmt: skip
+    missing: str = field(default="exclude", converter=read_missing, metadata=param(
+        kinds.one_of(*POLICIES), "count: add a bin for values that are missing or in none of the "
+        "categories.", group=WHAT,
+    ))  # fmt: skip
 
     def first(self) -> TwoStage | None:
-        return super().first() or bounds_first(self)
+        return super().first() or self.bounds_first()
 
     @property
     def needed(self) -> str:
         if self.categories is not None:
             return TEXTS
-        cell = None if converters.is_unknown(self.bounds) else self.cell
-        return DATES if isinstance(cell, Edges) and cell.dated else NUMBERS
+        return NUMBERS if converters.is_unknown(self.bounds) or not self.edges.dated else DATES
 
     @property
     def reading_step(self) -> tuple[Fraction | None, tuple[Fraction, ...]]:
         if self.bins is None or converters.is_unknown(self.bounds):
             return None, ()
-        assert isinstance(self.cell, Edges)  # noqa: S101 - only categories have another
-        first, last = self.cell.edges[0], self.cell.edges[-1]
+        first, last = self.edges.edges[0], self.edges.edges[-1]
         return (last - first) / MOST_BINS, (first, last)
 
     def check(self) -> None:
         if (self.bins is None) == (self.categories is None):
             raise ParameterError(
-                "bins",
-                "be given, or {categories} instead, as neither is taken from the data",
+                "bins", "be given, or {categories} instead, as neither is taken from the data",
                 "" if self.bins is None else "both",
-                "Use {bins} with {bounds}, a list of edges, or the categories alone.",
-                bins=10, bounds=(0, 100), **({} if self.bins is None else {"categories": LEFT_OUT}),
+                "Use {bins} with {bounds}, a list of edges, or the categories alone.", bins=10,
+                bounds=(0, 100), **({} if self.bins is None else {"categories": LEFT_OUT}),
             )  # fmt: skip
         self._check_unknown()
         counted = isinstance(self.bins, int)
         if self.bounds is not None and not counted:
-            raise ParameterError(
-                "bounds", "be omitted unless {bins} is a number", "", "Omit {bounds}.",
-                bounds=LEFT_OUT,
-            )  # fmt: skip
+            must = "be omitted unless {bins} is a number"
+            raise ParameterError("bounds", must, "", "Omit {bounds}.", bounds=LEFT_OUT)
         if counted and self.bounds is None:
             raise ParameterError(
-                "bounds",
-                "be given if {bins} is a number: the bins divide this range",
-                "",
+                "bounds", "be given if {bins} is a number: the bins divide this range", "",
                 "Use {bounds} from public knowledge, or {bounds:find} to spend part of epsilon on "
-                "finding them; or list the edges of the bins.",
-                bounds=(0, 120),
-            )
+                "finding them; or list the edges of the bins.", bounds=(0, 120),
+            )  # fmt: skip
         if counted:
             read.bounds(self.bounds)
         _ = self.cell, self.mechanism
 
     def _check_unknown(self) -> None:
+        if not (self.unknown or self.finds):
+            read.unused(self.delta, "delta", "where categories are known")
         if not self.unknown:
-            if not self.finds:
-                read.unused(self.delta, "delta", "where categories are known")
             return
         if not self.delta:
             raise ParameterError(
-                "delta",
-                "be above 0 if categories are unknown: naming a category that only one person "
-                "has would reveal that person",
-                "0",
-                "List the categories, or use {delta}.",
+                "delta", "be above 0 if categories are unknown: naming a category that only one "
+                "person has would reveal that person", "0", "List the categories, or use {delta}.",
                 delta=1e-6,
-            )
-        if self.by is not None:
-            raise ParameterError(
-                "categories", "be listed for a histogram by group", "'unknown'",
-                "Use {categories}, and omit {delta}.",
-                categories=["yes", "no"], delta=LEFT_OUT,
             )  # fmt: skip
+        if self.by is not None:
+            must, hint = "be listed for a histogram by group", "Use {categories}, and omit {delta}."
+            tries = {"categories": ["yes", "no"], "delta": LEFT_OUT}
+            raise ParameterError("categories", must, "'unknown'", hint, **tries)
         if self.missing == "count":
             read.unused(self.missing, "missing", "where categories are unknown")
 
@@ -287,26 +228,24 @@ class Histogram(Weighted):
         """How values fall into bins; None where categories are unknown."""
         if self.unknown:
             return None
+        return self.edges if self.bins is not None else Codes(self.column, self.categories or ())
+
+    @cached_property
+    def edges(self) -> Edges:
         if isinstance(self.bins, int):
             low, high = read.bounds(self.bounds)
             return Edges(self.column, even_edges(low, high, self.bins))
-        if self.bins is not None:
-            return Edges(self.column, self.bins)
-        assert isinstance(self.categories, tuple)  # noqa: S101 - checked at construction
-        return Codes(self.column, self.categories)
-
-    @property
-    def needs_delta(self) -> bool:
-        return self.unknown
+        return Edges(self.column, self.bins or ())
 
     @property
     def unknown(self) -> bool:
         """Whether the categories are found by a private threshold."""
         return self.categories == UNKNOWN
 
+    needs_delta = unknown
+
     @cached_property
     def mechanism(self) -> Laplace | NamedCounts:
-        """What draws the counts."""
         if self.cell is None:
             return NamedCounts(
                 epsilon=self.epsilon, delta=self.delta, rows=self.rows, relation=self.relation
@@ -330,29 +269,21 @@ class Histogram(Weighted):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        together = "The intervals hold simultaneously for all bins. Noise may make counts negative."
+        together = "The intervals hold simultaneously for all"
         if isinstance(self.mechanism, NamedCounts):
-            named = (
-                f"Categories with a noisy count of {self.mechanism.threshold} or more are listed."
-            )
-            return (
-                named,
-                "The intervals hold simultaneously for all listed categories.",
-                *self.person,
-            )
-        if isinstance(self.cell, Edges):
-            outside = self.clipping
-        else:
-            counted = "count as missing" if self.missing == "count" else "are not counted"
-            outside = f"Values in none of the categories {counted}."
+            least = self.mechanism.threshold
+            named = f"Categories with a noisy count of {least} or more are listed."
+            return (named, f"{together} listed categories.", *self.person)
+        counted = "count as missing" if self.missing == "count" else "are not counted"
+        outside = self.clipping or f"Values in none of the categories {counted}."
+        together += " bins. Noise may make counts negative."
         return (outside, together, *self.weighing, *self.person)
 
     @property
     def clipping(self) -> str:
-        """The caveat on the ends of bins."""
-        if not isinstance(self.cell, Edges):
+        if self.bins is None:
             return ""
-        first, last = (edge_texts(self.cell)[i] for i in (0, -1))
+        first, *_, last = edge_texts(self.edges)
         return f"Values outside {first} to {last} are counted in the first or the last bin."
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
@@ -360,7 +291,7 @@ class Histogram(Weighted):
         if not isinstance(self.cell, Codes):
             return super().remarks(release, words)
         low, _ = release.interval(self.display.confidence)
-        none = [str(c) for c, x in zip(self.categories or (), low, strict=False) if x <= 0]
+        none = [str(c) for c, x in zip(self.cell.categories, low, strict=False) if x <= 0]
         if not none:
             return ()
         listed = ", ".join(none[:SHOWN_NAMES]) + (" and others" if len(none) > SHOWN_NAMES else "")
@@ -380,14 +311,11 @@ class Histogram(Weighted):
         return {"counts": self.mechanism.release(counted, source=self.source).value}
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return an array of counts, or a count for each category that was named."""
         if self.unknown:
             return dict(zip(drawn["keys"], drawn["counts"], strict=True))
         return self.of_units(np.asarray(drawn["counts"], np.int64))
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return what no bin's noise passes, but with probability ``beta``."""
-        del n
         return float(self.of_units(self._half(beta, max(self.size, 1))))
 
     def _half(self, beta: float, m: int) -> float:
@@ -395,8 +323,6 @@ class Histogram(Weighted):
         return laplace_error(self.mechanism.scale, each(beta, m))
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
-        """Return the counts plus and minus the noise, for all bins together."""
-        del of
         counts = np.array(release.drawn["counts"], np.int64)
         if not isinstance(self.mechanism, NamedCounts):
             half = int(self._half(beta, self.size))
@@ -407,26 +333,19 @@ class Histogram(Weighted):
         high, keys = counts + half, list(release.drawn["keys"])
         return dict(zip(keys, zip(low.tolist(), high.tolist(), strict=True), strict=True))
 
-    @property
-    def display(self) -> Display:
-        return replace(super().display, head="count", populations=False)
-
     def labels(self, release: Release) -> dict[str, Sequence[str]]:
         if self.cell is None:
             return {"category": [str(key) for key in release.drawn["keys"]]}
-        if isinstance(self.cell, Codes):
-            names = [str(c) for c in self.cell.categories]
-        else:
-            names = [f"{a} to {b}" for a, b in pairwise(edge_texts(self.cell))]
         gone = ["missing"] * (self.missing == "count")
-        return {"bin" if isinstance(self.cell, Edges) else "category": names + gone}
+        if isinstance(self.cell, Codes):
+            return {"category": [*map(str, self.cell.categories), *gone]}
+        return {"bin": [*(f"{a} to {b}" for a, b in pairwise(edge_texts(self.cell))), *gone]}
 
     def further(self, release: Release) -> dict[str, Sequence[Any]]:
         """Return the edges of bins as numbers or dates; the bin of what is missing has none."""
-        del release
-        if not isinstance(self.cell, Edges):
+        if self.bins is None:
             return {}
-        edges = edge_values(self.cell)
+        edges = edge_values(self.edges)
         gone = [None] * (self.missing == "count")
         return {"bin_from": [*edges[:-1], *gone], "bin_to": [*edges[1:], *gone]}
 
@@ -437,14 +356,13 @@ class Histogram(Weighted):
         label = "records" if self.weights is None else f"sum of {self.weights}"
         if columns.by and series:
             x = replace(x, names=names[: len(series[0].value)])
-        if isinstance(self.cell, Edges) and self.missing != "count":
-            edges = places(edge_values(self.cell))
+        if self.bins is not None and self.missing != "count":
+            edges = places(edge_values(self.edges))
             texts = [name.split(" to ") for name in x.names]
             x = ChartAxis(
-                scale="date" if self.cell.dated else "number",
+                scale="date" if self.edges.dated else "number", view=(edges[0], edges[-1]),
                 names=[first for first, _ in texts] + [last for _, last in texts[-1:]],
-                view=(edges[0], edges[-1]),
-            )
+            )  # fmt: skip
             series = tuple(replace(one, x=edges) for one in series)
         return Chart(
             mark="bars", x=x, y=ChartAxis(label=label), series=series,
@@ -458,13 +376,8 @@ class Histogram(Weighted):
 def read_candidates(x: Sequence[Any] | None) -> tuple[Any, ...]:
     listed = read.listed(x, "categories", ["bus", "car", "foot"])
     if listed is None:
-        raise ParameterError(
-            "categories",
-            "be listed, as which of them occur is private",
-            "",
-            "Use {categories}.",
-            categories=["bus", "car", "foot"],
-        )
+        must, tries = "be listed, as which of them occur is private", ["bus", "car", "foot"]
+        raise ParameterError("categories", must, "", "Use {categories}.", categories=tries)
     return listed
 
 
@@ -492,6 +405,9 @@ class Mode(Statistic):
     """
 
     kind: ClassVar[str] = "mode"
+    shown: ClassVar[Mapping[str, Any]] = {"numeric": False, "intervals": False}
+    needed = TEXTS
+    how = "permute-and-flip"
     required: ClassVar[tuple[str, ...]] = ("categories",)
     text: ClassVar[str] = "Find the most common of the listed categories."
     examples: ClassVar[tuple[str, str]] = (
@@ -499,38 +415,21 @@ class Mode(Statistic):
         "--categories bus,car,foot --error 20",
     )
 
-    categories: tuple[Any, ...] = field(
-        default=None, converter=read_candidates,
-        metadata=param(
-            kinds.KEYS,
-            "The candidate values. List them yourself, because which of them occur is private.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-
-    @property
-    def display(self) -> Display:
-        return replace(super().display, numeric=False, intervals=False)
+    categories: tuple[Any, ...] = field(default=None, converter=read_candidates, metadata=param(
+        kinds.KEYS, "The candidate values. List them yourself, because which of them occur is "
+        "private.", group=WHAT,
+    ))  # fmt: skip
 
     @cached_property
     def cell(self) -> Codes:
-        """The column and its categories."""
         return Codes(self.column, self.categories)
-
-    @property
-    def needed(self) -> str:
-        return TEXTS
 
     @cached_property
     def mechanism(self) -> PermuteAndFlip:
-        """What names the winner."""
         return PermuteAndFlip(
-            epsilon=self.epsilon,
-            candidates=self.cell.size,
-            sensitivity=self.rows,
-            monotone=not self.substitutes,
-            relation=self.relation,
-        )
+            epsilon=self.epsilon, candidates=self.cell.size, sensitivity=self.rows,
+            monotone=not self.substitutes, relation=self.relation,
+        )  # fmt: skip
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -538,10 +437,6 @@ class Mode(Statistic):
 
     def check(self) -> None:
         _ = self.mechanism
-
-    @property
-    def how(self) -> str:
-        return "permute-and-flip"
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
@@ -563,5 +458,4 @@ class Mode(Statistic):
 
     def planned(self, beta: float, n: int | None) -> float:
         """Return by how many records the winner may fall short of the most common one."""
-        del n
         return self.mechanism.error(beta)

@@ -57,15 +57,7 @@ STEPS = 8
 def laplace_quantile(scales: ArrayLike, beta: float) -> Floats:
     r"""Return what a sum of Laplace noises passes with probability ``beta`` at most.
 
-    Parameters
-    ----------
-    scales
-        The scales of the noises, along the last axis; zero or more, not all of them zero.
-
-    Examples
-    --------
-    >>> float(laplace_quantile([1.0, 0.0], 0.05).round(2))  # the logarithm of 20
-    3.0
+    Scales stand along the last axis: zero or more, not all of them zero.
     """
     a, c = laplace_parts(scales)
     x = a.max(-1) * log(1 / beta)
@@ -77,8 +69,11 @@ def laplace_quantile(scales: ArrayLike, beta: float) -> Floats:
 
 
 def laplace_parts(scales: ArrayLike) -> tuple[Floats, Floats]:
-    """Return the scales, moved apart, and the coefficients of the tail of the sum."""
-    a = _apart(np.asarray(scales, np.float64))
+    """Return the scales, sorted and moved apart upwards, and the coefficients of the tail."""
+    typed = np.asarray(scales, np.float64)
+    a = np.sort(np.maximum(typed, typed.max(-1, keepdims=True) * 1e-4), axis=-1)
+    for i in range(1, a.shape[-1]):
+        a[..., i] = np.maximum(a[..., i], a[..., i - 1] * APART)
     square = a * a
     apart = square[..., :, None] - square[..., None, :]
     own = np.arange(a.shape[-1])
@@ -86,28 +81,10 @@ def laplace_parts(scales: ArrayLike) -> tuple[Floats, Floats]:
     return a, (square[..., :, None] / apart).prod(-1)
 
 
-def _apart(scales: Floats) -> Floats:
-    """Sort the scales and move them apart, upwards."""
-    a = np.sort(np.maximum(scales, scales.max(-1, keepdims=True) * 1e-4), axis=-1)
-    for i in range(1, a.shape[-1]):
-        a[..., i] = np.maximum(a[..., i], a[..., i - 1] * APART)
-    return a
-
-
 def accepted(at_0: float, at_1: float, q: Floats) -> tuple[float, float] | None:
     """Return the ends of the p in [0, 1] at which a line is within ``q``; None if there are none.
 
-    Parameters
-    ----------
-    at_0, at_1
-        The line at p = 0 and p = 1.
-    q
-        The quantiles at `KNOTS`.
-
-    Examples
-    --------
-    >>> accepted(-1.0, 1.0, np.full(129, 0.5))
-    (0.25, 0.75)
+    The line is given at p = 0 and p = 1, the quantiles at `KNOTS`.
     """
     z = at_0 + (at_1 - at_0) * KNOTS
     begin, end = np.zeros(len(KNOTS) - 1), np.ones(len(KNOTS) - 1)
@@ -132,24 +109,12 @@ def lower_risks(beta: float) -> Iterator[float]:
 
     An interval that is empty covers nothing, so one of a higher confidence may take its place: it
     is wrong on fewer data still.
-
-    Examples
-    --------
-    >>> list(lower_risks(0.05))[:3]
-    [0.05, 0.005, 0.0005]
     """
     return (beta / 10**k for k in range(8))
 
 
 def sampled(low: float, high: float, n: float, beta: float) -> tuple[float, float]:
-    """Return the ends of a law's mean, given those of the mean of ``n`` draws from [0, 1].
-
-    Examples
-    --------
-    >>> low, high = sampled(0.5, 0.5, 1000, 0.05)
-    >>> round(low, 3), round(high, 3)
-    (0.457, 0.543)
-    """
+    """Return the ends of a law's mean, given those of the mean of ``n`` draws from [0, 1]."""
     if n <= 0:
         return 0.0, 1.0
     most = log(2 / beta) / n
@@ -158,28 +123,19 @@ def sampled(low: float, high: float, n: float, beta: float) -> tuple[float, floa
 
 def _above(p: float, most: float) -> float:
     """Return the largest m from p to 1 with kl(p, m) at most ``most``."""
-    low, high = p, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        low, high = (middle, high) if _kl(p, middle) <= most else (low, middle)
-    return high
 
-
-def _kl(p: float, m: float) -> float:
     def part(x: float, y: float) -> float:
         return 0.0 if x <= 0 else inf if y <= 0 else x * log(x / y)
 
-    return part(p, m) + part(1 - p, 1 - m)
+    low, high = p, 1.0
+    for _ in range(60):
+        m = (low + high) / 2
+        low, high = (m, high) if part(p, m) + part(1 - p, 1 - m) <= most else (low, m)
+    return high
 
 
 def least_fixed(f: Callable[[float], float], most: float) -> float:
-    """Return the least e with f(e) <= e, for an f that rises slowly; at most ``most``.
-
-    Examples
-    --------
-    >>> round(least_fixed(lambda e: 0.1 + e / 4, 1.0), 6)
-    0.133333
-    """
+    """Return the least e with f(e) <= e, for an f that rises slowly; at most ``most``."""
     e = 0.0
     for _ in range(100):
         before, e = e, f(e)
@@ -273,30 +229,17 @@ class SumEvidence(ABC):
 
 @dataclass(frozen=True, kw_only=True)
 class MomentEvidence(SumEvidence):
-    r"""A line and the sum of squares :math:`Q(\mu) = q_0 + q_1\mu + q_2\mu^2`, with noise.
-
-    Parameters
-    ----------
-    at_0, at_1
-        The line at 0 and at 1.
-    square
-        The three coefficients; the last is about the number of records.
-    scale
-        The scale of the noises.
-    weights
-        What the noises weigh in the line and in the sum of squares, at most, in a stretch.
-    counted
-        What the noises weigh in the number of records, which is the last coefficient.
-    n
-        The number of records, where that is public.
-    """
+    r"""A line and the sum of squares :math:`Q(\mu) = q_0 + q_1\mu + q_2\mu^2`, with noise."""
 
     at_0: float
     at_1: float
     square: tuple[float, float, float]
+    """The three coefficients; the last is about the number of records."""
     scale: float
     weights: Callable[[Floats, Floats], tuple[Floats, Floats]]
+    """What the noises weigh in the line and in the sum of squares, at most, in a stretch."""
     counted: tuple[float, ...] = ()
+    """What the noises weigh in the number of records."""
     n: int | None = None
 
     def noise(self, low: Floats, high: Floats) -> Floats:
@@ -345,34 +288,23 @@ class MomentEvidence(SumEvidence):
 
 @dataclass(frozen=True, kw_only=True)
 class ShareEvidence(SumEvidence):
-    r"""A line of zeros and ones: :math:`V = n\mu(1-\mu)`, n with noise.
-
-    Parameters
-    ----------
-    at_0, at_1
-        The line at 0 and at 1.
-    n, scales
-        The noisy number of records, and the scales of its noises: none if it is public.
-    noises
-        The scales of the line's noises, at most, in a stretch.
-    """
+    r"""A line of zeros and ones: :math:`V = n\mu(1-\mu)`, n with noise."""
 
     at_0: float
     at_1: float
     n: float
     scales: tuple[float, ...]
+    """The scales of the noises on n: none if it is public."""
     noises: Callable[[Floats, Floats], Floats]
+    """The scales of the line's noises, at most, in a stretch."""
 
     @classmethod
     def of_public(cls, ones: int, n: int, scale: float) -> ShareEvidence:
         """Return what a noisy number of ones says, among a public number of records."""
         return cls(
-            at_0=float(ones),
-            at_1=float(ones - n),
-            n=float(n),
-            scales=(),
+            at_0=float(ones), at_1=float(ones - n), n=float(n), scales=(),
             noises=lambda low, _: np.full((*low.shape, 1), scale),
-        )
+        )  # fmt: skip
 
     def noise(self, low: Floats, high: Floats) -> Floats:
         return self.noises(low, high)
@@ -397,25 +329,13 @@ class ShareEvidence(SumEvidence):
 
 
 def _about(n: float, scales: Floats, beta: float) -> Fractions:
-    """Return the ends of a number with noise."""
     half = float(_noise_quantile(scales, beta))
     return n - half, n + half
 
 
 def _most_apart(low: Floats, high: Floats) -> Floats:
-    """Return the largest p(1 - p) of each stretch."""
     p = np.clip(0.5, low, high)
     return np.asarray(p * (1 - p))
-
-
-def proved(evidence: SumEvidence, beta: float) -> Fractions:
-    """Return the ends of the law's mean, whatever the law."""
-    return _hull(evidence, proved_reach, beta)
-
-
-def normal(evidence: SumEvidence, beta: float) -> Fractions:
-    """Return the ends of the law's mean, sums of records being taken for normal."""
-    return _hull(evidence, normal_reach, beta)
 
 
 def proved_reach(
@@ -448,7 +368,7 @@ def normal_reach(
 
 
 def _hull(
-    evidence: SumEvidence, reach: Callable[..., tuple[Floats, Floats]], beta: float
+    reach: Callable[..., tuple[Floats, Floats]], evidence: SumEvidence, beta: float
 ) -> Fractions:
     """Return the least and the largest candidate that is kept; see `lower_risks` if none is."""
     if evidence.at_1 >= evidence.at_0:  # no records, as far as one can see
@@ -462,6 +382,16 @@ def _hull(
         if ends := _outermost(kept):
             return ends
     return 0.0, 1.0
+
+
+def proved(evidence: SumEvidence, beta: float) -> Fractions:
+    """Return the ends of the law's mean, whatever the law."""
+    return _hull(proved_reach, evidence, beta)
+
+
+def normal(evidence: SumEvidence, beta: float) -> Fractions:
+    """Return the ends of the law's mean, sums of records being taken for normal."""
+    return _hull(normal_reach, evidence, beta)
 
 
 def _outermost(kept: Callable[[Floats, Floats], NDArray[np.bool_]]) -> Fractions | None:

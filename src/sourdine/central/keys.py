@@ -39,18 +39,16 @@ MOST_ROWS = 1000
 def _delta(x: Number) -> Fraction:
     delta = positive(x, "delta")
     if delta >= 1:
-        raise ParameterError(
-            "delta", "be below 1", given(x), "Use a small value, such as {delta}.", delta=1e-6
-        )
+        hint = "Use a small value, such as {delta}."
+        raise ParameterError("delta", "be below 1", given(x), hint, delta=1e-6)
     return delta
 
 
 def _rows(x: int) -> int:
     rows = integer(x, "rows", least=1)
     if rows > MOST_ROWS:
-        raise ParameterError(
-            "rows", f"be at most {MOST_ROWS}", str(rows), "Use {rows} or less.", rows=MOST_ROWS
-        )
+        must = f"be at most {MOST_ROWS}"
+        raise ParameterError("rows", must, str(rows), "Use {rows} or less.", rows=MOST_ROWS)
     return rows
 
 
@@ -110,20 +108,28 @@ class NamedCounts(Mechanism["dict[str, int]"]):
     rows: int = field(default=1, converter=_rows)
     relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
 
+    @property
+    def moves(self) -> int:
+        """How far one person moves the counts of keys that others have too."""
+        return (2 if self.relation is SUBSTITUTE else 1) * self.rows
+
     @cached_property
     def scale(self) -> Fraction:
-        """The scale of each count's noise."""
-        return (2 if self.relation is SUBSTITUTE else 1) * self.rows / self.epsilon
+        return self.moves / self.epsilon
 
     @cached_property
     def threshold(self) -> int:
-        """The least noisy count that is named."""
-        both = self.relation is SUBSTITUTE
-        return _threshold(self.scale, self.delta, self.rows, both=both)
+        """The least count that is named; the logarithms are trusted to a part in 10**9."""
+        rate, mine = float(1 / self.scale), np.arange(self.rows + 1)
+        theirs = mine if self.relation is SUBSTITUTE else np.zeros(1, np.int64)
+        with np.errstate(divide="ignore"):
+            first = np.log(mine) + rate * (self.rows - mine + 1)
+            second = np.log(theirs) + rate * (self.moves - mine[:, None] - theirs + 1)
+            worst = float(np.logaddexp(first[:, None], second).max()) - log1p(exp(-rate))
+        return max(self.rows + 1, ceil((worst - log(self.delta)) / rate * (1 + 1e-9)))
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
         return Guarantee(self.epsilon, self.delta, self.relation)
 
     @property
@@ -133,8 +139,7 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         *Checked by* ``test_whole_curve[histogram.unlisted.add_remove]`` and
         ``[histogram.unlisted.substitute]``.
         """
-        moved = (2 if self.relation is SUBSTITUTE else 1) * self.rows
-        return Part.laplace(moved, self.scale), Part.delta(self.delta)
+        return Part.laplace(self.moves, self.scale), Part.delta(self.delta)
 
     def read(self, x: object) -> Counts:
         if not isinstance(x, dict):
@@ -179,7 +184,6 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         return dict(release.value)
 
     def loss(self, x: Counts, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distance of each count from the truth, 0 for a key that is not named."""
         away = np.abs(np.asarray(y, np.float64) - [x[key] for key in sorted(x)])
         return np.where(y == self.hidden, 0.0, away)
 
@@ -208,7 +212,6 @@ class NamedCounts(Mechanism["dict[str, int]"]):
                 yield y
 
     def adjacent(self, x: Counts, y: Counts) -> bool:
-        """Return whether the counts differ by no more than one person's records."""
         moves = [y.get(key, 0) - x.get(key, 0) for key in {*x, *y}]
         gained, lost = sum(m for m in moves if m > 0), -sum(m for m in moves if m < 0)
         if self.relation is SUBSTITUTE:
@@ -216,25 +219,12 @@ class NamedCounts(Mechanism["dict[str, int]"]):
         return min(gained, lost) == 0 and gained + lost <= self.rows
 
 
-def _threshold(scale: Fraction, delta: Fraction, rows: int, *, both: bool) -> int:
-    """Return the least threshold; the logarithms are trusted to a part in 10**9."""
-    rate, mine = float(1 / scale), np.arange(rows + 1)
-    theirs, moved = (mine, 2 * rows) if both else (np.zeros(1, np.int64), rows)
-    with np.errstate(divide="ignore"):
-        first = np.log(mine) + rate * (rows - mine + 1)
-        second = np.log(theirs) + rate * (moved - mine[:, None] - theirs + 1)
-        worst = float(np.logaddexp(first[:, None], second).max()) - log1p(exp(-rate))
-    return max(rows + 1, ceil((worst - log(delta)) / rate * (1 + 1e-9)))
-
-
 def _specimen(relation: Relation) -> Specimen:
     return Specimen(
-        name=f"histogram.unlisted.{relation.value}",
+        name=f"histogram.unlisted.{relation.value}", tight=False, draws=20_000,
         make=lambda epsilon: NamedCounts(epsilon=epsilon, delta=0.005, relation=relation),
         inputs=({"a": 1}, {"a": 2}, {"a": 1, "b": 2}, {"a": 40, "b": 38}),
-        tight=False,
-        draws=20_000,
-    )
+    )  # fmt: skip
 
 
 for _relation in (ADD_REMOVE, SUBSTITUTE):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import replace
 from fractions import Fraction
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import ceil, inf
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
@@ -27,9 +27,9 @@ from sourdine.central.intervals import (
     sampled,
 )
 from sourdine.central.mean_methods import GridMean
-from sourdine.central.ratio import PLANNED, Ratio, Together
-from sourdine.central.statistic import GaussianReady, Statistic
-from sourdine.central.variance import ThreeSums
+from sourdine.central.ratio import PLANNED, Ratio, UnitSums
+from sourdine.central.statistic import Numeric, Statistic
+from sourdine.central.variance import ThreeSums, mean_table
 from sourdine.central.weights import Stratified
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
@@ -45,10 +45,9 @@ if TYPE_CHECKING:
     from sourdine.central.finding.octaves import OctaveMean
     from sourdine.central.finding.two_stage import TwoStage
     from sourdine.central.intervals import SumEvidence
-    from sourdine.frames.cells import Ticks
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
-    from sourdine.privacy import Part, Relation
+    from sourdine.privacy import Part
     from sourdine.results.release import Display, Release
 
     Floats = NDArray[np.float64]
@@ -71,22 +70,9 @@ if TYPE_CHECKING:
 class PopulationMean(ABC):
     """A mean as a fraction of the range, with what is known of its law."""
 
-    @property
-    @abstractmethod
-    def mechanism(self) -> Together:
-        """The mechanism, in words."""
-
-    @abstractmethod
-    def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
-        """Return every number drawn, from the sums of powers of ticks."""
-
     @abstractmethod
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
         """Return what was drawn, a record being 1; None if there seem to be no records."""
-
-    @abstractmethod
-    def error(self, beta: float, n: int) -> float:
-        """Return the error, as a fraction of the range."""
 
     @abstractmethod
     def quantiles(self, beta: float) -> Floats:
@@ -98,76 +84,54 @@ class PopulationMean(ABC):
         return 0.5 if seen is None else min(max(seen.at_0 / (seen.at_0 - seen.at_1), 0.0), 1.0)
 
     def limits(self, drawn: Mapping[str, Any], beta: float, of: str) -> Fractions:
-        """Return the ends of the sample's mean, of the law's, or of that if sums are normal."""
         seen = self.evidence(drawn)
         if seen is None:
             return 0.0, 1.0
-        ends = {"sample": self._of_sample, "population": proved, "normal": normal}[of]
-        low, high = ends(seen, beta)
-        p = self.fraction(drawn)
-        return min(low, p), max(high, p)
-
-    def _of_sample(self, seen: MomentEvidence, beta: float) -> Fractions:
+        p, inside = self.fraction(drawn), None
+        if of != "sample":
+            inside = proved(seen, beta) if of == "population" else normal(seen, beta)
         for risk in lower_risks(beta):
-            if inside := accepted(seen.at_0, seen.at_1, self.quantiles(risk)):
-                return inside
-        return 0.0, 1.0
+            inside = inside or accepted(seen.at_0, seen.at_1, self.quantiles(risk))
+        low, high = inside or (0.0, 1.0)
+        return min(low, p), max(high, p)
 
 
 @frozen(kw_only=True, slots=False)
-class OfPrivateNumber(PopulationMean):
+class OfPrivateNumber(ThreeSums, PopulationMean):
     """Three sums, from which mean, variance and number follow."""
 
-    sums: ThreeSums
-
-    @property
-    def mechanism(self) -> Together:
-        return self.sums.mechanism
-
     def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
-        del records
-        n, total, squares = moments
-        return self.sums.draw_all([(n, total, squares)], source)[0]
+        """Return every number drawn, from the sums of powers of ticks."""
+        return self.draw_all([moments], source)[0]
 
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
-        a, b, c = self.sums.in_records(drawn).tolist()
+        a, b, c = self.in_records(drawn).tolist()
         n = a + b + c
         if n <= 0:
             return None
         m = b / 2 + c
         return MomentEvidence(
-            at_0=m,
-            at_1=m - n,
-            square=(c, -(b + 2 * c), n),
-            scale=self.sums.scale,
-            weights=_three_weights,
-            counted=(1.0, 1.0, 1.0),
-        )
+            at_0=m, at_1=m - n, square=(c, -(b + 2 * c), n), scale=self.scale,
+            weights=_three_weights, counted=(1.0, 1.0, 1.0),
+        )  # fmt: skip
 
     def quantiles(self, beta: float) -> Floats:
-        return _table(beta) * self.sums.scale * (1 + 3 / FINE)
+        return mean_table(beta) * self.scale * (1 + 3 / FINE)
 
     def error(self, beta: float, n: int) -> float:
-        """Return the error of a mean `PLANNED` inside the bounds."""
+        """Return the error of a mean `PLANNED` inside the bounds, as a fraction of the range."""
 
         def noisy(e: float) -> float:
             p = max(PLANNED - e, 0.0)
             weights = np.array([p, abs(0.5 - p), 1 - p])
-            return float(laplace_quantile(weights, beta)) * self.sums.scale * (1 + 3 / FINE) / n
+            return float(laplace_quantile(weights, beta)) * self.scale * (1 + 3 / FINE) / n
 
         return least_fixed(noisy, 1.0)
 
 
 @frozen(kw_only=True, slots=False)
-class OfPublicNumber(PopulationMean):
+class OfPublicNumber(UnitSums, PopulationMean):
     """The sums T and W of ticks from 0 to ``last``, a missing value being in the middle.
-
-    Parameters
-    ----------
-    last
-        The highest tick.
-    epsilon, relation, rows
-        The promise.
 
     Notes
     -----
@@ -176,30 +140,15 @@ class OfPublicNumber(PopulationMean):
     """
 
     last: int
-    epsilon: Fraction
-    relation: Relation
-    rows: int = 1
 
-    @cached_property
-    def boost(self) -> int:
-        """What both sums are multiplied by, so that their lattice is fine beside the noise."""
-        return max(1, ceil(FINE * self.epsilon / (4 * self.last**2)))
-
-    @cached_property
-    def filled(self) -> int:
+    @property
+    def whole(self) -> int:
         """What a record at the upper bound adds to T: in quarters of squared ticks."""
-        return 4 * self.last**2 * self.boost
+        return 4 * self.last**2
 
     @cached_property
-    def mechanism(self) -> Together:
-        return Together(
-            epsilon=self.epsilon, sensitivity=self.rows * self.filled, relation=self.relation
-        )
-
-    @cached_property
-    def scale(self) -> float:
-        """The scale of the noise, in records."""
-        return float(self.mechanism.scale / self.filled)
+    def moves(self) -> int:
+        return self.rows * self.filled
 
     def sums(self, records: int, n: int, total: int, squares: int) -> tuple[int, int]:
         """Return the two sums beneath the noise."""
@@ -208,9 +157,7 @@ class OfPublicNumber(PopulationMean):
         return k * 2 * last * (2 * total + last * gone), k * (4 * crossed + last * last * gone)
 
     def draw(self, records: int, moments: Sequence[int], source: Source) -> dict[str, Any]:
-        n, total, squares = moments
-        given = self.sums(records, n, total, squares)
-        first, second = self.mechanism.release(given, source=source).value
+        first, second = self.mechanism.release(self.sums(records, *moments), source=source).value
         return {"total": int(first), "crossed": int(second), "records": records}
 
     def evidence(self, drawn: Mapping[str, Any]) -> MomentEvidence | None:
@@ -219,33 +166,26 @@ class OfPublicNumber(PopulationMean):
             return None
         t, w = drawn["total"] / self.filled, drawn["crossed"] / self.filled
         return MomentEvidence(
-            at_0=t,
-            at_1=t - n,
-            square=(t - w, -2 * t, float(n)),
-            scale=self.scale,
-            weights=_two_weights,
-            n=n,
-        )
+            at_0=t, at_1=t - n, square=(t - w, -2 * t, float(n)), scale=self.scale,
+            weights=_two_weights, n=n,
+        )  # fmt: skip
 
     def quantiles(self, beta: float) -> Floats:
-        return np.full(len(KNOTS), float(laplace_quantile([1.0], beta)) * self._step)
+        return np.full(len(KNOTS), self._quantile(beta))
 
     def error(self, beta: float, n: int) -> float:
-        return min(float(laplace_quantile([1.0], beta)) * self._step / n, 1.0)
+        return min(self._quantile(beta) / n, 1.0)
 
-    @property
-    def _step(self) -> float:
-        return self.scale * (1 + 1 / FINE)
+    def _quantile(self, beta: float) -> float:
+        return float(laplace_quantile([1.0], beta)) * (self.scale * (1 + 1 / FINE))
 
 
 def _three_weights(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     """Return what the noises on A, B and C weigh in the line and in the sum of squares."""
     rest = 1 - low
     middle = np.maximum(np.abs(0.5 - low), np.abs(0.5 - high))
-    return (
-        np.stack((high, middle, rest), -1),
-        np.stack((high * high, high * rest, rest * rest), -1),
-    )
+    squares = high * high, high * rest, rest * rest
+    return np.stack((high, middle, rest), -1), np.stack(squares, -1)
 
 
 def _two_weights(low: Floats, high: Floats) -> tuple[Floats, Floats]:
@@ -253,13 +193,6 @@ def _two_weights(low: Floats, high: Floats) -> tuple[Floats, Floats]:
     one = np.ones_like(low)
     tilted = np.maximum(np.abs(1 - 2 * low), np.abs(1 - 2 * high))
     return one[..., None], np.stack((tilted, one), -1)
-
-
-@lru_cache(64)
-def _table(beta: float) -> Floats:
-    """Return the quantiles of the line's noise at `KNOTS`, for noises of scale 1."""
-    p = KNOTS
-    return laplace_quantile(np.abs(np.stack((p, 0.5 - p, 1 - p), -1)), beta)
 
 
 # ---- The mean of a column ------------------------------------------------------------------------
@@ -272,17 +205,15 @@ COUNTING = Fraction(1, 8)
 
 
 def read_method(x: str) -> str:
-    """Return the name of a mechanism."""
     return one_of(x, "method", *METHODS)
 
 
 def read_missing(x: str) -> str:
-    """Return what is done with missing values."""
     return one_of(x, "missing", *POLICIES)
 
 
 @frozen(kw_only=True, slots=False)
-class Mean(Stratified, GaussianReady):
+class Mean(Stratified, Numeric):
     r"""The mean of a column, by one of four mechanisms.
 
     ===============  ==============================================================================
@@ -325,42 +256,28 @@ class Mean(Stratified, GaussianReady):
         "--bounds 0 500000 --n 100000 --error 100",
     )
 
-    method: str = field(
-        default="laplace", converter=read_method,
-        metadata=param(
-            kinds.one_of(*METHODS),
-            "The mechanism: laplace, gaussian (needs delta), exponential (selects a point of "
-            "the grid) or octaves (unknown bounds: sums of all octaves at once).",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    missing: str = field(
-        default="auto", converter=read_missing,
-        metadata=param(
-            kinds.one_of(*POLICIES),
-            "How missing values are treated. exclude: the mean of the values that are not "
-            "missing, whose number is private. middle (only under substitute): a missing value "
-            "counts as the middle of the bounds. auto: middle if possible, otherwise exclude.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    method: str = field(default="laplace", converter=read_method, metadata=param(
+        kinds.one_of(*METHODS), "The mechanism: laplace, gaussian (needs delta), exponential "
+        "(selects a point of the grid) or octaves (unknown bounds: sums of all octaves at once).",
+        group=WHAT,
+    ))  # fmt: skip
+    missing: str = field(default="auto", converter=read_missing, metadata=param(
+        kinds.one_of(*POLICIES), "How missing values are treated. exclude: the mean of the values "
+        "that are not missing, whose number is private. middle (only under substitute): a missing "
+        "value counts as the middle of the bounds. auto: middle if possible, otherwise exclude.",
+        group=WHAT,
+    ))  # fmt: skip
 
-    population: bool = field(
-        default=False, converter=converters.population,
-        metadata=param(
-            kinds.FLAG,
-            "Also release the spread of the values, for short confidence intervals about the "
-            "population.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    population: bool = field(default=False, converter=converters.population, metadata=param(
+        kinds.FLAG, "Also release the spread of the values, for short confidence intervals about "
+        "the population.", group=WHAT,
+    ))  # fmt: skip
 
     def first(self) -> TwoStage | None:
         return Statistic.first(self) if self.method == "octaves" else super().first()
 
     @cached_property
     def octaves(self) -> OctaveMean:
-        """The mean from sums of octaves."""
         from sourdine.central.finding.octaves import OctaveMean
 
         return OctaveMean(question=self)
@@ -383,22 +300,14 @@ class Mean(Stratified, GaussianReady):
             return
         self.check_delta(self.method)
         if self.population and self.method != "laplace":
-            raise ParameterError(
-                "population",
-                "be omitted unless {method} is 'laplace'",
-                "True",
-                "Omit {method}.",
-                method=LEFT_OUT,
-            )
+            must = "be omitted unless {method} is 'laplace'"
+            raise ParameterError("population", must, "True", "Omit {method}.", method=LEFT_OUT)
         if self.missing == "middle" and not (self.substitutes and self.alone):
             raise ParameterError(
-                "missing",
-                "be 'exclude' if the number of records is private: unless records are "
-                "replaced, with {unit}, with {where} and with {by}",
-                "'middle'",
-                "Omit {missing}.",
+                "missing", "be 'exclude' if the number of records is private: unless records are "
+                "replaced, with {unit}, with {where} and with {by}", "'middle'", "Omit {missing}.",
                 missing=LEFT_OUT,
-            )
+            )  # fmt: skip
         if self.population:
             _ = self.with_spread.mechanism
         else:
@@ -417,29 +326,18 @@ class Mean(Stratified, GaussianReady):
 
     @cached_property
     def ratio(self) -> Ratio:
-        """The noisy sum over the noisy count."""
         return Ratio(
-            last=self.last,
-            epsilon=self.main,
-            delta=self.delta,
-            relation=self.relation,
+            last=self.last, epsilon=self.main, delta=self.delta, relation=self.relation,
             rows=self.copies,
-        )
+        )  # fmt: skip
 
     @cached_property
-    def with_spread(self) -> PopulationMean:
+    def with_spread(self) -> OfPublicNumber | OfPrivateNumber:
         """The mean with its variance beside it."""
-        promise: dict[str, Any] = {
-            "epsilon": self.epsilon,
-            "relation": self.relation,
-            "rows": self.rows,
-        }
-        if self.known:
-            return OfPublicNumber(last=self.last, **promise)
-        return OfPrivateNumber(sums=ThreeSums(last=self.last, **promise))
+        kind = OfPublicNumber if self.known else OfPrivateNumber
+        return kind(last=self.last, epsilon=self.epsilon, relation=self.relation, rows=self.rows)
 
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
-        """Return what is known of the law, as a fraction of the range."""
         spread = self.population and self.method != "octaves"
         return self.with_spread.evidence(drawn) if spread else None
 
@@ -463,15 +361,11 @@ class Mean(Stratified, GaussianReady):
             return Laplace(epsilon=self.epsilon, sensitivity=span, relation=self.relation)
         share = 1 if self.known else 1 - COUNTING
         return GridMean(
-            epsilon=self.epsilon * share,
-            last=self.last,
-            relation=self.relation,
-            rows=self.rows,
+            epsilon=self.epsilon * share, last=self.last, relation=self.relation, rows=self.rows
         )
 
     @cached_property
     def counting(self) -> Laplace:
-        """What draws the count beside a mean chosen from the grid."""
         epsilon = self.epsilon * COUNTING
         return Laplace(epsilon=epsilon, sensitivity=self.rows, relation=self.relation)
 
@@ -492,10 +386,6 @@ class Mean(Stratified, GaussianReady):
         return self.weights is not None and self.method == "laplace"
 
     @property
-    def designed_cell(self) -> Ticks:
-        return self.cell
-
-    @property
     def how(self) -> str:
         if self.method == "octaves":
             return "discrete Laplace noise on sums of octaves around a private centre"
@@ -508,15 +398,13 @@ class Mean(Stratified, GaussianReady):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        missing = (
-            "A missing value counts as the middle of the bounds."
-            if self.known and self.method != "octaves"
-            else "Missing values are excluded from the mean."
-        )
+        missing = "Missing values are excluded from the mean."
         if self.method == "octaves":
             from sourdine.central.finding.octaves import CAVEAT
 
             return (CAVEAT, missing, *self.person)
+        if self.known:
+            missing = "A missing value counts as the middle of the bounds."
         asked = [ASKED] if self.population else []
         return (self.clipping, missing, *asked, *self.weighing, *self.person)
 
@@ -531,11 +419,7 @@ class Mean(Stratified, GaussianReady):
         if self.population or self.known:
             data.prefetch()
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Sum up each group and draw, the noise of all ratios at once."""
         if self.method == "octaves":
             return [self.octaves.draw(data) for data in frames]
         for data in frames:
@@ -544,38 +428,30 @@ class Mean(Stratified, GaussianReady):
             draw = self.with_spread.draw
             return [draw(len(x), x.moments(self.cell, 2), self.source) for x in frames]
         moments = [data.moments(self.cell, 1) for data in frames]
-        if self.known:
-            both = zip(frames, moments, strict=True)
-            return [self._draw_known(len(data), n, total) for data, (n, total) in both]
-        if self.method == "exponential":
-            return [self._draw_chosen(n, total) for n, total in moments]
+        if self.known or self.method == "exponential":
+            records = [len(data) if self.known else 0 for data in frames]
+            both = zip(records, moments, strict=True)
+            return [self._draw_one(size, n, total) for size, (n, total) in both]
         drawn = self.ratio.draw_all(moments, self.source)
         if self.strata is None:
             return drawn
         designs = self.draw_design(frames)
         return [{**own, **design} for own, design in zip(drawn, designs, strict=True)]
 
-    def _draw_known(self, records: int, n: int, total: int) -> dict[str, int]:
-        last = self.last
+    def _draw_one(self, records: int, n: int, total: int) -> dict[str, int]:
+        """Draw a mean of a public number of records, or from the grid."""
+
+        def drawn(name: str, x: Any) -> dict[str, int]:
+            return {name: int(self.mechanism.release(x, source=self.source).value)}
+
+        if not self.known:
+            count = self.counting.release(n, source=self.source).value
+            return drawn("tick", (2 * total, n)) | {"count": count}
         if self.method == "exponential":
-            given = (2 * total + last * (records - n), records)
-            return {
-                "tick": int(self.mechanism.release(given, source=self.source)),
-                "records": records,
-            }
-        centred = self.mechanism.release(2 * total - last * n, source=self.source).value
-        return {"centred": int(centred), "records": records}
-
-    def _draw_chosen(self, n: int, total: int) -> dict[str, int]:
-        count = self.counting.release(n, source=self.source).value
-        return {
-            "tick": int(self.mechanism.release((2 * total, n), source=self.source)),
-            "count": count,
-        }
-
-    def _pair(self, drawn: Mapping[str, int]) -> tuple[int, int]:
-        first, second = self.ratio.names
-        return drawn[first], drawn[second]
+            own = drawn("tick", (2 * total + self.last * (records - n), records))
+        else:
+            own = drawn("centred", 2 * total - self.last * n)
+        return own | {"records": records}
 
     def _fraction(self, drawn: Mapping[str, int]) -> float:
         """Return the mean as a fraction of the range."""
@@ -588,7 +464,7 @@ class Mean(Stratified, GaussianReady):
                 return 0.5
             p = 0.5 + drawn["centred"] / (2 * self.last * drawn["records"])
             return min(max(p, 0.0), 1.0)
-        return self.ratio.fraction(self._pair(drawn))
+        return self.ratio.fraction(self.ratio.pair(drawn))
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
         """Return the noisy mean; that of dates is a time, for it falls between them."""
@@ -597,7 +473,6 @@ class Mean(Stratified, GaussianReady):
         return self.place(self._fraction(drawn))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
-        """Return the ends of the sample's mean, or of the mean of the law it was drawn from."""
         if self.method == "octaves":
             return self.octaves.limits(release.drawn, beta, of)
         if self.population:
@@ -610,9 +485,8 @@ class Mean(Stratified, GaussianReady):
 
     def _limits(self, drawn: Mapping[str, int], beta: float, *, population: bool) -> Fractions:
         if not self.known and self.method != "exponential":
-            pair = self._pair(drawn)
-            ratio = self.ratio
-            return ratio.population(pair, beta) if population else ratio.limits(pair, beta)
+            ends = self.ratio.population if population else self.ratio.limits
+            return ends(self.ratio.pair(drawn), beta)
         if population:
             low, high = self._limits(drawn, 0.15 * beta, population=False)
             return sampled(low, high, self._least(drawn, 0.05 * beta), 0.8 * beta)

@@ -96,12 +96,10 @@ class GridMean(Mechanism["Sums"]):
 
     @cached_property
     def decay(self) -> Fraction:
-        r"""The factor :math:`\lambda` of the scores."""
         return self.epsilon / (2 * self.last * self.rows)
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one choice."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     @property
@@ -115,12 +113,8 @@ class GridMean(Mechanism["Sums"]):
     def read(self, x: object) -> Sums:
         """Return the doubled sum, within what n records can have, and n."""
         if not isinstance(x, tuple) or len(x) != 2:
-            raise ParameterTypeError(
-                "the input",
-                "be a pair of a doubled sum and a count",
-                kind(x),
-                "Pass a pair, such as (6, 1).",
-            )
+            must, hint = "be a pair of a doubled sum and a count", "Pass a pair, such as (6, 1)."
+            raise ParameterTypeError("the input", must, kind(x), hint)
         n = max(integer(x[1], "n"), 0)
         return min(max(integer(x[0], "the doubled sum"), 0), 2 * n * self.last), n
 
@@ -131,7 +125,6 @@ class GridMean(Mechanism["Sums"]):
         return below, Fraction(doubled, 2) - n * below, n * (below + 1) - Fraction(doubled, 2)
 
     def draw(self, x: Sums, size: int | None, source: Source) -> int | NDArray[np.int64]:
-        """Draw the side of the mean, then the distance on that side."""
         draws = [self._one(x, source) for _ in range(1 if size is None else size)]
         return draws[0] if size is None else np.array(draws, np.int64)
 
@@ -200,11 +193,8 @@ def _specimen(relation: str) -> Specimen:
     return Specimen(
         name=f"mean.exponential.{relation}",
         make=lambda epsilon: GridMean(epsilon=epsilon, last=20, relation=relation),
-        inputs=((0, 0), (0, 80), (80, 4)),
-        tight=False,
-        draws=5_000,
-        epsilon=4,
-    )
+        inputs=((0, 0), (0, 80), (80, 4)), tight=False, draws=5_000, epsilon=4,
+    )  # fmt: skip
 
 
 for _relation in ("add_remove", "substitute"):
@@ -285,14 +275,12 @@ class BernoulliMean(Mechanism[int]):
 
     @cached_property
     def decay(self) -> Fraction:
-        """The rate at which the law falls, in one record."""
         if self.method == "tight" and self.n:
             return _tight(self.epsilon, self.n, min(self.rows, self.n))
         return self.epsilon / (2 * self.rows)
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The promise of one release."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     @property
@@ -325,7 +313,6 @@ class BernoulliMean(Mechanism[int]):
         return min(float(self.n), laplace_error(1 / self.decay, read_beta(beta)))
 
     def neighbours(self, x: int) -> Iterator[int]:
-        """Yield the numbers of ones that one person can make of ``x``."""
         yield from range(max(x - self.rows, 0), min(x + self.rows, self.n) + 1)
 
     def adjacent(self, x: int, y: int) -> bool:
@@ -352,11 +339,7 @@ def _tight(epsilon: Fraction, n: int, rows: int) -> Fraction:
     return Fraction(low) * (1 - Fraction(1, 10**12))
 
 
-register(
-    Specimen(
-        name="proportion.inverse_sensitivity",
-        make=lambda epsilon: BernoulliMean(epsilon=epsilon, n=12),
-        inputs=(0, 5, 12),
-        tight=True,
-    )
-)
+register(Specimen(
+    name="proportion.inverse_sensitivity", tight=True, inputs=(0, 5, 12),
+    make=lambda epsilon: BernoulliMean(epsilon=epsilon, n=12),
+))  # fmt: skip

@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import combinations_with_replacement
 from math import erfc, exp, inf, log, log1p, pi, sqrt
 from typing import TYPE_CHECKING
 
@@ -75,13 +76,6 @@ def noise_quantile(scales: Floats, variance: float, beta: float) -> float:
     :math:`1 - \Phi(r) + \varphi(r)(1/u - 1/r)`. For one Laplace noise it is up to 5% too large, for
     a normal it is exact. *Claim*: it is nowhere too small by more than a part in a thousand.
     *Checked by* ``test_the_tail_of_noise_is_not_understated``.
-
-    Examples
-    --------
-    >>> round(noise_quantile(np.array([1.0]), 0.0, 0.05), 1)  # the logarithm of 20 is 3.0
-    3.0
-    >>> round(noise_quantile(np.zeros(1), 1.0, 0.05), 2)
-    1.96
     """
     sizes = [x for x in np.abs(scales).tolist() if x > 0]
     if not sizes:
@@ -133,23 +127,13 @@ WHOLE = (-inf, inf)
 
 @dataclass(frozen=True, kw_only=True)
 class NoisyMoments:
-    """The matrix of noisy sums of products, a record being 1.
-
-    Parameters
-    ----------
-    sums
-        What was released, in records.
-    loads
-        What each released sum weighs in each entry.
-    scale
-        The scale of the noise, or its standard deviation.
-    gaussian
-        Whether the noise is Gaussian.
-    """
+    """The matrix of noisy sums of products, a record being 1."""
 
     sums: Floats
     loads: Floats
+    """What each released sum weighs in each entry."""
     scale: float
+    """The scale of the noise, or its standard deviation."""
     gaussian: bool
 
     @cached_property
@@ -172,17 +156,17 @@ class NoisyMoments:
     def entries(self, beta: float) -> Floats:
         """Return bounds on the noise of all entries, which fail with ``beta`` together."""
         q = len(self.matrix)
-        own = {}
-        for i in range(q):
-            for j in range(i, q):
-                if self.sizes[i, j].any():
-                    own[i, j] = tuple(self.sizes[i, j].tolist())
-        risk = beta / len(own)
+        upper = list(combinations_with_replacement(range(q), 2))
+        own = {(i, j): tuple(self.sizes[i, j].tolist()) for i, j in upper if self.sizes[i, j].any()}
         found = np.zeros((q, q))
         for (i, j), weights in own.items():
-            unit = _entry(weights, risk, gaussian=self.gaussian)
+            unit = _entry(weights, beta / len(own), gaussian=self.gaussian)
             found[i, j] = found[j, i] = unit * self.scale * (1 + len(weights) / FINE)
         return found
+
+    def cross(self, a: Floats, b: Floats) -> Floats:
+        """Return what each noise weighs at most in the bilinear form of two vectors of sizes."""
+        return np.asarray(np.einsum("i,ijk,j->k", a, self.sizes, b))
 
     def form(self, a: Floats, b: Floats) -> Floats:
         """Return what each noise weighs in the bilinear form of two vectors."""
@@ -281,8 +265,8 @@ class NoisyMoments:
             own[:p] = w
             off = np.append(off_w, 0.0)
             weights = np.abs(self.form(own, c))
-            weights += np.einsum("i,ijk,j->k", off, self.sizes, size + off_c)
-            weights += np.einsum("i,ijk,j->k", np.abs(own), self.sizes, off_c)
+            weights += self.cross(off, size + off_c)
+            weights += self.cross(np.abs(own), off_c)
             if population:
                 top_w = float((np.abs(w) + off_w).sum())
                 top_e = float((size + off_c).sum())
@@ -290,9 +274,8 @@ class NoisyMoments:
                 variance = min(top_w**2 * (bound + float(delta @ delta)), top_e**2 * squares_w)
             return float(d * (self.quantile(weights, main * beta, variance) + float(eta @ delta)))
 
-        return theta - _crossing(lambda x: passed(theta - x)), theta + _crossing(
-            lambda x: passed(theta + x)
-        )
+        low, high = _crossing(lambda x: passed(theta - x)), _crossing(lambda x: passed(theta + x))
+        return theta - low, theta + high
 
     # ---------------------------------------------------------------- two columns
 
@@ -329,8 +312,8 @@ class NoisyMoments:
             x, y = np.array([-mx, 1.0, 0.0]), np.array([-my, 0.0, 1.0])
             weights = np.abs(self.form(x, y) - c * self.loads[0, 0])
             off_x, off_y = np.array([dx, 0.0, 0.0]), np.array([dy, 0.0, 0.0])
-            weights += np.einsum("i,ijk,j->k", off_x, self.sizes, np.abs(y) + off_y)
-            weights += np.einsum("i,ijk,j->k", np.abs(x), self.sizes, off_y)
+            weights += self.cross(off_x, np.abs(y) + off_y)
+            weights += self.cross(np.abs(x), off_y)
             return float((self.quantile(weights, main * beta, variance) + spare) / n)
 
         low = value - _crossing(lambda x: passed(value - x))
@@ -356,12 +339,8 @@ class NoisyMoments:
         if not (np.abs(means) <= 1).all() or (squares <= 0).any():
             return -1.0, 1.0
         far = np.minimum(1 + np.abs(means) + shift, 2.0)
-        noisy = np.array(
-            [
-                (np.abs(own) + gap) @ k @ (np.abs(own) + gap) + (n + k[0, 0]) * gap[0] ** 2
-                for own, gap in zip(axes, offs, strict=True)
-            ]
-        )
+        reach = [(np.abs(own) + gap, gap[0]) for own, gap in zip(axes, offs, strict=True)]
+        noisy = np.array([own @ k @ own + (n + k[0, 0]) * gap**2 for own, gap in reach])
         if population:
             noisy = noisy + z * far * np.sqrt(squares + noisy)
         lower = squares - noisy
@@ -379,8 +358,7 @@ class NoisyMoments:
         tops = far / sd * narrower
         cross, own_x, own_y = (self.form(ends[i], ends[j]) for i, j in ((0, 1), (0, 0), (1, 1)))
         slack = [
-            np.einsum("i,ijk,j->k", gaps[i], self.sizes, np.abs(ends[j]) + gaps[j])
-            + np.einsum("i,ijk,j->k", np.abs(ends[i]), self.sizes, gaps[j])
+            self.cross(gaps[i], np.abs(ends[j]) + gaps[j]) + self.cross(np.abs(ends[i]), gaps[j])
             for i, j in ((0, 1), (0, 0), (1, 1))
         ]
 

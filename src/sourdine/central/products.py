@@ -77,9 +77,8 @@ MOST_CELLS = 3
 
 def _lasts(x: Sequence[int]) -> Whole:
     if not isinstance(x, (tuple, list)) or not x:
-        raise ParameterTypeError(
-            "lasts", "hold the highest tick of each column", kind(x), "Use {lasts}.", lasts=(4, 4)
-        )
+        must = "hold the highest tick of each column"
+        raise ParameterTypeError("lasts", must, kind(x), "Use {lasts}.", lasts=(4, 4))
     try:
         return tuple(integer(last, "lasts", least=1) for last in x)
     except (ParameterError, ParameterTypeError) as error:
@@ -146,7 +145,6 @@ class ProductSums(Mechanism["Whole"]):
 
     @cached_property
     def powers(self) -> Powers:
-        """The powers of ticks whose sums are the input."""
         d, degree = len(self.lasts), 2 if self.squares else 1
         every = product(range(degree + 1), repeat=d)
         return tuple(own for own in every if self.cells or sum(own) <= 2)
@@ -154,25 +152,17 @@ class ProductSums(Mechanism["Whole"]):
     @cached_property
     def _released(self) -> tuple[tuple[int, tuple[tuple[Whole, int], ...]], ...]:
         """For each sum its denominator, and the powers of ticks that its numerator is made of."""
-        columns = [
-            _polynomials(last, cells=self.cells, squares=self.squares) for last in self.lasts
-        ]
-        found = []
-        for own in self.names:
+        wanted = {"cells": self.cells, "squares": self.squares}
+        columns, found = [_polynomials(last, **wanted) for last in self.lasts], []
+        for own in self.powers:  # of the cell, or of each centred column
             parts = [columns[j][k] for j, k in enumerate(own)]
-            numerator: dict[Whole, int] = {}
-            for terms in product(*(enumerate(part[1]) for part in parts)):
-                weight = prod(c for _, c in terms)
-                if weight:
-                    key = tuple(power for power, _ in terms)
-                    numerator[key] = numerator.get(key, 0) + weight
-            found.append((prod(part[0] for part in parts), tuple(numerator.items())))
+            numerator = [  # each product of powers occurs once
+                (tuple(power for power, _ in terms), prod(c for _, c in terms))
+                for terms in product(*(enumerate(part[1]) for part in parts))
+                if all(c for _, c in terms)
+            ]
+            found.append((prod(part[0] for part in parts), tuple(numerator)))
         return tuple(found)
-
-    @cached_property
-    def names(self) -> Powers:
-        """What each released sum is of: the cell's index, or the power of each centred column."""
-        return self.powers
 
     @cached_property
     def lattice(self) -> int:
@@ -210,29 +200,19 @@ class ProductSums(Mechanism["Whole"]):
         the number of records, so the others move by twice the rest; one that becomes missing moves
         all, by less than that.
         """
-        replaced, k = self.relation is SUBSTITUTE, len(self.powers)
+        replaced, rounded = self.relation is SUBSTITUTE, 0 if self.exact else len(self.powers)
+        own: dict[str, Any] = {"epsilon": self.epsilon, "relation": self.relation}
+        steps = self.rows * self.lattice
         if not self.delta:
             least = self.moves if self.cells else self.moves - 1
-            moves = (2 * least if replaced else self.moves) * self.rows * self.lattice
-            return Together(
-                epsilon=self.epsilon,
-                sensitivity=moves + (0 if self.exact else k),
-                relation=self.relation,
-            )
-        squared = (4 * (self.moves - 1) if replaced else self.moves) * (
-            self.rows * self.lattice
-        ) ** 2
-        return Gaussian(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            sensitivity=_root(squared) + (0 if self.exact else _root(k)),
-            method="zcdp",
-            relation=self.relation,
-        )
+            moves = (2 * least if replaced else self.moves) * steps
+            return Together(sensitivity=moves + rounded, **own)
+        squared = (4 * (self.moves - 1) if replaced else self.moves) * steps**2
+        sensitivity = _root(squared) + _root(rounded)
+        return Gaussian(delta=self.delta, sensitivity=sensitivity, method="zcdp", **own)
 
     @cached_property
     def scale(self) -> float:
-        """The scale of the noise, or its standard deviation, in records."""
         own = self.noise
         steps = sqrt(float(own.variance)) if isinstance(own, Gaussian) else float(own.scale)
         return steps / self.lattice
@@ -246,18 +226,11 @@ class ProductSums(Mechanism["Whole"]):
         return self.noise.parts
 
     def read(self, x: object) -> Whole:
-        if (
-            not isinstance(x, tuple)
-            or len(x) != len(self.powers)
-            or not all(type(v) is int for v in x)
-        ):
-            raise ParameterTypeError(
-                "the input",
-                f"be a tuple of {len(self.powers)} whole numbers",
-                kind(x),
-                "Pass the sums that powers lists.",
-            )
-        return x
+        size = len(self.powers)
+        if isinstance(x, tuple) and len(x) == size and all(type(v) is int for v in x):
+            return x
+        must, hint = f"be a tuple of {size} whole numbers", "Pass the sums that powers lists."
+        raise ParameterTypeError("the input", must, kind(x), hint)
 
     def _input(self, x: Whole) -> Any:
         numbers = self.numbers(x)
@@ -281,7 +254,6 @@ class ProductSums(Mechanism["Whole"]):
         return np.asarray(np.abs(np.asarray(y) - np.array(self.numbers(x), object)), np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return how far one number is off, in steps of the lattice."""
         return self.noise.error(beta)
 
     # ---------------------------------------------------------------- neighbours
@@ -299,16 +271,14 @@ class ProductSums(Mechanism["Whole"]):
 
     def _moved(self, x: Whole) -> Iterator[Whole]:
         records = [self.record(t) for t in product(*(range(last + 1) for last in self.lasts))]
-        for sign in (1, -1):
-            for own in records:
-                yield tuple(a + sign * b for a, b in zip(x, own, strict=True))
+        pairs = [((0,) * len(x), own) for own in records]
         if self.relation is SUBSTITUTE:
-            for one, two in combinations(records, 2):
-                for sign in (1, -1):
-                    yield tuple(a + sign * (b - c) for a, b, c in zip(x, one, two, strict=True))
+            pairs += combinations(records, 2)
+        for one, two in pairs:
+            for sign in (1, -1):
+                yield tuple(a + sign * (b - c) for a, b, c in zip(x, one, two, strict=True))
 
     def adjacent(self, x: Whole, y: Whole) -> bool:
-        """Return whether the sums are no further apart than the noise covers."""
         return self.noise.adjacent(self._input(x), self._input(y))
 
     # ---------------------------------------------------------------- what is read off it
@@ -321,23 +291,18 @@ class ProductSums(Mechanism["Whole"]):
         """
         d, places = len(self.lasts), {own: i for i, own in enumerate(self.powers)}
         found = np.zeros((d + 1, d + 1, len(self.powers)))
-        for i in range(d + 1):
-            for j in range(d + 1):
-                power = [0] * d
-                for one in (i, j):
-                    if one:
-                        power[one - 1] += 1
-                if 2 in power and not self.squares:
-                    continue
-                if self.cells:
-                    signs = [SIGNS[self.squares][p] for p in power]
-                    for own, place in places.items():
-                        found[i, j, place] = prod(signs[j_][k] for j_, k in enumerate(own))
-                elif 2 in power:
+        for i, j in product(range(d + 1), repeat=2):
+            power = tuple((i == k) + (j == k) for k in range(1, d + 1))
+            if 2 in power and not self.squares:
+                continue
+            if self.cells:
+                signs = [SIGNS[self.squares][p] for p in power]
+                for own, place in places.items():
+                    found[i, j, place] = prod(signs[j_][k] for j_, k in enumerate(own))
+            else:
+                found[i, j, places[power]] = -1 if 2 in power else 1
+                if 2 in power:  # its square is 1 less what is released
                     found[i, j, places[(0,) * d]] = 1
-                    found[i, j, places[tuple(power)]] = -1
-                else:
-                    found[i, j, places[tuple(power)]] = 1
         return found
 
 
@@ -357,52 +322,31 @@ def _polynomials(last: int, *, cells: bool, squares: bool) -> list[tuple[int, Wh
 
 
 def _root(x: int) -> int:
-    """Return a square root, rounded up."""
     return isqrt(x - 1) + 1 if x else 0
 
 
-register(
-    Specimen(
-        name="regression.laplace",
-        make=lambda epsilon: ProductSums(epsilon=epsilon, lasts=(1, 2), fineness=1),
-        inputs=((0,) * 9, ProductSums(epsilon=1, lasts=(1, 2)).record((1, 1))),
-        tight=True,
-        draws=20_000,
-        also=("correlation.laplace",),
-    )
-)
-register(
-    Specimen(
-        name="regression.laplace.centred",
-        make=lambda epsilon: ProductSums(epsilon=epsilon, lasts=(1, 1, 1, 1), fineness=1),
-        inputs=((0,) * 15,),
-        tight=True,
-        draws=10_000,
-    )
-)
-register(
-    Specimen(
-        name="regression.gaussian",
-        make=lambda epsilon: ProductSums(
-            epsilon=epsilon, delta=Fraction(1, 10**6), lasts=(1,), squares=False, fineness=1
-        ),
-        inputs=((0, 0),),
-        tight=False,
-        # A lattice this coarse rounds the sensitivity up, from 1.41 to 2 steps, and converting
-        # concentrated privacy to delta loses 7% of epsilon.
-        weaker=Fraction(8, 5),
-        draws=10_000,
-        also=("covariance.gaussian", "correlation.gaussian"),
-    )
-)
-register(
-    Specimen(
-        name="covariance.laplace",
-        make=lambda epsilon: ProductSums(
-            epsilon=epsilon, lasts=(2, 3), squares=False, relation=SUBSTITUTE, fineness=1
-        ),
-        inputs=((0,) * 4,),
-        tight=True,
-        draws=20_000,
-    )
-)
+register(Specimen(
+    name="regression.laplace", tight=True, draws=20_000, also=("correlation.laplace",),
+    make=lambda epsilon: ProductSums(epsilon=epsilon, lasts=(1, 2), fineness=1),
+    inputs=((0,) * 9, ProductSums(epsilon=1, lasts=(1, 2)).record((1, 1))),
+))  # fmt: skip
+register(Specimen(
+    name="regression.laplace.centred", tight=True, draws=10_000, inputs=((0,) * 15,),
+    make=lambda epsilon: ProductSums(epsilon=epsilon, lasts=(1, 1, 1, 1), fineness=1),
+))  # fmt: skip
+register(Specimen(
+    name="regression.gaussian", tight=False, draws=10_000, inputs=((0, 0),),
+    also=("covariance.gaussian", "correlation.gaussian"),
+    make=lambda epsilon: ProductSums(
+        epsilon=epsilon, delta=Fraction(1, 10**6), lasts=(1,), squares=False, fineness=1
+    ),
+    # A lattice this coarse rounds the sensitivity up, from 1.41 to 2 steps, and converting
+    # concentrated privacy to delta loses 7% of epsilon.
+    weaker=Fraction(8, 5),
+))  # fmt: skip
+register(Specimen(
+    name="covariance.laplace", tight=True, draws=20_000, inputs=((0,) * 4,),
+    make=lambda epsilon: ProductSums(
+        epsilon=epsilon, lasts=(2, 3), squares=False, relation=SUBSTITUTE, fineness=1
+    ),
+))  # fmt: skip

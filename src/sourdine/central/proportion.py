@@ -51,25 +51,7 @@ HALVINGS = 50
 
 
 def exact_ends(ones: int, n: int, scale: float, beta: float) -> tuple[float, float]:
-    """Return the ends of the share of ones in the population.
-
-    Parameters
-    ----------
-    ones
-        The number of ones, with noise.
-    n
-        The number of records.
-    scale
-        The scale of the noise.
-    beta
-        The probability with which the interval may fail.
-
-    Examples
-    --------
-    >>> low, high = exact_ends(500, 1000, 1.0, 0.05)
-    >>> round(low, 3), round(high, 3)
-    (0.468, 0.532)
-    """
+    """Return the ends of the share in the population, of a noisy number of ones among n."""
     if not n:
         return 0.0, 1.0
     for risk in lower_risks(beta):
@@ -93,25 +75,19 @@ def _least(k: int, n: int, scale: float, beta: float) -> float:
 
 def _reached(k: int, n: int, p: float, scale: float) -> float:
     """Return the probability that a noisy binomial is ``k`` or more."""
-    reach = WIDE * (np.sqrt(n * p * (1 - p)) + 1) + WIDE
-    f = np.arange(max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1) + 1)
-    return float((_binomial(f, n, p) * _above(k - f, scale)).sum())
-
-
-def _binomial(f: NDArray[np.int64], n: int, p: float) -> Floats:
-    if p in (0.0, 1.0):
-        return np.where(f == round(n * p), 1.0, 0.0)
     from scipy.special import betaln
 
-    chosen = -betaln(f + 1, n - f + 1) - np.log(n + 1)
-    return np.asarray(np.exp(chosen + f * np.log(p) + (n - f) * log1p(-p)))
-
-
-def _above(k: NDArray[np.int64], scale: float) -> Floats:
-    """Return the probability that discrete Laplace noise is ``k`` or more."""
-    q = exp(-1 / scale)
-    far = np.exp(-np.abs(np.where(k > 0, k, 1 - k)) / scale) / (1 + q)
-    return np.where(k > 0, far, 1 - far)
+    reach = WIDE * (np.sqrt(n * p * (1 - p)) + 1) + WIDE
+    f = np.arange(max(0, int(n * p - reach)), min(n, int(n * p + reach) + 1) + 1)
+    if p in (0.0, 1.0):
+        binomial = np.where(f == round(n * p), 1.0, 0.0)
+    else:
+        chosen = -betaln(f + 1, n - f + 1) - np.log(n + 1)
+        binomial = np.exp(chosen + f * np.log(p) + (n - f) * log1p(-p))
+    missing = k - f  # the noise has to be this or more
+    far = np.exp(-np.abs(np.where(missing > 0, missing, 1 - missing)) / scale)
+    far = far / (1 + exp(-1 / scale))
+    return float((binomial * np.where(missing > 0, far, 1 - far)).sum())
 
 
 # ---- The share of records that say yes -----------------------------------------------------------
@@ -124,12 +100,10 @@ EXACT = 10**6
 
 
 def read_missing(x: str) -> str:
-    """Return what is done with missing values."""
     return one_of(x, "missing", *POLICIES)
 
 
 def read_category(x: object) -> Any:
-    """Return the value whose share is asked."""
     return read.label(x, "category", "yes")
 
 
@@ -155,58 +129,47 @@ class Proportion(Stratified):
     """
 
     kind: ClassVar[str] = "proportion"
+    widest = 1.0
+    span = 0.0, 1.0
     text: ClassVar[str] = "Estimate the proportion of ones, or of records in a category."
     examples: ClassVar[tuple[str, str]] = (
         "survey.csv -c vote --category yes --epsilon 0.2",
         "--n 5000 --error 0.01",
     )
 
-    category: Any = field(
-        default=None, converter=read_category,
-        metadata=param(
-            kinds.VALUE,
-            "The category whose proportion is estimated. Without it the column must hold zeros "
-            "and ones.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    missing: str = field(
-        default="auto", converter=read_missing,
-        metadata=param(
-            kinds.one_of(*POLICIES),
-            "How missing values are treated. exclude: the proportion among values that are not "
-            "missing, whose number is private. no: the proportion among all records, whose "
-            "number is public (under add_remove it is n). auto: no under substitute, otherwise "
-            "exclude.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    category: Any = field(default=None, converter=read_category, metadata=param(
+        kinds.VALUE, "The category whose proportion is estimated. Without it the column must hold "
+        "zeros and ones.", group=WHAT,
+    ))  # fmt: skip
+    missing: str = field(default="auto", converter=read_missing, metadata=param(
+        kinds.one_of(*POLICIES), "How missing values are treated. exclude: the proportion among "
+        "values that are not missing, whose number is private. no: the proportion among all "
+        "records, whose number is public (under add_remove it is n). auto: no under substitute, "
+        "otherwise exclude.", group=WHAT,
+    ))  # fmt: skip
 
-    population: bool = field(
-        default=False, converter=read.population,
-        metadata=param(
-            kinds.FLAG,
-            "Also print confidence intervals about the population.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    population: bool = field(default=False, converter=read.population, metadata=param(
+        kinds.FLAG, "Also print confidence intervals about the population.", group=WHAT,
+    ))  # fmt: skip
 
     def check(self) -> None:
         if self.missing == "no" and not self.known:
             raise ParameterError(
-                "missing",
-                "be 'exclude' if the number of records is private: with {unit}, with {where}, "
-                "with {by}, and if records are added or removed and {n} is not given",
-                "'no'",
-                "Omit {missing}.",
-                missing=LEFT_OUT,
-            )
+                "missing", "be 'exclude' if the number of records is private: with {unit}, with "
+                "{where}, with {by}, and if records are added or removed and {n} is not given",
+                "'no'", "Omit {missing}.", missing=LEFT_OUT,
+            )  # fmt: skip
         _ = self.mechanism if self.known else self.ratio.mechanism  # refuses early
 
     @property
     def needed(self) -> str:
-        """Zeros and ones, or for a category anything that has a text."""
         return NUMBERS if self.category is None else TEXTS
+
+    @cached_property
+    def cell(self) -> Ticks | Codes:
+        if self.category is None:
+            return Ticks(self.column, COIN)
+        return Codes(self.column, [self.category])
 
     @property
     def known(self) -> bool:
@@ -220,20 +183,13 @@ class Proportion(Stratified):
 
     @cached_property
     def of_private_number(self) -> Self:
-        """The share among the values that are there, unless n is typed and public."""
         if self.stated and self.alone:
             return self
         return attrs.evolve(self, missing="exclude", error=None)
 
     @cached_property
     def ratio(self) -> Ratio:
-        """The noisy sum over the noisy count."""
-        return Ratio(
-            last=1,
-            epsilon=self.main,
-            relation=self.relation,
-            rows=self.copies,
-        )
+        return Ratio(last=1, epsilon=self.main, relation=self.relation, rows=self.copies)
 
     @cached_property
     def mechanism(self) -> Laplace:
@@ -245,18 +201,10 @@ class Proportion(Stratified):
         drawn = self.mechanism if self.known else self.ratio.mechanism
         return (*drawn.parts, *self.design_parts)
 
-    @property
-    def designed(self) -> bool:
-        return self.weights is not None
-
-    @property
-    def designed_cell(self) -> Ticks | None:
-        return Ticks(self.column, COIN) if self.category is None else None
-
     def evidence(self, drawn: Mapping[str, Any]) -> SumEvidence | None:
         if self.known or self.weights is not None:
             return None
-        seen = self.ratio.evidence(self._pair(drawn))
+        seen = self.ratio.evidence(self.ratio.pair(drawn))
         return seen if seen.at_0 > seen.at_1 else None
 
     @property
@@ -275,29 +223,21 @@ class Proportion(Stratified):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        yes = (
-            "Values of 0.5 or more count as yes." if self.category is None
-            else "Other and missing values count as no."
-        )  # fmt: skip
-        asked = (*([ASKED] if self.population else ()), *self.weighing, *self.person)
+        asked = (*([ASKED] if self.population else []), *self.weighing, *self.person)
         if self.category is not None:
-            return (yes, *asked)
+            return ("Other and missing values count as no.", *asked)
         gone = "Missing values count as no." if self.known else "Missing values are excluded."
-        return (yes, gone, *asked)
+        return ("Values of 0.5 or more count as yes.", gone, *asked)
 
     def prefetch(self, data: Frame) -> None:
         if self.category is not None:
-            data.prefetch(Codes(self.column, [self.category]))
+            data.prefetch(self.cell)
         else:
-            data.prefetch(Ticks(self.column, COIN), most=1)
+            data.prefetch(self.cell, most=1)
         if self.category is not None or (self.known and not self.stated):
             data.prefetch()
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Count the ones of each group and draw the noise of all."""
         for data in frames:
             self.prefetch(data)
         moments = self._moments(frames)
@@ -311,34 +251,34 @@ class Proportion(Stratified):
         return [{"ones": x, "records": n} for x, n in zip(noisy, records, strict=True)]
 
     def _moments(self, frames: Sequence[Frame]) -> list[Sequence[int]]:
-        """Return how many values count in each group, and how many say yes."""
-        if self.category is None:
-            cell = Ticks(self.column, COIN)
+        cell = self.cell
+        if isinstance(cell, Ticks):
             return [data.moments(cell, 1) for data in frames]
-        codes = Codes(self.column, [self.category])
-        return [(len(data), int(data.tally(codes).counts[0])) for data in frames]
+        return [(len(data), int(data.tally(cell).counts[0])) for data in frames]
 
     def value(self, drawn: Mapping[str, Any]) -> float:
         if self.known:
             n = drawn["records"]
             return min(max(drawn["ones"], 0), n) / n if n else 0.5
-        return self.ratio.fraction(self._pair(drawn))
-
-    def _pair(self, drawn: Mapping[str, Any]) -> tuple[int, int]:
-        first, second = self.ratio.names
-        return drawn[first], drawn[second]
+        return self.ratio.fraction(self.ratio.pair(drawn))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
-        """Return the ends of the sample's share, or of that of the law it was drawn from."""
         if of == "sample":
             return self._of_sample(release.drawn, beta)
         if self.strata is not None:
             return self.ends_of_ratio(self.ratio, release.drawn, beta)
-        return self.of_population(release.drawn, beta, of)
+        drawn = release.drawn
+        if not self.known:
+            ends = normal if of == "normal" else proved
+            return ends(self.ratio.evidence(self.ratio.pair(drawn)), beta)
+        n, ones, scale = drawn["records"], drawn["ones"], self.mechanism.scale
+        if n <= EXACT:
+            return exact_ends(ones, n, float(scale), beta)
+        return proved(ShareEvidence.of_public(ones, n, float(scale)), beta)
 
     def _of_sample(self, drawn: Mapping[str, Any], beta: float) -> tuple[float, float]:
         if not self.known:
-            return self.ratio.limits(self._pair(drawn), beta)
+            return self.ratio.limits(self.ratio.pair(drawn), beta)
         n, ones = drawn["records"], drawn["ones"]
         if not n:
             return 0.0, 1.0
@@ -347,24 +287,6 @@ class Proportion(Stratified):
             low, high = max(ones - half, 0), min(ones + half, n)
             if low <= high:
                 return low / n, high / n
-        return 0.0, 1.0
-
-    def of_population(self, drawn: Mapping[str, Any], beta: float, of: str) -> tuple[float, float]:
-        """Return the ends of the share in the population."""
-        if not self.known:
-            ends = normal if of == "normal" else proved
-            return ends(self.ratio.evidence(self._pair(drawn)), beta)
-        n, ones, scale = drawn["records"], drawn["ones"], self.mechanism.scale
-        if n <= EXACT:
-            return exact_ends(ones, n, float(scale), beta)
-        return proved(ShareEvidence.of_public(ones, n, float(scale)), beta)
-
-    @property
-    def widest(self) -> float:
-        return 1.0
-
-    @property
-    def span(self) -> tuple[Any, Any]:
         return 0.0, 1.0
 
     def planned(self, beta: float, n: int | None) -> float:

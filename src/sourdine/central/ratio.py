@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from itertools import islice
@@ -32,7 +33,7 @@ from sourdine.mechanisms.mechanism import Specimen, register, within
 from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from numpy.typing import NDArray
 
@@ -74,7 +75,6 @@ class Together(LaplaceNoise["Whole"]):
         return tuple(self.sampler.one(source, v) for v in x)
 
     def draw_all(self, xs: Sequence[Whole], source: Source) -> list[Whole]:
-        """Add noise from one block of bits to all numbers of all vectors."""
         drawn = iter(self.sampler.around([v for x in xs for v in x], source))
         return [tuple(islice(drawn, len(x))) for x in xs]
 
@@ -83,24 +83,56 @@ class Together(LaplaceNoise["Whole"]):
         return Product(tuple(laplace_law(v, self.scale) for v in x))
 
     def neighbours(self, x: Whole) -> Iterator[Whole]:
-        """Yield the vectors at most the sensitivity away in the L1 norm."""
         for moved in within(np.array(x, object), int(self.sensitivity), norm=1):
             yield tuple(moved.tolist())
 
 
+_MADE_OF_IT = ("mean", "variance", "std", "proportion", "table", "sql")
 register(
     Specimen(
-        name="noise.laplace.together",
+        name="noise.laplace.together", tight=True, draws=20_000,
         make=lambda epsilon: Together(epsilon=epsilon, sensitivity=2),
-        inputs=((0, 0), (5, -3)),
-        tight=True,
-        draws=20_000,
-        also=(
-            *("mean.laplace", "variance.laplace", "std.laplace", "proportion.laplace"),
-            *("table.laplace", "sql.laplace"),
-        ),
+        inputs=((0, 0), (5, -3)), also=tuple(f"{name}.laplace" for name in _MADE_OF_IT),
     )
-)
+)  # fmt: skip
+
+
+@frozen(kw_only=True, slots=False)
+class UnitSums(ABC):
+    """Sums that one record moves by 1 in all, or by 2 where it is replaced, drawn together."""
+
+    epsilon: Fraction
+    relation: Relation
+    rows: int = 1
+
+    @property
+    @abstractmethod
+    def whole(self) -> int:
+        """What 1 is, in the products of ticks that are added up."""
+
+    @cached_property
+    def boost(self) -> int:
+        """What all sums are multiplied by, so that their lattice is fine beside the noise."""
+        return max(1, ceil(FINE * self.epsilon / self.whole))
+
+    @cached_property
+    def filled(self) -> int:
+        """What 1 is, in steps of the lattice."""
+        return self.whole * self.boost
+
+    @cached_property
+    def moves(self) -> int:
+        """How far one person moves the sums together."""
+        return (2 if self.relation is SUBSTITUTE else 1) * self.rows * self.filled
+
+    @cached_property
+    def mechanism(self) -> Together:
+        return Together(epsilon=self.epsilon, sensitivity=self.moves, relation=self.relation)
+
+    @cached_property
+    def scale(self) -> float:
+        """The scale of the noise, in records."""
+        return float(self.mechanism.scale / self.filled)
 
 
 # ---- A noisy sum over a noisy count, for values in an interval -----------------------------------
@@ -136,12 +168,7 @@ PLANNED = 0.15
 class Ratio:
     """The mean of ticks from 0 to ``last`` whose number is private, as a fraction of ``last``.
 
-    Parameters
-    ----------
-    last
-        The highest tick.
-    epsilon, delta, relation, rows
-        The promise; with a delta the noise is Gaussian.
+    With a delta the noise is Gaussian.
     """
 
     last: int
@@ -152,12 +179,10 @@ class Ratio:
 
     @property
     def replaced(self) -> bool:
-        """Whether records are replaced, not added or removed."""
         return self.relation is SUBSTITUTE
 
     @cached_property
     def boost(self) -> int:
-        """What all numbers are multiplied by."""
         return max(1, ceil(FINE * self.epsilon / self.last))
 
     @property
@@ -167,22 +192,13 @@ class Ratio:
 
     @cached_property
     def mechanism(self) -> Together | Gaussian:
-        """What draws the two numbers."""
+        own: dict[str, Any] = {"epsilon": self.epsilon, "relation": self.relation}
         if not self.delta:
-            return Together(
-                epsilon=self.epsilon, sensitivity=self.sensitivity, relation=self.relation
-            )
-        return Gaussian(
-            epsilon=self.epsilon,
-            delta=self.delta,
-            sensitivity=self.sensitivity,
-            method="zcdp",
-            relation=self.relation,
-        )
+            return Together(sensitivity=self.sensitivity, **own)
+        return Gaussian(delta=self.delta, sensitivity=self.sensitivity, method="zcdp", **own)
 
     @cached_property
     def scale(self) -> float:
-        """The scale of the noise, or its standard deviation."""
         m = self.mechanism
         return sqrt(float(m.variance)) if isinstance(m, Gaussian) else float(m.scale)
 
@@ -203,8 +219,13 @@ class Ratio:
 
     @property
     def names(self) -> tuple[str, str]:
-        """Return what the two numbers are called."""
+        """What the two numbers are called."""
         return ("centred", "filled") if self.replaced else ("total", "complement")
+
+    def pair(self, drawn: Mapping[str, Any]) -> Pair:
+        """Return the two numbers that were drawn."""
+        first, second = self.names
+        return drawn[first], drawn[second]
 
     def fraction(self, drawn: Pair) -> float:
         """Return the mean as a fraction of the range; the middle, if nothing seems to be there."""
@@ -215,14 +236,11 @@ class Ratio:
         p = (1 + first / below) / 2 if self.replaced else first / below
         return min(max(p, 0.0), 1.0)
 
-    def count(self, drawn: Pair) -> float:
-        """Return about how many values there are."""
-        return (drawn[1] if self.replaced else drawn[0] + drawn[1]) / (self.last * self.boost)
-
     def least(self, drawn: Pair, beta: float) -> float:
         """Return a number that the number of values is below with probability ``beta`` at most."""
         q = self._quantile((0.0, 1.0) if self.replaced else (1.0, 1.0), min(2 * beta, 1.0))
-        return max(self.count(drawn) - q / (self.last * self.boost), 0.0)
+        filled, unit = drawn[1] if self.replaced else drawn[0] + drawn[1], self.last * self.boost
+        return max(filled / unit - q / unit, 0.0)
 
     def _quantile(self, weights: tuple[float, ...], beta: float) -> float:
         """Return what these multiples of the noises pass, one lattice step each included."""
@@ -247,19 +265,20 @@ class Ratio:
         """Return what the two numbers say, if they are of zeros and ones; a record is 1."""
         first, second = (x / (self.last * self.boost) for x in drawn)
         scale = self.scale / (self.last * self.boost)
-        ends, n, parts = (first, -second), first + second, 2
-        if self.replaced:
-            ends, n, parts = ((first + second) / 2, (first - second) / 2), second, 1
+        if not self.replaced:
+            return ShareEvidence(
+                at_0=first, at_1=-second, n=first + second, scales=(scale, scale),
+                noises=lambda low, high: scale * np.stack((1 - low, high), -1),
+            )  # fmt: skip
 
         def noises(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
-            if not self.replaced:
-                return scale * np.stack((1 - low, high), -1)
             tilted = np.maximum(np.abs(1 - 2 * low), np.abs(1 - 2 * high))
             return scale / 2 * np.stack((np.ones_like(low), tilted), -1)
 
         return ShareEvidence(
-            at_0=ends[0], at_1=ends[1], n=n, scales=(scale,) * parts, noises=noises
-        )
+            at_0=(first + second) / 2, at_1=(first - second) / 2, n=second, scales=(scale,),
+            noises=noises,
+        )  # fmt: skip
 
     def population(self, drawn: Pair, beta: float) -> tuple[float, float]:
         """Return the ends of the law's mean: a fifth of ``beta`` for noise, the rest for chance."""

@@ -14,28 +14,19 @@ import numpy as np
 from attrs import field, frozen
 
 from sourdine.central.cdf import ReadOff, read_off
+from sourdine.central.groups import key_text
 from sourdine.central.mean import read_method
 from sourdine.central.moments import NoisyMoments
 from sourdine.central.products import MOST_CELLS, ProductSums
-from sourdine.central.statistic import Statistic, lattice, require_delta
-from sourdine.central.table import (
-    BOUNDS,
-    STEPS,
-    for_the_rest,
-    of_steps,
-    read_bounds,
-    read_steps,
-    searching,
-)
+from sourdine.central.statistic import lattice
+from sourdine.central.table import BOUNDS, STEPS, ByColumn, of_steps, read_bounds, read_steps
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import given, rational
 from sourdine.frames.cells import Ticks
 from sourdine.frames.memory import NUMBERS
 from sourdine.grid import Grid
 from sourdine.parameters import converters, kinds
-from sourdine.parameters.converters import is_unknown
 from sourdine.parameters.kinds import WHAT, param
-from sourdine.parameters.question import plain_parameter
 from sourdine.results import charts
 from sourdine.results.charts import Chart, ChartAxis, ChartSeries
 from sourdine.results.release import Release
@@ -46,14 +37,10 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.central.finding.two_stage import TwoStage
-    from sourdine.central.mean import Mean
-    from sourdine.central.sum import Sum
     from sourdine.errors import PythonWording
     from sourdine.frames.frame import Frame
     from sourdine.parameters.converters import Bounds
     from sourdine.privacy import Part
-    from sourdine.results.release import Display
     from sourdine.results.tables import Columns
 
     Floats = NDArray[np.float64]
@@ -85,86 +72,55 @@ def read_x(x: str | None) -> str | None:
     return converters.name(x, "x", "age")
 
 
+MOST_PREDICTORS = 30
+
+
 def read_predictors(x: str | Sequence[str] | None) -> tuple[str, ...] | None:
     """Return the predictors: one column, or several."""
     if x is None:
         return None
     listed = (x,) if isinstance(x, str) else x
     if not isinstance(listed, (list, tuple)):
-        raise ParameterTypeError(
-            "x", "be a column name, or a list of them", given(x), "Use {x}.", x=["age"]
-        )
+        must = "be a column name, or a list of them"
+        raise ParameterTypeError("x", must, given(x), "Use {x}.", x=["age"])
     names = tuple(str(converters.name(part, "x", "age") or "") for part in listed)
     if not names or not all(names) or len(set(names)) < len(names):
-        raise ParameterError(
-            "x", "be distinct column names", given(list(names)), "Use {x}.", x=["age", "hours"]
-        )
+        must, got = "be distinct column names", given(list(names))
+        raise ParameterError("x", must, got, "Use {x}.", x=["age", "hours"])
     if len(names) > MOST_PREDICTORS:
-        raise ParameterError(
-            "x",
-            f"be at most {MOST_PREDICTORS} columns",
-            str(len(names)),
-            "Name fewer columns: each takes a part of what epsilon can tell.",
-        )
+        must = f"be at most {MOST_PREDICTORS} columns"
+        hint = "Name fewer columns: each takes a part of what epsilon can tell."
+        raise ParameterError("x", must, str(len(names)), hint)
     return names
 
 
-MOST_PREDICTORS = 30
-
-
 @frozen(kw_only=True, slots=False)
-class OfColumns(Statistic):
+class OfColumns(ByColumn):
     """The common part: bounds and grids by column, and the noisy sums of their products."""
 
-    unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
     squares: ClassVar[bool] = True
-    """Whether sums of squares are released too."""
     found_units: ClassVar[str] = "found widths"
-    """What an error is counted in where bounds are found."""
 
-    column: str | None = field(init=False, default=None)
-    y: str | None = field(
-        default=None, converter=read_y,
-        metadata=param(
-            kinds.TEXT,
-            "The column that is explained; of a covariance or correlation, the second column.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    x: str | None = field(
-        default=None, converter=read_x,
-        metadata=param(kinds.TEXT, "The first column.", group=WHAT),
-    )  # fmt: skip
+    y: str | None = field(default=None, converter=read_y, metadata=param(
+        kinds.TEXT, "The column that is explained; of a covariance or correlation, the second "
+        "column.", group=WHAT,
+    ))  # fmt: skip
+    x: str | None = field(default=None, converter=read_x, metadata=param(
+        kinds.TEXT, "The first column.", group=WHAT,
+    ))  # fmt: skip
     bounds: tuple[tuple[str, Bounds], ...] = field(
-        default=None, converter=read_bounds,
-        metadata=param(
-            BOUNDS,
-            "Public bounds of each column, chosen without looking at the data; find if they are "
-            "unknown. Values outside are clamped.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
-    steps: tuple[tuple[str, Any], ...] = field(
-        default=None, converter=read_steps,
-        metadata=param(
-            STEPS,
-            "The step of each column's grid. Defaults to at most a five-hundredth of the range.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
-    method: str = field(
-        default="laplace", converter=read_method,
-        metadata=param(
-            kinds.one_of(*METHODS),
-            "The noise: laplace, or gaussian (needs delta), which is less for many predictors.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-
-    def __attrs_post_init__(self) -> None:
-        if self.x is not None and self.y is not None:
-            object.__setattr__(self, "bounds", for_the_rest(self.bounds, self.variables))
-        super().__attrs_post_init__()
+        default=None, converter=read_bounds, metadata=param(
+            BOUNDS, "Public bounds of each column, chosen without looking at the data; find if "
+            "they are unknown. Values outside are clamped.", group=WHAT, unit="values",
+    ))  # fmt: skip
+    steps: tuple[tuple[str, Any], ...] = field(default=None, converter=read_steps, metadata=param(
+        STEPS, "The step of each column's grid. Defaults to at most a five-hundredth of the range.",
+        group=WHAT, unit="values",
+    ))  # fmt: skip
+    method: str = field(default="laplace", converter=read_method, metadata=param(
+        kinds.one_of(*METHODS), "The noise: laplace, or gaussian (needs delta), which is less for "
+        "many predictors.", group=WHAT,
+    ))  # fmt: skip
 
     @property
     def predictors(self) -> tuple[str, ...]:
@@ -176,26 +132,12 @@ class OfColumns(Statistic):
         """All columns, the response last."""
         return (*self.predictors, str(self.y))
 
-    @cached_property
-    def searched(self) -> tuple[str, ...]:
-        """The columns whose bounds are searched for."""
-        return tuple(column for column, pair in self.bounds if is_unknown(pair))
-
-    def first(self) -> TwoStage | None:
-        first = super().first()
-        if first is not None or not self.searched:
-            return first
-        from sourdine.central.finding.bounds import ColumnsFirst
-
-        return ColumnsFirst(question=self)
-
-    def searching(self, column: str) -> Mean | Sum:
-        """Return the question whose bounds are found."""
-        return searching(self, column, Fraction(1, len(self.variables)))
+    @property
+    def bounded(self) -> Sequence[str]:
+        return self.variables
 
     @property
     def units(self) -> str:
-        """What an error is counted in where bounds are found."""
         own = self.found_units if any(c in self.searched for c in self.measured) else ""
         return " times ".join(filter(None, (own, super().units)))
 
@@ -206,62 +148,24 @@ class OfColumns(Statistic):
 
     def check(self) -> None:
         if self.method not in METHODS:
-            raise ParameterError(
-                "method",
-                f"be one of {', '.join(METHODS)}",
-                repr(self.method),
-                "Use {method}.",
-                method="laplace",
-            )
-        require_delta(self, self.method)
+            must, got = f"be one of {', '.join(METHODS)}", repr(self.method)
+            raise ParameterError("method", must, got, "Use {method}.", method="laplace")
+        self.check_delta(self.method)
         if len(set(self.variables)) < len(self.variables):
-            raise ParameterError(
-                "x",
-                "name other columns than {y}",
-                given(self.y),
-                "Remove it from {x}: a column explains itself.",
-            )
-        _ = self.widths
-        _ = self.mechanism.noise
+            hint = "Remove it from {x}: a column explains itself."
+            raise ParameterError("x", "name other columns than {y}", given(self.y), hint)
+        _ = self.widths, self.mechanism.noise
 
     def check_columns(self) -> None:
         """Refuse columns that are not named, or without bounds, before an error is planned."""
         for name, example in (("y", "income"), ("x", "age")):
             if getattr(self, name) is None:
-                raise ParameterTypeError(
-                    name, "be a column name", "", f"Use {{{name}}}.", **{name: example}
-                )
-        own = dict(self.bounds)
-        whole: dict[str, Any] = {name: own.get(name, (0, 120)) for name in self.variables}
-        whole = {
-            name: (0, 120) if is_unknown(pair) else tuple(map(plain_parameter, pair))
-            for name, pair in whole.items()
-        }
-        if missing := [name for name in self.variables if name not in own]:
-            raise ParameterError(
-                "bounds",
-                f"be given for {', '.join(map(repr, missing))}",
-                "",
-                "Choose them from public knowledge, before looking at the data. Use {bounds}; or "
-                "find, for a column without known bounds.",
-                bounds=whole,
-            )
-        for name, said in (("bounds", own), ("steps", dict(self.steps))):
-            if extra := [column for column in said if column not in self.variables]:
-                raise ParameterError(
-                    name,
-                    "hold only the columns of {x} and {y}",
-                    given(extra[0]),
-                    f"Remove {extra[0]!r} from {{{name}}}.",
-                )
-
-    @property
-    def needs_delta(self) -> bool:
-        return self.method == "gaussian"
+                tries = {name: example}
+                raise ParameterTypeError(name, "be a column name", "", f"Use {{{name}}}.", **tries)
+        super().check_columns()
 
     @cached_property
     def grids(self) -> tuple[Grid, ...]:
-        """The grid of each column."""
         self.check_columns()
         ends: dict[str, Any] = dict(self.bounds)
         steps = dict(self.steps)
@@ -279,15 +183,10 @@ class OfColumns(Statistic):
 
     @cached_property
     def widths(self) -> Floats:
-        """The widths of the ranges that the grids cover."""
         widths = np.array([float(grid.last * grid.step) for grid in self.grids])
         if not all(1 / WIDEST <= width <= WIDEST for width in widths):
-            raise ParameterError(
-                "bounds",
-                f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns",
-                "",
-                "Measure the values in another unit.",
-            )
+            must = f"be {1 / WIDEST:g} to {WIDEST:g} apart for products of columns"
+            raise ParameterError("bounds", must, "", "Measure the values in another unit.")
         return widths
 
     @cached_property
@@ -296,15 +195,11 @@ class OfColumns(Statistic):
 
     @cached_property
     def mechanism(self) -> ProductSums:
-        """What draws the sums."""
         return ProductSums(
-            epsilon=self.epsilon,
-            delta=self.delta if self.needs_delta else 0,
-            lasts=tuple(grid.last for grid in self.grids),
-            squares=self.squares,
-            relation=self.relation,
-            rows=self.rows,
-        )
+            epsilon=self.epsilon, delta=self.delta if self.needs_delta else 0,
+            lasts=tuple(grid.last for grid in self.grids), squares=self.squares,
+            relation=self.relation, rows=self.rows,
+        )  # fmt: skip
 
     @cached_property
     def _loads(self) -> Floats:
@@ -312,13 +207,11 @@ class OfColumns(Statistic):
 
     def moments(self, drawn: Mapping[str, Any]) -> NoisyMoments:
         """Return what was drawn, in records."""
-        sums = np.array([x / self.mechanism.lattice for x in drawn["sums"]])
-        return self._moments(sums)
-
-    def _moments(self, sums: Floats) -> NoisyMoments:
+        sums, own = drawn["sums"], self.mechanism
         return NoisyMoments(
-            sums=sums, loads=self._loads, scale=self.mechanism.scale, gaussian=self.needs_delta
-        )
+            sums=np.array([x / own.lattice for x in sums]), loads=self._loads, scale=own.scale,
+            gaussian=self.needs_delta,
+        )  # fmt: skip
 
     @property
     def own_parts(self) -> tuple[Part, ...]:
@@ -347,52 +240,25 @@ class OfColumns(Statistic):
             if name not in found
         )
         told = f"Clamped and rounded: {clipped}; intervals do not cover the resulting error."
-        return (
-            *([told] if clipped else ()),
-            "Records in which one of the columns is missing are excluded.",
-            ASSUMED,
-            *self.person,
-        )
-
-    def to_dict(self) -> dict[str, Any]:
-        said = super().to_dict()
-        for name in ("bounds", "steps"):
-            if name in said:
-                said[name] = dict(said[name])
-                if not said[name]:
-                    del said[name]
-        return said
-
-    def reads(self) -> dict[str, str | None]:
-        return {name: column for name, column in super().reads().items() if name != "column"}
+        excluded = "Records in which one of the columns is missing are excluded."
+        return (*([told] if clipped else []), excluded, ASSUMED, *self.person)
 
     def names(self) -> list[tuple[str, str | None]]:
         named = [("x", column) for column in self.predictors]
         return [*super().names(), *named, ("y", self.y)]
 
-    def needs(self, data: Frame) -> list[str]:
-        return list(dict.fromkeys([*super().needs(data), *self.variables]))
-
-    def require_columns(self, data: Frame) -> None:
-        """Refuse columns that are not there, or whose type cannot hold numbers."""
-        super().require_columns(data)
-        for name in self.variables:
-            self.require_column(data, name, NUMBERS, "y" if name == self.y else "x")
-
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
+    def held(self, parameter: str, column: str | None) -> str:
+        return NUMBERS if parameter in {"x", "y"} else super().held(parameter, column)
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Add up the products of each group and draw, the noise of all groups at once."""
         powers = self.mechanism.powers
         sums = [tuple(data.products(self.cells, powers)) for data in frames]
         drawn = self.mechanism.release_all(sums, source=self.source)
         return [{"sums": list(own)} for own in drawn]
 
     def planned(self, beta: float, n: int | None) -> float:
-        n = self.public_n(n)
-        return min(self._planned(self._moments(np.zeros(len(self.mechanism.powers))), beta, n),
-                   self.widest)  # fmt: skip
+        none = self.moments({"sums": np.zeros(len(self.mechanism.powers))})
+        return min(self._planned(none, beta, self.public_n(n)), self.widest)
 
     @abstractmethod
     def _planned(self, none: NoisyMoments, beta: float, n: int) -> float:
@@ -404,21 +270,15 @@ def _grid(bounds: tuple[Any, Any], step: Any, bits: int) -> Grid:
     lower, upper = bounds
     fine = lattice(bounds, step)
     if fine.points is not None:
-        raise ParameterError(
-            "bounds",
-            "be two numbers for each column, as products of dates have no meaning",
-            fine.points,
-            "Convert dates to numbers first, such as years. Use {bounds}.",
-            bounds={"age": (0, 120)},
-        )
+        must = "be two numbers for each column, as products of dates have no meaning"
+        hint = "Convert dates to numbers first, such as years. Use {bounds}."
+        raise ParameterError("bounds", must, fine.points, hint, bounds={"age": (0, 120)})
     if step is not None:
         return fine
-    least = Fraction(upper) - Fraction(lower)
-    coarse = fine.step
-    while least / coarse >= 1 << bits:
+    low, width, coarse = Fraction(lower), Fraction(upper) - Fraction(lower), fine.step
+    while width / coarse >= 1 << bits:
         coarse *= 2
-    points = least // coarse
-    return Grid(lower, Fraction(lower) + points * coarse, coarse)
+    return Grid(lower, low + width // coarse * coarse, coarse)
 
 
 # ---- Covariance and correlation ------------------------------------------------------------------
@@ -500,12 +360,12 @@ class Correlation(OfColumns):
     """
 
     kind: ClassVar[str] = "correlation"
+    measured = ()
+    span = -1.0, 1.0
+    widest = 2.0
     required: ClassVar[tuple[str, ...]] = ("x", "y", "bounds")
     text: ClassVar[str] = "Compute the correlation of two columns."
-    examples: ClassVar[tuple[str, str]] = (
-        "people.csv --x age --y salary --bounds age:0,120 --bounds salary:0,500000 --epsilon 1",
-        "--x age --y salary --bounds age:0,120 --bounds salary:0,500000 --n 1000 --epsilon 1",
-    )
+    examples: ClassVar[tuple[str, str]] = Covariance.examples
 
     def value(self, drawn: Mapping[str, Any]) -> float:
         c = self.moments(drawn).centred
@@ -515,19 +375,6 @@ class Correlation(OfColumns):
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
         return self.moments(release.drawn).correlation(beta, population=of == "population")
-
-    @property
-    def measured(self) -> tuple[str, ...]:
-        """None: a correlation has no unit."""
-        return ()
-
-    @property
-    def span(self) -> tuple[float, float]:
-        return -1.0, 1.0
-
-    @property
-    def widest(self) -> float:
-        return 2.0
 
     def _planned(self, none: NoisyMoments, beta: float, n: int) -> float:
         x, y = np.eye(3)[1:]
@@ -542,7 +389,6 @@ class Correlation(OfColumns):
 
 INTERCEPT = "intercept"
 KNOTS = 65
-"""The points at which a fitted line and its band are drawn."""
 EACH = "The interval of each coefficient holds on its own."
 
 
@@ -551,12 +397,10 @@ class Prediction(ReadOff):
     """Fitted values, read off a regression: they cost nothing more."""
 
     def to_dict(self) -> dict[str, Any]:
-        """Return the point, and the release that the fitted value was read off."""
         return {**ReadOff.to_dict(self), "read_off": dict(self.asked)}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Any:
-        """Return what is read off the release that `to_dict` wrote."""
         release: Any = RegressionRelease.from_dict(facts["release"])
         return release.predict(facts["read_off"]["predict"])
 
@@ -645,6 +489,9 @@ class Regression(OfColumns):
     """
 
     kind: ClassVar[str] = "regression"
+    shown: ClassVar[Mapping[str, Any]] = {"head": "coefficient"}
+    release_kind = RegressionRelease
+    span = None
     required: ClassVar[tuple[str, ...]] = ("y", "x", "bounds")
     text: ClassVar[str] = "Fit a linear regression of one column on others."
     examples: ClassVar[tuple[str, str]] = (
@@ -666,30 +513,14 @@ class Regression(OfColumns):
 
     def check(self) -> None:
         if INTERCEPT in self.predictors:
-            raise ParameterError(
-                "x",
-                f"not use a column named {INTERCEPT!r}, which is a coefficient of its own",
-                "",
-                "Rename the column.",
-            )
+            must = f"not use a column named {INTERCEPT!r}, which is a coefficient of its own"
+            raise ParameterError("x", must, "", "Rename the column.")
         super().check()
-
-    @property
-    def display(self) -> Display:
-        return replace(super().display, head="coefficient")
-
-    @property
-    def release_kind(self) -> type[Release]:
-        return RegressionRelease
 
     @property
     def measured(self) -> tuple[str, ...]:
         """The response: errors are those of fitted values."""
         return (str(self.y),)
-
-    @property
-    def terms(self) -> tuple[str, ...]:
-        return (INTERCEPT, *self.predictors)
 
     def explained(self, found: set[str]) -> tuple[str, ...]:
         """Return the caveats, but not on bounds that were found."""
@@ -699,17 +530,11 @@ class Regression(OfColumns):
 
     def read_point(self, point: Mapping[str, Any]) -> tuple[float, ...]:
         """Return the number of each predictor."""
-        example = {
-            name: float(low) for name, low in zip(self.predictors, self.lowest, strict=False)
-        }
+        example = dict(zip(self.predictors, self.lowest.tolist(), strict=False))
         if not isinstance(point, Mapping) or set(map(str, point)) != set(self.predictors):
-            raise ParameterError(
-                "point",
-                f"hold a number for each of {', '.join(self.predictors)}",
-                given(list(point) if isinstance(point, Mapping) else point),
-                "Use {point}.",
-                point=example,
-            )
+            must = f"hold a number for each of {', '.join(self.predictors)}"
+            got = given(list(point) if isinstance(point, Mapping) else point)
+            raise ParameterError("point", must, got, "Use {point}.", point=example)
         return tuple(float(rational(point[name], "point")) for name in self.predictors)
 
     def _functional(self, at: Sequence[float]) -> Floats:
@@ -739,13 +564,10 @@ class Regression(OfColumns):
 
     def value(self, drawn: Mapping[str, Any]) -> dict[str, float]:
         slopes = self.moments(drawn).coefficients[1:] * self.widths[-1] / self.widths[:-1]
-        origin = [0.0] * len(self.predictors)
-        return dict(
-            zip(self.terms, [self.fitted_value(drawn, origin), *slopes.tolist()], strict=True)
-        )
+        origin = self.fitted_value(drawn, [0.0] * len(self.predictors))
+        return {INTERCEPT: origin, **dict(zip(self.predictors, slopes.tolist(), strict=True))}
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, tuple[float, float]]:
-        """Return the ends of each coefficient, which hold one by one."""
         drawn, p = release.drawn, len(self.predictors)
         found = {INTERCEPT: self.fitted_limits(drawn, [0.0] * p, beta, of)}
         m = self.moments(drawn)
@@ -756,8 +578,7 @@ class Regression(OfColumns):
         return found
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        del release
-        return {"term": list(self.terms)}
+        return {"term": [INTERCEPT, *self.predictors]}
 
     def findings(self, release: Release) -> list[tuple[str, str]]:
         spread = self.residual_spread(release.drawn)
@@ -772,10 +593,6 @@ class Regression(OfColumns):
         epsilon = words.subject("epsilon")
         use = f"Use a larger {epsilon}, fewer predictors, or bounds nearer to the values."
         return (f"Noise hides the coefficient of {', '.join(whole)}: it may be any number. {use}",)
-
-    @property
-    def span(self) -> None:
-        return None
 
     @property
     def widest(self) -> float:
@@ -794,45 +611,28 @@ class Regression(OfColumns):
         if len(self.predictors) > 1:
             return self._coefficients(release.columns(), truth)
         estimator: Any = release.mechanism
-        parts = (
-            [("", release.drawn)]
-            if estimator is self
-            else [
-                (", ".join(map(str, key)) if isinstance(key, tuple) else str(key), own)
-                for key, own in zip(
-                    estimator.keys(release.drawn), release.drawn["groups"], strict=True
-                )
-            ]
-        )
-        low, width = float(self.lowest[0]), float(self.widths[0])
-        x = [low + width * i / (KNOTS - 1) for i in range(KNOTS)]
+        parts = [("", release.drawn)]
+        if estimator is not self:
+            names = map(key_text, estimator.keys(release.drawn))
+            parts = list(zip(names, release.drawn["groups"], strict=True))
+        x = (self.lowest[0] + self.widths[0] * np.linspace(0, 1, KNOTS)).tolist()
         bottom, top = self._response(-2), self._response(2)  # the band is cut off there
         beta = (1 - self.display.confidence) / len(parts)
+        true = None
+        if truth is not None:
+            true = [truth[INTERCEPT] + truth[self.predictors[0]] * at for at in x]
         series = []
         for name, drawn in parts:
             value = [self.fitted_value(drawn, [at]) for at in x]
             band = [self.fitted_limits(drawn, [at], beta, "sample") for at in x]
-            true = None
-            if truth is not None:
-                true = [truth[INTERCEPT] + truth[self.predictors[0]] * at for at in x]
-            series.append(
-                ChartSeries(
-                    name=name,
-                    x=x,
-                    value=value,
-                    low=[max(min(a, v), bottom) for (a, _), v in zip(band, value, strict=True)],
-                    high=[min(max(b, v), top) for (_, b), v in zip(band, value, strict=True)],
-                    truth=true,
-                )
-            )
+            low = [max(min(a, v), bottom) for (a, _), v in zip(band, value, strict=True)]
+            high = [min(max(b, v), top) for (_, b), v in zip(band, value, strict=True)]
+            series.append(ChartSeries(name=name, x=x, value=value, low=low, high=high, truth=true))
         return Chart(
-            mark="line",
-            x=ChartAxis(label=self.predictors[0], view=(x[0], x[-1])),
-            y=ChartAxis(label=str(self.y), view=self._view(series)),
-            series=series,
-            grouped=estimator is not self,
-            told=charts.told(release.columns()),
-        )
+            mark="line", x=ChartAxis(label=self.predictors[0], view=(x[0], x[-1])),
+            y=ChartAxis(label=str(self.y), view=self._view(series)), series=series,
+            grouped=estimator is not self, told=charts.told(release.columns()),
+        )  # fmt: skip
 
     def _view(self, series: Sequence[ChartSeries]) -> tuple[float, float]:
         """Return what the axis of y shows: the lines and bands, within the bounds of y."""
@@ -854,10 +654,10 @@ class Regression(OfColumns):
             known = zip(numbers or part.values, part.values, factors, strict=True)
             return [(v if x is None else x) * f for x, v, f in known]
 
-        part = replace(
-            part, values=scaled(part.values), lower=scaled(part.lower), upper=scaled(part.upper)
-        )
+        values, lower, upper = map(scaled, (part.values, part.lower, part.upper))
         known = truth
         if isinstance(truth, Mapping):
             known = [truth[t] * f for t, f in zip(part.labels["term"], factors, strict=True)]
-        return charts.dots(part, known, label=f"change of {self.y} across the range of the column")
+        label = f"change of {self.y} across the range of the column"
+        part = replace(part, values=values, lower=lower, upper=upper)
+        return charts.dots(part, known, label=label)

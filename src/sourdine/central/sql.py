@@ -32,6 +32,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, NoReturn
 
 from attrs import field, frozen
 
+from sourdine.central.groups import charts_of_table
 from sourdine.central.regression import Correlation, Covariance
 from sourdine.central.table import RECORDS, Table
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError, did_you_mean
@@ -65,68 +66,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Output:
-    """A column of the result.
-
-    Parameters
-    ----------
-    name
-        Its alias, or what the statement says.
-    part
-        The column and the statistic; None if it names groups.
-    place
-        Of a column that names groups, its place in GROUP BY.
-    """
+    """A column of the result: a statistic, or a column of groups by its place in GROUP BY."""
 
     name: str
     part: Part | None = None
     place: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Select:
-    """A parsed statement.
-
-    Parameters
-    ----------
-    data
-        What FROM names.
-    outputs
-        The columns of the result, in order.
-    where
-        The condition on rows, as a row expression.
-    by
-        The columns or expressions of GROUP BY.
-    listed
-        The values that WHERE lists for each of them, if it does so for all.
-    joins
-        The public tables and the column that joins each.
-    inner
-        Those of which only rows with a match stay.
-    people
-        The columns whose distinct values are counted.
-    having
-        Which rows of the result are shown, from their values by output.
-    order
-        What sorts them, with whether it is descending; the last sorts first.
-    limit
-        How many are shown at most.
-    """
-
-    data: str
-    outputs: tuple[Output, ...]
-    where: str | None
-    by: tuple[str, ...]
-    listed: Mapping[str, tuple[Any, ...]] | None
-    joins: Mapping[str, str]
-    inner: tuple[str, ...]
-    people: tuple[str, ...]
-    having: Callable[[Row], bool]
-    order: tuple[tuple[Callable[[Row], Any], bool], ...]
-    limit: int | None
-
-
 READ = ("expressions", "from_", "joins", "where", "group", "having", "order", "limit")
-"""The clauses of a statement that have a meaning."""
 CALLED = {
     "with_": "WITH", "laterals": "LATERAL", "windows": "WINDOW", "operation_modifiers": "ALL",
     "locks": "FOR UPDATE", "sample": "USING SAMPLE", "groupingsets": "GROUPING SETS",
@@ -141,65 +88,43 @@ def _refuse(what: str, hint: str = "") -> NoReturn:
 
 @lru_cache(64)
 def parsed(statement: str) -> Select:
-    """Return what a statement says, or refuse what is not private or not supported.
-
-    Parameters
-    ----------
-    statement
-        One SELECT statement.
-
-    Examples
-    --------
-    >>> said = parsed("SELECT AVG(income) AS pay, COUNT(*) FROM people WHERE age >= 18")
-    >>> [output.part for output in said.outputs], said.where
-    ([('income', 'mean'), ('*', 'count')], 'age >= 18')
-    """
+    """Return what a statement says, or refuse what is not private or not supported."""
     import sqlglot
     from sqlglot.errors import SqlglotError
 
     if len(statement) > LONGEST:
-        raise ParameterError(
-            "statement", f"have at most {LONGEST:,} characters", f"{len(statement):,}",
-            "Name fewer values in WHERE, or join a public table.",
-        )  # fmt: skip
+        must, got = f"have at most {LONGEST:,} characters", f"{len(statement):,}"
+        hint = "Name fewer values in WHERE, or join a public table."
+        raise ParameterError("statement", must, got, hint)
     first = statement.split(None, 1)[0].upper()
     if first.isalpha() and first not in BEGINNINGS:
         _not_a_select(first)
+    where = ""
     try:
-        trees = sqlglot.parse(statement, dialect=dialect())
-        return _read(trees)
+        return _read(sqlglot.parse(statement, dialect=dialect()))
     except ParameterError:
         raise
     except RecursionError:
-        raise ParameterError(
-            "statement", "be valid SQL", "one that is nested too deeply",
-            "Write fewer parentheses and operators inside one another.",
-        ) from None  # fmt: skip
-    except (LookupError, ValueError, AttributeError, TypeError):
-        # What the parser accepts and no engine would, such as MEDIAN() of nothing.
-        raise ParameterError(
-            "statement", "be valid SQL", given(statement), f"Write it like {EXAMPLE!r}."
-        ) from None
+        got = "one that is nested too deeply"
+        hint = "Write fewer parentheses and operators inside one another."
+        raise ParameterError("statement", "be valid SQL", got, hint) from None
     except SqlglotError as error:
-        place = getattr(error, "errors", None) or [{}]
-        line, column = place[0].get("line"), place[0].get("col")
-        where = ""
+        place = (getattr(error, "errors", None) or [{}])[0]
+        line, column = place.get("line"), place.get("col")
         if line:
             *above, last = statement.split("\n")[:line]
             begun = CLAUSES.findall("\n".join([*above, last[:column]]))
             clause = f" in {' '.join(begun[-1].upper().split())}" if begun else ""
             where = f" The parser stopped{clause}, at line {line}, column {column}."
-        raise ParameterError(
-            "statement", "be valid SQL", given(statement), f"Write it like {EXAMPLE!r}.{where}"
-        ) from None
+    except (LookupError, ValueError, AttributeError, TypeError):
+        pass  # what the parser accepts and no engine would, such as MEDIAN() of nothing
+    hint = f"Write it like {EXAMPLE!r}.{where}"
+    raise ParameterError("statement", "be valid SQL", given(statement), hint)
 
 
 CLAUSES = re.compile(r"(?i)\b(?:SELECT|FROM|JOIN|WHERE|GROUP\s+BY|HAVING|ORDER\s+BY|LIMIT)\b")
-"""Where a clause of a statement begins."""
 LONGEST = 50_000
-"""The most characters of a statement."""
 BEGINNINGS = ("SELECT", "FROM", "WITH", "VALUES")
-"""The words that a statement may begin with."""
 
 
 def _not_a_select(what: str) -> NoReturn:
@@ -213,20 +138,19 @@ def _read(trees: Sequence[Expression | None]) -> Select:
     if not said:
         _not_a_select("no statement")
     if len(said) > 1:
-        raise ParameterError(
-            "statement", "be one statement", f"{len(said)}", "Ask them one after the other."
-        )
+        hint = "Ask them one after the other."
+        raise ParameterError("statement", "be one statement", f"{len(said)}", hint)
     tree = said[0]
     if not isinstance(tree, exp.Select):
         one = isinstance(tree, (exp.SetOperation, exp.Values))
         _not_a_select(tree.key.upper() if one else "an expression")
     for name, clause in tree.args.items():
         if clause and name not in READ:
-            _refuse(CALLED.get(name, name.strip("_").upper()), _INSTEAD.get(name, ""))
-    return _Reader(tree).select()
+            _refuse(CALLED.get(name, name.strip("_").upper()), INSTEAD.get(name, ""))
+    return Select(tree)
 
 
-_INSTEAD = {
+INSTEAD = {
     "distinct": "Use GROUP BY, with the values in keys.",
     "offset": "Use LIMIT, or take the rows you need from the result.",
     "with_": "Write the condition in WHERE, and derived columns where they are used.",
@@ -238,99 +162,68 @@ _INSTEAD = {
 }
 
 
-class _Reader:
-    """Reads the clauses of one SELECT."""
+class Select:
+    """A SELECT, whose clauses are read."""
 
     def __init__(self, tree: Expression) -> None:
         self.tree = tree
         self.named: set[str] = set()
-        self.people: list[str] = []
-        self.inner: list[str] = []
-        self.data, self.joins = self._tables()
+        self.people: dict[str, None] = {}  # the columns whose distinct values are counted
+        self.joins: dict[str, str] = {}  # the public tables and the column that joins each
+        self.inner: list[str] = []  # those of which only rows with a match stay
+        self.data = self._tables()
         self._check_nodes()
-        self.aliases = {
-            node.alias.lower(): node.this for node in tree.expressions if node.key == "alias"
-        }
+        aliased = [node for node in tree.expressions if node.key == "alias"]
+        self.aliases = {node.alias.lower(): node.this for node in aliased}
         self.by = list(dict.fromkeys(self.text(node, "GROUP BY") for node in self._group()))
-
-    def select(self) -> Select:
-        tree = self.tree
-        outputs = tuple(self._output(node) for node in tree.expressions)
+        self.outputs = outputs = [self._output(node) for node in tree.expressions]
         if not any(output.part for output in outputs):
-            raise ParameterError(
-                "statement",
-                "contain at least one statistic",
-                "",
-                "Rows cannot be published: select COUNT(*), AVG(column) or MEDIAN(column).",
-            )
+            hint = "Rows cannot be published: select COUNT(*), AVG(column) or MEDIAN(column)."
+            raise ParameterError("statement", "contain at least one statistic", "", hint)
         if len({output.name for output in outputs}) < len(outputs):
-            raise ParameterError(
-                "statement", "give each column of the result its own name", "",
-                "Rename one with AS.",
-            )  # fmt: skip
+            must = "give each column of the result its own name"
+            raise ParameterError("statement", must, "", "Rename one with AS.")
         where, having, limit = (tree.args.get(name) for name in ("where", "having", "limit"))
         if limit is not None and ({name for name, x in limit.args.items() if x} != {"expression"}):
             _refuse(limit.sql().strip(), "Use LIMIT with a whole number.")
         ordered = tree.args.get("order")
-        shown = _Shown(self, outputs)
-        return Select(
-            data=self.data,
-            outputs=outputs,
-            where=None if where is None else self.text(where.this, "WHERE"),
-            by=tuple(self.by),
-            listed=None if where is None else self._listed(where.this),
-            joins=self.joins,
-            inner=tuple(self.inner),
-            people=tuple(dict.fromkeys(self.people)),
-            having=(lambda _: True) if having is None else shown.condition(having.this),
-            order=tuple(
-                (shown.order(node.this), bool(node.args.get("desc")))
-                for node in reversed(ordered.expressions if ordered else [])
-            ),
-            limit=None if limit is None else _whole(limit.expression, "LIMIT"),
-        )
+        self.where = None if where is None else self.text(where.this, "WHERE")
+        self.listed = None if where is None else self._listed(where.this)
+        self.having: Callable[[Row], bool] = lambda _: True
+        if having is not None:
+            self.having = self._condition(having.this)
+        self.order = [  # what sorts the result, and whether it is descending; the last sorts first
+            (self._order(node.this), bool(node.args.get("desc")))
+            for node in reversed(ordered.expressions if ordered else [])
+        ]
+        self.limit = None if limit is None else _whole(limit.expression, "LIMIT")
 
-    def _tables(self) -> tuple[str, dict[str, str]]:
+    def _tables(self) -> str:
         clause = self.tree.args.get("from_")
         if clause is None:
-            raise ParameterError(
-                "statement", "name the data after FROM", "", f"Write it like {EXAMPLE!r}."
-            )
-        tables, joins = [self._table(clause.this)], {}
+            hint = f"Write it like {EXAMPLE!r}."
+            raise ParameterError("statement", "name the data after FROM", "", hint)
+        data = self._table(clause.this)
         for join in self.tree.args.get("joins") or []:
             names = [node.name for node in join.args.get("using") or []]
-            usual = (join.side, join.kind) in {
-                ("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")
-            }  # fmt: skip
-            if len(names) != 1 or not usual or join.args.get("method"):
-                _refuse(
-                    f"this join: {join.sql()}",
-                    "Only JOIN table USING (column) with a public table is available: rows of two "
-                    "private tables would depend on each other.",
-                )
+            usual = {("", ""), ("", "INNER"), ("LEFT", ""), ("LEFT", "OUTER")}
+            if len(names) != 1 or (join.side, join.kind) not in usual or join.args.get("method"):
+                only = "Only JOIN table USING (column) with a public table is available"
+                why = "rows of two private tables would depend on each other"
+                _refuse(f"this join: {join.sql()}", f"{only}: {why}.")
             table = self._table(join.this)
-            tables.append(table)
-            joins[table] = names[0]
+            self.joins[table] = names[0]
             if not join.side:
                 self.inner.append(table)
-        return tables[0], joins
+        return data
 
     def _table(self, node: Expression) -> str:
         from sqlglot import exp
 
         if not isinstance(node, exp.Table) or not isinstance(node.this, exp.Identifier):
             _refuse("a subquery or a function in FROM", "Name one table.")
-        unusual = (
-            "joins",
-            "sample",
-            "pivots",
-            "version",
-            "when",
-            "partition",
-            "ordinality",
-            "only",
-        )
-        if any(node.args.get(name) for name in unusual):
+        unusual = "joins sample pivots version when partition ordinality only"
+        if any(node.args.get(name) for name in unusual.split()):
             _refuse(f"{node.sql()} in FROM", "Name one table.")
         alias = node.args.get("alias")
         if alias is not None and alias.args.get("columns"):
@@ -351,20 +244,17 @@ class _Reader:
                 _refuse("FILTER", "Use WHERE, or ask for it in a statement of its own.")
             if isinstance(node, (exp.Placeholder, exp.Parameter)):
                 _refuse("a placeholder", "Write the value: the statement is public.")
-            bare = isinstance(node, exp.Column) and not node.table
-            if bare and node.name.lower() in CHANGING_NAMES and not node.this.args.get("quoted"):
-                _refuse(
-                    f"{node.name}, which is not the same each time",
-                    "Write the value, such as date '2024-12-31'. A column of that name is written "
-                    "in double quotes.",
-                )
-            if isinstance(node, exp.Column) and node.table:
+            if not isinstance(node, exp.Column):
+                continue
+            if node.table:
                 if node.table.lower() not in self.named:
-                    raise ParameterError(
-                        "statement", "name columns of its tables", node.sql(),
-                        "Omit the name before the dot.",
-                    )  # fmt: skip
+                    must, hint = "name columns of its tables", "Omit the name before the dot."
+                    raise ParameterError("statement", must, node.sql(), hint)
                 node.set("table", None)
+            elif node.name.lower() in CHANGING_NAMES and not node.this.args.get("quoted"):
+                quoted = "A column of that name is written in double quotes."
+                hint = f"Write the value, such as date '2024-12-31'. {quoted}"
+                _refuse(f"{node.name}, which is not the same each time", hint)
 
     def _group(self) -> list[Expression]:
         clause = self.tree.args.get("group")
@@ -375,10 +265,8 @@ class _Reader:
                 _refuse(f"GROUP BY {name.upper()}", "List the columns.")
         for node in clause.expressions:
             if node.key in ("rollup", "cube", "groupingsets"):
-                _refuse(
-                    CALLED.get(node.key, node.key.upper()),
-                    "Ask for each grouping in a statement of its own.",
-                )
+                hint = "Ask for each grouping in a statement of its own."
+                _refuse(CALLED.get(node.key, node.key.upper()), hint)
         return [self.meant(node, "GROUP BY") for node in clause.expressions]
 
     def meant(self, node: Expression, clause: str) -> Expression:
@@ -386,20 +274,17 @@ class _Reader:
         if node.key == "literal" and not node.is_string:
             place = _whole(node, clause)
             if not 1 <= place <= len(self.tree.expressions):
-                raise ParameterError(
-                    "statement",
-                    f"use column numbers from 1 to {len(self.tree.expressions)} in {clause}",
-                    str(place),
-                    "Use the name of a column.",
-                )
+                must = f"use column numbers from 1 to {len(self.tree.expressions)} in {clause}"
+                raise ParameterError("statement", must, str(place), "Use the name of a column.")
             node = self.tree.expressions[place - 1]
         if node.key == "alias":
             return node.this
-        if node.key == "column" and node.name.lower() in self.aliases:
-            inner = self.aliases[node.name.lower()]
-            if any(one.name == node.name for one in inner.find_all(type(node))) and inner != node:
-                _refuse(f"the alias {node.name!r}, which is a column too", "Choose another.")
-        return self.aliases.get(node.name.lower(), node) if node.key == "column" else node
+        if node.key != "column" or node.name.lower() not in self.aliases:
+            return node
+        inner = self.aliases[node.name.lower()]
+        if any(one.name == node.name for one in inner.find_all(type(node))) and inner != node:
+            _refuse(f"the alias {node.name!r}, which is a column too", "Choose another.")
+        return inner
 
     def text(self, node: Expression, clause: str = "SELECT") -> str:
         """Return a row expression as text; a column by its bare name."""
@@ -412,10 +297,8 @@ class _Reader:
         for found in node.find_all(exp.Anonymous):
             if self.statistic(found):
                 what = "a condition" if clause == "WHERE" else "an expression"
-                _refuse(
-                    f"{found.sql()} in {what} of single rows ({clause})",
-                    "Select statistics one by one, and compute from the released numbers.",
-                )
+                hint = "Select statistics one by one, and compute from the released numbers."
+                _refuse(f"{found.sql()} in {what} of single rows ({clause})", hint)
         text = str(node.sql(dialect=dialect(), comments=False, normalize_functions=False))
         try:
             formula(text)
@@ -435,12 +318,9 @@ class _Reader:
             _refuse(f"{inner.sql()} in SELECT", "Omit it: a constant is no statistic.")
         text = self.text(inner)
         if text not in self.by:
-            raise ParameterError(
-                "statement",
-                "contain only statistics and the columns of GROUP BY",
-                text,
-                f"Add {text!r} to GROUP BY, or select AVG({text}).",
-            )
+            must = "contain only statistics and the columns of GROUP BY"
+            hint = f"Add {text!r} to GROUP BY, or select AVG({text})."
+            raise ParameterError("statement", must, text, hint)
         return Output(name=name or text, place=self.by.index(text))
 
     def statistic(self, node: Expression) -> Part | None:  # noqa: C901, PLR0911, PLR0912 - a case each
@@ -465,7 +345,7 @@ class _Reader:
             one, other = map(self.text, given_)
             return one, f"{PAIRS[name].kind} with {other}"
         scalar = name in ("min", "max") and len(given_) > 1
-        if name not in {*AGGREGATES, *WINDOWS, *_HINTS} or scalar:
+        if name not in {*AGGREGATES, *WINDOWS, *HINTS} or scalar:
             return None
         if name == "count":
             return self._count(node)
@@ -475,8 +355,7 @@ class _Reader:
             _refuse(_said(node), f"Write {name.upper()}(one, other).")
         if name not in WORDS:
             names = {"COUNT", "PERCENTILE_CONT", *map(str.upper, (*WORDS, *PAIRS))}
-            known = ", ".join(sorted(names))
-            _refuse(node.sql(), _HINTS.get(name, f"Use one of {known}."))
+            _refuse(node.sql(), HINTS.get(name, f"Use one of {', '.join(sorted(names))}."))
         if isinstance(given_[0], exp.Distinct):
             _refuse(f"DISTINCT in {node.sql()}", "Omit DISTINCT.")
         return self.text(given_[0]), WORDS[name]
@@ -493,7 +372,7 @@ class _Reader:
             (counted, *more) = inner.expressions
             if more:
                 _refuse(node.sql(), "Count the distinct values of one column.")
-            self.people.append(self.text(counted))
+            self.people[self.text(counted)] = None
             return RECORDS, PEOPLE
         return self.text(inner), "count"
 
@@ -521,6 +400,70 @@ class _Reader:
         named = {name: found[name] for name in self.by if name in found}
         return named if self.by and len(named) == len(self.by) else None
 
+    # ---------------------------------------------------------------- what is shown of the result
+
+    def _condition(self, node: Expression) -> Callable[[Row], bool]:
+        """Return the condition of HAVING as a function of a row of the result."""
+        if node.key == "paren":
+            return self._condition(node.this)
+        if node.key == "not":
+            inner = self._condition(node.this)
+            return lambda row: not inner(row)
+        if node.key in ("and", "or"):
+            sides = self._condition(node.left), self._condition(node.right)
+            decide = all if node.key == "and" else any
+            return lambda row: decide(side(row) for side in sides)
+        if node.key == "between":
+            x, low, high = (self._value(node.args[name]) for name in ("this", "low", "high"))
+            return lambda row: (
+                _compared("lte", low(row), x(row)) and _compared("lte", x(row), high(row))
+            )
+        if node.key not in COMPARED:
+            _refuse(f"{node.sql()} in HAVING", "Use comparisons, AND, OR, NOT and BETWEEN.")
+        one, other = self._value(node.left), self._value(node.right)
+        return lambda row: _compared(node.key, one(row), other(row))
+
+    def _value(self, node: Expression, clause: str = "HAVING") -> Callable[[Row], Any]:
+        """Return what is compared or sorted by, as a function of a row of the result."""
+        while node.key == "paren":
+            node = node.this
+        negative = node.key == "neg"
+        literal = node.this if negative else node
+        if literal.key in ("literal", "boolean"):
+            constant = -_constant(literal) if negative else _constant(literal)
+            return lambda _: constant
+        name = self._shown_as(node)
+        if name is None:
+            must = f"use in {clause} only what it selects"
+            hint = f"Add {node.sql()} to SELECT: {clause} acts on released numbers."
+            raise ParameterError("statement", must, node.sql(), hint)
+        return lambda row: row[name]
+
+    def _order(self, node: Expression) -> Callable[[Row], tuple[bool, Any]]:
+        """Return a key that sorts numbers before texts, each in their order."""
+        if node.key == "literal" and not node.is_string:
+            node = self.meant(node, "ORDER BY")
+        value = self._value(node, "ORDER BY")
+
+        def key(row: Row) -> tuple[bool, Any]:
+            found = value(row)
+            text = isinstance(found, (str, dt.date))
+            return text, str(found) if text else found
+
+        return key
+
+    def _shown_as(self, node: Expression) -> str | None:
+        """Return the name of the output that a node stands for."""
+        if node.key == "column":
+            for output in self.outputs:
+                if output.name.lower() == node.name.lower():
+                    return output.name
+        part = self.statistic(node)
+        for output in self.outputs:
+            if output.part == part and (part or self.by[output.place] == self.text(node)):
+                return output.name
+        return None
+
 
 def _second(word: str) -> str:
     """Return the other column of a statistic of two; empty for others."""
@@ -534,13 +477,11 @@ WORDS = {
     **dict.fromkeys(("variance", "var_pop", "var_samp"), "variance"),
     **dict.fromkeys(("stddev", "stddev_pop", "stddev_samp", "std"), "std"),
 }  # fmt: skip
-"""The word of a table for each aggregate of a column."""
 PAIRS: dict[str, type[Covariance | Correlation]] = {
     "corr": Correlation, **dict.fromkeys(("covar_pop", "covar_samp"), Covariance),
 }  # fmt: skip
-"""The statistic of two columns for each aggregate of them."""
 QUANTILES = ("percentile_cont", "percentile_disc", "quantile", "quantile_cont", "quantile_disc")
-_HINTS = {
+HINTS = {
     "min": "The least value is one person's: use PERCENTILE_CONT(0.01).",
     "max": "The largest value is one person's: use PERCENTILE_CONT(0.99).",
     "approx_count_distinct": "Group by the column and count the groups.",
@@ -559,22 +500,16 @@ def _said(node: Expression) -> str:
 
 
 def _called(part: Part) -> str:
-    """Return the name of a column of the result that has no alias.
-
-    Examples
-    --------
-    >>> _called(("age", "mean")), _called(("age", "p90")), _called(("*", "count"))
-    ('AVG(age)', 'p90(age)', 'COUNT(*)')
-    """
+    """Return the name of a column of the result that has no alias, such as AVG(age)."""
     column, word = part
     if word == PEOPLE:
         return "COUNT(DISTINCT)"
     word, _, other = word.partition(" with ")
     column = f"{column}, {other}" if other else column
-    return f"{_CALLED.get(word, word)}({column})"
+    return f"{NAMES.get(word, word)}({column})"
 
 
-_CALLED = {
+NAMES = {
     "count": "COUNT", "sum": "SUM", "mean": "AVG", "median": "MEDIAN", "variance": "VARIANCE",
     "std": "STDDEV", "correlation": "CORR", "covariance": "COVAR_POP",
 }  # fmt: skip
@@ -587,7 +522,6 @@ def _whole(node: Expression, clause: str) -> int:
 
 
 def _constant(node: Expression) -> Any:
-    """Return the value of a literal."""
     if node.key == "boolean":
         return bool(node.this)
     if node.is_string:
@@ -595,83 +529,10 @@ def _constant(node: Expression) -> Any:
     return int(node.name) if node.name.isdigit() else float(node.name)
 
 
-# ---- What is shown of the released numbers -------------------------------------------------------
-
-
-_COMPARED: dict[str, Callable[[Any, Any], Any]] = {
+COMPARED: dict[str, Callable[[Any, Any], Any]] = {
     "gt": operator.gt, "gte": operator.ge, "lt": operator.lt, "lte": operator.le,
     "eq": operator.eq, "neq": operator.ne,
 }  # fmt: skip
-
-
-class _Shown:
-    """Conditions and orders of released numbers, as functions of a row of the result."""
-
-    def __init__(self, reader: _Reader, outputs: Sequence[Output]) -> None:
-        self.reader, self.outputs = reader, outputs
-
-    def condition(self, node: Expression) -> Callable[[Row], bool]:
-        """Return the function of a condition in HAVING."""
-        if node.key == "paren":
-            return self.condition(node.this)
-        if node.key == "not":
-            inner = self.condition(node.this)
-            return lambda row: not inner(row)
-        if node.key in ("and", "or"):
-            left, right = self.condition(node.left), self.condition(node.right)
-            if node.key == "and":
-                return lambda row: left(row) and right(row)
-            return lambda row: left(row) or right(row)
-        if node.key == "between":
-            x, low, high = (self.value(node.args[name]) for name in ("this", "low", "high"))
-            return lambda row: (
-                _compared("lte", low(row), x(row)) and _compared("lte", x(row), high(row))
-            )
-        if node.key not in _COMPARED:
-            _refuse(f"{node.sql()} in HAVING", "Use comparisons, AND, OR, NOT and BETWEEN.")
-        one, other = self.value(node.left), self.value(node.right)
-        return lambda row: _compared(node.key, one(row), other(row))
-
-    def value(self, node: Expression, clause: str = "HAVING") -> Callable[[Row], Any]:
-        """Return the function of what is compared or sorted by."""
-        while node.key == "paren":
-            node = node.this
-        negative = node.key == "neg"
-        literal = node.this if negative else node
-        if literal.key in ("literal", "boolean"):
-            constant = _constant(literal)
-            constant = -constant if negative else constant
-            return lambda _: constant
-        name = self._name(node)
-        if name is None:
-            raise ParameterError(
-                "statement",
-                f"use in {clause} only what it selects",
-                node.sql(),
-                f"Add {node.sql()} to SELECT: {clause} acts on released numbers.",
-            )
-        return lambda row: row[name]
-
-    def order(self, node: Expression) -> Callable[[Row], Any]:
-        if node.key == "literal" and not node.is_string:
-            node = self.reader.meant(node, "ORDER BY")
-        value = self.value(node, "ORDER BY")
-        return lambda row: _sortable(value(row))
-
-    def _name(self, node: Expression) -> str | None:
-        """Return the output that a node stands for."""
-        if node.key == "column":
-            for output in self.outputs:
-                if output.name.lower() == node.name.lower():
-                    return output.name
-        part = self.reader.statistic(node)
-        for output in self.outputs:
-            if part is None and output.part is None:
-                if self.reader.by[output.place] == self.reader.text(node):
-                    return output.name
-            elif part is not None and part == output.part:
-                return output.name
-        return None
 
 
 def _compared(how: str, one: Any, other: Any) -> bool:
@@ -680,13 +541,7 @@ def _compared(how: str, one: Any, other: Any) -> bool:
         one, other = str(one), str(other)  # of one form: 2026-01-31, 2026-01-31 12:00:00
     if isinstance(one, str) is not isinstance(other, str):
         return how == "neq"
-    return bool(_COMPARED[how](one, other))
-
-
-def _sortable(value: Any) -> tuple[bool, Any]:
-    """Return a key that sorts numbers before texts, each in their order."""
-    text = isinstance(value, (str, dt.date))
-    return text, str(value) if text else value
+    return bool(COMPARED[how](one, other))
 
 
 # ---- The statistic -------------------------------------------------------------------------------
@@ -703,10 +558,8 @@ class ResultCell:
 
 def read_statement(x: object) -> str:
     if not isinstance(x, str) or not x.strip():
-        raise ParameterTypeError(
-            "statement", "be a SELECT statement", "" if x is None else given(x),
-            "Use {statement}.", statement=EXAMPLE,
-        )  # fmt: skip
+        must, got = "be a SELECT statement", "" if x is None else given(x)
+        raise ParameterTypeError("statement", must, got, "Use {statement}.", statement=EXAMPLE)
     return x
 
 
@@ -714,19 +567,15 @@ def read_tables(x: Mapping[str, Any] | None) -> tuple[tuple[str, str], ...]:
     """Return the files of public tables by their names."""
     if isinstance(x, tuple):
         return x
+    example = {"regions": "regions.csv"}
     if not isinstance(x, Mapping) and x is not None:
-        raise ParameterTypeError(
-            "tables", "be a dict of files by name", given(x), "Use {tables}.",
-            tables={"regions": "regions.csv"},
-        )  # fmt: skip
-    paths = {str(name): path for name, path in (x or {}).items()}
-    for path in paths.values():
+        must = "be a dict of files by name"
+        raise ParameterTypeError("tables", must, given(x), "Use {tables}.", tables=example)
+    for path in (x or {}).values():
         if not isinstance(path, (str, PathLike)):
-            raise ParameterTypeError(
-                "tables", "name the path of each table", given(path), "Use {tables}.",
-                tables={"regions": "regions.csv"},
-            )  # fmt: skip
-    return tuple((name, fspath(path)) for name, path in paths.items())
+            must = "name the path of each table"
+            raise ParameterTypeError("tables", must, given(path), "Use {tables}.", tables=example)
+    return tuple((str(name), fspath(path)) for name, path in (x or {}).items())
 
 
 def _named(x: object) -> Any:
@@ -774,23 +623,14 @@ class Sql(Table):
     naming: ClassVar[str] = "statement"
     asking: ClassVar[str] = "Select a statistic of it"
 
-    statement: str = field(
-        default=None, converter=read_statement,
-        metadata=param(
-            kinds.STATEMENT,
-            "A SELECT statement, such as SELECT sex, AVG(age) FROM people WHERE sex IN ('f', 'm') "
-            "GROUP BY sex.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    statement: str = field(default=None, converter=read_statement, metadata=param(
+        kinds.STATEMENT, "A SELECT statement, such as SELECT sex, AVG(age) FROM people WHERE sex "
+        "IN ('f', 'm') GROUP BY sex.", group=WHAT,
+    ))  # fmt: skip
     tables: tuple[tuple[str, str], ...] = field(
-        default=None, converter=read_tables, kw_only=True,
-        metadata=param(
-            TABLES,
-            "The files of the public tables that the statement joins, by name.",
-            group=DATA,
-        ),
-    )  # fmt: skip
+        default=None, converter=read_tables, kw_only=True, metadata=param(
+            TABLES, "The files of the public tables that the statement joins, by name.", group=DATA,
+    ))  # fmt: skip
     # What follows is read from the statement; a statistic of one group has it changed.
     of: Any = field(default=(), kw_only=True)
     by: str | tuple[str, ...] | None = field(default=None, kw_only=True)
@@ -803,16 +643,24 @@ class Sql(Table):
         super().__attrs_post_init__()
 
     def _translate(self) -> None:
-        """Set the parameters that the statement says."""
-        self._check_statement(said := self.select)
-        found: dict[str, list[str]] = {}
-        for part in (output.part for output in said.outputs if output.part):
-            words = found.setdefault(part[0], [])
-            if part[1] not in words:
-                words.append(part[1])
-            if other := _second(part[1]):
-                found.setdefault(other, [])
-        files = dict(self.tables)
+        """Set the parameters that the statement says, or refuse what the others do not allow."""
+        said, files = self.select, dict(self.tables)
+        for column in said.people:
+            if column != self.unit:
+                raise ParameterError(
+                    "statement", "use COUNT(DISTINCT) only of the column that identifies a person",
+                    given(column), "If it does, use {unit}; for the values of another column, "
+                    "group by it and count the groups.", unit=column,
+                )  # fmt: skip
+        for name in ("keys", "other"):
+            if getattr(self, name) and not said.by:
+                must, tries = "be omitted without GROUP BY", {name: LEFT_OUT}
+                raise ParameterError(name, must, "", f"Omit {{{name}}}.", **tries)
+        found: dict[str, dict[str, None]] = {}
+        for column, word in (output.part for output in said.outputs if output.part):
+            found.setdefault(column, {})[word] = None
+            if other := _second(word):
+                found.setdefault(other, {})
         if missing := [name for name in said.joins if name not in files]:
             raise ParameterError(
                 "tables",
@@ -829,47 +677,23 @@ class Sql(Table):
             "lookup": tuple((files[name], c) for name, c in said.joins.items()) or None,
         }
         if said.listed is not None and self.keys is None:
-            listed = said.listed
-            own["keys"] = listed if len(said.by) > 1 else listed[said.by[0]]
-        read = {"by": converters.by, "where": converters.where, "lookup": converters.lookup,
-                "keys": converters.keys}  # fmt: skip
+            own["keys"] = said.listed if len(said.by) > 1 else said.listed[said.by[0]]
         for name, value in own.items():
-            object.__setattr__(self, name, read[name](value) if name in read else value)
-
-    def _check_statement(self, said: Select) -> None:
-        """Refuse what the statement says but the other parameters do not allow."""
-        for column in said.people:
-            if column != self.unit:
-                raise ParameterError(
-                    "statement",
-                    "use COUNT(DISTINCT) only of the column that identifies a person",
-                    given(column),
-                    "If it does, use {unit}; for the values of another column, group by it and "
-                    "count the groups.",
-                    unit=column,
-                )
-        for name in ("keys", "other"):
-            if getattr(self, name) and not said.by:
-                raise ParameterError(
-                    name, "be omitted without GROUP BY", "", f"Omit {{{name}}}.",
-                    **{name: LEFT_OUT},
-                )  # fmt: skip
+            read = getattr(converters, name) if name != "of" else tuple
+            object.__setattr__(self, name, read(value))
 
     @cached_property
     def select(self) -> Select:
-        """What the statement says."""
         return parsed(self.statement)
 
     @property
-    def _numeric(self) -> list[str]:
+    def bounded(self) -> Sequence[str]:
         """The columns that need bounds: also both of a correlation."""
-        return list(dict.fromkeys([*super()._numeric, *self._paired]))
+        return list(dict.fromkeys([*super().bounded, *self._paired]))
 
     @cached_property
     def _paired(self) -> list[str]:
-        """The columns of covariances and correlations, each as often as it is needed."""
-        pairs = [(c, _second(word)) for c, words in self.of for word in words]
-        return [str(c) for pair in pairs if pair[1] for c in pair]
+        return [c for one, word in self.words if (other := _second(word)) for c in (one, other)]
 
     @cached_property
     def searched(self) -> tuple[str, ...]:
@@ -879,31 +703,21 @@ class Sql(Table):
 
     def used(self, column: str) -> int:
         """Return how many statistics a column is needed for, as the second of two columns too."""
-        others = [other for _, words in self.of for word in words if (other := _second(word))]
-        return super().used(column) + others.count(column)
-
-    def _pair(self, column: str, word: str) -> Statistic:
-        other = _second(word)
-        found = next(cls for cls in PAIRS.values() if word.startswith(cls.kind))
-        bounds, steps = dict(self.bounds), dict(self.steps)
-        return found(
-            x=column,
-            y=other,
-            bounds={name: bounds[name] for name in (column, other)},
-            steps={name: steps[name] for name in (column, other) if name in steps},
-            **self.common,
-        )
+        return super().used(column) + [_second(word) for _, word in self.words].count(column)
 
     def _one(self, column: str, word: str) -> Statistic:
-        if _second(word):
-            return self._pair(column, word)
+        if other := _second(word):
+            pair = {column, other}
+            return next(cls for cls in PAIRS.values() if word.startswith(cls.kind))(
+                x=column, y=other, bounds={c: own for c, own in self.bounds if c in pair},
+                steps={c: own for c, own in self.steps if c in pair}, **self.common,
+            )  # fmt: skip
         if word != PEOPLE:
             return super()._one(column, word)
         if self.rows != 1:
-            raise ParameterError(
-                "rows", "be 1 for COUNT(DISTINCT), which counts one row of each person",
-                given(self.rows), "Use {rows}, or ask for it in a statement of its own.", rows=1,
-            )  # fmt: skip
+            must = "be 1 for COUNT(DISTINCT), which counts one row of each person"
+            hint = "Use {rows}, or ask for it in a statement of its own."
+            raise ParameterError("rows", must, given(self.rows), hint, rows=1)
         return super()._one(column, "count")
 
     @property
@@ -916,40 +730,30 @@ class Sql(Table):
 
     def arranged(self, columns: Columns) -> Columns:
         """Return what HAVING and LIMIT leave, in the order of ORDER BY."""
-        said = self.select
-        rows = [
-            ({name: cell.value for name, cell in row.items()}, i)
-            for i, row in enumerate(self.result(columns))
-        ]
-        rows = [row for row in rows if said.having(row[0])]
+        said, per = self.select, len(self.statistics)
+        rows = [{name: cell.value for name, cell in row.items()} for row in self.result(columns)]
+        kept = [i for i, row in enumerate(rows) if said.having(row)]
         for key, down in said.order:
-            rows.sort(key=lambda row: key(row[0]), reverse=down)
-        per = len(self.statistics)
-        kept = [i for _, i in rows[: said.limit]]
-        return columns.picked([i * per + k for i in kept for k in range(per)])
+            kept.sort(key=lambda i: key(rows[i]), reverse=down)
+        return columns.picked([i * per + k for i in kept[: said.limit] for k in range(per)])
 
     def columns(self, release: Release) -> Columns:
         return self.arranged(super().columns(release))
 
     def charts(self, release: Release) -> Mapping[str, Chart]:
-        """Return a chart for each statistic, by its name in the result."""
-        from sourdine.central.groups import charts_of_table
-
         return charts_of_table(release.columns(), self._aliases)
 
     @property
     def _aliases(self) -> list[str]:
-        """The names in the result, in the order of the statistics."""
-        names = {output.part: output.name for output in self.select.outputs if output.part}
-        return [names[column, word] for column, words in self.of for word in words]
+        names = {output.part: output.name for output in self.select.outputs}
+        return [names[part] for part in self.words]
 
     def plot(self, release: Release, **options: Any) -> Any:
         return super().plot(release, names=self._aliases, **options)
 
     def result(self, columns: Columns) -> list[dict[str, ResultCell]]:
         """Return the cells of each row, by the outputs' names."""
-        parts = [(column, word) for column, words in self.of for word in words]
-        texts = columns.texts()
+        parts, texts = self.words, columns.texts()
         none: list[Any] = [None] * len(columns.values)
         ends = list(zip(columns.lower or none, columns.upper or none, strict=True))
 
@@ -970,10 +774,9 @@ class Sql(Table):
         if self.select.by:
             heads = tuple(output.name for output in self.select.outputs)
             return heads, [tuple(with_ends(*x.texts) for x in row.values()) for row in rows]
-        cells = [(name, cell.texts) for row in rows for name, cell in row.items()]
-        return ("column", "value", interval_head(columns.confidence)), [
-            (name, text, interval_text(*ends)) for name, (text, *ends) in cells
-        ]
+        cells = [(name, *cell.texts) for row in rows for name, cell in row.items()]
+        top = ("column", "value", interval_head(columns.confidence))
+        return top, [(name, text, interval_text(*ends)) for name, text, *ends in cells]
 
     @property
     def release_kind(self) -> type[Release]:
@@ -1048,22 +851,16 @@ def sql(x: object, /, *placed: Any, **typed: Any) -> Release:
     own = {name: value for name, value in typed.items() if name in known}
     named = {name: value for name, value in typed.items() if name not in known}
     if said.data not in named:
-        raise ParameterTypeError(
-            said.data,
-            f"sql() is missing the data: the statement says FROM {said.data}.",
-            "",
-            "Pass a frame or the path of a file by that name.",
-        )
+        must = f"sql() is missing the data: the statement says FROM {said.data}."
+        hint = "Pass a frame or the path of a file by that name."
+        raise ParameterTypeError(said.data, must, "", hint)
     data = named.pop(said.data)
     files = {name: named.pop(name) for name in said.joins if name in named}
     if named:
         name = next(iter(named))
-        raise ParameterTypeError(
-            name,
-            f"sql() got an unexpected keyword argument {name!r}.",
-            "",
-            did_you_mean(name, [*known, said.data, *said.joins]),
-        )
+        must = f"sql() got an unexpected keyword argument {name!r}."
+        hint = did_you_mean(name, [*known, said.data, *said.joins])
+        raise ParameterTypeError(name, must, "", hint)
     tables = {**own.pop("tables", {}), **files} or None
     return _function(data, statement, tables=tables, **own)
 

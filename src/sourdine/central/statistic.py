@@ -29,8 +29,6 @@ from sourdine.frames.reading import STANDARD, Reading
 from sourdine.grid import Grid
 from sourdine.mechanisms.mechanism import read_beta, source_of_keys
 from sourdine.parameters import converters, kinds
-from sourdine.parameters import converters as grouping
-from sourdine.parameters import converters as read
 from sourdine.parameters.kinds import WHAT, param
 from sourdine.privacy import SUBSTITUTE, Guarantee
 from sourdine.privacy.accounting.parts import of_promise, widest
@@ -61,36 +59,21 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Stages = Generator[None, None, T]
-"""A draw in stages."""
 
 
 def in_step(drawings: Sequence[Stages[T]]) -> Stages[list[T]]:
-    """Let draws go on together, a stage of each at a time.
-
-    Examples
-    --------
-    >>> said = []
-    >>> def drawing(name, stages):
-    ...     for i in range(stages):
-    ...         said.append(f"{name}{i}")
-    ...         yield
-    ...     return name
-    >>> finished(in_step([drawing("a", 2), drawing("b", 1)]))
-    ['a', 'b']
-    >>> said
-    ['a0', 'b0', 'a1']
-    """
+    """Let draws go on together, a stage of each at a time."""
     drawn: dict[int, T] = {}
-    while len(drawn) < len(drawings):
+    while True:
         for i, drawing in enumerate(drawings):
             if i not in drawn:
                 try:
                     next(drawing)
                 except StopIteration as end:
                     drawn[i] = end.value
-        if len(drawn) < len(drawings):
-            yield
-    return [drawn[i] for i in range(len(drawings))]
+        if len(drawn) == len(drawings):
+            return [drawn[i] for i in range(len(drawings))]
+        yield
 
 
 def finished(drawing: Stages[T]) -> T:
@@ -118,25 +101,8 @@ def epsilon_for(question: Statistic) -> Fraction:
     -----
     *Claim*: the target is reached, and not with one digit less. *Checked by*
     ``test_a_target_is_reached_and_not_by_less``.
-
-    Examples
-    --------
-    >>> from sourdine.central import Count
-    >>> float(epsilon_for(Count(error=10)))
-    0.2844
     """
     goal, beta = _goal(question), 1 - question.confidence
-    said = about if question.error_lasts else "{:g}".format
-
-    if goal >= question.widest:
-        tries = question.widest / 50
-        raise ParameterError(
-            "error",
-            f"be below {said(question.widest)}, the largest possible error",
-            given(goal) if goal > HUGE else said(float(goal)),
-            "Use {error}.",
-            error=_round(tries) if question.error_lasts else float(f"{tries:.1g}"),
-        )
 
     def reached(epsilon: Fraction) -> bool:
         try:
@@ -145,15 +111,19 @@ def epsilon_for(question: Statistic) -> Fraction:
             return False
 
     if question.at(MOST_EPSILON).error(beta) > goal:
+        said = about if question.error_lasts else "{:g}".format
         raise ParameterError(
-            "error",
-            f"be reachable with epsilon at most {MOST_EPSILON}",
-            said(float(goal)),
+            "error", f"be reachable with epsilon at most {MOST_EPSILON}", said(float(goal)),
             "Use a larger error, or a larger {n} if there are more records.",
-        )
+        )  # fmt: skip
     if reached(LEAST_EPSILON):
         return LEAST_EPSILON
-    low, high = _bracket(reached)
+    high = Fraction(1)
+    while not reached(high):
+        high *= 10
+    while high / 10 > LEAST_EPSILON and reached(high / 10):
+        high /= 10
+    low = max(high / 10, LEAST_EPSILON)
     while rounded(high) != rounded(low) and high > low * (1 + Fraction(1, 10**6)):
         middle = rounded((low + high) / 2)
         if middle in (low, high):
@@ -164,40 +134,27 @@ def epsilon_for(question: Statistic) -> Fraction:
 
 def _goal(question: Statistic) -> Fraction:
     """Return the target as a number, in microseconds if errors are durations."""
-    target = question.target
-    if question.error_lasts != isinstance(target, dt.timedelta):
-        _ = question.widest
-        dated = question.error_lasts
+    target, widest, lasts = question.target, question.widest, question.error_lasts
+    example: str | float = 10.0
+    if lasts:
+        _, size = unit_of(widest / 50)
+        example = spelled(max(int(widest / 50 // size), 1) * size)
+    elif not isinf(widest):
+        example = float(f"{widest / 50:.1g}")
+    if lasts != isinstance(target, dt.timedelta):
         raise ParameterError(
-            "error",
-            "be a duration for dates" if dated else "be a number",
-            "a number" if dated else "a duration",
-            "Use {error}.",
-            error=_round(question.widest / 50) if dated else _number(question.widest),
-        )
-    if isinstance(target, dt.timedelta):
-        return Fraction(target // dt.timedelta(microseconds=1))
-    return target or Fraction(0)
-
-
-def _round(duration: float) -> str:
-    """Return a duration near to this one, in whole units."""
-    _, size = unit_of(duration)
-    return spelled(max(int(duration // size), 1) * size)
-
-
-def _number(widest: float) -> float:
-    return 10.0 if isinf(widest) else float(f"{widest / 50:.1g}")
-
-
-def _bracket(reached: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
-    """Return an epsilon that is not enough and one, ten times that or less, that is."""
-    high = Fraction(1)
-    while not reached(high):
-        high *= 10
-    while high / 10 > LEAST_EPSILON and reached(high / 10):
-        high /= 10
-    return max(high / 10, LEAST_EPSILON), high
+            "error", "be a duration for dates" if lasts else "be a number",
+            "a number" if lasts else "a duration", "Use {error}.", error=example,
+        )  # fmt: skip
+    micro = dt.timedelta(microseconds=1)
+    goal = Fraction(target // micro if isinstance(target, dt.timedelta) else target or 0)
+    if goal >= widest:
+        said = about if lasts else "{:g}".format
+        raise ParameterError(
+            "error", f"be below {said(widest)}, the largest possible error",
+            given(goal) if goal > HUGE else said(float(goal)), "Use {error}.", error=example,
+        )  # fmt: skip
+    return goal
 
 
 # ---- What every statistic is: a question that can plan, draw and explain -------------------------
@@ -232,6 +189,8 @@ class Statistic(CommonParameters):
 
     wide: ClassVar[bool] = False
     """Whether groups are printed and drawn as the statistic does it, a line for each."""
+    shown: ClassVar[Mapping[str, Any]] = {}
+    """How numbers are displayed (`Display`), where that is not the usual way."""
     excerpts: ClassVar[bool] = True
     """Whether the first of many groups can be printed without the others."""
 
@@ -239,11 +198,14 @@ class Statistic(CommonParameters):
         self._check_groups()
         if self.per_person is not None:
             self._check_persons()
-        if not self.epsilon and self.target is not None:
-            self._check_unit_of_error()
-            object.__setattr__(self, "epsilon", epsilon_for(self))
-        elif not self.epsilon:
+        if not self.epsilon and self.target is None:
             converters.epsilon(0)
+        elif not self.epsilon:
+            if self.units:
+                must = f"be omitted, as its unit is not known: it is that of {self.units}"
+                got, tries = given(self.target), {"error": LEFT_OUT, "epsilon": 1}
+                raise ParameterError("error", must, got, "Omit {error} and use {epsilon}.", **tries)
+            object.__setattr__(self, "epsilon", epsilon_for(self))
         first = self.first()
         if first is None:
             self.check()
@@ -258,40 +220,25 @@ class Statistic(CommonParameters):
     def _check_groups(self) -> None:
         """Refuse keys without groups, groups without keys, and found keys without a delta."""
         if self.by is None:
-            for name in ("keys", "other"):
-                if getattr(self, name):
-                    raise ParameterError(
-                        "by",
-                        "name the column that holds the keys",
-                        "",
-                        "Use {by}, for example.",
-                        by="region",
-                    )
+            if self.keys or self.other:
+                must = "name the column that holds the keys"
+                raise ParameterError("by", must, "", "Use {by}, for example.", by="region")
             return
         if self.keys is None:
-            names = grouping.columns(self.by)
-            listed = ["a", "b"]
+            names, listed = converters.columns(self.by), ["a", "b"]
             raise ParameterError(
-                "keys",
-                "list the groups",
-                "",
-                "Which groups occur is private, so list the possible ones from public "
-                "knowledge. Use {keys}; or {keys:unknown} with {delta}.",
-                delta=1e-6,
-                keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
-            )
-        object.__setattr__(self, "keys", grouping.matched(self.by, self.keys))
+                "keys", "list the groups", "", "Which groups occur is private, so list the "
+                "possible ones from public knowledge. Use {keys}; or {keys:unknown} with {delta}.",
+                delta=1e-6, keys=listed if len(names) == 1 else dict.fromkeys(names, listed),
+            )  # fmt: skip
+        object.__setattr__(self, "keys", converters.matched(self.by, self.keys))
         if self.other:
-            grouping.require_apart(self.keys)
+            converters.require_apart(self.keys)
         if self.finds and not self.delta:
             raise ParameterError(
-                "delta",
-                "be above 0 if keys are unknown: naming a key that only one person has would "
-                "reveal that person",
-                "0",
-                "List the keys, or use {delta}.",
-                delta=1e-6,
-            )
+                "delta", "be above 0 if keys are unknown: naming a key that only one person has "
+                "would reveal that person", "0", "List the keys, or use {delta}.", delta=1e-6,
+            )  # fmt: skip
 
     def _check_persons(self) -> None:
         """Refuse what does not go together with one value for each person."""
@@ -304,34 +251,27 @@ class Statistic(CommonParameters):
             raise ParameterError("unit", must, "", "Use {unit}.", unit="patient")
         if self.rows != 1:
             raise ParameterError(
-                "rows",
-                "be omitted with {per_person}: all rows of a person become one value, so none has "
-                "to be dropped",
-                given(self.rows),
-                "Omit {rows}.",
-                rows=LEFT_OUT,
-            )
-        groups = grouping.columns(self.by)
+                "rows", "be omitted with {per_person}: all rows of a person become one value, so "
+                "none has to be dropped", given(self.rows), "Omit {rows}.", rows=LEFT_OUT,
+            )  # fmt: skip
+        groups = converters.columns(self.by)
         if self.column in groups or (self.column is None and groups and self.kind != "count"):
             raise ParameterError(
-                "column",
-                "be named with {by} and {per_person}, and be no column of groups",
+                "column", "be named with {by} and {per_person}, and be no column of groups",
                 "" if self.column is None else repr(self.column),
                 "Name the column whose values are reduced, and other columns for groups.",
-            )
-
-    def _check_unit_of_error(self) -> None:
-        if self.units:
-            raise ParameterError(
-                "error",
-                f"be omitted, as its unit is not known: it is that of {self.units}",
-                given(self.target),
-                "Omit {error} and use {epsilon}.",
-                error=LEFT_OUT, epsilon=1,
             )  # fmt: skip
 
     def check(self) -> None:
         """Refuse parameters that do not go together; those that are found are settled by then."""
+
+    def check_delta(self, method: str) -> None:
+        """Refuse a delta that nothing needs, and none where the method needs one."""
+        if method == "gaussian" and not self.delta:
+            must = "be above 0 for method 'gaussian'"
+            raise ParameterError("delta", must, "0", "Use {delta}.", delta=1e-6)
+        if method != "gaussian" and not self.finds:
+            converters.unused(self.delta, "delta", f"for method {method!r}, which needs none")
 
     def first(self) -> TwoStage | None:
         """Return what finds parameters that nobody knows; None if all are settled."""
@@ -340,14 +280,17 @@ class Statistic(CommonParameters):
         from sourdine.central.finding.two_stage import RowsFirst
 
         if self.unit is None:
-            raise ParameterError(
-                "unit",
-                "name the column that identifies a person, to find the rows of each",
-                "",
-                "Use {unit}.",
-                unit="patient",
-            )
+            must = "name the column that identifies a person, to find the rows of each"
+            raise ParameterError("unit", must, "", "Use {unit}.", unit="patient")
         return RowsFirst(question=self)
+
+    def bounds_first(self) -> BoundsFirst | None:
+        """Return what finds the bounds, if they are sought."""
+        if not converters.is_unknown(getattr(self, "bounds", None)):
+            return None
+        from sourdine.central.finding.bounds import BoundsFirst
+
+        return BoundsFirst(question=self)
 
     def as_read(self, reading: Reading) -> Self:
         """Return the question with its text read like this, unless it says how itself."""
@@ -397,7 +340,6 @@ class Statistic(CommonParameters):
 
     @property
     def substitutes(self) -> bool:
-        """Whether the number of records is fixed."""
         return self.relation is SUBSTITUTE
 
     @property
@@ -408,7 +350,7 @@ class Statistic(CommonParameters):
     @property
     def needs_delta(self) -> bool:
         """Whether what draws one answer has a delta of its own."""
-        return False
+        return getattr(self, "method", "") == "gaussian"
 
     @property
     def known(self) -> bool:
@@ -443,7 +385,8 @@ class Statistic(CommonParameters):
     @property
     def display(self) -> Display:
         title = self.name[0].upper() + self.name[1:]
-        return Display(head=self.kind, title=title, protected=protected(self.unit, self.rows))
+        own = {"head": self.kind, "title": title, "protected": protected(self.unit, self.rows)}
+        return Display(**{**own, **self.shown})
 
     @cached_property
     def filtering(self) -> tuple[str, ...]:
@@ -487,25 +430,28 @@ class Statistic(CommonParameters):
             return {**named}
         return {"column": self.column, **named}
 
-    @cached_property
-    def _columns(self) -> list[tuple[str, str | None]]:
-        """The columns that it reads, those of groups too, each after the parameter naming it."""
-        return [*self.reads().items(), *(("by", column) for column in grouping.columns(self.by))]
-
     def asks_about(self, known: Collection[str] = ()) -> list[tuple[str, str | None]]:
         """Return the columns whose values are asked about, each after the parameter naming it.
 
         The column that names a person is not among them, unless it is asked about as well. Of a
         formula these are the columns that it names.
         """
-        named = [(parameter, text) for parameter, text in self.names() if parameter != "unit"]
-        found = [(parameter, c) for parameter, text in named for c in _columns(text, known)]
+        found = [
+            (parameter, column)
+            for parameter, text in self.names()
+            if parameter != "unit"
+            for column in _columns(text, known)
+        ]
         where = () if self.where is None else _columns(self.where, ())
         return [*found, *(("where", column) for column in where)]
 
     def names(self) -> list[tuple[str, str | None]]:
         """Return the columns and formulas that it names, each after the parameter."""
         return self._columns
+
+    @cached_property
+    def _columns(self) -> list[tuple[str, str | None]]:
+        return [*self.reads().items(), *(("by", column) for column in converters.columns(self.by))]
 
     @cached_property
     def _texts(self) -> tuple[tuple[str, str], ...]:
@@ -522,7 +468,7 @@ class Statistic(CommonParameters):
 
     def needs(self, data: Frame) -> list[str]:
         """Return the columns that it reads: of rows that are kept by contents, these count."""
-        return [data.resolve(column) for _, column in self._columns]
+        return [data.resolve(column) for _, column in self.names()]
 
     @property
     def needed(self) -> str:
@@ -542,18 +488,13 @@ class Statistic(CommonParameters):
         how, _, order = self.per_person.partition(" by ")
         dated = self.needed == DATES
         if dated and how in {"sum", "mean"}:
-            raise ParameterError(
-                "per_person",
-                "be 'min', 'max' or 'last by' a column for dates",
-                repr(how),
-                "Use {per_person}.",
-                per_person="max",
-            )
+            must, tries = "be 'min', 'max' or 'last by' a column for dates", {"per_person": "max"}
+            raise ParameterError("per_person", must, repr(how), "Use {per_person}.", **tries)
         step, ends = self.reading_step
         return Reduction(
             self.unit, how, self.column,
             exponent=PLAIN if step is None or dated else exponent(step, ends),
-            dated=dated, order=order or None, groups=grouping.columns(self.by),
+            dated=dated, order=order or None, groups=converters.columns(self.by),
         )  # fmt: skip
 
     def require_columns(self, data: Frame) -> None:
@@ -562,12 +503,15 @@ class Statistic(CommonParameters):
         *Claim*: nothing is charged for what is refused. *Checked by*
         ``test_declared_types_are_refused_before_anything_is_charged``.
         """
+        for parameter, column in self.names():
+            self.require_column(data, column, self.held(parameter, column), parameter)
+
+    def held(self, parameter: str, column: str | None) -> str:
+        """Return what a column must hold that a parameter names (`sourdine.frames.memory`)."""
         own = self.needed
         if self.reduction is not None:
             own = TEXTS if self.reduction.counts else DATES if self.reduction.dated else NUMBERS
-        for parameter, column in self._columns:
-            need = {"column": own, "weights": NUMBERS}.get(parameter, TEXTS)
-            self.require_column(data, column, need, parameter)
+        return {"column": own, "weights": NUMBERS}.get(parameter, TEXTS)
 
     def require_column(
         self, data: Frame, column: str | None, need: str, parameter: str = "column"
@@ -584,10 +528,7 @@ class Statistic(CommonParameters):
     @cached_property
     def estimator(self) -> Statistic | ByGroup | TwoStage:
         """What draws and explains the answer: the statistic, or one for each group."""
-        first = self.first()
-        if first is not None:
-            return first
-        return self if self.by is None else ByGroup(question=self)
+        return self.first() or (self if self.by is None else ByGroup(question=self))
 
     def release(self, data: object) -> Release:
         """Draw and publish; what is spent is `cost`."""
@@ -609,13 +550,10 @@ class Statistic(CommonParameters):
         estimator = asked.estimator
         drawn = estimator.draw(frame)
         return estimator.release_kind(
-            value=estimator.value(drawn),
-            cost=self.cost,
-            mechanism=estimator,
-            caveats=(*self.filtering, *estimator.caveats),
-            drawn=drawn,
+            value=estimator.value(drawn), cost=self.cost, mechanism=estimator,
+            caveats=(*self.filtering, *estimator.caveats), drawn=drawn,
             grid=getattr(self, "grid", None),
-        )
+        )  # fmt: skip
 
     def counted(self, data: Frame) -> Frame:
         """Return the rows as they are counted."""
@@ -626,9 +564,9 @@ class Statistic(CommonParameters):
         """How many rows that are counted alike one person owns at most."""
         return self.rows
 
-    @abstractmethod
     def draw(self, data: Frame) -> dict[str, Any]:
-        """Read and draw: every number that is drawn, by name."""
+        """Read and draw every number, by name. A class defines this or `draw_all`."""
+        return self.draw_all([data])[0]
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         """Read and draw for each of several groups, with noise from one call where that can be."""
@@ -685,18 +623,16 @@ class Statistic(CommonParameters):
 
         For groups it holds for all of them together, with ``n`` records in each.
         """
-        about = self.n if n is None else converters.n(n)
-        first = self.first()
-        if first is not None:
-            return first.planned(Fraction(read_beta(beta)), about)
-        if self.by is None:
-            return self.planned(read_beta(beta), about)
-        groups = ByGroup(question=self)
-        return groups.part.planned(each(read_beta(beta), groups.planned_for), about)
+        about, risk = self.n if n is None else converters.n(n), read_beta(beta)
+        estimator = self.estimator
+        if isinstance(estimator, ByGroup):
+            return estimator.part.planned(each(risk, estimator.planned_for), about)
+        if isinstance(estimator, Statistic):
+            return estimator.planned(risk, about)
+        return estimator.planned(Fraction(risk), about)
 
     @property
     def is_datetime(self) -> bool:
-        """Whether values are dates or times, so that their differences are durations."""
         return False
 
     @property
@@ -706,15 +642,10 @@ class Statistic(CommonParameters):
 
     def public_n(self, n: int | None) -> int:
         """Return the public number of records, where an error depends on it."""
-        if n is None:
-            raise ParameterError(
-                "n",
-                f"be given for the error of a {self.kind}",
-                "",
-                "Use the approximate number of records, from public knowledge, such as {n}.",
-                n=1000,
-            )
-        return n
+        if n is not None:
+            return n
+        hint = "Use the approximate number of records, from public knowledge, such as {n}."
+        raise ParameterError("n", f"be given for the error of a {self.kind}", "", hint, n=1000)
 
     @property
     def units(self) -> str:
@@ -728,7 +659,6 @@ class Statistic(CommonParameters):
 
     @property
     def how(self) -> str:
-        """The mechanism, in a few words."""
         return "discrete Laplace noise"
 
     def __str__(self) -> str:
@@ -736,9 +666,8 @@ class Statistic(CommonParameters):
 
     @property
     def name(self) -> str:
-        """The statistic, its column and its groups, in a few words."""
         column = f" of {self.column}" if self.column else ""
-        groups = " and ".join(grouping.columns(self.by))
+        groups = " and ".join(converters.columns(self.by))
         where = "" if self.where is None else f" where {self.where}"
         return f"{self.kind}{column}" + (f" by {groups}" if groups else "") + where
 
@@ -774,31 +703,23 @@ class Numeric(Statistic):
     found_units: ClassVar[str] = "found widths"
     """What an error is counted in where bounds are found."""
 
-    bounds: Bounds = field(
-        default=None, converter=converters.bounds_or_find,
-        metadata=param(
-            kinds.BOUNDS,
-            "Public bounds, chosen without looking at the data, such as 0 and 120 for an age, or "
-            "two dates. Values outside are clamped. If the bounds are unknown: find, or none for "
-            "one of them, or find after a wide range.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
+    bounds: Bounds = field(default=None, converter=converters.bounds_or_find, metadata=param(
+        kinds.BOUNDS, "Public bounds, chosen without looking at the data, such as 0 and 120 for an "
+        "age, or two dates. Values outside are clamped. If the bounds are unknown: find, or none "
+        "for one of them, or find after a wide range.", group=WHAT, unit="values",
+    ))  # fmt: skip
     step: Fraction | dt.timedelta | None = field(
-        default=None, converter=read.step,
-        metadata=param(
-            kinds.DISTANCE,
-            "The step of the grid that values are rounded to, such as 1 for integers or '15 min' "
-            "for times. Defaults to about a millionth of the range, or a day.",
+        default=None, converter=converters.step, metadata=param(
+            kinds.DISTANCE, "The step of the grid that values are rounded to, such as 1 for "
+            "integers or '15 min' for times. Defaults to about a millionth of the range, or a day.",
             group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
+    ))  # fmt: skip
 
     def check(self) -> None:
         _ = self.grid
 
     def first(self) -> TwoStage | None:
-        return super().first() or (bounds_first(self) if self.searches else None)
+        return super().first() or (self.bounds_first() if self.searches else None)
 
     @property
     def needed(self) -> str:
@@ -826,18 +747,13 @@ class Numeric(Statistic):
             return Octaves(*converters.ends(self.bounds), cast("Fraction | None", self.step))
         grid = lattice(self.bounds, self.step)
         if grid.points is not None and not self.of_dates:
-            raise ParameterError(
-                "bounds",
-                f"be two numbers, as a {self.kind} is not available for dates",
-                grid.points,
-                "Ask for their mean or quantiles. A duration is a number: use {bounds}.",
-                bounds=(0, 120),
-            )
+            must = f"be two numbers, as a {self.kind} is not available for dates"
+            hint = "Ask for their mean or quantiles. A duration is a number: use {bounds}."
+            raise ParameterError("bounds", must, grid.points, hint, bounds=(0, 120))
         return grid
 
     @property
     def is_datetime(self) -> bool:
-        """Whether values are dates or times, so that their differences are durations."""
         return isinstance(self.bounds[0], dt.date)
 
     @cached_property
@@ -868,10 +784,8 @@ class Numeric(Statistic):
     def clipping(self) -> str:
         changed = "intervals do not cover the resulting error."
         if isinstance(self.grid, Octaves):
-            return (
-                f"Numbers are rounded to a public grid, {self.grid}; anything else, such as a "
-                f"date, counts as missing; {changed}"
-            )
+            other = "anything else, such as a date, counts as missing"
+            return f"Numbers are rounded to a public grid, {self.grid}; {other}; {changed}"
         if self.is_datetime:
             ends, _, step = str(self.grid).partition(" in ")
             return f"Values are clamped to {ends} and rounded to {step}; {changed}"
@@ -880,47 +794,10 @@ class Numeric(Statistic):
         return f"Values are clamped to {ends} and rounded to steps of {step}; {changed}"
 
 
-@frozen(kw_only=True, slots=False)
-class GaussianReady(Numeric):
-    """A statistic of numbers that Gaussian noise may draw, at the price of a delta."""
-
-    def check_delta(self, method: str) -> None:
-        """Refuse a delta that nothing needs, and none where one is needed."""
-        require_delta(self, method)
-
-    @property
-    def needs_delta(self) -> bool:
-        return vars(self).get("method") == "gaussian"
-
-
-def require_delta(question: Statistic, method: str) -> None:
-    """Refuse a delta that nothing needs, and none where the method needs one."""
-    if method == "gaussian" and not question.delta:
-        raise ParameterError(
-            "delta", "be above 0 for method 'gaussian'", "0", "Use {delta}.", delta=1e-6
-        )
-    if method != "gaussian" and not question.finds:
-        read.unused(question.delta, "delta", f"for method {method!r}, which needs none")
-
-
-def bounds_first(question: Statistic) -> BoundsFirst | None:
-    """Return what finds the bounds of a question, if they are sought."""
-    if not converters.is_unknown(getattr(question, "bounds", None)):
-        return None
-    from sourdine.central.finding.bounds import BoundsFirst
-
-    return BoundsFirst(question=question)
-
-
 def lattice(bounds: Bounds, step: Fraction | dt.timedelta | None) -> Grid:
-    lower, upper = bounds
-    grid = Grid(lower, upper, step)
+    grid = Grid(bounds[0], bounds[1], step)
     if grid.last > MOST_POINTS:
-        raise ParameterError(
-            "step",
-            "give at most 2**42 grid points within the bounds",
-            given(step),
-            "Omit {step} for about a million points, or use a larger one.",
-            step=LEFT_OUT,
-        )
+        must = "give at most 2**42 grid points within the bounds"
+        hint = "Omit {step} for about a million points, or use a larger one."
+        raise ParameterError("step", must, given(step), hint, step=LEFT_OUT)
     return grid

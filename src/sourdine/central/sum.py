@@ -20,7 +20,6 @@ from sourdine.mechanisms import Laplace
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from sourdine.frames.cells import Ticks
     from sourdine.frames.frame import Frame
     from sourdine.privacy import Part
     from sourdine.results.release import Display, Release
@@ -65,28 +64,14 @@ class Sum(Stratified, Numeric):
         extra = ("population",) * designed
         return replace(super().display, populations=designed, extra_intervals=extra)
 
-    @property
-    def designed(self) -> bool:
-        return self.weights is not None
-
-    @property
-    def designed_cell(self) -> Ticks:
-        return self.cell
-
     @cached_property
     def tick(self) -> Fraction:
         """The unit of what is drawn: u, times the step of weights."""
-        return self._part * self.weight_step
-
-    @property
-    def _part(self) -> Fraction:
-        """The unit u: the lattice's step, or the part of it that divides the lower bound too."""
-        return self.grid.step / (self.grid.lower / self.grid.step).denominator
+        return self.grid.step / self._whole[1] * self.weight_step
 
     @cached_property
     def mechanism(self) -> Laplace:
-        """The mechanism, in units."""
-        p, q = self._whole()
+        p, q = self._whole
         ends = [abs(p), abs(p + q * self.last)]
         span = max(*ends, q * self.last) if self.substitutes else max(ends)
         return Laplace(epsilon=self.main, sensitivity=span * self.copies, relation=self.relation)
@@ -95,9 +80,10 @@ class Sum(Stratified, Numeric):
     def own_parts(self) -> tuple[Part, ...]:
         return (*self.mechanism.parts, *self.design_parts)
 
+    @cached_property
     def _whole(self) -> tuple[int, int]:
-        u = self._part
-        return int(self.grid.lower / u), int(self.grid.step / u)
+        """P and q: the unit is the part of the step that divides the lower bound too."""
+        return (self.grid.lower / self.grid.step).as_integer_ratio()
 
     def check(self) -> None:
         _ = self.mechanism
@@ -109,14 +95,10 @@ class Sum(Stratified, Numeric):
     def prefetch(self, data: Frame) -> None:
         data.prefetch(self.cell, most=1)
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        p, q = self._whole()
+        p, q = self._whole
         moments = [data.moments(self.cell, 1) for data in frames]
-        sums = [p * n + q * total for n, total in moments]
-        drawn = self.mechanism.release_all(sums, source=self.source)
+        drawn = self.mechanism.release_all([p * n + q * t for n, t in moments], source=self.source)
         both = zip(drawn, self.draw_design(frames), strict=True)
         return [{"units": x, **design} for x, design in both]
 
@@ -128,21 +110,15 @@ class Sum(Stratified, Numeric):
         return int(exact) if self.grid.integral and self.weight is None else float(exact)
 
     def planned(self, beta: float, n: int | None) -> float:
-        """Return what the noise passes with probability ``beta``, whatever the data."""
-        del n
         return float(Fraction(self.mechanism.error(beta)) * self.tick)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[int | float, int | float]:
         half, units = int(self.mechanism.error(beta)), release.drawn["units"]
-        if of == "population" and self.design is not None:
-            half = self._half_of_population(release.drawn["strata"], beta)
+        if of == "population" and self.weight is not None and self.design is not None:
+            # the sum is off by noise, and as the survey is drawn
+            heaviest = float(self.weight.grid.upper / self.tick)
+            x, y = (float(end) * heaviest for end in (self.grid.upper, self.grid.lower))
+            variance = self.design.variance(release.drawn["strata"], x, y, RISK * beta)
+            noise = np.array([float(self.mechanism.scale) * (1 + 1 / FINE)])
+            half = ceil(noise_quantile(noise, variance, (1 - RISK) * beta))
         return self._sum(units - half), self._sum(units + half)
-
-    def _half_of_population(self, drawn: Sequence[Sequence[int]], beta: float) -> int:
-        """Return how many units the sum is off, by noise and as the survey is drawn."""
-        weight: Any = self.weight
-        heaviest = float(weight.grid.upper / self.tick)
-        x, y = (float(end) * heaviest for end in (self.grid.upper, self.grid.lower))
-        variance = self.design.variance(drawn, x, y, RISK * beta)
-        noise = np.array([float(self.mechanism.scale) * (1 + 1 / FINE)])
-        return ceil(noise_quantile(noise, variance, (1 - RISK) * beta))

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import datetime as dt
 import re
+from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import ROUND_FLOOR, Context, Decimal
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import log
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, cast
 
 import attrs
 from attrs import field, frozen
 
 from sourdine.central.count import Count
+from sourdine.central.groups import across, charts_of_table, multiples
 from sourdine.central.intervals import each
 from sourdine.central.mean import Mean
 from sourdine.central.quantiles.statistic import Median, Quantiles
@@ -30,6 +32,7 @@ from sourdine.parameters import kinds
 from sourdine.parameters.converters import FIND, is_unknown
 from sourdine.parameters.converters import bounds_or_find as sought_bounds
 from sourdine.parameters.kinds import WHAT, Kind, param
+from sourdine.parameters.question import plain_parameter
 from sourdine.privacy.guarantee import shown
 
 if TYPE_CHECKING:
@@ -55,15 +58,16 @@ RISK = 0.05
 
 def unit(part: Statistic, n: int) -> float:
     """Return what an error of 1 means, relative to which others are small."""
-    if isinstance(part, Count):
-        return float(n)
-    if isinstance(part, Sum):
-        return n * max(abs(part.lowest), abs(part.lowest + part.width))
-    if isinstance(part, Variance):
-        return part.width**2 / 4
-    if part.kind == "covariance":
-        return part.widest / 2
-    return part.width if isinstance(part, Mean) else 1.0
+    match part:
+        case Count():
+            return float(n)
+        case Sum():
+            return n * max(abs(part.lowest), abs(part.lowest + part.width))
+        case Variance():
+            return part.width**2 / 4
+        case Mean():
+            return part.width
+    return part.widest / 2 if part.kind == "covariance" else 1.0
 
 
 def relative_error(part: Statistic, n: int) -> Callable[[float], float]:
@@ -112,23 +116,12 @@ def balanced(
     :math:`\sqrt{r_i}`. Errors that are whole numbers never agree quite, so the round with the
     smallest worst :math:`r_i` is kept. *Checked by* ``test_shared_errors_are_balanced`` and
     ``test_no_split_beats_the_shares``.
-
-    Parameters
-    ----------
-    total
-        What all may spend together.
-    errors
-        Of each, the error at a share, over the error that is wanted.
-    start
-        Shares to begin with.
-
-    Examples
-    --------
-    >>> shares = balanced(Fraction(1), [lambda e: 3 / e, lambda e: 1 / e], [1, 1])
-    >>> [float(share) for share in shares]
-    [0.75, 0.25]
     """
-    shares = _scaled(start, float(total))
+
+    def scaled(shares: Sequence[float]) -> list[float]:
+        return [max(share / sum(shares), LEAST) * float(total) for share in shares]
+
+    shares = scaled(start)
     best, least = shares, float("inf")
     for i in range(ROUNDS):
         ratios = [max(error(share), LEAST) for error, share in zip(errors, shares, strict=True)]
@@ -137,18 +130,10 @@ def balanced(
         if max(ratios) < EVEN * min(ratios):
             break
         power = 1 if i < FULL else 0.5
-        shares = _scaled([s * r**power for s, r in zip(shares, ratios, strict=True)], float(total))
-    return [_down(share) for share in best]
-
-
-def _scaled(shares: Sequence[float], total: float) -> list[float]:
-    most = sum(shares)
-    return [max(share / most, LEAST) * total for share in shares]
-
-
-def _down(share: float) -> Fraction:
-    """Round down to four digits, so that the shares stay within the total."""
-    return Fraction(Context(prec=4, rounding=ROUND_FLOOR).create_decimal(Decimal(share)))
+        shares = scaled([s * r**power for s, r in zip(shares, ratios, strict=True)])
+    # rounded down to four digits, so that the shares stay within the total
+    down = Context(prec=4, rounding=ROUND_FLOOR)
+    return [Fraction(down.create_decimal(Decimal(share))) for share in best]
 
 
 # ---- What is typed of a table: statistics, bounds and steps by column ----------------------------
@@ -156,6 +141,7 @@ def _down(share: float) -> Fraction:
 
 RECORDS = "*"
 """Stands for no column: what is asked of records."""
+MAPPINGS = {"of", "bounds", "steps", "tables"}
 ORDERS = kinds.NAMED_ORDERS
 WORDS = ("count", "sum", "mean", "variance", "std", "median", *ORDERS)
 PERCENTILE = re.compile(r"p(\d{1,2}(?:\.\d+)?)")
@@ -176,12 +162,11 @@ def read_of(x: Mapping[str, Sequence[str] | str] | None) -> Asked:
     for column, words in asked:
         for word in words:
             known = word == "count" or statistic_of(word) is not None
-            if not known or (column == RECORDS and word != "count"):
-                must = (
-                    "name only the count if no column is named"
-                    if column == RECORDS
-                    else f"hold only {', '.join(WORDS)}, or a percentile such as p90"
-                )
+            if column == RECORDS and word != "count":
+                must = "name only the count if no column is named"
+                raise ParameterError("of", must, given(word), "Use {of}.", of=EXAMPLE)
+            if not known:
+                must = f"hold only {', '.join(WORDS)}, or a percentile such as p90"
                 raise ParameterError("of", must, given(word), "Use {of}.", of=EXAMPLE)
         if len(set(words)) < len(words):
             raise ParameterError("of", "list each statistic once", "", "Use {of}.", of=EXAMPLE)
@@ -194,13 +179,7 @@ def statistic_of(word: str) -> type[Statistic] | None:
 
 
 def orders_of(word: str) -> tuple[Fraction, ...]:
-    """Return the orders of the quantiles that a word names.
-
-    Examples
-    --------
-    >>> orders_of("p99.9")
-    (Fraction(999, 1000),)
-    """
+    """Return the orders of the quantiles that a word names."""
     found = PERCENTILE.fullmatch(word)
     named = ORDERS.get(word, ())
     return (Fraction(found[1]) / 100,) if found and Fraction(found[1]) else named
@@ -210,41 +189,15 @@ def _words(x: object) -> tuple[str, ...]:
     if isinstance(x, str):
         return (x,)
     if not isinstance(x, (list, tuple)) or not all(isinstance(word, str) for word in x):
-        raise ParameterTypeError(
-            "of", "hold lists of statistics", given(x), "Use {of}.", of=EXAMPLE
-        )
+        must = "hold lists of statistics"
+        raise ParameterTypeError("of", must, given(x), "Use {of}.", of=EXAMPLE)
     return tuple(x)
 
 
-def read_bounds(
-    x: Mapping[str, Any] | Literal["find"] | None,
-) -> tuple[tuple[str, Bounds], ...]:
+def read_bounds(x: Mapping[str, Any] | Literal["find"] | None) -> tuple[tuple[str, Bounds], ...]:
     """Return the bounds of each column; find alone is for all columns that are not named."""
     own = _by_column({RECORDS: x} if x == FIND else x, "bounds", {"age": (0, 120)})
     return tuple((column, sought_bounds(pair)) for column, pair in own.items())
-
-
-def for_the_rest(
-    bounds: tuple[tuple[str, Bounds], ...], columns: Sequence[str]
-) -> tuple[tuple[str, Bounds], ...]:
-    """Return bounds with those that are sought for all other columns written out."""
-    own = dict(bounds)
-    if RECORDS not in own or not is_unknown(own[RECORDS]):
-        return bounds
-    rest = own.pop(RECORDS)
-    return (*own.items(), *((column, rest) for column in columns if column not in own))
-
-
-def searching(
-    question: Any, column: str, share: Fraction, kind: type[Mean | Sum] = Mean
-) -> Mean | Sum:
-    """Return the question whose bounds are found, for one column of several."""
-    names = ("n", "relation", "unit", "rows", "by", "keys", "other", "where", "source")
-    own: dict[str, Any] = {name: getattr(question, name) for name in names}
-    own |= {"bounds": dict(question.bounds)[column], "step": dict(question.steps).get(column)}
-    if question.finds:
-        own["delta"] = question.delta
-    return kind(column=column, epsilon=question.epsilon * share, **own).of_private_number
 
 
 def read_steps(x: Mapping[str, Any] | None) -> tuple[tuple[str, Any], ...]:
@@ -267,12 +220,11 @@ def of_steps(error: SourdineError) -> SourdineError:
 
 
 def _by_column(x: object, name: str, example: dict[str, Any]) -> dict[str, Any]:
-    x = _read_before(x)
-    if x is None:
-        return {}
+    x = _read_before({} if x is None else x)
     if not isinstance(x, Mapping):
+        tries = {name: example}
         raise ParameterTypeError(
-            name, "be a dict of columns", given(x), f"Use {{{name}}}.", **{name: example}
+            name, "be a dict of columns", given(x), f"Use {{{name}}}.", **tries
         )
     return {str(column): value for column, value in x.items()}
 
@@ -292,32 +244,105 @@ def _object(part: Mapping[str, Any]) -> dict[str, Any]:
     return {"type": "object", "additionalProperties": part, "minProperties": 1}
 
 
-OF = Kind(
-    metavar="COLUMN:WORD,WORD",
-    schema=_object(
-        {
-            "type": "array",
-            "items": {"anyOf": [{"enum": list(WORDS)}, {"pattern": f"^{PERCENTILE.pattern}$"}]},
-            "minItems": 1,
-        }
-    ),
-    parse=_parsed(kinds.KEYS.parse),
-    shape=list[str],
-)
+def _kind(metavar: str, schema: Mapping[str, Any], of: Kind) -> Kind:
+    return Kind(metavar=metavar, schema=schema, parse=_parsed(of.parse), shape=list[str])
 
 
-BOUNDS = Kind(
-    metavar="COLUMN:LOWER,UPPER",
-    schema={"anyOf": [{"const": "find"}, _object(kinds.BOUNDS.schema)]},
-    parse=_parsed(kinds.BOUNDS.parse),
-    shape=list[str],
+_WORD = {"anyOf": [{"enum": list(WORDS)}, {"pattern": f"^{PERCENTILE.pattern}$"}]}
+OF = _kind(
+    "COLUMN:WORD,WORD", _object({"type": "array", "items": _WORD, "minItems": 1}), kinds.KEYS
 )
-STEPS = Kind(
-    metavar="COLUMN:STEP",
-    schema=_object(kinds.NUMBER.schema),
-    parse=_parsed(kinds.NUMBER.parse),
-    shape=list[str],
+BOUNDS = _kind(
+    "COLUMN:LOWER,UPPER", {"anyOf": [{"const": "find"}, _object(kinds.BOUNDS.schema)]}, kinds.BOUNDS
 )
+STEPS = _kind("COLUMN:STEP", _object(kinds.NUMBER.schema), kinds.NUMBER)
+
+
+# ---- Statistics whose bounds and steps are given by column ---------------------------------------
+
+
+@frozen(kw_only=True, slots=False)
+class ByColumn(Statistic):
+    """A statistic of several columns."""
+
+    unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
+    holding: ClassVar[str] = "the columns of {x} and {y}"
+    """The columns that bounds and steps may be given for, in words."""
+    asking: ClassVar[str] = ""
+    """How to ask about another column, in words."""
+
+    column: str | None = field(init=False, default=None)
+    bounds: tuple[tuple[str, Bounds], ...] = ()
+    steps: tuple[tuple[str, Any], ...] = ()
+
+    def __attrs_post_init__(self) -> None:
+        own = dict(self.bounds)
+        if is_unknown(own.get(RECORDS)):  # sought for all other columns
+            rest = own.pop(RECORDS)
+            own |= {column: rest for column in self.bounded if column not in own}
+            object.__setattr__(self, "bounds", tuple(own.items()))
+        super().__attrs_post_init__()
+
+    @property
+    @abstractmethod
+    def bounded(self) -> Sequence[str]:
+        """The columns that need bounds."""
+
+    @cached_property
+    def searched(self) -> tuple[str, ...]:
+        """The columns whose bounds are searched for."""
+        return tuple(column for column, pair in self.bounds if is_unknown(pair))
+
+    def first(self) -> TwoStage | None:
+        first, question = super().first(), cast("Table", self)
+        if first is not None or not self.searched:
+            return first
+        from sourdine.central.finding.bounds import ColumnsFirst
+
+        return ColumnsFirst(question=question)
+
+    def sought(self, column: str) -> tuple[type[Mean | Sum], Fraction]:
+        """Return the statistic whose bounds are found, and its share of epsilon."""
+        return Mean, Fraction(1, len(self.bounded))
+
+    def searching(self, column: str) -> Mean | Sum:
+        """Return the question whose bounds are found, for one of the columns."""
+        names = ("n", "relation", "unit", "rows", "by", "keys", "other", "where", "source")
+        own: dict[str, Any] = {name: getattr(self, name) for name in names}
+        own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}
+        if self.finds:
+            own["delta"] = self.delta
+        kind, share = self.sought(column)
+        return kind(column=column, epsilon=self.epsilon * share, **own).of_private_number
+
+    def check_columns(self) -> None:
+        """Refuse columns without bounds, and bounds of columns that are not asked about."""
+        own, needed = dict(self.bounds), self.bounded
+        if missing := [c for c in needed if c not in own]:
+            typed = {c: own.get(c, (0, 120)) for c in needed}
+            raise ParameterError(
+                "bounds", f"be given for {', '.join(map(repr, missing))}", "",
+                "Choose them from public knowledge, before looking at the data. Use {bounds}; or "
+                "find, for a column without known bounds.",
+                bounds={
+                    c: x if is_unknown(x) else tuple(map(plain_parameter, x))
+                    for c, x in typed.items()
+                },
+            )  # fmt: skip
+        for name, said in (("bounds", own), ("steps", dict(self.steps))):
+            if extra := [c for c in said if c not in needed]:
+                hint = f"Remove {extra[0]!r} from {{{name}}}."
+                if self.asking and extra[0] not in {column for _, column in self.names()}:
+                    hint = f"{self.asking}, or remove it from {{{name}}}."
+                raise ParameterError(name, f"hold only {self.holding}", given(extra[0]), hint)
+
+    def to_dict(self) -> dict[str, Any]:
+        said = super().to_dict()
+        said |= {name: dict(said[name]) for name in MAPPINGS & set(said)}
+        return {name: x for name, x in said.items() if x != {}}
+
+    def reads(self) -> dict[str, str | None]:
+        return {name: column for name, column in super().reads().items() if name != "column"}
 
 
 # ---- Several statistics of several columns in one call, under one total --------------------------
@@ -348,7 +373,7 @@ SEARCHED = ("sum", "mean", "variance", "std")
 
 
 @frozen(kw_only=True, slots=False)
-class Table(Statistic):
+class Table(ByColumn):
     r"""Several statistics, each with its share of epsilon.
 
     Notes
@@ -372,9 +397,10 @@ class Table(Statistic):
     """
 
     kind: ClassVar[str] = "table"
-    unlisted: ClassVar[tuple[str, ...]] = ("source", "per_person")
+    widest = 1.0
     required: ClassVar[tuple[str, ...]] = ("of",)
     text: ClassVar[str] = "Compute several statistics of several columns under one total epsilon."
+    holding: ClassVar[str] = "columns whose numbers are requested"
     asking: ClassVar[str] = "Name it in {of}"
     wide: ClassVar[bool] = True
     examples: ClassVar[tuple[str, str]] = (
@@ -386,68 +412,40 @@ class Table(Statistic):
     )
 
     naming: ClassVar[str] = "of"
-    """The parameter that names the columns."""
 
-    column: str | None = field(init=False, default=None)
-    of: Asked = field(
-        default=None, converter=read_of,
-        metadata=param(
-            OF,
-            "The statistics of each column, such as age:mean,deciles,p99; * stands for records, "
-            "of which only the count is available.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    of: Asked = field(default=None, converter=read_of, metadata=param(
+        OF, "The statistics of each column, such as age:mean,deciles,p99; * stands for records, of "
+        "which only the count is available.", group=WHAT,
+    ))  # fmt: skip
     bounds: tuple[tuple[str, Bounds], ...] = field(
-        default=None, converter=read_bounds,
-        metadata=param(
-            BOUNDS,
-            "Public bounds of each numeric column, chosen without looking at the data; find if "
-            "they are unknown.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
-    steps: tuple[tuple[str, Any], ...] = field(
-        default=None, converter=read_steps,
-        metadata=param(
-            STEPS,
-            "The step of each column's grid. Defaults to about a millionth of the range.",
-            group=WHAT, unit="values",
-        ),
-    )  # fmt: skip
+        default=None, converter=read_bounds, metadata=param(
+            BOUNDS, "Public bounds of each numeric column, chosen without looking at the data; "
+            "find if they are unknown.", group=WHAT, unit="values",
+    ))  # fmt: skip
+    steps: tuple[tuple[str, Any], ...] = field(default=None, converter=read_steps, metadata=param(
+        STEPS, "The step of each column's grid. Defaults to about a millionth of the range.",
+        group=WHAT, unit="values",
+    ))  # fmt: skip
 
-    def __attrs_post_init__(self) -> None:
-        object.__setattr__(self, "bounds", for_the_rest(self.bounds, self._numeric))
-        super().__attrs_post_init__()
+    @cached_property
+    def words(self) -> tuple[tuple[str, str], ...]:
+        """The column and the word of each statistic."""
+        return tuple((column, word) for column, words in self.of for word in words)
 
     @property
-    def _numeric(self) -> list[str]:
-        """The columns that need bounds."""
-        return [c for c, words in self.of if any(statistic_of(word) for word in words)]
+    def bounded(self) -> Sequence[str]:
+        return list(dict.fromkeys(column for column, word in self.words if statistic_of(word)))
 
     @cached_property
     def searched(self) -> tuple[str, ...]:
         """The columns whose bounds are searched for; quantiles alone need none."""
-        asked = dict(self.of)
-        return tuple(
-            column
-            for column, bounds in self.bounds
-            if is_unknown(bounds) and any(word in SEARCHED for word in asked.get(column, ()))
-        )
+        needed = {column for column, word in self.words if word in SEARCHED}
+        return tuple(column for column in super().searched if column in needed)
 
-    def first(self) -> TwoStage | None:
-        first = super().first()
-        if first is not None or not self.searched:
-            return first
-        from sourdine.central.finding.bounds import ColumnsFirst
-
-        return ColumnsFirst(question=self)
-
-    def searching(self, column: str) -> Mean | Sum:
-        """Return the question whose bounds are found: that of the statistic which needs most."""
-        kind = Sum if "sum" in dict(self.of)[column] else Mean
+    def sought(self, column: str) -> tuple[type[Mean | Sum], Fraction]:
+        """Return the statistic that needs most, with a share for each that needs the column."""
         every = sum(self.used(own) for own, _ in self.of)
-        return searching(self, column, Fraction(self.used(column), every), kind)
+        return Sum if (column, "sum") in self.words else Mean, Fraction(self.used(column), every)
 
     def used(self, column: str) -> int:
         """Return how many statistics a column is needed for."""
@@ -457,50 +455,16 @@ class Table(Statistic):
         self.check_columns()
         _ = self.statistics
 
-    def check_columns(self) -> None:
-        """Refuse columns without bounds, and bounds of columns that are not asked about."""
-        bounds, named, needed = dict(self.bounds), dict(self.of), self._numeric
-        whole: dict[str, Any] = {c: bounds.get(c, (0, 120)) for c in needed}
-        if missing := [c for c in needed if c not in bounds]:
-            raise ParameterError(
-                "bounds",
-                f"be given for {', '.join(map(repr, missing))}",
-                "",
-                "Choose them from public knowledge, before looking at the data. Use {bounds}; "
-                "or find, for a column without known bounds.",
-                bounds=whole,
-            )
-        for name, given_for in (("bounds", bounds), ("steps", dict(self.steps))):
-            if extra := [c for c in given_for if c not in needed]:
-                raise ParameterError(
-                    name,
-                    "hold only columns whose numbers are requested",
-                    given(extra[0]),
-                    f"Remove {extra[0]!r} from {{{name}}}." if extra[0] in named
-                    else f"{self.asking}, or remove it from {{{name}}}.",
-                )  # fmt: skip
-
-    def to_dict(self) -> dict[str, Any]:
-        said = super().to_dict()
-        for name in ("of", "bounds", "steps", "tables"):
-            if name in said:
-                said[name] = dict(said[name])
-                if not said[name]:
-                    del said[name]
-        return said
-
     @cached_property
     def _asked(self) -> dict[str, Statistic]:
         """The statistics by name, each with the whole epsilon."""
         return {
             word if column == RECORDS else f"{word} of {column}": self._one(column, word)
-            for column, words in self.of
-            for word in words
+            for column, word in self.words
         }
 
     @property
     def common(self) -> dict[str, Any]:
-        """What all statistics have."""
         return {
             "epsilon": self.epsilon, "relation": self.relation, "rows": self.rows,
             "unit": self.unit, "n": self.n, "where": self.where, "source": self.source,
@@ -512,8 +476,7 @@ class Table(Statistic):
             return Count(column=None if column == RECORDS else column, **own)
         own |= {"bounds": dict(self.bounds)[column], "step": dict(self.steps).get(column)}
         if orders := orders_of(word):
-            asked = Quantiles(orders, column=column, **own)
-            return asked.one_of(sum(len(words) for _, words in self.of))
+            return Quantiles(orders, column=column, **own).one_of(len(self.words))
         try:
             return NUMERIC[word](column=column, **own).of_private_number
         except ParameterError as error:
@@ -541,12 +504,9 @@ class Table(Statistic):
     @property
     def display(self) -> Display:
         return replace(
-            super().display,
-            head="value",
-            title=super().name.capitalize(),
-            populations=all(part.display.populations for part in self._asked.values()),
-            lead=0,
-        )
+            super().display, head="value", title=super().name.capitalize(),
+            populations=all(part.display.populations for part in self._asked.values()), lead=0,
+        )  # fmt: skip
 
     @property
     def how(self) -> str:
@@ -559,13 +519,11 @@ class Table(Statistic):
 
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        shared = "Epsilon is divided to minimise the largest relative error: "
-        several = [f"{shared}{self.spending}."] if len(self.statistics) > 1 else []
-        return (*several, *self.explained(set()))
+        several = f"Epsilon is divided to minimise the largest relative error: {self.spending}."
+        return (*([several] if len(self.statistics) > 1 else []), *self.explained(set()))
 
     @property
     def spending(self) -> str:
-        """What each statistic spends."""
         return ", ".join(f"{name} {shown(x.epsilon)}" for name, x in self.statistics.items())
 
     def explained(self, found: set[str]) -> tuple[str, ...]:
@@ -583,29 +541,17 @@ class Table(Statistic):
             together = f"Missing values are excluded. {together}"
         return (*clipped.values(), together, *self.person)
 
-    def reads(self) -> dict[str, str | None]:
-        """Return the columns that must be there, by the parameters that name them."""
-        return {name: column for name, column in super().reads().items() if column is not None}
-
     def names(self) -> list[tuple[str, str | None]]:
         named = [(self.naming, column) for column, _ in self.of if column != RECORDS]
         return [*super().names(), *named]
 
-    def needs(self, data: Frame) -> list[str]:
-        return [*super().needs(data), *(column for column, _ in self.of if column != RECORDS)]
-
-    def require_columns(self, data: Frame) -> None:
-        """Refuse columns that are not there, or whose type cannot hold what is asked for."""
-        super().require_columns(data)
-        bounds = dict(self.bounds)
-        for column, _ in self.of:
-            if column != RECORDS:
-                dated = column in bounds and isinstance(bounds[column][0], dt.date)
-                need = DATES if dated else NUMBERS if column in bounds else ANYTHING
-                self.require_column(data, column, need, self.naming)
-
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
+    def held(self, parameter: str, column: str | None) -> str:
+        if parameter != self.naming:
+            return super().held(parameter, column)
+        bounds = dict(self.bounds).get(column or "")
+        if bounds is None:
+            return ANYTHING
+        return DATES if isinstance(bounds[0], dt.date) else NUMBERS
 
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         return finished(self.drawing(frames))
@@ -618,19 +564,21 @@ class Table(Statistic):
     def value(self, drawn: Mapping[str, Any]) -> dict[str, Any]:
         return {name: part.value(drawn[name]) for name, part in self.statistics.items()}
 
-    def _releases(self, release: Release) -> dict[str, Release]:
+    def _releases(self, release: Release) -> dict[str, tuple[Statistic, Release]]:
+        """Return each statistic with its part of a release."""
+        value, drawn = release.value, release.drawn
         return {
-            name: replace(
-                release, value=release.value[name], mechanism=part, drawn=release.drawn[name]
-            )
+            name: (part, replace(release, value=value[name], mechanism=part, drawn=drawn[name]))
             for name, part in self.statistics.items()
         }
 
     def remarks(self, release: Release, words: PythonWording) -> tuple[str, ...]:
-        own = self._releases(release).items()
-        ranged = [(self.statistics[name], name, part) for name, part in own]
-        said = [(name, one.remarks(part, words)) for one, name, part in ranged if one.span]
-        return tuple(f"{name}: {text}" for name, texts in said for text in texts)
+        return tuple(
+            f"{name}: {text}"
+            for name, (part, own) in self._releases(release).items()
+            if part.span
+            for text in part.remarks(own, words)
+        )
 
     def limits(self, release: Release, beta: float, of: str) -> dict[str, Any]:
         """Return the ends of each statistic; they hold for all together.
@@ -640,26 +588,17 @@ class Table(Statistic):
         """
         m = len(self.statistics)
         risk = each(beta, m) if of == "sample" else beta / m
-        own = self._releases(release).items()
-        return {name: self.statistics[name].limits(part, risk, of) for name, part in own}
+        parts = self._releases(release).items()
+        return {name: part.limits(own, risk, of) for name, (part, own) in parts}
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        """Return the column and the statistic of each number, and the order of a quantile."""
-        del release
-        columns: list[str] = []
-        words: list[str] = []
-        orders: list[float | None] = []
-        for name, part in self.statistics.items():
-            own: list[float | None] = [float(q) for q in getattr(part, "orders", ())] or [None]
-            columns += [part.column or ""] * len(own)
-            words += [name.partition(" of ")[0]] * len(own)
-            orders += own
-        q = {"q": orders} if any(orders) else {}
-        return {"column": columns, "statistic": words, **q}
-
-    @property
-    def widest(self) -> float:
-        return 1.0
+        numbers: list[tuple[str, str, float | None]] = [
+            (part.column or "", name.partition(" of ")[0], q and float(q))
+            for name, part in self.statistics.items()
+            for q in getattr(part, "orders", (None,))
+        ]
+        columns, words, orders = map(list, zip(*numbers, strict=True))
+        return {"column": columns, "statistic": words} | ({"q": orders} if any(orders) else {})
 
     def planned(self, beta: float, n: int | None) -> float:
         about, risk = self.public_n(n), each(beta, len(self.statistics))
@@ -670,19 +609,12 @@ class Table(Statistic):
         return min(max(errors), 1.0)
 
     def printed(self, release: Release) -> Any:
-        """Return a table with a row for each group and a column for each number."""
-        from sourdine.central.groups import across
-
         return across(release.columns())
 
     def charts(self, release: Release) -> Mapping[str, Chart]:
-        from sourdine.central.groups import charts_of_table
-
         return charts_of_table(release.columns())
 
     def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.central.groups import multiples
-
         return multiples(release, **options)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import cached_property, lru_cache
-from math import ceil, floor, sqrt
+from math import floor, sqrt
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -20,11 +20,10 @@ from sourdine.central.intervals import (
     lower_risks,
     sampled,
 )
-from sourdine.central.ratio import PLANNED, Together
+from sourdine.central.ratio import PLANNED, Together, UnitSums
 from sourdine.central.statistic import Numeric
 from sourdine.central.weights import Weighted
 from sourdine.errors import ParameterError
-from sourdine.privacy import SUBSTITUTE
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.frame import Frame
     from sourdine.noise import Source
-    from sourdine.privacy import Part, Relation
+    from sourdine.privacy import Part
     from sourdine.results.release import Display, Release
 
     Floats = NDArray[np.float64]
@@ -56,21 +55,13 @@ if TYPE_CHECKING:
 
 
 NAMES = ("low", "middle", "high")
-"""What A, B and C are called."""
 WIDE = 1 << 54
 """From twice this scale on, sums are divided."""
 
 
 @frozen(kw_only=True, slots=False)
-class ThreeSums:
+class ThreeSums(UnitSums):
     """The sums A, B and C of ticks from 0 to ``last``, with noise.
-
-    Parameters
-    ----------
-    last
-        The highest tick.
-    epsilon, relation, rows
-        The promise.
 
     Notes
     -----
@@ -79,27 +70,13 @@ class ThreeSums:
     """
 
     last: int
-    epsilon: Fraction
-    relation: Relation
-    rows: int = 1
 
-    @cached_property
-    def boost(self) -> int:
-        return max(1, ceil(FINE * self.epsilon / self.last**2))
-
-    @cached_property
-    def filled(self) -> int:
-        """What one record adds to the three together."""
-        return self.last**2 * self.boost
-
-    @cached_property
-    def moves(self) -> int:
-        """How far one person moves the three together."""
-        return (2 if self.relation is SUBSTITUTE else 1) * self.rows * self.filled
+    @property
+    def whole(self) -> int:
+        return self.last**2
 
     @cached_property
     def divisor(self) -> int:
-        """What the sums are divided by."""
         return max(1, floor(self.moves / self.epsilon / WIDE))
 
     @cached_property
@@ -109,7 +86,6 @@ class ThreeSums:
 
     @cached_property
     def scale(self) -> float:
-        """The scale of the noise, in records."""
         return float(self.mechanism.scale * self.divisor / self.filled)
 
     def sums(self, n: int, total: int, squares: int) -> tuple[int, int, int]:
@@ -170,6 +146,8 @@ class Variance(Weighted, Numeric):
     """
 
     kind: ClassVar[str] = "variance"
+    how = "discrete Laplace noise on three sums"
+    called: ClassVar[str] = "variance"
     found_units: ClassVar[str] = "squared found widths"
     text: ClassVar[str] = "Compute the variance of a column."
     examples: ClassVar[tuple[str, str]] = (
@@ -179,7 +157,6 @@ class Variance(Weighted, Numeric):
 
     @cached_property
     def three(self) -> ThreeSums:
-        """The three sums."""
         return ThreeSums(
             last=self.last, epsilon=self.epsilon, relation=self.relation, rows=self.copies
         )
@@ -191,13 +168,9 @@ class Variance(Weighted, Numeric):
     def check(self) -> None:
         _ = self.three.mechanism, self._range
 
-    @property
-    def how(self) -> str:
-        return "discrete Laplace noise on three sums"
-
     @cached_property
     def caveats(self) -> tuple[str, ...]:
-        left = "Missing values are excluded from the variance."
+        left = f"Missing values are excluded from the {self.called}."
         return (self.clipping, left, *self.weighing, *self.person)
 
     @property
@@ -207,35 +180,28 @@ class Variance(Weighted, Numeric):
     def prefetch(self, data: Frame) -> None:
         data.prefetch(self.cell, most=2)
 
-    def draw(self, data: Frame) -> dict[str, Any]:
-        return self.draw_all([data])[0]
-
     def draw_all(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
         moments = [data.moments(self.cell, 2) for data in frames]
         return self.three.draw_all(moments, self.source)
 
     def value(self, drawn: Mapping[str, Any]) -> float:
-        return _fraction(drawn) * self._range
+        """Return the variance; that of the middle, if nothing seems to be there."""
+        a, b, c = (int(drawn[name]) for name in NAMES)
+        p = HIGHEST / 2
+        if a + b + c > 0:
+            p = min(max((4 * a * c - b * b) / (4 * (a + b + c) ** 2), 0.0), HIGHEST)
+        return p * self._range
 
     @property
     def _range(self) -> float:
         """The squared width of the range, which must be a float; that of found bounds always is."""
         if not 1 / WIDEST <= self.width <= WIDEST:
-            raise ParameterError(
-                "bounds",
-                f"be {1 / WIDEST:g} to {WIDEST:g} apart for a variance",
-                f"{self.width:g}",
-                "Measure the values in another unit.",
-            )
+            must = f"be {1 / WIDEST:g} to {WIDEST:g} apart for a variance"
+            hint = "Measure the values in another unit."
+            raise ParameterError("bounds", must, f"{self.width:g}", hint)
         return self.width**2
 
-    @property
-    def _noise(self) -> float:
-        """The scale of the noise on sums of records."""
-        return self.three.scale
-
     def limits(self, release: Release, beta: float, of: str) -> Fractions:
-        """Return the ends of the sample's variance, or of that of the law it was drawn from."""
         sums = self.three.in_records(release.drawn)
         low, high = self._sampled(sums, beta) if of == "population" else self._limits(sums, beta)
         return float(low) * self._range, float(min(high, HIGHEST)) * self._range
@@ -250,7 +216,7 @@ class Variance(Weighted, Numeric):
     def _means(self, sums: Floats, beta: float) -> Fractions:
         a, b, c = sums
         for risk in lower_risks(beta):
-            q = _mean_table(risk) * self._noise * (1 + 2 / FINE)
+            q = mean_table(risk) * self.three.scale * (1 + 2 / FINE)
             if inside := accepted(b / 2 + c, -a - b / 2, q):
                 return inside
         return 0.0, 1.0
@@ -259,13 +225,13 @@ class Variance(Weighted, Numeric):
         """Return the ends of the mean square distance from ``m``, as a fraction of the range."""
         at_0, at_1 = (float(_weights(m, v) @ sums) for v in (0.0, 1.0))
         weights = np.abs(_weights(m, KNOTS))
-        q = laplace_quantile(weights, beta) * self._noise * (1 + 3 / FINE)
+        q = laplace_quantile(weights, beta) * self.three.scale * (1 + 3 / FINE)
         return accepted(at_0, at_1, q)
 
     def _sampled(self, sums: Floats, beta: float) -> Fractions:
         """Return the ends of the law's variance: the mean square distance from the law's mean."""
         low, high = self._means(sums, 0.05 * beta)
-        q = float(laplace_quantile([1.0, 1.0, 1.0], 0.1 * beta)) * self._noise
+        q = float(laplace_quantile([1.0, 1.0, 1.0], 0.1 * beta)) * self.three.scale
         n = max(float(sums.sum()) - q, 0.0)
         first, last = sampled(low, high, n, 0.3 * beta)
         ends = []
@@ -290,7 +256,7 @@ class Variance(Weighted, Numeric):
 
         def noisy(e: float) -> float:
             weights = np.abs(_weights(PLANNED, e))
-            return float(laplace_quantile(weights, beta)) * self._noise * (1 + 3 / FINE) / n
+            return float(laplace_quantile(weights, beta)) * self.three.scale * (1 + 3 / FINE) / n
 
         return least_fixed(noisy, HIGHEST) * self._range
 
@@ -312,13 +278,9 @@ class Std(Variance):
     """
 
     kind: ClassVar[str] = "std"
+    called: ClassVar[str] = "standard deviation"
     found_units: ClassVar[str] = "found widths"
     text: ClassVar[str] = "Compute the standard deviation of a column."
-
-    @cached_property
-    def caveats(self) -> tuple[str, ...]:
-        left = "Missing values are excluded from the standard deviation."
-        return (self.clipping, left, *self.weighing, *self.person)
 
     def value(self, drawn: Mapping[str, Any]) -> float:
         return sqrt(super().value(drawn))
@@ -335,20 +297,13 @@ class Std(Variance):
         return sqrt(super().planned(beta, n))
 
 
-def _fraction(drawn: Mapping[str, int]) -> float:
-    """Return the variance over the squared range; the middle, if nothing seems to be there."""
-    a, b, c = (int(drawn[name]) for name in NAMES)
-    if a + b + c <= 0:
-        return HIGHEST / 2
-    return min(max((4 * a * c - b * b) / (4 * (a + b + c) ** 2), 0.0), HIGHEST)
-
-
 def _weights(m: float, v: float | Floats) -> Floats:
     """Return what the three sums weigh in the sum of (u - m)^2 - v."""
     return np.stack((m * m - v, -m * (1 - m) - v, (1 - m) ** 2 - v), -1)
 
 
 @lru_cache(64)
-def _mean_table(beta: float) -> Floats:
+def mean_table(beta: float) -> Floats:
+    """Return the quantiles at `KNOTS` of the line of the mean, for noises of scale 1."""
     p = KNOTS
     return laplace_quantile(np.abs(np.stack((p, 0.5 - p, 1 - p), -1)), beta)

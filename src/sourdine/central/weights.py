@@ -54,7 +54,7 @@ from attrs import field, frozen
 
 from sourdine.central.intervals import FINE, KNOTS, accepted, lower_risks
 from sourdine.central.moments import noise_quantile
-from sourdine.central.ratio import Together
+from sourdine.central.ratio import UnitSums
 from sourdine.central.statistic import Statistic
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given
@@ -63,7 +63,6 @@ from sourdine.frames.grouped import Partition
 from sourdine.grid import Grid
 from sourdine.parameters import converters, kinds
 from sourdine.parameters.kinds import WHAT, param
-from sourdine.privacy import SUBSTITUTE, Relation
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -81,34 +80,28 @@ if TYPE_CHECKING:
 
 
 def read_weights(x: str | None) -> str | None:
-    """Return the name of the column of weights."""
     return converters.name(x, "weights", "weight")
 
 
 def read_strata(x: str | None) -> str | None:
-    """Return the name of the column of strata."""
     return converters.name(x, "strata", "region")
 
 
 def read_strata_keys(x: Sequence[Any] | None) -> tuple[Any, ...] | None:
-    """Return the strata."""
     return converters.listed(x, "strata_keys", ["north", "south"])
 
 
 def read_weight_bounds(x: Sequence[Number] | None) -> Bounds | None:
-    """Return 0 and the largest weight."""
     if x is None:
         return None
     pair = x if isinstance(x, (list, tuple)) else ()
     numbers = [v for v in pair if isinstance(v, (int, float, Fraction)) or hasattr(v, "as_tuple")]
     if len(pair) != 2 or len(numbers) != 2 or numbers[0] != 0:
         raise ParameterError(
-            "weight_bounds",
-            "be 0 and the largest weight",
+            "weight_bounds", "be 0 and the largest weight",
             " and ".join(map(given, pair)) if len(numbers) == 2 else given(x),
-            "A record without a weight counts as 0. Use {weight_bounds}.",
-            weight_bounds=(0, 10),
-        )
+            "A record without a weight counts as 0. Use {weight_bounds}.", weight_bounds=(0, 10),
+        )  # fmt: skip
     try:
         return converters.bounds(pair)
     except ParameterError as error:
@@ -121,22 +114,14 @@ def read_weight_bounds(x: Sequence[Number] | None) -> Bounds | None:
 SHARE = Fraction(1, 4)
 """The part of epsilon that pays for the variance of the design."""
 FINEST = 1 << 12
-"""Steps of weights and values in these sums."""
 RISK = 0.1
 """The part of the risk that the variance is larger than its bound."""
 POWERS = tuple(product(range(3), range(3)))
 
 
 @frozen(kw_only=True, slots=False)
-class StrataSums:
-    """The six sums of each stratum, with noise.
-
-    Parameters
-    ----------
-    heaviest, last
-        The highest ticks of weights and of values.
-    epsilon, relation, rows
-        The promise.
+class StrataSums(UnitSums):
+    """The six sums of each stratum, with noise, for highest ticks of weights and of values.
 
     Notes
     -----
@@ -146,40 +131,24 @@ class StrataSums:
 
     heaviest: int
     last: int
-    epsilon: Fraction
-    relation: Relation
-    rows: int = 1
+
+    @property
+    def whole(self) -> int:
+        return (self.heaviest * self.last) ** 2
 
     @cached_property
     def boost(self) -> int:
-        return max(1, -(-FINE // (self.heaviest * self.last) ** 2))
-
-    @cached_property
-    def filled(self) -> int:
-        """What one record adds to all sums together."""
-        return (self.heaviest * self.last) ** 2 * self.boost
-
-    @cached_property
-    def mechanism(self) -> Together:
-        moves = (2 if self.relation is SUBSTITUTE else 1) * self.rows
-        return Together(
-            epsilon=self.epsilon, sensitivity=moves * self.filled, relation=self.relation
-        )
+        return max(1, -(-FINE // self.whole))
 
     @cached_property
     def scale(self) -> float:
         """The scale of the noise, in records, a step of its lattice included."""
-        return float(self.mechanism.scale / self.filled) * (1 + 1 / FINE)
+        return super().scale * (1 + 1 / FINE)
 
     def sums(self, records: int, found: Mapping[tuple[int, int], int]) -> tuple[int, ...]:
-        """Return the six sums of a stratum.
+        """Return the six sums of a stratum, from its number of records and the products found.
 
-        Parameters
-        ----------
-        records
-            How many records it has.
-        found
-            The sums of products of powers of the ticks of weights and values, where both are there.
+        These are of powers of the ticks of weights and values, where both are there.
         """
         j, last = self.heaviest, self.last
         s = {power: self.boost * found[power] for power in POWERS}
@@ -205,11 +174,7 @@ class StrataSums:
         noisy = 2 * self.scale**2 * float(line @ line)
         known = n > np.maximum(ENOUGH * self.scale, 1.5)
         there = np.where(known, n, np.inf)
-        grown = (
-            there / (there - 1)
-            if known.all()
-            else np.where(known, n / np.where(known, n - 1, 1), 1.0)
-        )
+        grown = np.where(known, n / np.where(known, n - 1, 1), 1.0)
         mean = np.where(known, z / there, 0.0)
         least = np.maximum(mean * z - noisy / there, 0.0)
         found = float((grown * (q - least)).sum())
@@ -229,24 +194,14 @@ SECOND = 5.0
 class Weighted(Statistic):
     """A statistic whose records may count with a weight."""
 
-    weights: str | None = field(
-        default=None, converter=read_weights,
-        metadata=param(
-            kinds.TEXT,
-            "The column that holds the weight of each record, such as a survey's. Needs "
-            "weight_bounds.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
-    weight_bounds: Bounds | None = field(
-        default=None, converter=read_weight_bounds,
-        metadata=param(
-            kinds.FROM_0,
-            "0 and the largest weight, from public knowledge. Larger weights are clamped; a "
-            "missing or negative weight is 0.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    weights: str | None = field(default=None, converter=read_weights, metadata=param(
+        kinds.TEXT, "The column that holds the weight of each record, such as a survey's. Needs "
+        "weight_bounds.", group=WHAT,
+    ))  # fmt: skip
+    weight_bounds: Bounds | None = field(default=None, converter=read_weight_bounds, metadata=param(
+        kinds.FROM_0, "0 and the largest weight, from public knowledge. Larger weights are "
+        "clamped; a missing or negative weight is 0.", group=WHAT,
+    ))  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
         self._check_weights()
@@ -257,57 +212,44 @@ class Weighted(Statistic):
             converters.unused(self.weight_bounds, "weight_bounds", "without weights")
             return
         if self.weight_bounds is None:
-            raise ParameterError(
-                "weight_bounds",
-                "be given with weights, as the largest weight decides the noise",
-                "",
-                "Use {weight_bounds} from public knowledge.",
-                weight_bounds=(0, 10),
-            )
+            must = "be given with weights, as the largest weight decides the noise"
+            hint = "Use {weight_bounds} from public knowledge."
+            raise ParameterError("weight_bounds", must, "", hint, weight_bounds=(0, 10))
         for name, why in (
             ("per_person", "a person's rows may have different weights"),
             ("population", "its intervals are of records that count alike"),
         ):
             if getattr(self, name, None):
-                raise ParameterError(
-                    name, f"be omitted with weights: {why}", "", f"Omit {{{name}}}.",
-                    **{name: LEFT_OUT},
-                )  # fmt: skip
+                must, tries = f"be omitted with weights: {why}", {name: LEFT_OUT}
+                raise ParameterError(name, must, "", f"Omit {{{name}}}.", **tries)
         if self.kind == "mean" and getattr(self, "method", "") == "exponential":
-            raise ParameterError(
-                "method", "be 'laplace' or 'gaussian' with weights", "'exponential'",
-                "Use {method}.", method="laplace",
-            )  # fmt: skip
+            must, got = "be 'laplace' or 'gaussian' with weights", "'exponential'"
+            raise ParameterError("method", must, got, "Use {method}.", method="laplace")
         if getattr(self, "missing", "") in {"middle", "no"}:
-            raise ParameterError(
-                "missing", "be 'exclude' with weights, whose sum is private", "", "Omit {missing}.",
-                missing=LEFT_OUT,
-            )  # fmt: skip
+            must = "be 'exclude' with weights, whose sum is private"
+            raise ParameterError("missing", must, "", "Omit {missing}.", missing=LEFT_OUT)
         self._check_found()
 
     def _check_found(self) -> None:
         """Refuse to find anything: it would be found of records that count alike."""
-        examples = {
-            "bounds": (0, 120), "rows": 1, "categories": ["yes", "no"], "keys": ["yes", "no"]
-        }  # fmt: skip
-        for name, example in examples.items():
+        words = ["yes", "no"]
+        for name, example in (
+            ("bounds", (0, 120)), ("rows", 1), ("categories", words), ("keys", words)
+        ):  # fmt: skip
             asked = getattr(self, name, None)
             if converters.is_unknown(asked) or asked == converters.UNKNOWN:
-                raise ParameterError(
-                    name, "be given with weights, and not found", given(asked),
-                    f"Use {{{name}}} from public knowledge.", **{name: example},
-                )  # fmt: skip
+                must = "be given with weights, and not found"
+                hint = f"Use {{{name}}} from public knowledge."
+                raise ParameterError(name, must, given(asked), hint, **{name: example})
 
     @cached_property
     def weight(self) -> Ticks | None:
-        """The column of weights and its lattice."""
         if self.weights is None or self.weight_bounds is None:
             return None
         return Ticks(self.weights, self.weight_grid(*self.weight_bounds))
 
     @staticmethod
     def weight_grid(lower: Any, upper: Any) -> Grid:
-        """Return the lattice of weights."""
         return Grid(lower, upper)
 
     @property
@@ -331,12 +273,10 @@ class Weighted(Statistic):
         return n if self.weight is None else max(round(n / self.weight_step), 1)
 
     def reads(self) -> dict[str, str | None]:
-        own = {} if self.weights is None else {"weights": self.weights}
-        return {**super().reads(), **own}
+        return super().reads() | ({} if self.weights is None else {"weights": self.weights})
 
     @property
     def weighing(self) -> tuple[str, ...]:
-        """The caveat on weights."""
         if self.weight is None:
             return ()
         clamped = f"clamped to 0 to {float(self.weight.grid.upper):g}"
@@ -345,7 +285,6 @@ class Weighted(Statistic):
 
     @property
     def covering(self) -> str:
-        """What intervals cover, in a sentence."""
         return "Intervals cover the noise alone, not how the survey was drawn."
 
 
@@ -367,24 +306,16 @@ class WeightedRanks(Weighted):
 class Stratified(Weighted):
     """A weighted statistic whose intervals may hold for the population of a survey with strata."""
 
-    strata: str | None = field(
-        default=None, converter=read_strata,
-        metadata=param(
-            kinds.TEXT,
-            "The column that holds the stratum of each record in the survey's design, for "
-            "intervals about the population of weighted means, proportions and sums. Needs "
-            "strata_keys.",
-            group=WHAT,
-        ),
-    )  # fmt: skip
+    strata: str | None = field(default=None, converter=read_strata, metadata=param(
+        kinds.TEXT, "The column that holds the stratum of each record in the survey's design, for "
+        "intervals about the population of weighted means, proportions and sums. Needs "
+        "strata_keys.", group=WHAT,
+    ))  # fmt: skip
     strata_keys: tuple[Any, ...] | None = field(
-        default=None, converter=read_strata_keys,
-        metadata=param(
-            kinds.KEYS,
-            "The strata, from public knowledge; records of others form one more.",
+        default=None, converter=read_strata_keys, metadata=param(
+            kinds.KEYS, "The strata, from public knowledge; records of others form one more.",
             group=WHAT,
-        ),
-    )  # fmt: skip
+    ))  # fmt: skip
 
     def __attrs_post_init__(self) -> None:
         self._check_strata()
@@ -396,33 +327,26 @@ class Stratified(Weighted):
             return
         if not self.designed:
             what = "the weighted mean, proportion or sum by Laplace noise"
-            raise ParameterError(
-                "strata", f"be omitted unless {what} is asked for", given(self.strata),
-                "Omit {strata}.", strata=LEFT_OUT,
-            )  # fmt: skip
+            must, got = f"be omitted unless {what} is asked for", given(self.strata)
+            raise ParameterError("strata", must, got, "Omit {strata}.", strata=LEFT_OUT)
         for name in ("by", "where"):
             if getattr(self, name) is not None:
                 raise ParameterError(
-                    name,
-                    "be omitted with strata: how a part of the records varies depends on the "
-                    "others of its strata",
-                    "", f"Omit {{{name}}}, or omit {{strata}}.",
+                    name, "be omitted with strata: how a part of the records varies depends on the "
+                    "others of its strata", "", f"Omit {{{name}}}, or omit {{strata}}.",
                     **{name: LEFT_OUT, "strata": LEFT_OUT},
                 )  # fmt: skip
         if self.strata_keys is None:
-            raise ParameterError(
-                "strata_keys", "list the strata", "",
-                "Use {strata_keys} from public knowledge.", strata_keys=["north", "south"],
-            )  # fmt: skip
+            hint, tries = "Use {strata_keys} from public knowledge.", ["north", "south"]
+            raise ParameterError("strata_keys", "list the strata", "", hint, strata_keys=tries)
 
     @property
     def designed(self) -> bool:
         """Whether the variance of a survey's design can be released beside it."""
-        return False
+        return self.weights is not None
 
     def reads(self) -> dict[str, str | None]:
-        own = {} if self.strata is None else {"strata": self.strata}
-        return {**super().reads(), **own}
+        return super().reads() | ({} if self.strata is None else {"strata": self.strata})
 
     @property
     def covering(self) -> str:
@@ -434,22 +358,18 @@ class Stratified(Weighted):
 
     @property
     def main(self) -> Fraction:
-        """What the value spends of epsilon."""
         return self.epsilon if self.strata is None else self.epsilon * (1 - SHARE)
 
     @cached_property
     def design(self) -> Any:
         """The `StrataSums` that release the variance of the design; None without strata."""
-        if self.strata is None or self.weight is None:
+        if self.strata is None:
             return None
         weight, value = self._coarse
         return StrataSums(
-            heaviest=weight.grid.last,
-            last=1 if value is None else value.grid.last,
-            epsilon=self.epsilon * SHARE,
-            relation=self.relation,
-            rows=self.rows,
-        )
+            heaviest=weight.grid.last, last=1 if value is None else value.grid.last,
+            epsilon=self.epsilon * SHARE, relation=self.relation, rows=self.rows,
+        )  # fmt: skip
 
     @property
     def design_parts(self) -> tuple[Part, ...]:
@@ -459,24 +379,16 @@ class Stratified(Weighted):
     def _coarse(self) -> tuple[Ticks, Ticks | None]:
         """The cells of weights and values in the sums; None for a category."""
 
-        def coarse(cell: Ticks) -> Ticks:
-            grid = cell.grid
-            if grid.last <= FINEST:
-                return cell
-            step = (grid.upper - grid.lower) / FINEST
-            return Ticks(cell.column, Grid(grid.lower, grid.upper, step=step))
+        def coarse(cell: Any) -> Any:
+            if not isinstance(cell, Ticks) or cell.grid.last <= FINEST:
+                return cell if isinstance(cell, Ticks) else None
+            lower, upper = cell.grid.lower, cell.grid.upper
+            return Ticks(cell.column, Grid(lower, upper, step=(upper - lower) / FINEST))
 
-        weight: Any = self.weight
-        value = self.designed_cell
-        return coarse(weight), None if value is None else coarse(value)
-
-    @property
-    def designed_cell(self) -> Ticks | None:
-        """The cell of values, None for the one of a category."""
-        return None
+        asked: Any = self  # a statistic of a column, which has a cell
+        return coarse(self.weight), coarse(asked.cell)
 
     def draw_design(self, frames: Sequence[Frame]) -> list[dict[str, Any]]:
-        """Return what is released of the design, of each frame; nothing without strata."""
         if self.design is None:
             return [{} for _ in frames]
         inputs = [self._design_sums(data) for data in frames]
@@ -484,7 +396,6 @@ class Stratified(Weighted):
         return [{"strata": [list(own[i : i + 6]) for i in range(0, len(own), 6)]} for own in drawn]
 
     def _design_sums(self, data: Frame) -> tuple[int, ...]:
-        """Return the sums of all strata, one after the other."""
         rows = cast("WeightedRows", data.engine).unweighted
         weight, value = self._coarse
         stratum = data.resolve(self.strata)
@@ -495,15 +406,16 @@ class Stratified(Weighted):
             cells = [heavy, (data.resolve(value.column), value)]
             sums = [dict(zip(POWERS, part.products(cells, POWERS), strict=True)) for part in parts]
         else:
-            powers = [(0,), (1,), (2,)]
-            column, category = data.resolve(self.column), vars(self)["category"]
+
+            def products(part: Any) -> Any:
+                return np.array(part.products([heavy], [(0,), (1,), (2,)]), object)
+
+            asked: Any = self
+            column, category = data.resolve(self.column), asked.category
             listed = Partition(rows, [stratum, column], [(*k, category) for k in keys], other=True)
-            every = [part.products([heavy], powers) for part in parts]
-            yes = [part.products([heavy], powers) for part in listed.parts[:-1]]
+            yes = [products(part) for part in listed.parts[:-1]]
             whole = Partition(rows, [column], [(category,)], other=True).parts[0]
-            left = np.array(whole.products([heavy], powers), object)
-            rest = left - (np.array(yes, object).sum(0) if yes else 0)
-            both = zip(every, [*yes, rest.tolist()], strict=True)
+            both = zip(map(products, parts), [*yes, products(whole) - sum(yes)], strict=True)
             sums = [
                 {(i, k): int(own[i] if k == 0 else said[i]) for i, k in POWERS}
                 for own, said in both
@@ -522,17 +434,16 @@ class Stratified(Weighted):
         a, b = first / unit, second / unit
         if ratio.replaced:
             a, b = (a + b) / 2, (b - a) / 2
+
+        def passed(p: float, beta: float) -> float:
+            """Return what the line at p passes if p is the truth."""
+            own = (0.5, abs(0.5 - p)) if ratio.replaced else (1 - p, p)
+            variance = self.design.variance(drawn["strata"], 1 - p, -p, RISK * beta)
+            return noise_quantile(np.array(own) * scale, variance, (1 - RISK) * beta)
+
         for risk in lower_risks(beta):
-            q = np.array([self._passed(ratio, drawn, p, scale, risk) for p in KNOTS.tolist()])
+            q = np.array([passed(p, risk) for p in KNOTS.tolist()])
             if inside := accepted(float(a), float(-b), q):
                 p = ratio.fraction((first, second))
                 return min(inside[0], p), max(inside[1], p)
         return 0.0, 1.0
-
-    def _passed(
-        self, ratio: Ratio, drawn: Mapping[str, Any], p: float, scale: float, beta: float
-    ) -> float:
-        """Return what the line at p passes if p is the truth."""
-        own = (0.5, abs(0.5 - p)) if ratio.replaced else (1 - p, p)
-        variance = self.design.variance(drawn["strata"], 1 - p, -p, RISK * beta)
-        return noise_quantile(np.array(own) * scale, variance, (1 - RISK) * beta)

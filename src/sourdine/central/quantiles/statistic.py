@@ -47,7 +47,7 @@ from sourdine.central.quantiles.methods import (
 )
 from sourdine.central.quantiles.points import Reader
 from sourdine.central.quantiles.tree import Curve
-from sourdine.central.statistic import CHECK, GaussianReady, finished
+from sourdine.central.statistic import CHECK, Numeric, finished
 from sourdine.central.weights import WeightedRanks
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import at_least, given, integer, one_of, positive
@@ -153,7 +153,7 @@ OWN_METHOD = {"steps": "histogram", "rho": "inverse_sensitivity"}
 
 
 @frozen(slots=False)
-class Quantiles(WeightedRanks, GaussianReady):
+class Quantiles(WeightedRanks, Numeric):
     r"""Quantiles of a column's present values, by one of many algorithms.
 
     The ``q``-quantile of ``n`` records is the record of number :math:`\lceil qn \rceil` in order.
