@@ -208,16 +208,6 @@ def primes_for(categories: int) -> list[int]:
     return [g for g in primes if g ** (digits_in(categories, g) + 1) <= CELLS]
 
 
-register(
-    Specimen(
-        name="category.hashing",
-        make=lambda epsilon: LocalHashing(epsilon=epsilon, categories=7),
-        inputs=tuple(range(7)),
-        tight=True,
-    )
-)
-
-
 # ---- Hadamard response: a report of log k bits, read back by a fast transform --------------------
 
 
@@ -314,10 +304,6 @@ class HadamardResponse(Oracle):
 
 
 register(
-    Specimen(
-        name="category.hadamard",
-        make=lambda epsilon: HadamardResponse(epsilon=epsilon, categories=6),
-        inputs=tuple(range(6)),
-        tight=True,
-    )
+    Specimen("category.hashing", lambda e: LocalHashing(epsilon=e, categories=7), range(7)),
+    Specimen("category.hadamard", lambda e: HadamardResponse(epsilon=e, categories=6), range(6)),
 )

@@ -190,9 +190,6 @@ def _best_size(epsilon: float, k: int) -> int:
 
 register(
     Specimen(
-        name="category.subset",
-        make=lambda epsilon: SubsetSelection(epsilon=epsilon, categories=6, size=2),
-        inputs=tuple(range(6)),
-        tight=True,
+        "category.subset", lambda e: SubsetSelection(epsilon=e, categories=6, size=2), range(6)
     )
 )

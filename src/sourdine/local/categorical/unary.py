@@ -141,24 +141,6 @@ class UnaryEncoding(BitRows):
         return Law.finite(weights.sum(axis=1))
 
 
-register(
-    Specimen(
-        name="category.unary",
-        make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4),
-        inputs=tuple(range(4)),
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="category.symmetric",
-        make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4, method="symmetric"),
-        inputs=tuple(range(4)),
-        tight=True,
-    )
-)
-
-
 # ---- Flipped sets: which of several choices a person ticked, with a random few of them changed ---
 
 
@@ -352,10 +334,13 @@ def bits_of(k: int) -> NDArray[np.int64]:
 
 
 register(
+    Specimen("category.unary", lambda e: UnaryEncoding(epsilon=e, categories=4), range(4)),
     Specimen(
-        name="category.flipped",
-        make=lambda epsilon: FlippedSet(epsilon=epsilon, categories=4, flips=1),
-        inputs=(0, 5, 15),
-        tight=True,
-    )
+        "category.symmetric",
+        lambda e: UnaryEncoding(epsilon=e, categories=4, method="symmetric"),
+        range(4),
+    ),
+    Specimen(
+        "category.flipped", lambda e: FlippedSet(epsilon=e, categories=4, flips=1), (0, 5, 15)
+    ),
 )

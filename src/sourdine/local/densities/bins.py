@@ -405,18 +405,6 @@ class BinReport(Report):
         return self.oracles[0].error(beta)
 
 
-register(
-    Specimen(
-        name="density.histogram",
-        make=lambda epsilon: BinReport(epsilon=epsilon, bins=(8, 4), weights=(2, 1)),
-        inputs=tuple(range(8)),
-        tight=True,
-        draws=50_000,
-        also=("density.shrinkage",),
-    )
-)
-
-
 # ---- Shares of bins, at one resolution or at several, smoothed with their known noise ------------
 
 
@@ -547,3 +535,14 @@ class Bins(DensityProtocol):
         fresh = np.random.default_rng(1).standard_normal((FRESH, len(by))) @ by
         again = smooth(mean + fresh, by)
         return mean[0] * k, np.sqrt(((again - mean) ** 2).mean(axis=0)) * k
+
+
+register(
+    Specimen(
+        "density.histogram",
+        lambda e: BinReport(epsilon=e, bins=(8, 4), weights=(2, 1)),
+        range(8),
+        draws=50_000,
+        also=("density.shrinkage",),
+    )
+)

@@ -181,19 +181,6 @@ class NoisyCoefficients(Report):
         return max(laplace_error(t, chance) / float(t) for t in self.scales)
 
 
-register(
-    Specimen(
-        name="density.dubois",
-        make=lambda epsilon: NoisyCoefficients(
-            epsilon=epsilon, wavelet="haar", bits_of_input=3, first=1, last=1
-        ),
-        inputs=tuple(range(0, 8, 2)),
-        tight=True,
-        draws=20_000,
-    )
-)
-
-
 # ---- Noisy wavelet coefficients: the mechanism and the estimators of Dubois and her co-authors ---
 
 
@@ -509,3 +496,13 @@ def rebuilt(
         total += basis.rebuild(level, np.where(kept, c, 0.0))
         variance += basis.rebuild_variance(level, np.where(kept, sd * sd, 0.0))
     return total, np.sqrt(variance)
+
+
+register(
+    Specimen(
+        "density.dubois",
+        lambda e: NoisyCoefficients(epsilon=e, wavelet="haar", bits_of_input=3, first=1, last=1),
+        range(0, 8, 2),
+        draws=20_000,
+    )
+)

@@ -261,9 +261,8 @@ def _walsh_hadamard(a: NDArray[np.float64]) -> NDArray[np.float64]:
 
 register(
     Specimen(
-        name="density.one-bit",
-        make=lambda epsilon: SignedLevel(epsilon=epsilon, bits_of_input=4, first=1, last=2),
-        inputs=tuple(range(0, 16, 2)),
-        tight=True,
+        "density.one-bit",
+        lambda e: SignedLevel(epsilon=e, bits_of_input=4, first=1, last=2),
+        range(0, 16, 2),
     )
 )

@@ -668,4 +668,4 @@ def _specimen(epsilon: Any) -> Design:
     return design("distribution", epsilon, categories=5, progress=False)
 
 
-register(Specimen(name="category.design", make=_specimen, inputs=tuple(range(5)), tight=True))
+register(Specimen("category.design", _specimen, range(5)))

@@ -290,14 +290,15 @@ def solved(matrix: list[list[float]], right: list[float]) -> list[float]:
 
 
 RANDOMISERS[DesignedReport.__name__] = DesignedReport
+
+
 register(
     Specimen(
-        name="number.design",
-        also=("density.design",),
-        make=lambda epsilon: DesignedReport(
-            epsilon=epsilon, last=12, channel=written(*nearest(5, read_epsilon(epsilon), NUMBERS))
+        "number.design",
+        lambda e: DesignedReport(
+            epsilon=e, last=12, channel=written(*nearest(5, read_epsilon(e), NUMBERS))
         ),
-        inputs=tuple(range(13)),
-        tight=True,
+        range(13),
+        also=("density.design",),
     )
 )
