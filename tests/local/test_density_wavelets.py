@@ -356,4 +356,4 @@ def test_a_nu_beyond_floats_is_refused(nu):
 
 def test_the_largest_nu_is_a_number_or_too_much_noise():
     with pytest.raises(ParameterError, match="the noise's scale must be below"):
-        _ = NoisyCoefficients(epsilon=1, constants="paper", nu=100, last=10).scales
+        _ = NoisyCoefficients(epsilon=1, constants="paper", nu=100, first=2, last=10).scales
