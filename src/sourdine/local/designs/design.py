@@ -370,29 +370,15 @@ def _channel(design: Design) -> Channel:
     rows = design.rows()
     eigenvalues, vectors = np.linalg.eigh((rows / rows.mean(axis=0)) @ rows.T)
     return Channel(
-        nodes=np.arange(design.categories, dtype=np.float64),
-        rows=rows,
-        first=np.arange(design.codes),
-        every=True,
-        reach=0,
-        drift=0.0,
-        eigenvalues=np.maximum(eigenvalues, 0),
+        nodes=np.arange(design.categories, dtype=np.float64), rows=rows,
+        first=np.arange(design.codes), every=True, eigenvalues=np.maximum(eigenvalues, 0),
         vectors=vectors,
-    )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignEstimate(Estimate):
-    """Answers to a question from the reports of a design.
-
-    Parameters
-    ----------
-    design
-        What drew the reports.
-    question
-        What was asked: a name, or the rows of a matrix.
-    raw
-        Whether the linear estimates were kept as they are.
+    """Answers to a question from the reports of a design; ``raw`` if the linear ones were kept.
 
     Notes
     -----

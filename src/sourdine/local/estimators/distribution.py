@@ -54,37 +54,24 @@ LENGTHS = 12
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ramps:
-    """The scores of all ramps of one length.
-
-    Parameters
-    ----------
-    length
-        The length of a ramp, in nodes.
-    score
-        One column for each ramp, from ``1 - length`` to the last but one node.
-    """
+    """The scores of all ramps of one length."""
 
     channel: Channel
-    length: int
-    score: Score
+    length: int  # in nodes
+    score: Score  # one column for each ramp, from ``1 - length`` to the last but one node
 
-    def scores(self, k: NDArray[np.int64]) -> Floats:
-        """Return the scores of ramps, those that are 0 or 1 everywhere included."""
+    def scores(self, k: Ints) -> tuple[Floats, Floats]:
+        """Return the scores of ramps and their bias: those that are 0 or 1 everywhere have none."""
         inside = np.clip(k + self.length - 1, 0, self.score.g.shape[1] - 1)
-        g = self.score.g[:, inside]
-        return np.where(k <= -self.length, 0.0, np.where(k >= len(self.channel.nodes) - 1, 1.0, g))
+        none, all_ = k <= -self.length, k >= len(self.channel.nodes) - 1
+        g = np.where(none, 0.0, np.where(all_, 1.0, self.score.g[:, inside]))
+        return g, np.where(none | all_, 0.0, self.score.bias[inside])
 
-    def bias(self, k: NDArray[np.int64]) -> Floats:
-        inside = np.clip(k + self.length - 1, 0, self.score.g.shape[1] - 1)
-        sure = (k <= -self.length) | (k >= len(self.channel.nodes) - 1)
-        return np.where(sure, 0.0, self.score.bias[inside])
-
-    def differences(self, k: NDArray[np.int64], less: NDArray[np.int64]) -> Score:
+    def differences(self, k: Ints, less: Ints) -> Score:
         """Return the scores of differences of ramps: bumps."""
-        g = self.scores(k) - self.scores(less)
-        found = self.channel.score(g, self.channel.rows @ g, 0.0)
-        bias = self.bias(k) + self.bias(less)
-        return Score(g=g, bias=bias, least=found.least, most=found.most, skew=found.skew)
+        (one, bias), (other, more) = self.scores(k), self.scores(less)
+        found = self.channel.score(one - other, self.channel.rows @ (one - other), 0.0)
+        return replace(found, bias=bias + more)
 
 
 @lru_cache(4)
@@ -106,7 +93,7 @@ def ramps(report: Numeric, n: int) -> Ramps:
     return Ramps(channel=c, length=length, score=c.score(c.path(h, tau), h, 1 / (length * gap)))
 
 
-def _ramps(d: int, length: int, k: NDArray[np.int64]) -> Floats:
+def _ramps(d: int, length: int, k: Ints) -> Floats:
     """Return ramps at the nodes, a column each."""
     return np.clip((k + length - np.arange(d + 1)[:, None]) / length, 0.0, 1.0)
 
@@ -121,7 +108,7 @@ def em(
     smooth: bool = False,
     change: float = 1e-3,
     most: int = 10_000,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Return the frequencies of the inputs, from counts of the reports, by EM.
 
     Each step splits every count :math:`c_y` over the inputs by Bayes' rule [1]_:
@@ -186,15 +173,11 @@ def em(
             break
         before = likelihood
         f = f * (m.T @ (c / (n * chance)))
-        f = _smoothed(f) if smooth else f
+        if smooth:
+            wide = np.concatenate([f[:1], f, f[-1:]])
+            f = wide[:-2] / 4 + f / 2 + wide[2:] / 4
         f /= f.sum()
     return f
-
-
-def _smoothed(f: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of each cell with its neighbours; the sum stays."""
-    wide = np.concatenate([f[:1], f, f[-1:]])
-    return np.asarray(wide[:-2] / 4 + f / 2 + wide[2:] / 4)
 
 
 # ---- Frequencies as smooth as the reports say ----------------------------------------------------
@@ -229,7 +212,6 @@ class SmoothModel:
         return 0.0 if self.scale else log(len(SLOPES) * len(SCALES))
 
     def functions(self, cells: int) -> Floats:
-        """Return the functions, a column each."""
         return _functions(cells, self.shape, min(WAVES, cells - 1) if self.scale else 0)
 
     def precision(self, columns: int) -> Floats:
@@ -325,11 +307,8 @@ class SmoothFit:
     def again(self, counts: ArrayLike, models: Sequence[SmoothModel]) -> Floats:
         """Return the frequencies for other counts, by some models."""
         c = np.asarray(counts, np.float64)
-        fits = []
-        for model in models:
-            _, f, evidence = self._fitted(c, model)
-            fits.append((evidence, f, model))
-        return self._averaged(fits)
+        fits = ((model, self._fitted(c, model)) for model in models)
+        return self._averaged([(evidence, f, model) for model, (_, f, evidence) in fits])
 
     def _averaged(self, fits: Sequence[tuple[float, Floats, SmoothModel]]) -> Floats:
         if not fits:
@@ -470,15 +449,7 @@ def distribution(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileEstimate(NumericEstimate):
-    """Quantiles from reports.
-
-    Parameters
-    ----------
-    report, grid
-        The randomiser, and the lattice of the numbers.
-    q
-        The orders of the quantiles.
-    """
+    """Quantiles of the orders ``q`` from reports."""
 
     kind: ClassVar[str] = "quantiles of reports"
 
@@ -513,19 +484,15 @@ class QuantileEstimate(NumericEstimate):
         possible if the upper end for the mean of :math:`R_j` is at least :math:`q` and the
         lower end for that of :math:`R_{j-\delta}` is at most :math:`q`.
         """
-        each = beta / len(self.q)
-        n = int(counts.sum())
         q = np.array(self.q)
-        if not n:
-            low, high = np.zeros(q.shape), np.full(q.shape, float(self.report.last))
-        else:
-            low, high = _possible(self.report, counts, q, each, of)
+        low, high = np.zeros(q.shape), np.full(q.shape, float(self.report.last))
+        if counts.any():
+            low, high = _possible(self.report, counts, q, beta / len(q), of)
         ends = np.floor(low + 1e-9), np.ceil(high - 1e-9)
         first, last = (self.grid.values(np.asarray(end, np.int64)) for end in ends)
         return first, last
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        del release
         return {"q": self.q}
 
     def chart(self, release: Release, truth: Any = None) -> Chart:
@@ -534,17 +501,7 @@ class QuantileEstimate(NumericEstimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistributionEstimate(NumericEstimate):
-    """Shares of bins from reports.
-
-    Parameters
-    ----------
-    report, grid
-        The randomiser, and the lattice of the numbers.
-    method
-        How the shares were found.
-    bins
-        How many bins there are at most.
-    """
+    """Shares of bins from reports."""
 
     kind: ClassVar[str] = "distribution of reports"
 
@@ -590,27 +547,25 @@ class DistributionEstimate(NumericEstimate):
 
     def raw(self, counts: Ints) -> Floats:
         """Return the middle between the shares estimated from below and from above."""
-        n = int(counts.sum())
+        n, bins = int(counts.sum()), len(self.starts) - 1
         if not n:
-            return np.full(len(self.starts) - 1, 1 / (len(self.starts) - 1))
+            return np.full(bins, 1 / bins)
         groups = channel(self.report).counts(counts)
         below, above = self.bumps(n)
         return np.asarray((below.mean(groups) + above.mean(groups)) / 2)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
-        each = beta / (len(self.starts) - 1)
         counts = np.asarray(release.drawn["tally"], np.int64)
-        n = int(counts.sum())
+        n, bins = int(counts.sum()), len(self.starts) - 1
         if not n:
-            return np.zeros(len(self.starts) - 1), np.ones(len(self.starts) - 1)
+            return np.zeros(bins), np.ones(bins)
         groups = channel(self.report).counts(counts)
         below, above = self.bumps(n)
-        low = below.mean(groups) - _half(below, groups, each, of)
-        high = above.mean(groups) + _half(above, groups, each, of)
+        low = below.mean(groups) - _half(below, groups, beta / bins, of)
+        high = above.mean(groups) + _half(above, groups, beta / bins, of)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        del release
         return {"begins at": self.edges[:-1].tolist()}
 
     def chart(self, release: Release, truth: Any = None) -> Chart:
