@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sourdine import noise
-from sourdine.laws import Law
 from sourdine.local.categorical.oracle import Oracle, share
 from sourdine.mechanisms.mechanism import Specimen, register, settle
 from sourdine.mechanisms.randomized_response import RandomizedResponse
@@ -102,7 +101,6 @@ class LocalHashing(Oracle):
 
     @property
     def codes(self) -> int:
-        r"""The number of reports, :math:`g^{d+1}`."""
         return int(self.values ** (self.digits + 1))
 
     @property
@@ -121,7 +119,6 @@ class LocalHashing(Oracle):
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of a rare category."""
         return _noise_variance(float(self.epsilon), self.values)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
@@ -162,22 +159,14 @@ class LocalHashing(Oracle):
         g, d = self.values, self.digits
         transform = np.fft.rfftn(np.asarray(tally, np.float64).reshape((g,) * (d + 1)))
         rows = transform.reshape(g**d, -1)
-        total = np.zeros(self.categories)
+        v, total = np.arange(self.categories), np.zeros(self.categories)
         for u in range(rows.shape[1]):
+            at = np.zeros_like(v)  # the number of (-u v_1, ..., -u v_d) in the field
+            for place in (g**i for i in range(d)):
+                at += v // place % g * -u % g * place
             twice = 1 if u in (0, g - u) else 2  # u and -u are conjugates, and are taken at once
-            total += twice * rows[self._multiple(-u), u].real
+            total += twice * rows[at, u].real
         return np.rint(total / g).astype(np.int64)
-
-    def _multiple(self, u: int) -> NDArray[np.int64]:
-        r"""Return :math:`(u v_1, \ldots, u v_d)` in the field, for each category, as a number."""
-        v, g = np.arange(self.categories), self.values
-        places = [g**i for i in range(self.digits)]
-        return sum((v // place % g * u % g * place for place in places), np.zeros_like(v))
-
-    def law(self, x: int) -> Law:
-        """Return the two levels: of the reports that support the category, and of the others."""
-        right = self.supports(np.arange(self.codes), x)
-        return Law.finite(np.where(right, 0.0, -float(self.epsilon)))
 
 
 def _divided(x: NDArray[np.int32], g: np.int32) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -271,7 +260,6 @@ class HadamardResponse(Oracle):
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of a rare category."""
         return ((1 + exp(-float(self.epsilon))) / expm1(-float(self.epsilon))) ** 2
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
@@ -286,8 +274,7 @@ class HadamardResponse(Oracle):
         return drawn
 
     def supports(self, y: NDArray[np.int64], x: int) -> NDArray[np.bool_]:
-        even: NDArray[np.bool_] = np.bitwise_count(np.asarray(y) & (x + 1)) & 1 == 0
-        return even
+        return np.asarray(np.bitwise_count(np.asarray(y) & (x + 1)) & 1 == 0)
 
     def support(self, tally: NDArray[np.int64]) -> NDArray[np.int64]:
         r"""Return :math:`(n + \hat t_{v+1})/2`, from the Walsh-Hadamard transform of the tally."""
@@ -296,11 +283,6 @@ class HadamardResponse(Oracle):
             pairs = t.reshape(-1, 2, half)
             pairs[:, 0], pairs[:, 1] = pairs.sum(axis=1), pairs[:, 0] - pairs[:, 1]
         return np.asarray((t[0] + t[1 : self.categories + 1]) // 2)
-
-    def law(self, x: int) -> Law:
-        """Return the two levels, of the even and of the odd words."""
-        even = self.supports(np.arange(self.codes), x)
-        return Law.finite(np.where(even, 0.0, -float(self.epsilon)))
 
 
 register(

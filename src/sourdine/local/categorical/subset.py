@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 
-FEWEST = 1 << 14
-"""People whose sets are mended together: fewer would not be worth a round."""
+FEWEST = 1 << 14  # people whose sets are mended together: fewer would not be worth a round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,17 +80,17 @@ class SubsetSelection(BitRows):
 
     def __post_init__(self) -> None:
         Oracle.__post_init__(self)
-        k = self.categories
-        if self.size is None:
-            settle(self, size=_best_size(float(self.epsilon), k))
+        epsilon, k = float(self.epsilon), self.categories
+        if self.size is None:  # that of least variance lies next to k / (e^epsilon + 1)
+            near = int(k * exp(-epsilon) / (1 + exp(-epsilon)))
+            w = np.arange(max(1, near - 1), min(k, near + 4))
+            settle(self, size=int(w[_noise_variance(epsilon, k, w).argmin()]))
         elif integer(self.size, "size", least=1) >= k:
-            raise ParameterError(
-                "size",
+            must, hint = (
                 f"be below the number of categories ({k})",
-                given(self.size),
                 "Omit {size} for the best value.",
-                size=LEFT_OUT,
             )
+            raise ParameterError("size", must, given(self.size), hint, size=LEFT_OUT)
 
     @property
     def chosen(self) -> int:
@@ -112,7 +111,6 @@ class SubsetSelection(BitRows):
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of a rare category."""
         w = np.array([self.chosen])
         return float(_noise_variance(float(self.epsilon), self.categories, w)[0])
 
@@ -179,13 +177,6 @@ def _noise_variance(epsilon: float, k: int, w: NDArray[np.int64]) -> NDArray[np.
     b = exp(-epsilon)
     above = (w - 1 + (k - w) * b) * (w + (k - 1 - w) * b)
     return np.asarray(above / (w * (k - w) * expm1(-epsilon) ** 2))
-
-
-def _best_size(epsilon: float, k: int) -> int:
-    """Return the size of least variance: it lies next to k / (e^epsilon + 1)."""
-    near = int(k * exp(-epsilon) / (1 + exp(-epsilon)))
-    w = np.arange(max(1, near - 1), min(k, near + 4))
-    return int(w[_noise_variance(epsilon, k, w).argmin()])
 
 
 register(

@@ -111,7 +111,6 @@ class UnaryEncoding(BitRows):
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of a rare category."""
         b = exp(-float(self.drop))
         return (4 if self.method == "optimal" else 1) * b / expm1(-float(self.drop)) ** 2
 
@@ -144,8 +143,7 @@ class UnaryEncoding(BitRows):
 # ---- Flipped sets: which of several choices a person ticked, with a random few of them changed ---
 
 
-MOST_CHOICES = 16
-"""A tally has a cell for every set."""
+MOST_CHOICES = 16  # a tally has a cell for every set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -220,13 +218,8 @@ class FlippedSet(Oracle):
         if self.flips is None:
             settle(self, flips=max(range(k), key=lambda t: _gap(float(self.epsilon), k, t)))
         elif integer(self.flips, "flips", least=0) >= k:
-            raise ParameterError(
-                "flips",
-                f"be below the number of choices ({k})",
-                given(self.flips),
-                "Omit {flips} for the best value.",
-                flips=LEFT_OUT,
-            )
+            must, hint = f"be below the number of choices ({k})", "Omit {flips} for the best value."
+            raise ParameterError("flips", must, given(self.flips), hint, flips=LEFT_OUT)
 
     @property
     def likely(self) -> int:
@@ -239,16 +232,15 @@ class FlippedSet(Oracle):
         return (1 << self.categories) - 1
 
     @property
-    def codes(self) -> int:
-        r"""How many sets there are, :math:`2^k`."""
-        return 1 << self.categories
-
-    @property
     def miss(self) -> Real:
         """The chance q that a choice is flipped, to any precision."""
-        k, t = self.categories, self.likely
-        few = sum(comb(k - 1, a - 1) for a in range(1, t + 1))
-        return _weighed(few, 2 ** (k - 1) - few, self) / _weighed(*_sizes(k, t), self)
+        few = sum(comb(self.categories - 1, a - 1) for a in range(1, self.likely + 1))
+        return self._chance(few, 2 ** (self.categories - 1) - few)
+
+    def _chance(self, few: int, many: int) -> Real:
+        """Return the chance of so many likely sets of flips, and so many others."""
+        b, sizes = exp_neg(Fraction(self.epsilon)), _sizes(self.categories, self.likely)
+        return (few + many * b) / (sizes[0] + sizes[1] * b)
 
     @property
     def chances(self) -> tuple[float, float]:
@@ -258,7 +250,6 @@ class FlippedSet(Oracle):
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of any choice."""
         gap = _gap(float(self.epsilon), self.categories, self.likely)
         return (1 - gap * gap) / (4 * gap * gap)
 
@@ -271,7 +262,8 @@ class FlippedSet(Oracle):
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         k, t = self.categories, self.likely
         few, many = _sizes(k, t)
-        rare = noise.bernoulli(_rare(Fraction(self.epsilon), k, t), codes.size, source=source)
+        odds = share(many, few, Fraction(self.epsilon))
+        rare = noise.bernoulli(odds, codes.size, source=source)
         place = np.where(
             rare,
             few + noise.uniform_below(many, codes.size, source=source),
@@ -292,13 +284,9 @@ class FlippedSet(Oracle):
         for flips in range(k):
             few = sum(comb(k, a) for a in range(flips + 1, t + 1))
             many = sum(comb(k, a) for a in range(max(flips, t) + 1, k + 1))
-            if (_weighed(few, many, self) / _weighed(*_sizes(k, t), self)).above() <= chance:
+            if self._chance(few, many).above() <= chance:
                 return float(flips)
         return float(k)
-
-
-def _weighed(few: int, many: int, of: FlippedSet) -> Real:
-    return few + many * exp_neg(Fraction(of.epsilon))
 
 
 def _sizes(k: int, t: int) -> tuple[int, int]:
@@ -310,14 +298,6 @@ def _sizes(k: int, t: int) -> tuple[int, int]:
 def _gap(epsilon: float, k: int, t: int) -> float:
     b, (few, many) = exp(-epsilon), _sizes(k, t)
     return (1 - b) * comb(k - 1, t) / (few + b * many)
-
-
-@lru_cache(256)
-def _rare(epsilon: Fraction, k: int, t: int) -> Real:
-    """Return the chance of many flips, to any precision."""
-    few, many = _sizes(k, t)
-    b = many * exp_neg(epsilon)
-    return b / (few + b)
 
 
 @lru_cache(MOST_CHOICES)

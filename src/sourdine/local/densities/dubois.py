@@ -479,7 +479,7 @@ def rebuilt(
             continue
         kept = np.abs(c) >= least
         total += basis.rebuild(level, np.where(kept, c, 0.0))
-        variance += basis.rebuild_variance(level, np.where(kept, sd * sd, 0.0))
+        variance += basis.rebuild(level, np.where(kept, sd * sd, 0.0), power=2)
     return total, np.sqrt(variance)
 
 
