@@ -212,7 +212,6 @@ register(
     Specimen("choice.above_threshold", lambda e: AboveThreshold(epsilon=e, queries=6), _SIX),
     Specimen(
         "choice.above_threshold.monotone",
-        lambda e: AboveThreshold(epsilon=e, queries=6, monotone=True),
-        _SIX,
+        lambda e: AboveThreshold(epsilon=e, queries=6, monotone=True), _SIX,
     ),
-)
+)  # fmt: skip

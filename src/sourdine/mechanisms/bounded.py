@@ -284,7 +284,6 @@ register(
     Specimen("number.staircase", lambda e: BoundedStaircase(epsilon=e, last=19), range(20)),
     Specimen(
         "number.truncated-staircase",
-        lambda e: BoundedStaircase(epsilon=e, last=19, method="truncated"),
-        range(20),
+        lambda e: BoundedStaircase(epsilon=e, last=19, method="truncated"), range(20),
     ),
-)
+)  # fmt: skip

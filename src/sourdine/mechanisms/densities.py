@@ -137,9 +137,8 @@ MOST = 1_000_000  # data sets that are enumerated
 
 def _listed(x: Iterable[Hashable], name: str) -> tuple[Hashable, ...]:
     if isinstance(x, str) or not isinstance(x, Iterable) or not (values := tuple(x)):
-        raise ParameterTypeError(
-            name, "be a list of values", given(x), f"Use {{{name}}}.", **{name: [0, 1]}
-        )
+        must, tries = "be a list of values", {name: [0, 1]}
+        raise ParameterTypeError(name, must, given(x), f"Use {{{name}}}.", **tries)
     return values
 
 
@@ -261,17 +260,15 @@ class InverseLength(Exponential):
         return (-self.lengths(records)).view(Weighed)
 
 
+def _spread(epsilon: Any) -> InverseLength:
+    values = {"universe": range(4), "answers": range(4)}
+    return InverseLength(epsilon=epsilon, f=lambda x: max(x) - min(x), n=3, **values)
+
+
+_THREE = ([0, 0, 0], [0, 3, 3], [1, 2, 3])
 register(
     Specimen(
         "choice.gridded", _specimen, ([0, 0, 0, 0], [0, 1, 1, 1], [1, 0, 0.5, 0.25]), tight=False
     ),
-    Specimen(
-        "choice.inverse_length",
-        lambda e: InverseLength(
-            epsilon=e, f=lambda x: max(x) - min(x), n=3, universe=range(4), answers=range(4)
-        ),
-        ([0, 0, 0], [0, 3, 3], [1, 2, 3]),
-        tight=False,
-        epsilon=8,
-    ),
+    Specimen("choice.inverse_length", _spread, _THREE, tight=False, epsilon=8),
 )

@@ -201,9 +201,7 @@ register(
         "choice.permute_and_flip", _maker(PermuteAndFlip), _SCORES, also=("mode.permute_and_flip",)
     ),
     Specimen(
-        "choice.permute_and_flip.monotone",
-        _maker(PermuteAndFlip, monotone=True),
-        _SCORES,
+        "choice.permute_and_flip.monotone", _maker(PermuteAndFlip, monotone=True), _SCORES,
         also=("mode.permute_and_flip.monotone",),
     ),
-)
+)  # fmt: skip

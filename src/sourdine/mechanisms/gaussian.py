@@ -268,17 +268,13 @@ def _hockey_stick(variance: Fraction, epsilon: Fraction, delta: Fraction, span: 
 
 register(
     Specimen(
-        "noise.gaussian",
-        lambda e: Gaussian(epsilon=e, delta=Fraction(1, 10**6), sensitivity=3),
-        (0,),
-        also=("mean.gaussian.known",),
+        "noise.gaussian", lambda e: Gaussian(epsilon=e, delta=Fraction(1, 10**6), sensitivity=3),
+        (0,), also=("mean.gaussian.known",),
     ),
     Specimen(
         "noise.gaussian.vector",
         lambda e: Gaussian(epsilon=e, delta=Fraction(1, 10**6), sensitivity=2, method="zcdp"),
-        ([0, 0], [3, -1]),
-        tight=False,
+        ([0, 0], [3, -1]), tight=False, also=("mean.gaussian",),
         weaker=Fraction(11, 10),  # converting concentrated privacy to delta loses 7% of epsilon
-        also=("mean.gaussian",),
     ),
-)
+)  # fmt: skip

@@ -599,26 +599,17 @@ FAMILIES = {  # the first part of every address, in the order of the audit's tab
     "noise": "noise added to numbers",
     "choice": "one of several candidates",
     "sample": "a mechanism on a part of the records",
-    "count": "sourdine.count",
-    "sum": "sourdine.sum",
-    "mean": "sourdine.mean",
-    "variance": "sourdine.variance",
-    "std": "sourdine.std",
-    "covariance": "sourdine.covariance",
-    "correlation": "sourdine.correlation",
-    "regression": "sourdine.regression",
-    "proportion": "sourdine.proportion",
-    "histogram": "sourdine.histogram",
-    "mode": "sourdine.mode",
-    "table": "sourdine.table",
-    "sql": "sourdine.sql",
+    **{name: f"sourdine.{name}" for name in (
+        "count", "sum", "mean", "variance", "std", "covariance", "correlation", "regression",
+        "proportion", "histogram", "mode", "table", "sql",
+    )},
     "quantiles": "sourdine.quantiles, by its methods",
     "category": "one person's category",
     "number": "one person's number",
     "rounds": "one person's answers in several rounds",
     "absent": "one person's answer that may be absent",
     "density": "one person's value, for a density",
-}
+}  # fmt: skip
 
 ADDRESS = re.compile(r"[a-z]+(\.[a-z0-9_-]+)+")
 

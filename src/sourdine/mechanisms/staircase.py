@@ -195,10 +195,8 @@ class _Stairs:
 
     def _period(self) -> list[float]:
         b = exp(-self.epsilon)
-        near, whole = (  # the sums of 1, i and i^2 for i < n
-            (float(n), n * (n - 1) / 2, (n - 1) * n * (2 * n - 1) / 6)
-            for n in (self.inner, self.span)
-        )
+        ends = (self.inner, self.span)  # the sums of 1, i and i^2 for i < n
+        near, whole = ((float(n), n * (n - 1) / 2, (n - 1) * n * (2 * n - 1) / 6) for n in ends)
         return [x + b * (y - x) for x, y in zip(near, whole, strict=True)]
 
     @property

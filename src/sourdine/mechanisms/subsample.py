@@ -50,10 +50,8 @@ def _values(x: Sequence[int]) -> tuple[int, ...]:
     """Return the public values in order, near enough to 0 that differences fit 64 bits."""
     listed = isinstance(x, (tuple, list, range))
     if not listed or not x:
-        must, got = (
-            "be a list of at least one whole number",
-            "an empty list" if listed else given(x),
-        )
+        must, got = "be a list of at least one whole number", given(x)
+        got = "an empty list" if listed else got
         raise ParameterError("values", must, got, "Use {values}.", values=(0, 1))
     whole = sorted({integer(v, f"values[{i}]") for i, v in enumerate(x)})
     if whole[0] < -REACH or whole[-1] > REACH:
@@ -133,15 +131,12 @@ class Subsample(Mechanism["Records"]):
             return composition.poisson(inner, self.rate)
         if self.rate is None and self.sample is not None and self.n is not None:
             return composition.without_replacement(inner, self.sample, self.n)
-        raise ParameterTypeError(
-            "rate" if self.rate is None else "sample",
-            "be given, or else sample and n" if self.rate is None else "not be combined with rate",
-            f"rate={self.rate}, sample={self.sample} and n={self.n}",
-            "Use {rate}, and omit {sample} and {n}.",
-            rate=0.1,
-            sample=LEFT_OUT,
-            n=LEFT_OUT,
-        )
+        name, must = "rate", "be given, or else sample and n"
+        if self.rate is not None:
+            name, must = "sample", "not be combined with rate"
+        got = f"rate={self.rate}, sample={self.sample} and n={self.n}"
+        hint, tries = "Use {rate}, and omit {sample} and {n}.", {"sample": LEFT_OUT, "n": LEFT_OUT}
+        raise ParameterTypeError(name, must, got, hint, rate=0.1, **tries)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -154,11 +149,9 @@ class Subsample(Mechanism["Records"]):
     def read(self, x: object) -> Records:
         records = np.atleast_1d(np.asarray(read_ticks(x), np.int64))
         if records.ndim != 1:
-            got, hint = (
-                f"an array of {records.ndim} dimensions",
-                "Pass one whole number for each record.",
-            )
-            raise ParameterTypeError("the input", "be a list of records", got, hint)
+            must, hint = "be a list of records", "Pass one whole number for each record."
+            got = f"an array of {records.ndim} dimensions"
+            raise ParameterTypeError("the input", must, got, hint)
         n = len(records)
         if self.n is not None and n != self.n:
             must = f"hold the public number of {self.n} records"
@@ -258,13 +251,11 @@ def _specimen(epsilon: Any, relation: Relation, **size: Any) -> Subsample:
 
 register(
     Specimen(
-        "sample.poisson",
-        lambda e: _specimen(e, ADD_REMOVE, rate=Fraction(1, 3)),
+        "sample.poisson", lambda e: _specimen(e, ADD_REMOVE, rate=Fraction(1, 3)),
         ([], [0, 2], [2, 2, 1]),
     ),
     Specimen(
-        "sample.fixed",
-        lambda e: _specimen(e, SUBSTITUTE, sample=1, n=3),
+        "sample.fixed", lambda e: _specimen(e, SUBSTITUTE, sample=1, n=3),
         ([0, 0, 0], [0, 1, 2], [2, 2, 2]),
     ),
-)
+)  # fmt: skip

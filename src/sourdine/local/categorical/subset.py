@@ -86,11 +86,10 @@ class SubsetSelection(BitRows):
             w = np.arange(max(1, near - 1), min(k, near + 4))
             settle(self, size=int(w[_noise_variance(epsilon, k, w).argmin()]))
         elif integer(self.size, "size", least=1) >= k:
-            must, hint = (
-                f"be below the number of categories ({k})",
-                "Omit {size} for the best value.",
+            must, got = f"be below the number of categories ({k})", given(self.size)
+            raise ParameterError(
+                "size", must, got, "Omit {size} for the best value.", size=LEFT_OUT
             )
-            raise ParameterError("size", must, given(self.size), hint, size=LEFT_OUT)
 
     @property
     def chosen(self) -> int:

@@ -264,11 +264,8 @@ class FlippedSet(Oracle):
         few, many = _sizes(k, t)
         odds = share(many, few, Fraction(self.epsilon))
         rare = noise.bernoulli(odds, codes.size, source=source)
-        place = np.where(
-            rare,
-            few + noise.uniform_below(many, codes.size, source=source),
-            noise.uniform_below(few, codes.size, source=source),
-        )
+        above = few + noise.uniform_below(many, codes.size, source=source)
+        place = np.where(rare, above, noise.uniform_below(few, codes.size, source=source))
         return np.asarray(codes ^ _by_size(k)[place], np.int64)
 
     def law(self, x: int) -> Law:
@@ -316,11 +313,10 @@ def bits_of(k: int) -> NDArray[np.int64]:
 register(
     Specimen("category.unary", lambda e: UnaryEncoding(epsilon=e, categories=4), range(4)),
     Specimen(
-        "category.symmetric",
-        lambda e: UnaryEncoding(epsilon=e, categories=4, method="symmetric"),
+        "category.symmetric", lambda e: UnaryEncoding(epsilon=e, categories=4, method="symmetric"),
         range(4),
     ),
     Specimen(
         "category.flipped", lambda e: FlippedSet(epsilon=e, categories=4, flips=1), (0, 5, 15)
     ),
-)
+)  # fmt: skip

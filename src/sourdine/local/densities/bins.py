@@ -508,10 +508,7 @@ class Bins(DensityProtocol):
 
 register(
     Specimen(
-        "density.histogram",
-        lambda e: BinReport(epsilon=e, bins=(8, 4), weights=(2, 1)),
-        range(8),
-        draws=50_000,
-        also=("density.shrinkage",),
-    )
-)
+        "density.histogram", lambda e: BinReport(epsilon=e, bins=(8, 4), weights=(2, 1)), range(8),
+        draws=50_000, also=("density.shrinkage",),
+    ),
+)  # fmt: skip

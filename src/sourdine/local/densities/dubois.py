@@ -487,7 +487,6 @@ register(
     Specimen(
         "density.dubois",
         lambda e: NoisyCoefficients(epsilon=e, wavelet="haar", bits_of_input=3, first=1, last=1),
-        range(0, 8, 2),
-        draws=20_000,
-    )
-)
+        range(0, 8, 2), draws=20_000,
+    ),
+)  # fmt: skip

@@ -223,8 +223,7 @@ def _walsh_hadamard(a: Floats) -> Floats:
 
 register(
     Specimen(
-        "density.one-bit",
-        lambda e: SignedLevel(epsilon=e, bits_of_input=4, first=1, last=2),
+        "density.one-bit", lambda e: SignedLevel(epsilon=e, bits_of_input=4, first=1, last=2),
         range(0, 16, 2),
-    )
-)
+    ),
+)  # fmt: skip

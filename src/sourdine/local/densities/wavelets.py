@@ -222,11 +222,8 @@ class Basis:
         first, last = integer(self.first, "first", least=0), integer(self.last, "last", least=0)
         if not first <= last < bits:
             must = f"be at most last, and last below the number of bits ({bits})"
-            got, tries = (
-                f"first {given(first)} and last {given(last)}",
-                {"first": 0, "last": bits - 1},
-            )
-            raise ParameterError("first", must, got, "Use {first} and {last}.", **tries)
+            got, hint = f"first {given(first)} and last {given(last)}", "Use {first} and {last}."
+            raise ParameterError("first", must, got, hint, first=0, last=bits - 1)
 
     @cached_property
     def wavelet(self) -> Wavelet:

@@ -73,10 +73,7 @@ def rounded(solution: Solution, epsilon: Fraction) -> tuple[Whole, Whole]:
     bits = [sum(1 << i for i in np.flatnonzero(row).tolist()) for row in solution.subsets]
 
     def of(spare: int) -> list[int]:
-        lows: list[int] = (
-            np.floor(theta * (1 - 2.0**-spare) * (UNIT >> COARSE)).astype(int).tolist()
-        )
-        return lows
+        return list(map(int, np.floor(theta * (1 - 2.0**-spare) * (UNIT >> COARSE))))
 
     return spared(bits, of, epsilon, weights.shape[1])
 

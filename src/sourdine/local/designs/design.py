@@ -336,10 +336,8 @@ def workload(question: object, k: int) -> Floats:
     measured = shaped and bool((np.abs(rows) <= LARGEST).all())  # neither infinite nor NaN
     if not measured or (np.ptp(rows, axis=1) < 1 / LARGEST).any():
         must = f"hold rows of {k} numbers up to {LARGEST:g} that differ by {1 / LARGEST:g} or more"
-        got, hint = (
-            f"an array of shape {rows.shape}",
-            "Use {question}, or a row for each wanted mean.",
-        )
+        got = f"an array of shape {rows.shape}"
+        hint = "Use {question}, or a row for each wanted mean."
         raise ParameterError("question", must, got, hint, question="distribution")
     return rows
 

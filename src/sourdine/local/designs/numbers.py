@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import lru_cache
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import field, frozen
@@ -266,13 +266,9 @@ def solved(matrix: list[list[float]], right: list[float]) -> list[float]:
 RANDOMISERS[DesignedReport.__name__] = DesignedReport
 
 
-register(
-    Specimen(
-        "number.design",
-        lambda e: DesignedReport(
-            epsilon=e, last=12, channel=written(*nearest(5, read_epsilon(e), NUMBERS))
-        ),
-        range(13),
-        also=("density.design",),
-    )
-)
+def _specimen(epsilon: Any) -> DesignedReport:
+    channel = written(*nearest(5, read_epsilon(epsilon), NUMBERS))
+    return DesignedReport(epsilon=epsilon, last=12, channel=channel)
+
+
+register(Specimen("number.design", _specimen, range(13), also=("density.design",)))

@@ -576,9 +576,8 @@ class DistributionEstimate(NumericEstimate):
         even = width.mean() / width
         (one,) = charts.series_of(columns, None, truth)
         edges = np.append(self.edges[:-1], self.edges[-2] + width[-1]).tolist()
-        value, low, high = (
-            (np.array(side) * even).tolist() for side in (one.value, one.low, one.high)
-        )
+        sides = (one.value, one.low, one.high)
+        value, low, high = ((np.array(side) * even).tolist() for side in sides)
         true = None if one.truth is None else (np.array(one.truth) * even).tolist()
         highest = min(max(high) * 1.05, max(*value, 0.0) * 2.5) or 1.0
         names = [shown(edge, width.mean() / 10) for edge in edges]
