@@ -124,7 +124,6 @@ class Ones(NamedTuple):
 
     @classmethod
     def of(cls, a: float, b: float, law: Floats, doubt: float) -> Ones:
-        """Return the bounds for a law whose chances are known but for ``doubt``."""
         right = law[max(int(law.argmax()) - 1, 0) :]
         past = np.append(np.cumsum(right[:0:-1])[::-1], 0.0)
         sure = np.maximum(past * (1 - ROUNDING) - right.size * doubt, 0)
@@ -261,7 +260,6 @@ class Blanket(NamedTuple):
         return float(weight[0] @ np.minimum(told, most)) * (1 + ROUNDING)
 
     def _told(self, epsilon: float, people: Floats) -> Floats:
-        """Return delta for a number of people: the person and those who hide them."""
         slices = _slices(people, self.apart)
         row, column = slices[2].nonzero()
         least, most, weight = (values[row, column] for values in slices)

@@ -139,7 +139,6 @@ class AboveThreshold(Mechanism["Answers"]):
         return int(first[0]) if size is None else first.astype(np.int64)
 
     def law(self, x: Answers) -> Law:
-        """Return the law over 0 to ``queries``, the last meaning none."""
         return first_above_law(x - self.threshold, self.threshold_scale, self.query_scale)
 
     def loss(self, x: Answers, y: NDArray[np.int64]) -> NDArray[np.float64]:

@@ -82,7 +82,6 @@ class BoundedLaplace(TickReport):
         return noise.bounded_laplace(codes, self.last, self.decay, source=source)
 
     def law(self, x: int) -> Law:
-        """Return two geometric pieces that meet at ``x``."""
         a = float(self.decay)
         start, length, log_weight, slope = [x], [self.last + 1 - x], [0.0], [-a]
         if x > 0:
@@ -95,7 +94,6 @@ class BoundedLaplace(TickReport):
         return min(float(self.last), laplace_error(1 / self.decay, read_beta(beta)))
 
     def bias(self, x: int) -> float:
-        """Return the difference between the mean report and ``x``."""
         return self.law(self.read(x)).mean() - x
 
 
@@ -201,7 +199,6 @@ class BoundedStaircase(TickReport):
         return first, np.minimum(x + self.reach, self.last + 1) - first
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Decide near or far, then draw one of those ticks uniformly."""
         draw = self._slid if self.method == "window" else self._cut
         drawn = np.empty(codes.size, np.int64)
         for start in range(0, codes.size, CHUNK):
@@ -245,7 +242,6 @@ class BoundedStaircase(TickReport):
         return far
 
     def _far(self, width: int) -> Real:
-        """Return the probability of a report outside a *near* of this width."""
         mass = (self.last + 1 - width) * exp_neg(self.level)
         return mass / (width + mass)
 

@@ -97,7 +97,6 @@ class Gridded(Exponential):
         return int(self.epsilon * UNIT / 2) + 2
 
     def read(self, x: object) -> Scores:
-        """Return the logarithms of the densities at all answers, in ticks."""
         if isinstance(x, Weighed):
             return x
         logs = np.asarray(self.log_density(x), np.float64)
@@ -228,7 +227,6 @@ class InverseLength(Exponential):
 
     @cached_property
     def _sets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The counts of each value in each data set, and the index of its answer, or -1."""
         place = {answer: i for i, answer in enumerate(self.answers)}
         counts, found = [], []
         for chosen in combinations_with_replacement(range(len(self.universe)), self.n):
@@ -261,7 +259,7 @@ class InverseLength(Exponential):
 
 
 def _spread(epsilon: Any) -> InverseLength:
-    values = {"universe": range(4), "answers": range(4)}
+    values: dict[str, Any] = {"universe": range(4), "answers": range(4)}
     return InverseLength(epsilon=epsilon, f=lambda x: max(x) - min(x), n=3, **values)
 
 

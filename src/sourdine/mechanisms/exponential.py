@@ -86,7 +86,6 @@ class Selection(Mechanism["Scores"]):
         return log(self.candidates / read_beta(beta)) / float(self.decay)
 
     def loss(self, x: Scores, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return by how much the chosen score falls short of the best."""
         return np.asarray(x.max() - x[y], np.float64)
 
     def neighbours(self, x: Scores) -> Iterator[Scores]:

@@ -152,14 +152,12 @@ class Gaussian(Additive["Value"]):
         return add(x, noise.discrete_gaussian(self.variance, shape, source=source))
 
     def law(self, x: Value) -> Law | Product:
-        """Return the discrete Gaussian law around ``x``, or around each number of a vector."""
         reach = _reach(self.delta)
         if isinstance(x, int):
             return gaussian_law(x, self.variance, reach)
         return Product(tuple(gaussian_law(v, self.variance, reach) for v in x.ravel().tolist()))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the least distance that the noise exceeds with probability at most ``beta``."""
         chance = read_beta(beta) / 2 * (1 - 1e-7)
         return float(-gaussian_law(0, self.variance).quantile(chance))
 

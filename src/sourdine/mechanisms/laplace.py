@@ -138,7 +138,6 @@ class Laplace(LaplaceNoise["Value"]):
         return list(self.sampler.around(numbers, source))
 
     def law(self, x: Value) -> Law | Product:
-        """Return the two-sided geometric law around ``x``, or around each number of a vector."""
         if isinstance(x, int):
             return laplace_law(x, self.scale)
         return Product(tuple(laplace_law(v, self.scale) for v in x.ravel().tolist()))

@@ -372,7 +372,6 @@ class Mechanism(Estimator, Generic[X]):
         return self.draw_all([self.read(x) for x in xs], source)
 
     def draw_all(self, xs: Sequence[X], source: Source) -> list[Any]:
-        """Draw one output for each input, independently."""
         return [self.draw(x, None, source) for x in xs]
 
     def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
@@ -380,11 +379,9 @@ class Mechanism(Estimator, Generic[X]):
         return np.asarray(self.draw(self.read(x), size, source))
 
     def outcome(self, release: Release) -> Any:
-        """Return the outcome of a release in terms of `law`."""
         return int(release.value)
 
     def outcomes_of(self, releases: Sequence[Release]) -> NDArray[np.int64]:
-        """Return the outcomes of releases in terms of `law`."""
         return np.array([self.outcome(release) for release in releases])
 
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:
@@ -433,7 +430,6 @@ class Additive(Mechanism[X]):
         return value if isinstance(value, int) else np.ravel(value)
 
     def loss(self, x: X, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distance from the truth, of each number of a vector."""
         return np.asarray(np.abs(y - np.asarray(x)), np.float64)
 
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:

@@ -56,7 +56,6 @@ class FrequencyOracle(Report):
         return 1
 
     def support(self, tally: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many of the tallied reports support each category."""
         return tally
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -165,7 +164,6 @@ class RandomizedResponse(FrequencyOracle, PureReport):
         return Law.two_levels(x, 1, self.categories, float(self.epsilon))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if one report is right except with probability ``beta``, else 1."""
         return float(self.lie.above() > read_beta(beta))
 
     def estimate(self, counts: ArrayLike) -> NDArray[np.float64]:
@@ -290,7 +288,6 @@ class Warner(FrequencyOracle):
 
     @property
     def chances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The probabilities that a report says no and yes: if that is the truth, and if not."""
         a, b = map(float, self.channel)
         return np.array([1 - b, a]), np.array([1 - a, b])
 
@@ -299,7 +296,6 @@ class Warner(FrequencyOracle):
         return Law.finite(np.log([float(1 - p), float(p)]))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if a single answer is right except with probability ``beta``, else 1."""
         a, b = self.channel
         return float(max(1 - a, b) > read_beta(beta))
 

@@ -141,7 +141,6 @@ class Staircase(Additive["Value"]):
         return staircase_law(read_one(x), self.epsilon, self.sensitivity, self.width)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the least distance that the noise exceeds with probability at most ``beta``."""
         chance = read_beta(beta) * (1 - 1e-9)
         stairs = _Stairs(float(self.epsilon), self.sensitivity, self.width)
         low, high = -1, self.sensitivity
@@ -201,7 +200,6 @@ class _Stairs:
 
     @property
     def mass(self) -> float:
-        """The sum of all weights, both sides."""
         return 2 * self._period()[0] / -expm1(-self.epsilon) - 1
 
     def beyond(self, distance: int) -> float:
@@ -212,7 +210,6 @@ class _Stairs:
         return 2 * exp(-self.epsilon * j) * (rest + later) / self.mass
 
     def mean_loss(self, kind: Minimise) -> float:
-        """Return the mean distance, or the variance."""
         b, gap, d = exp(-self.epsilon), -expm1(-self.epsilon), self.span
         a, first, second = self._period()
         once, twice = b / gap**2, b * (1 + b) / gap**3

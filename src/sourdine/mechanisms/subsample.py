@@ -227,7 +227,6 @@ class Subsample(Mechanism["Records"]):
         return self.mechanism.interval(value, confidence)
 
     def neighbours(self, x: Records) -> Iterator[Records]:
-        """Yield the records with one removed or added, or with one replaced."""
         if self.guarantee.relation is ADD_REMOVE:
             yield from (np.delete(x, i) for i in range(len(x)))
             yield from (np.append(x, v) for v in self.values)
@@ -236,7 +235,6 @@ class Subsample(Mechanism["Records"]):
                 yield from (np.where(np.arange(len(x)) == i, v, x) for v in self.values)
 
     def adjacent(self, x: Records, y: Records) -> bool:
-        """Return whether one record is removed, added or replaced, in any order."""
         one, two = Counter(x.tolist()), Counter(y.tolist())
         gone, come = (one - two).total(), (two - one).total()
         if self.guarantee.relation is ADD_REMOVE:

@@ -132,7 +132,6 @@ class LocalHashing(Oracle):
         return drawn
 
     def hashed(self, key: NDArray[np.int64], x: NDArray[np.int64]) -> NDArray[np.int64]:
-        r"""Return :math:`h_a(x)` of keys and categories, digit by digit."""
         g = np.int32(self.values)
         a, b = np.asarray(key, np.int32), np.asarray(x, np.int32)
         total = np.zeros(np.broadcast_shapes(a.shape, b.shape), np.int64)
@@ -255,7 +254,6 @@ class HadamardResponse(Oracle):
 
     @property
     def chances(self) -> tuple[float, float]:
-        """The chances p of an even word, and q = 1/2."""
         return 1 / (1 + exp(-float(self.epsilon))), 0.5
 
     @property

@@ -66,16 +66,13 @@ class Oracle(FrequencyOracle):
         """Return which outcomes of `law` support a category."""
 
     def law(self, x: int) -> Law:
-        """Return the two levels: of the reports that support the category, and of the others."""
         right = self.supports(np.arange(self.codes), x)
         return Law.finite(np.where(right, 0.0, -float(self.epsilon)))
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return 1 for a report that does not support the truth, 0 for one that does."""
         return np.where(self.supports(y, x), 0.0, 1.0)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if a report supports the truth but for probability ``beta``, else 1."""
         return float(self.miss.above() > read_beta(beta))
 
 
@@ -123,7 +120,6 @@ class BitRows(Oracle):
 
     @property
     def width(self) -> int:
-        """The number of bytes of a report."""
         return -(-self.categories // 8)
 
     @property
@@ -145,7 +141,6 @@ class BitRows(Oracle):
         return np.asarray(reports[:, -1] >> (used - 1) < 2)
 
     def outcomes(self, reports: NDArray[Any]) -> NDArray[Any]:
-        """Return the rows as whole numbers: Python's own beyond 62 categories."""
         if self.categories > WORD:
             return np.array([int.from_bytes(row.tobytes(), "little") for row in reports], object)
         wide = np.zeros((len(reports), 8), np.uint8)

@@ -98,7 +98,6 @@ class SubsetSelection(BitRows):
 
     @property
     def miss(self) -> Real:
-        """The chance that a set does not hold the true category, to any precision."""
         return share(self.categories - self.chosen, self.chosen, Fraction(self.epsilon))
 
     @property
@@ -136,7 +135,6 @@ class SubsetSelection(BitRows):
         return drawn
 
     def law(self, x: int) -> Law:
-        r"""Return the law over the :math:`\binom{k}{w}` sets, as whole numbers; k at most 16."""
         bits = self.every()
         weights = np.where(bits[:, x] == 1, 0.0, -float(self.epsilon))
         return Law.finite(np.where(bits.sum(axis=1) == self.chosen, weights, -np.inf))

@@ -100,12 +100,10 @@ class UnaryEncoding(BitRows):
 
     @property
     def miss(self) -> Real:
-        """The chance that the person's own bit is 0, to any precision."""
         return HALF if self.method == "optimal" else self.stray
 
     @property
     def chances(self) -> tuple[float, float]:
-        """The chances p and q that a bit is 1: the person's, and any other."""
         b = exp(-float(self.drop))
         return (0.5 if self.method == "optimal" else 1 / (1 + b)), b / (1 + b)
 
@@ -130,7 +128,6 @@ class UnaryEncoding(BitRows):
         return drawn
 
     def law(self, x: int) -> Law:
-        r"""Return the law over the :math:`2^k` rows, as whole numbers; k at most 16."""
         bits = self.every().astype(np.float64)
         zero = -log1p(exp(-float(self.drop)))
         one = zero - float(self.drop)
@@ -228,12 +225,10 @@ class FlippedSet(Oracle):
 
     @property
     def top(self) -> int:
-        """The highest code: everything is ticked."""
         return (1 << self.categories) - 1
 
     @property
     def miss(self) -> Real:
-        """The chance q that a choice is flipped, to any precision."""
         few = sum(comb(self.categories - 1, a - 1) for a in range(1, self.likely + 1))
         return self._chance(few, 2 ** (self.categories - 1) - few)
 

@@ -214,7 +214,6 @@ class Mixture:
         return Mixture(tuple(used[i] for i in kept), weights[kept] / weights[kept].sum())
 
     def __call__(self, shares: Floats, noise: Floats) -> Floats:
-        """Return mixed probabilities, a row for a row of shares."""
         mixed = np.zeros_like(shares)
         for weight, smooth in zip(self.weights, self.used, strict=True):
             mixed += weight * _projected(smooth(shares, noise))
@@ -300,7 +299,6 @@ class BinReport(PureReport):
 
     @cached_property
     def oracles(self) -> tuple[UnaryEncoding, ...]:
-        """What draws the report at each resolution."""
         return tuple(UnaryEncoding(epsilon=self.epsilon, categories=k) for k in self.bins)
 
     @property
@@ -318,7 +316,6 @@ class BinReport(PureReport):
 
     @property
     def cells(self) -> int:
-        """The length of a tally: for each resolution the reports, and those of each bin."""
         return sum(1 + k for k in self.bins)
 
     def bin(self, codes: Ints, r: int) -> Ints:
@@ -338,12 +335,10 @@ class BinReport(PureReport):
         return rows
 
     def _of(self, reports: NDArray[Any], r: int) -> NDArray[np.uint8]:
-        """Return the rows of bits of those who drew a resolution."""
         mine = reports[reports[:, 0] == r, 1 : 1 + self.oracles[r].width]
         return np.ascontiguousarray(mine)
 
     def tally(self, reports: NDArray[Any]) -> Ints:
-        """Count, for each resolution, the reports and those that support each bin."""
         parts = []
         for r, oracle in enumerate(self.oracles):
             mine = self._of(reports, r)
@@ -369,7 +364,6 @@ class BinReport(PureReport):
         return found
 
     def law(self, x: int) -> Law:
-        """Return the laws of the resolutions, one after the other, by their weights."""
         logs = []
         for r, oracle in enumerate(self.oracles):
             inside = oracle.law(int(self.bin(np.array(x), r))).log_pmf(np.arange(1 << self.bins[r]))
@@ -377,7 +371,6 @@ class BinReport(PureReport):
         return Law.finite(np.concatenate(logs))
 
     def loss(self, x: int, y: Ints) -> Floats:
-        """Return 1 for a report that does not support the bin of the truth, 0 for one that does."""
         wrong = np.zeros(np.shape(y))
         for r, oracle in enumerate(self.oracles):
             here = (y >= self.starts[r]) & (y < self.starts[r + 1])
@@ -473,7 +466,6 @@ class Bins(DensityProtocol):
         return f"unary encoding of {sizes} bins, {told[self.reading]}"
 
     def shares(self, tally: Ints) -> tuple[Floats, Floats]:
-        """Return the shares of the finest bins and the covariance of their noise."""
         k, start = self.bins[0], 0
         information, weighted = np.zeros((k, k)), np.zeros(k)
         for size, oracle in zip(self.bins, self.report.oracles, strict=True):

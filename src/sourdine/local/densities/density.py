@@ -103,18 +103,15 @@ class Density(Answer):
 
     @property
     def edges(self) -> Floats:
-        """The ends of the cells."""
         return np.linspace(*self.ends, self.mass.size + 1)
 
     @property
     def width(self) -> float:
-        """The width of a cell."""
         low, high = self.ends
         return (high - low) / self.mass.size
 
     @property
     def heights(self) -> Floats:
-        """The density's value in each cell."""
         return self.mass / self.width
 
     def pdf(self, x: ArrayLike) -> Any:
@@ -151,7 +148,6 @@ class Density(Answer):
 
     @property
     def mean(self) -> float:
-        """The mean of the density."""
         return float(self.mass @ ((self.edges[:-1] + self.edges[1:]) / 2))
 
     def band(self) -> tuple[Floats, Floats]:
@@ -195,14 +191,12 @@ class Density(Answer):
         return saved(figure, path, self)
 
     def columns(self) -> Columns:
-        """Return the density in each cell, with the ends of its pointwise band."""
         edges, (low, high) = self.edges.tolist(), self.band()
         labels, values = {"from": edges[:-1], "to": edges[1:]}, self.heights.tolist()
         ends = {"lower": low.tolist(), "upper": high.tolist()}
         return Columns(labels=labels, name="density", values=values, **ends)
 
     def sheet(self) -> Sheet:
-        """Return the shares of ten equal parts."""
         edges = np.linspace(*self.ends, ROWS + 1)
         width = (self.ends[1] - self.ends[0]) / ROWS
         rows = [
@@ -227,7 +221,6 @@ class Density(Answer):
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Density:
-        """Return the density that `to_dict` wrote."""
         low, high = map(Fraction, facts["bounds"])
         own: dict[str, Any] = {name: facts[name] for name in ("method", "reports")}
         own |= {name: np.array(facts[name], np.float64) for name in ("mass", "raw", "spread")}
@@ -303,7 +296,6 @@ class DensityProtocol(ABC):
         return self.report.randomise(ticks >> shift if shift else ticks, source=source)
 
     def tally(self, reports: NDArray[Any]) -> Ints:
-        """Add up reports; tallies may be added."""
         return self.report.tally(reports)
 
     @abstractmethod
@@ -346,7 +338,6 @@ class DensityProtocol(ABC):
 
     @property
     def chunk(self) -> int:
-        """How many people are answered for at once."""
         return 1 << 17
 
 

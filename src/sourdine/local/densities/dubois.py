@@ -154,12 +154,10 @@ class NoisyCoefficients(WaveletReport):
         return 64 * self.cells
 
     def each(self) -> list[Fraction]:
-        """Return the noise's scale of each coefficient."""
         pairs = zip(self.basis.levels, self.scales, strict=True)
         return [t for level, t in pairs for _ in range(self.basis.size(level))]
 
     def coefficients(self, codes: Ints) -> Ints:
-        """Return what the values are before the noise, in ticks, a row a person."""
         return np.hstack([self.basis.coefficients(level, codes) for level in self.basis.levels])
 
     def reports(self, codes: Ints, source: Source) -> Ints:
@@ -171,7 +169,6 @@ class NoisyCoefficients(WaveletReport):
         return np.hstack(parts)
 
     def tally(self, reports: NDArray[Any]) -> Ints:
-        """Add up the coefficients; tallies may be added."""
         return np.asarray(reports.sum(axis=0, dtype=np.int64))
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
@@ -187,7 +184,6 @@ class NoisyCoefficients(WaveletReport):
         return np.asarray(release.value, np.int64)
 
     def law(self, x: int) -> Product:  # type: ignore[override]
-        """Return the law of each coefficient; they are independent."""
         pairs = zip(self.coefficients(np.array([x]))[0].tolist(), self.each(), strict=True)
         return Product(tuple(laplace_law(c, t) for c, t in pairs))
 
@@ -442,7 +438,6 @@ class Dubois(DensityProtocol):
         return f"noisy {self.wavelet} coefficients, {self.constants} constants, {kept}"
 
     def averages(self, tally: Ints, n: int) -> list[Floats]:
-        """Return the unbiased coefficients of each level."""
         ends = np.cumsum([self.basis.size(level) for level in self.basis.levels])[:-1]
         parts = np.split(np.asarray(tally, np.float64) / (n * UNIT), ends)
         return [p * level.height for p, level in zip(parts, self.basis.levels, strict=True)]

@@ -71,7 +71,6 @@ class SignedLevel(WaveletReport):
 
     @cached_property
     def rows(self) -> tuple[int, ...]:
-        """The number of Hadamard rows of each level: a power of two."""
         return tuple(1 << (self.basis.size(v) - 1).bit_length() for v in self.basis.levels)
 
     @cached_property
@@ -88,7 +87,6 @@ class SignedLevel(WaveletReport):
         return 1
 
     def signs(self, level: Level, ticks: Ints, row: Ints) -> Ints:
-        """Return z for each cell and row, in ticks."""
         whole, column = self.basis.places(level, ticks)
         table = self.basis.table(level)
         z = np.zeros(ticks.size, np.int64)

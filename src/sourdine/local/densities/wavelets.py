@@ -100,7 +100,6 @@ class Wavelet:
 
     @property
     def moments(self) -> int:
-        """The number of vanishing moments of psi."""
         return int(_pywt().Wavelet(self.name).vanishing_moments_psi)
 
     @cached_property
@@ -145,7 +144,6 @@ class Wavelet:
         return _values(self, bits)[kind]
 
     def ticks(self, kind: str, bits: int) -> Ints:
-        """Return the values rounded to multiples of 1/`UNIT`."""
         return np.rint(self.values(kind, bits) * UNIT).astype(np.int64)
 
     def peak(self, kind: str) -> float:

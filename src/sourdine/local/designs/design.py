@@ -149,7 +149,6 @@ class Design(PureReport):
         return sha256(dumps(self.to_dict(), separators=(",", ":")).encode()).hexdigest()
 
     def rows(self) -> Floats:
-        """Return the probabilities of all outputs, a row for each category."""
         return np.asarray(self.weights.T / UNIT)
 
     def value(self, question: object = None) -> float:
@@ -187,11 +186,9 @@ class Design(PureReport):
         return Law.finite(np.log(self.weights[:, x].astype(np.float64)))
 
     def loss(self, x: int, y: NDArray[np.int64]) -> Floats:
-        """Return 1 for an output whose subset lacks the category, 0 for one that holds it."""
         return np.where(self._held(x)[np.asarray(y)], 0.0, 1.0)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if the output's subset holds the category but for ``beta``, else 1."""
         right = min(int(self.weights[self._held(x), x].sum()) for x in range(self.categories))
         return float(1 - Fraction(right, UNIT) > read_beta(beta))
 
@@ -406,7 +403,6 @@ class DesignEstimate(Estimate):
         return (f"Estimates are {made}; intervals are for the unbiased estimates.",)
 
     def score(self) -> Score:
-        """Return the scores of the outputs, with their variances and what rounding leaves."""
         c, rows = _channel(self.design), self.rows
         return c.score(c.path(rows.T, TAUS[0]), rows.T, 0.0)
 

@@ -124,7 +124,6 @@ class DesignedReport(UnbiasedReport):
         return self.design.codes
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Round to a node at random, then draw as the design does."""
         if self.steps == self.last:
             return self.design.reports(codes, source)
         drawn = np.empty(codes.size, np.int64)
@@ -136,7 +135,6 @@ class DesignedReport(UnbiasedReport):
         return drawn
 
     def law(self, x: int) -> Law:
-        """Return the law of the tick's node, or the mixture of two."""
         node, rest = divmod(x * self.steps, self.last)
         weights = self.design.weights
         row = weights[:, node].astype(np.float64)
@@ -153,7 +151,6 @@ class DesignedReport(UnbiasedReport):
         return np.asarray(_estimates(self)[np.asarray(reports)])
 
     def variance(self, x: ArrayLike) -> Floats:
-        """Return the variance of `estimates` for a tick, rounding included."""
         tick = np.asarray(x, np.float64)
         square = self.rows() @ _estimates(self) ** 2
         return np.asarray(np.interp(tick, self.nodes(), square) - tick**2)

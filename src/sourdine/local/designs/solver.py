@@ -93,7 +93,6 @@ class Workload:
         self.of, self.orbit, self.sizes = np.unique(images, return_inverse=True, return_counts=True)
 
     def weights(self, subsets: Subsets) -> Floats:
-        """Return :math:`a`, a row for each subset."""
         return np.where(subsets, self.likelier, 1.0)
 
     def sums(self, a: Floats) -> Floats:
@@ -107,7 +106,6 @@ class Workload:
         return np.asarray(np.mean([m[np.ix_(p, p)] for p in self.symmetries], axis=0))
 
     def value(self, total: float) -> float:
-        """Return n times the variance for each row from the trace."""
         return float((total - self.own) / self.rows)
 
     def representatives(self, subsets: Subsets) -> Subsets:

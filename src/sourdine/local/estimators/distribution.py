@@ -68,7 +68,6 @@ class Ramps:
         return g, np.where(none | all_, 0.0, self.score.bias[inside])
 
     def differences(self, k: Ints, less: Ints) -> Score:
-        """Return the scores of differences of ramps: bumps."""
         (one, bias), (other, more) = self.scores(k), self.scores(less)
         found = self.channel.score(one - other, self.channel.rows @ (one - other), 0.0)
         return replace(found, bias=bias + more)
@@ -215,7 +214,6 @@ class SmoothModel:
         return _functions(cells, self.shape, min(WAVES, cells - 1) if self.scale else 0)
 
     def precision(self, columns: int) -> Floats:
-        """Return the inverse variances of the coefficients."""
         j = np.arange(1.0, columns - len(self.shape) + 1)
         waves = (j**self.slope / self.scale) ** 2 if self.scale else j
         return np.concatenate([np.full(len(self.shape), SHAPED**-2.0), waves])
@@ -250,6 +248,10 @@ def _functions(cells: int, shape: tuple[str, ...], waves: int) -> Floats:
     columns = [column / column.std() for column in columns]
     columns.extend(np.sqrt(2) * np.cos(np.pi * np.outer(np.arange(1, waves + 1), x)))
     return np.array(columns).reshape(-1, cells).T.copy()
+
+
+Fit = tuple[float, "Floats", SmoothModel]
+"""The logarithm of the evidence for a model, and the frequencies by it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -287,30 +289,26 @@ class SmoothFit:
     def best(self, counts: ArrayLike) -> tuple[Floats, list[SmoothModel]]:
         """Return the frequencies, and the models of most weight."""
         c = np.asarray(counts, np.float64)
-        fits: list[tuple[float, Floats, SmoothModel]] = []
+        fits: list[Fit] = []
         for shape in SHAPES if c.sum() else ():
-            alone = SmoothModel(shape)
-            known, f, evidence = self._fitted(c, alone)
-            fits.append((evidence, f, alone))
+            known, fit = self._fitted(c, SmoothModel(shape))
+            fits.append(fit)
             for slope in SLOPES:
                 theta, highest = known, -np.inf
                 for scale in SCALES:
-                    model = SmoothModel(shape, slope, scale)
-                    theta, f, evidence = self._fitted(c, model, theta)
-                    fits.append((evidence, f, model))
-                    highest = max(highest, evidence)
-                    if evidence < highest - LESS:
+                    theta, fit = self._fitted(c, SmoothModel(shape, slope, scale), theta)
+                    fits.append(fit)
+                    highest = max(highest, fit[0])
+                    if fit[0] < highest - LESS:
                         break
         fits.sort(key=lambda fit: -fit[0] - fit[2].prior)
         return self._averaged(fits), [model for _, _, model in fits[:KEPT]]
 
     def again(self, counts: ArrayLike, models: Sequence[SmoothModel]) -> Floats:
-        """Return the frequencies for other counts, by some models."""
         c = np.asarray(counts, np.float64)
-        fits = ((model, self._fitted(c, model)) for model in models)
-        return self._averaged([(evidence, f, model) for model, (_, f, evidence) in fits])
+        return self._averaged([self._fitted(c, model)[1] for model in models])
 
-    def _averaged(self, fits: Sequence[tuple[float, Floats, SmoothModel]]) -> Floats:
+    def _averaged(self, fits: Sequence[Fit]) -> Floats:
         if not fits:
             return np.full(self._cells, 1 / self._cells)
         level = np.array([evidence + model.prior for evidence, _, model in fits])
@@ -326,8 +324,8 @@ class SmoothFit:
 
     def _fitted(
         self, c: Floats, model: SmoothModel, known: Floats | None = None
-    ) -> tuple[Floats, Floats, float]:
-        """Return the coefficients, the frequencies and the logarithm of the evidence."""
+    ) -> tuple[Floats, Fit]:
+        """Return the coefficients, and what is known by them."""
         functions, n = model.functions(self._cells), c.sum()
         precision = model.precision(functions.shape[1])
 
@@ -363,7 +361,7 @@ class SmoothFit:
             else:
                 break
         evidence = value + (np.log(precision).sum() - np.linalg.slogdet(curved)[1]) / 2
-        return theta, f, float(evidence)
+        return theta, (float(evidence), f, model)
 
 
 # ---- Quantiles and shares of a number that people reported by a randomiser -----------------------
@@ -514,7 +512,6 @@ class DistributionEstimate(NumericEstimate):
 
     @property
     def starts(self) -> Ints:
-        """The first node of each bin, and what comes after the last."""
         c = channel(self.report)
         d = len(c.nodes) if c.every else len(c.nodes) - 1
         count = min(self.bins, d)
@@ -537,7 +534,6 @@ class DistributionEstimate(NumericEstimate):
         return np.add.reduceat(cells, self.starts[:-1])
 
     def bumps(self, n: int) -> tuple[Score, Score]:
-        """Return the scores of functions below and above each bin's indicator."""
         found, begin, end = ramps(self.report, n), self.starts[:-1], self.starts[1:]
         length = found.length
         if channel(self.report).every:
@@ -546,7 +542,6 @@ class DistributionEstimate(NumericEstimate):
         return found.differences(end - length, begin), found.differences(end, begin - length)
 
     def raw(self, counts: Ints) -> Floats:
-        """Return the middle between the shares estimated from below and from above."""
         n, bins = int(counts.sum()), len(self.starts) - 1
         if not n:
             return np.full(bins, 1 / bins)

@@ -59,13 +59,11 @@ class Channel:
 
     @classmethod
     def of(cls, rows: Floats, **known: Any) -> Channel:
-        """Return a channel, with the eigenvalues of its information."""
         a = (rows / rows.mean(axis=0)) @ rows.T
         eigenvalues, vectors = np.linalg.eigh((a + a.T) / 2)
         return cls(rows=rows, eigenvalues=np.maximum(eigenvalues, 0), vectors=vectors, **known)
 
     def counts(self, tally: object) -> Floats:
-        """Return how many reports fell into each group."""
         return np.add.reduceat(np.asarray(tally, np.float64), self.first)
 
     def path(self, h: Floats, tau: float) -> Floats:
@@ -232,7 +230,6 @@ class NumericEstimate(Estimate):
         return ()
 
     def number(self, share: float) -> float:
-        """Return the number at a share of the range."""
         return float(self.grid.lower) + share * float(self.grid.step * self.grid.last)
 
     def to_dict(self) -> dict[str, Any]:
@@ -328,7 +325,6 @@ class MeanEstimate(NumericEstimate):
         return Display(head="mean")
 
     def estimate(self, counts: NDArray[np.int64]) -> float:
-        """Return the estimate; of no reports, the middle of the range."""
         n = int(counts.sum())
         if not n:
             return self.number(0.5)
@@ -336,7 +332,6 @@ class MeanEstimate(NumericEstimate):
         return self.number(float(share.mean(channel(self.report).counts(counts))))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
-        """Return the ends of the mean of those who reported, or of the law they come from."""
         counts = np.asarray(release.drawn["tally"], np.int64)
         n = int(counts.sum())
         if not n:

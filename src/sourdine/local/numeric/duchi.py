@@ -70,7 +70,6 @@ class Duchi(UnbiasedReport):
 
     @property
     def slope(self) -> float:
-        r"""The difference of the chances of a 1 at the two ends, :math:`\tanh(\varepsilon/2)`."""
         return tanh(float(self.epsilon) / 2)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
@@ -159,7 +158,6 @@ class HybridReport(UnbiasedReport):
 
     @property
     def shares(self) -> tuple[float, float]:
-        """The chances of the bit and of the window."""
         half = float(self.epsilon) / 2
         return (1.0, 0.0) if self.always_bit else (exp(-half), -expm1(-half))
 
@@ -181,7 +179,6 @@ class HybridReport(UnbiasedReport):
         return Law.finite(np.concatenate([bit, cells]))
 
     def estimates(self, reports: ArrayLike) -> Floats:
-        """Return the estimate of whichever of the two drew the report."""
         y = np.asarray(reports, np.int64)
         return np.where(y < 2, self.bit.estimates(y), self.window.estimates(y - 2))
 
@@ -194,7 +191,6 @@ class HybridReport(UnbiasedReport):
         return self.bit.nodes() if self.always_bit else self.window.nodes()
 
     def rows(self) -> Floats:
-        """Return the chances of the bit and of the cells, side by side."""
         share, rest = self.shares
         if self.always_bit:
             return self.bit.rows()

@@ -67,7 +67,6 @@ class UnbiasedReport(TickReport):
         return float(grid.lower) + float(grid.step) * self.estimates(reports)
 
     def loss(self, x: int, y: NDArray[np.int64]) -> Floats:
-        """Return how far the estimate from one report is from the truth, in ticks."""
         return np.abs(self.estimates(y) - x)
 
     def farthest(self) -> float:
@@ -185,7 +184,6 @@ class SlidingWindow(UnbiasedReport):
 
     @property
     def slope(self) -> float:
-        """By how much the mean report moves with the window, (p - q) w."""
         return -expm1(-float(self.epsilon)) * self.chances[0] * self.width
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
@@ -209,7 +207,6 @@ class SlidingWindow(UnbiasedReport):
         return (x * self.slide + noise.uniform_below(self.last, x.size, source=source)) // self.last
 
     def law(self, x: int) -> Law:
-        """Return the two levels, with two cells in between if the window is rounded at random."""
         start, rest = divmod(x * self.slide, self.last)
         epsilon = float(self.epsilon)
         if rest == 0:
@@ -243,13 +240,11 @@ class SlidingWindow(UnbiasedReport):
         return np.asarray((second - (self.slope * c) ** 2) * scale**2)
 
     def nodes(self) -> Floats:
-        """Return the ticks, or fewer positions at which the window's start is whole."""
         if self.slide < self.last:
             return np.linspace(0.0, self.last, self.slide + 1)
         return np.arange(self.last + 1, dtype=np.float64)
 
     def rows(self) -> Floats:
-        """Return the levels: rounded at random, a cell counts as far as the window covers it."""
         start = self.nodes()[:, None] * (self.slide / self.last)
         if self.slide < self.last:
             start = start.round()
