@@ -536,7 +536,15 @@ class PureReport(Report):
 
 @frozen(kw_only=True)
 class TickReport(PureReport):
-    """A report of a tick from 0 to ``last``: as wrong as it is far from the truth."""
+    """A report of a tick from 0 to ``last``, as wrong as it is far from the truth.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss of one report, above 0.
+    last
+        The highest tick :math:`m`; inputs outside 0 to m count as the nearest end.
+    """
 
     last: int = attrs.field(converter=read_last)
 

@@ -46,14 +46,7 @@ class LocalHashing(Oracle):
               \frac{(e^\varepsilon + g - 1)^2}{(g - 1)(e^\varepsilon - 1)^2}
 
     :math:`g` is the prime of least variance, near :math:`e^\varepsilon + 1`, among those whose
-    :math:`g^{d+1}` reports can be tallied (at most :math:`2^{24}`).
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    categories
-        :math:`k`, from 2 to :math:`2^{23}`.
+    :math:`g^{d+1}` reports can be tallied (at most :math:`2^{24}`; so :math:`k \le 2^{23}`).
 
     Notes
     -----
@@ -212,13 +205,6 @@ class HadamardResponse(Oracle):
 
     Its variance is fine for small :math:`\varepsilon` only, but a report is short and a survey of
     many categories quickly read: the supports are one Walsh-Hadamard transform, in integers.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    categories
-        :math:`k`, at least 2.
 
     Notes
     -----

@@ -42,10 +42,6 @@ class SubsetSelection(BitRows):
 
     Parameters
     ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    categories
-        :math:`k`, at least 2; the report has as many bits.
     size
         :math:`w`, from 1 to :math:`k - 1`; without it the one of least variance.
 

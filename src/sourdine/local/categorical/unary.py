@@ -49,10 +49,6 @@ class UnaryEncoding(BitRows):
 
     Parameters
     ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    categories
-        :math:`k`, at least 2; the report has as many bits.
     method
         ``"optimal"`` or ``"symmetric"``.
 

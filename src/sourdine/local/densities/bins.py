@@ -256,28 +256,14 @@ def _weights(x: Sequence[int]) -> tuple[int, ...]:
 class BinReport(PureReport):
     r"""Draw a resolution, whatever the value, and report its bin there by unary encoding.
 
-    A report is a row of bytes: the number of the resolution, then the bits of its bins.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    bins
-        The numbers of bins, powers of two from the finest, 4 at least, to the coarsest. The input
-        is one of the finest.
-    weights
-        How often each resolution is drawn, as whole numbers.
+    A report is a row of bytes: the number of the resolution, then the bits of its bins. The input
+    is one of the finest ``bins``, which are those of `Bins`, as the ``weights`` are.
 
     Notes
     -----
     *Claim*: :math:`\varepsilon`-LDP, no less: the resolution does not depend on the value, and
     given it the report is that of a unary encoding. *Checked by*
     ``test_exact_worst_case[density.histogram]`` and ``test_resolutions_do_not_depend_on_values``.
-
-    References
-    ----------
-    .. [1] T. Wang, J. Blocki, N. Li, S. Jha, "Locally differentially private protocols for
-       frequency estimation", USENIX Security 2017.
 
     Examples
     --------

@@ -53,6 +53,13 @@ class CellReports(DensityProtocol):
     """Everybody randomises the cell of their value.
 
     The spread is that of the estimate from fresh reports, were the estimate the truth.
+
+    Parameters
+    ----------
+    bounds, epsilon
+        The public bounds, and the privacy loss of one report.
+    cells
+        The cells of the density, a power of two.
     """
 
     cells: int = field(default=256, converter=_cells)
@@ -80,10 +87,6 @@ class Wave(CellReports):
 
     Parameters
     ----------
-    bounds, epsilon
-        The public bounds, and the privacy loss of one report.
-    cells
-        The cells of the density, a power of two.
     reading
         ``"ems"``: expectation and maximisation with neighbouring cells averaged at each step.
         ``"em"``: without, stopped early; for densities with spikes, of fewer cells.
@@ -129,13 +132,6 @@ class Wave(CellReports):
 @frozen(kw_only=True, eq=False)
 class Designed(CellReports):
     """Everybody reports a number by a design; the reports say how smooth the density is.
-
-    Parameters
-    ----------
-    bounds, epsilon
-        The public bounds, and the privacy loss of one report.
-    cells
-        The cells of the density, a power of two.
 
     Notes
     -----

@@ -26,9 +26,6 @@ from sourdine.mechanisms.mechanism import (
     settle,
 )
 
-MOST_NU = 100
-"""The paper's noise grows as ``j**nu`` with the level j; beyond, it passes every float."""
-
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
@@ -42,6 +39,8 @@ if TYPE_CHECKING:
 
 
 Constants = Literal["exact", "paper"]
+MOST_NU = 100
+"""The paper's noise grows as ``j**nu`` with the level j; beyond, it passes every float."""
 
 
 def _bits(x: int) -> int:
@@ -86,16 +85,8 @@ class NoisyCoefficients(WaveletReport):
     r"""Report all wavelet coefficients of a value, each with Laplace noise.
 
     Coefficients are whole multiples of :math:`2^{-16}` (times :math:`2^{j/2}`, which the server
-    knows) and the noise is discrete Laplace on them, of the scale :math:`t_j` for level j.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    wavelet, bits_of_input, first, last
-        As in `Basis`; the input is one of :math:`2^b` cells.
-    constants, nu
-        As in `Dubois`.
+    knows) and the noise is discrete Laplace on them, of the scale :math:`t_j` for level j, by the
+    ``constants`` and ``nu`` of `Dubois`.
 
     Notes
     -----
@@ -106,11 +97,6 @@ class NoisyCoefficients(WaveletReport):
     ``test_dubois_loss_of_every_pair_on_a_small_grid``. With Haar's wavelet, two values without a
     common function reach it; the printed constants are 5 (Haar) to 24 times (coif3) larger than
     needed.
-
-    References
-    ----------
-    .. [1] C. Butucea, A. Dubois, M. Kroll, A. Saumard, "Local differential privacy: elbow effect
-       in optimal density estimation and adaptation over Besov ellipsoids", Bernoulli 26(3), 2020.
 
     Examples
     --------

@@ -39,13 +39,6 @@ class SignedLevel(WaveletReport):
 
     .. math:: \frac12 + \frac{z}{2s} \tanh\frac{\varepsilon}{2}.
 
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    wavelet, bits_of_input, first, last
-        As in `Basis`; the input is one of :math:`2^b` cells.
-
     Notes
     -----
     Level and row do not depend on the person; :math:`z` and :math:`s` are whole numbers of ticks.

@@ -34,13 +34,6 @@ class Duchi(UnbiasedReport):
     The tick :math:`x` of 0 to :math:`m` becomes 1 (the upper end) with probability :math:`x/m`,
     else 0, and the bit is flipped with probability :math:`1/(1+e^\varepsilon)`.
 
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    last
-        The highest tick :math:`m`; inputs outside 0 to m count as the nearest end.
-
     Notes
     -----
     *Claim*: exactly :math:`\varepsilon`-LDP. *Checked by* ``test_exact_worst_case[number.duchi]``.
@@ -113,13 +106,6 @@ class HybridReport(UnbiasedReport):
 
     The codes 0 and 1 are Duchi's, those from 2 on are the cells of `piecewise`: the report says
     which of the two drew it. Up to an epsilon of 0.61 it is Duchi's bit always.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    last
-        The highest tick :math:`m`; inputs outside 0 to m count as the nearest end.
 
     Notes
     -----

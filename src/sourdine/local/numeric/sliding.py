@@ -135,10 +135,6 @@ class SlidingWindow(UnbiasedReport):
 
     Parameters
     ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    last
-        The highest tick :math:`m`; inputs outside 0 to m count as the nearest end.
     slide
         :math:`S`, by how many cells the window moves from the lowest tick to the highest.
     width
