@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 # ---- Binomial laws to full relative accuracy, from one person to thousands of millions -----------
 
 
-REACH = 9.0
-"""Standard deviations beyond which a binomial law weighs less than 1e-18."""
-STEPS = 60
-"""Added to the reach: where the mean is small the tail is a Poisson law's."""
+REACH = 9.0  # standard deviations beyond which a binomial law weighs less than 1e-18
+STEPS = 60  # added to the reach: where the mean is small the tail is a Poisson law's
 
 
 def reach(n: Floats, r: float) -> tuple[Floats, Floats]:
@@ -305,8 +303,7 @@ def _above(slope: float, n: Floats, fall: Floats) -> Floats:
 
 LEAST_DELTA = Fraction(1, 10**12)
 MOST_PEOPLE = 10**10
-LARGEST = 30
-"""Local epsilons above are not helped: the others who could hide a person are too rare."""
+LARGEST = 30  # local epsilons above are not helped: the others who could hide a person are too rare
 CLOSE = 1e-6  # epsilon is rounded up by this much of itself at most
 
 

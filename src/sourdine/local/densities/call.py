@@ -169,10 +169,8 @@ class Designed(CellReports):
 MOST_BINS = 256
 WEIGHTS = (12, 5, 3)
 """How often people report at the finest resolution, at one 4 times and at one 16 times coarser."""
-ENOUGH = 10_000
-"""From as many truthful people on, reports tell the models of a design apart."""
-FINE = 3
-"""Beyond this epsilon the 48 nodes of a design are too coarse beside 256 cells."""
+ENOUGH = 10_000  # from as many truthful people on, reports tell the models of a design apart
+FINE = 3  # beyond this epsilon the 48 nodes of a design are too coarse beside 256 cells
 
 
 def _truthful(n: int, epsilon: Number) -> float:

@@ -235,8 +235,7 @@ def _plain(x: NDArray[Any]) -> Any:
 # ---- The two halves of every density: what a person does, and what the server does ---------------
 
 
-BITS = 12
-"""Values are snapped to the middles of 2**BITS equal cells."""
+BITS = 12  # values are snapped to the middles of 2**BITS equal cells
 
 
 def read_bounds(bounds: tuple[Number, Number]) -> tuple[Fraction, Fraction]:

@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 
-SPAN = 2
-"""By default the levels reach so far below the finest."""
+SPAN = 2  # by default the levels reach so far below the finest
 
 
 @frozen(kw_only=True)

@@ -36,8 +36,7 @@ if TYPE_CHECKING:
 
 BITS = 40
 UNIT = 1 << BITS
-COARSE = 8
-"""Lower weights are multiples of 2**8 units, so that the table holds them in 32 bits."""
+COARSE = 8  # lower weights are multiples of 2**8 units, so that the table holds them in 32 bits
 MOST_CATEGORIES = 256
 MOST_OUTPUTS = 1 << 12
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 20), 12

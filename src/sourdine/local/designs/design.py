@@ -477,8 +477,7 @@ def monotone(values: ArrayLike) -> Floats:
 # ---- The call, and the table of designs that need not be computed --------------------------------
 
 
-LONGEST = 64
-"""What is suggested where there are too many categories; more take minutes."""
+LONGEST = 64  # what is suggested where there are too many categories; more take minutes
 
 
 def design(

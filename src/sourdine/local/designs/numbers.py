@@ -40,10 +40,8 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
 
 
-FINEST = 48
-"""The most nodes; finer ticks are rounded to them at random."""
-MOST_REST = 3
-"""The output that is left over has at most a part 2**-3 of all reports."""
+FINEST = 48  # the most nodes; finer ticks are rounded to them at random
+MOST_REST = 3  # the output that is left over has at most a part 2**-3 of all reports
 ALIKE = 1e-10
 """Nodes are alike if the least eigenvalue of their information is this part of the greatest.
 

@@ -46,18 +46,15 @@ if TYPE_CHECKING:
     Subsets = NDArray[np.bool_]
 
 
-ALL_SUBSETS = 16
-"""Up to this many cells, certificates are over all subsets."""
+ALL_SUBSETS = 16  # up to this many cells, certificates are over all subsets
 GAP, WIDER_GAP = 0.004, 0.015
 """The search ends once the certificate shows the value to be this near to the least, relatively:
 over all subsets, or over those that were found."""
-LARGE = 32
-"""For more cells, only the heaviest subsets are kept from one round to the next."""
+LARGE = 32  # for more cells, only the heaviest subsets are kept from one round to the next
 STALLED = 2e-3
 """It also ends once a few rounds have improved the value by less than this, relatively."""
 SMALLEST_BARRIER = 4e-4
-FEWER = 12
-"""Linear programs for a certificate of more cells."""
+FEWER = 12  # linear programs for a certificate of more cells
 FINE = 0.01
 """Over subsets that were found, the search goes on until the barrier is worth less than this."""
 CANDIDATES = 300

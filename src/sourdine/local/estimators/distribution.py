@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 # reports alone: a longer ramp has less noise and tells less exactly where.
 
 
-LENGTHS = 12
-"""How many lengths are tried."""
+LENGTHS = 12  # how many lengths are tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -219,8 +218,7 @@ class SmoothModel:
         return np.concatenate([np.full(len(self.shape), SHAPED**-2.0), waves])
 
 
-WAVES = 64
-"""The most cosines of a logarithm of frequencies."""
+WAVES = 64  # the most cosines of a logarithm of frequencies
 SHAPED = 3.0
 SHAPES: tuple[tuple[str, ...], ...] = (
     (),
@@ -230,10 +228,8 @@ SHAPES: tuple[tuple[str, ...], ...] = (
 )
 SLOPES = (1.0, 2.0, 3.0)
 SCALES = (0.03, 0.07, 0.17, 0.4, 0.95, 2.2, 5.3, 13.0, 30.0)
-LESS = 15.0
-"""A scale whose evidence is less by this, in logarithms, ends the search on its side."""
-KEPT = 8
-"""The most models that fresh reports are read by."""
+LESS = 15.0  # a scale whose evidence is less by this, in logarithms, ends the search on its side
+KEPT = 8  # the most models that fresh reports are read by
 
 
 @lru_cache(32)
@@ -368,8 +364,7 @@ class SmoothFit:
 
 
 Method = Literal["ems", "em", "smooth", "raw"]
-MANY = 64
-"""From this many nodes on neighbours are alike enough to be smoothed."""
+MANY = 64  # from this many nodes on neighbours are alike enough to be smoothed
 
 
 def quantiles(
@@ -450,12 +445,9 @@ class QuantileEstimate(NumericEstimate):
     """Quantiles of the orders ``q`` from reports."""
 
     kind: ClassVar[str] = "quantiles of reports"
+    display: ClassVar[Display] = Display(head="quantile")
 
     q: tuple[float, ...]
-
-    @property
-    def display(self) -> Display:
-        return Display(head="quantile")
 
     def quantiles(self, f: Floats) -> Floats:
         """Return the quantiles of a distribution over the nodes.
@@ -482,13 +474,21 @@ class QuantileEstimate(NumericEstimate):
         possible if the upper end for the mean of :math:`R_j` is at least :math:`q` and the
         lower end for that of :math:`R_{j-\delta}` is at most :math:`q`.
         """
-        q = np.array(self.q)
+        c, n, q = channel(self.report), int(counts.sum()), np.array(self.q)
         low, high = np.zeros(q.shape), np.full(q.shape, float(self.report.last))
-        if counts.any():
-            low, high = _possible(self.report, counts, q, beta / len(q), of)
+        if n:
+            found, d, groups = ramps(self.report, n), len(c.nodes) - 1, c.counts(counts)
+            mean, half = found.score.mean(groups), _half(found.score, groups, beta / len(q), of)
+            upper = np.append((mean + half)[found.length - 1 :], 1.0)  # ramps 0 to d
+            lower = np.append(0.0, (mean - half)[: d + found.length - 1])[: d + 1]
+            first = np.argmax(upper >= q[:, None], axis=1)
+            last = d - np.argmax((lower <= q[:, None])[:, ::-1], axis=1)
+            if not c.every:  # a quantile between two nodes
+                first, last = np.maximum(first - 1, 0), np.minimum(last + 1, d)
+            low, high = c.nodes[np.minimum(first, last)], c.nodes[np.maximum(first, last)]
         ends = np.floor(low + 1e-9), np.ceil(high - 1e-9)
-        first, last = (self.grid.values(np.asarray(end, np.int64)) for end in ends)
-        return first, last
+        low, high = (self.grid.values(np.asarray(end, np.int64)) for end in ends)
+        return low, high
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
         return {"q": self.q}
@@ -502,13 +502,10 @@ class DistributionEstimate(NumericEstimate):
     """Shares of bins from reports."""
 
     kind: ClassVar[str] = "distribution of reports"
+    display: ClassVar[Display] = Display(head="share", even=True)
 
     method: Method
     bins: int
-
-    @property
-    def display(self) -> Display:
-        return Display(head="share", even=True)
 
     @property
     def starts(self) -> Ints:
@@ -583,25 +580,6 @@ class DistributionEstimate(NumericEstimate):
             series=[replace(one, x=edges, value=value, low=low, high=high, truth=true)],
             told=charts.told(columns),
         )
-
-
-def _possible(
-    report: Numeric, counts: Ints, q: Floats, beta: float, of: str
-) -> tuple[Floats, Floats]:
-    """Return the first and the last tick that can be each quantile."""
-    c, n = channel(report), int(counts.sum())
-    found = ramps(report, n)
-    d = len(c.nodes) - 1
-    groups = c.counts(counts)
-    mean, half = found.score.mean(groups), _half(found.score, groups, beta, of)
-    zero, one = np.zeros(1), np.ones(1)
-    upper = np.concatenate([(mean + half)[found.length - 1 :], one])  # ramps 0 to d
-    lower = np.concatenate([zero, (mean - half)[: d + found.length - 1]])[: d + 1]
-    first = np.argmax(upper >= q[:, None], axis=1)
-    last = d - np.argmax((lower <= q[:, None])[:, ::-1], axis=1)
-    if not c.every:  # a quantile between two nodes
-        first, last = np.maximum(first - 1, 0), np.minimum(last + 1, d)
-    return c.nodes[np.minimum(first, last)], c.nodes[np.maximum(first, last)]
 
 
 def _half(score: Score, groups: Floats, beta: float, of: str) -> Floats:

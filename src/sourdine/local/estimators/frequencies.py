@@ -118,18 +118,14 @@ def base_cut(raw: ArrayLike, sd: ArrayLike, *, beta: Number = 0.05) -> NDArray[n
 # share and every n.
 
 
-SWITCH = 200.0
-"""From this variance of C on, tails are approximated."""
-SLACK = 1e-3
-"""By so much, relatively, an approximate tail may be wrong: it is taken off the level."""
-REACH = 46.0
-"""Exact tails leave out summands of total probability exp(-46) at most, to either side."""
+SWITCH = 200.0  # from this variance of C on, tails are approximated
+SLACK = 1e-3  # by so much, relatively, an approximate tail may be wrong: it is taken off the level
+REACH = 46.0  # exact tails leave out summands of total probability exp(-46) at most, to either side
 DOUBT = 30.0
 """Supports that no survey has but with probability exp(-30) count as the nearest it could have."""
 FEW, CLEAR, MOVES = 25.0, 0.25, 16
 """Up to what variance of C, and from what p - q on, a sample's ends move on; by how many people."""
-NEAR = 3e-3
-"""So near the mean, in standard deviations, the formula is 0/0 and its series is taken."""
+NEAR = 3e-3  # so near the mean, in standard deviations, the formula is 0/0 and its series is taken
 
 
 def sample_ends(
@@ -397,11 +393,9 @@ def _saddlepoint(c: Ints, j: Ints, n: int, p: Floats, q: Floats) -> Floats:
 # ---- What share of the people has each category, from what their reports support -----------------
 
 
-MANY = 40
-"""How many categories are shown; of more, the largest."""
+MANY = 40  # how many categories are shown; of more, the largest
 
-WHOLE = 1 << 18
-"""Iterative Bayes works on a matrix of this many entries at most."""
+WHOLE = 1 << 18  # iterative Bayes works on a matrix of this many entries at most
 
 FINE, STEPS = 1e-4, 2000
 """Iterative Bayes stops once a step raises the log likelihood by less, or after this many."""
@@ -416,6 +410,7 @@ class Frequencies(Estimate):
     """
 
     kind: ClassVar[str] = "frequencies"
+    display: ClassVar[Display] = Display(head="share", even=True, most=MANY)
 
     randomiser: str
     p: float | Sequence[float] | Floats
@@ -426,10 +421,6 @@ class Frequencies(Estimate):
     consistent: str | None = None
     together: bool = False
     several: bool = False
-
-    @property
-    def display(self) -> Display:
-        return Display(head="share", even=True, most=MANY)
 
     def __post_init__(self) -> None:
         p, q = _plain(self.p), _plain(self.q)

@@ -36,12 +36,10 @@ if TYPE_CHECKING:
 # ---- What can be read off the reports of a number, linearly and for sure -------------------------
 
 
-NODES = 512
-"""About how many ticks, and how many groups of reports, stand for all."""
+NODES = 512  # about how many ticks, and how many groups of reports, stand for all
 TAUS = (*np.geomspace(1e-12, 1e-2, 21).tolist(), 0.03, 0.1, 0.3, 1.0)
 """The path of scores, in parts of the greatest eigenvalue; the first is as good as 0."""
-TYPICAL = 2.0
-"""Scores are chosen for the sum of this many standard deviations and the bias."""
+TYPICAL = 2.0  # scores are chosen for the sum of this many standard deviations and the bias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -271,8 +269,7 @@ def read_tally(report: Numeric, tally: ArrayLike) -> NDArray[np.int64]:
 # ---- The mean of a number that people reported by a randomiser -----------------------------------
 
 
-CAUTION = 1.0
-"""The noise is taken to be this many standard errors larger than its estimate."""
+CAUTION = 1.0  # the noise is taken to be this many standard errors larger than its estimate
 
 
 def mean(report: Numeric, tally: ArrayLike, grid: Grid) -> Release:
@@ -319,10 +316,7 @@ class MeanEstimate(NumericEstimate):
     """A mean from reports: the average of each report's best score."""
 
     kind: ClassVar[str] = "mean of reports"
-
-    @property
-    def display(self) -> Display:
-        return Display(head="mean")
+    display: ClassVar[Display] = Display(head="mean")
 
     def estimate(self, counts: NDArray[np.int64]) -> float:
         n = int(counts.sum())

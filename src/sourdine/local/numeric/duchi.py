@@ -96,8 +96,7 @@ class Duchi(UnbiasedReport):
 # ---- The hybrid of Duchi's bit and the piecewise window ------------------------------------------
 
 
-THRESHOLD = Fraction(61, 100)
-"""Up to this epsilon Duchi's bit alone has the smaller worst variance."""
+THRESHOLD = Fraction(61, 100)  # up to this epsilon Duchi's bit alone has the smaller worst variance
 
 
 @frozen(kw_only=True)
