@@ -169,7 +169,7 @@ class BoundedStaircase(TickReport):
     @reach.default
     def _reach(self) -> int:
         spent, cells = float(self.epsilon), self.last + 1
-        if self.method == "truncated":  # the level on the continuum
+        if self.method == "truncated":  # 2 ln((1 + sqrt(1 + 8 e^epsilon)) / 4), on the continuum
             spent += 2 * log((exp(-spent / 2) + sqrt(exp(-spent) + 8)) / 4)
         gamma = gamma_l1 if self.minimise == "l1" else gamma_l2
         return min(max(1, round(gamma(spent) * cells)), cells // 2)
