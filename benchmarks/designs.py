@@ -20,17 +20,20 @@ from fractions import Fraction
 from math import expm1
 from pathlib import Path
 from time import process_time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sourdine import local
-from sourdine.local.designs.channels import NUMBERS, TABLE, UNIT, write_table
+from sourdine.local.designs.channels import COARSE, NUMBERS, TABLE, UNIT, reversed_subset, rounded
 from sourdine.local.designs.design import value_of, workload
 from sourdine.local.designs.solver import Solution, bound, solve
 from sourdine.local.numeric.sliding import square_wave
 from sourdine.noise import SeededSource
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 Floats = NDArray[np.float64]
 HERE = Path(__file__).resolve().parent
@@ -99,6 +102,19 @@ def make(folder: Path) -> None:
                     flush=True,
                 )
     collect(folder)
+
+
+def write_table(path: str, solutions: Mapping[tuple[int, Fraction], Solution]) -> None:
+    """Write designs for distribution functions, one of each pair of reversed subsets."""
+    index, subsets, lows = [], list[int](), list[int]()
+    for (k, epsilon), solution in sorted(solutions.items()):
+        found = dict(zip(*rounded(solution, epsilon), strict=True))
+        kept = {s: low for s, low in found.items() if s <= reversed_subset(s, k)}
+        index.append((k, epsilon.numerator, epsilon.denominator, len(kept)))
+        subsets += kept
+        lows += [low >> COARSE for low in kept.values()]
+    table = {"index": np.array(index, np.int64), "subsets": np.array(subsets, np.uint64)}
+    np.savez_compressed(path, **table, lows=np.array(lows, np.uint32))
 
 
 def collect(folder: Path) -> None:

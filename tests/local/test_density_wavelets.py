@@ -81,7 +81,7 @@ def test_other_wavelets_are_refused(bad):
 
 def exact_loss(protocol, ticks):
     """Return the greatest privacy loss between any two of the cells, exactly."""
-    c = protocol.coefficients(ticks)
+    c = protocol.report.coefficients(ticks)
     ends = np.cumsum([protocol.basis.size(level) for level in protocol.basis.levels])
     parts = np.split(c, ends[:-1], axis=1)
     total = np.zeros((ticks.size, ticks.size), object)
@@ -149,7 +149,7 @@ def test_dubois_coefficients_are_unbiased():
     n, source = 4000, SeededSource(4)
     tally = protocol.tally(protocol.reports(np.full(n, 1234), source))
     truth = np.split(
-        protocol.coefficients(np.array([1234]))[0],
+        protocol.report.coefficients(np.array([1234]))[0],
         np.cumsum([protocol.basis.size(level) for level in protocol.basis.levels])[:-1],
     )
     z = []
@@ -350,10 +350,10 @@ def test_printed_estimator_needs_very_many_people():
 @pytest.mark.parametrize("nu", [1, 101, 1e9])
 def test_a_nu_beyond_floats_is_refused(nu):
     with pytest.raises(ParameterError, match="nu must be above 1 and at most 100"):
-        NoisyCoefficients(epsilon=1, constants="paper", nu=nu)
+        NoisyCoefficients(epsilon=1, constants="paper", first=2, last=5, nu=nu)
     assert NoisyCoefficients(epsilon=1e4, constants="paper", nu=2, first=0, last=1).guarantee
 
 
 def test_the_largest_nu_is_a_number_or_too_much_noise():
     with pytest.raises(ParameterError, match="the noise's scale must be below"):
-        _ = NoisyCoefficients(epsilon=1, constants="paper", nu=100, last=10).scales
+        _ = NoisyCoefficients(epsilon=1, constants="paper", nu=100, first=2, last=10).scales

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 from math import exp, expm1
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -31,10 +31,8 @@ if TYPE_CHECKING:
 # ---- Binomial laws to full relative accuracy, from one person to thousands of millions -----------
 
 
-REACH = 9.0
-"""Standard deviations beyond which a binomial law weighs less than 1e-18."""
-STEPS = 60
-"""Added to the reach: where the mean is small the tail is a Poisson law's."""
+REACH = 9.0  # standard deviations beyond which a binomial law weighs less than 1e-18
+STEPS = 60  # added to the reach: where the mean is small the tail is a Poisson law's
 
 
 def reach(n: Floats, r: float) -> tuple[Floats, Floats]:
@@ -58,12 +56,15 @@ def chance(x: Floats, n: Floats) -> Floats:
     The factorials are taken apart by Stirling's series, so nothing large cancels: C. Loader, "Fast
     and accurate computation of binomial probabilities", 2000.
     """
-    half, y = n / 2, n - x
-    inner = (x > 0) & (y > 0)
-    x, y, half = (np.where(inner, v, 1.0) for v in (x, y, half))
-    away = _away(x, half) + _away(y, half)
+
+    def away(x: Floats) -> Floats:  # from the mean: x ln(x / mean) - x + mean
+        u = (x - half) / half
+        return half * ((1 + u) * np.log1p(u) - u)
+
+    inner = (x > 0) & (n - x > 0)
+    x, y, half = (np.where(inner, v, 1.0) for v in (x, n - x, n / 2))
     rest = _stirling(2 * half) - _stirling(x) - _stirling(y)
-    middle = np.sqrt(half / (np.pi * x * y)) * np.exp(rest - away)
+    middle = np.sqrt(half / (np.pi * x * y)) * np.exp(rest - (away(x) + away(y)))
     return np.where(inner, middle, np.exp2(-n))
 
 
@@ -74,12 +75,6 @@ def run(n: int, r: float) -> tuple[int, Floats]:
     logs = np.concatenate([[0.0], np.cumsum(np.log((n - x + 1) / x * (r / (1 - r))))])
     law = np.exp(logs - logs.max())
     return low, law / law.sum()
-
-
-def _away(x: Floats, mean: Floats) -> Floats:
-    r"""Return :math:`x \ln(x/\mu) - x + \mu`."""
-    u = (x - mean) / mean
-    return mean * ((1 + u) * np.log1p(u) - u)
 
 
 def _stirling(n: Floats) -> Floats:
@@ -113,8 +108,7 @@ DIRECT = 1 << 22
 ROUNDING = 1e-9
 
 
-@dataclass(frozen=True, slots=True)
-class Ones:
+class Ones(NamedTuple):
     """The law of the ones that others report: how well it hides one person's, from above.
 
     ``at`` are upper bounds of its chances from the likeliest count on, ``past`` lower bounds of the
@@ -128,7 +122,6 @@ class Ones:
 
     @classmethod
     def of(cls, a: float, b: float, law: Floats, doubt: float) -> Ones:
-        """Return the bounds for a law whose chances are known but for ``doubt``."""
         right = law[max(int(law.argmax()) - 1, 0) :]
         past = np.append(np.cumsum(right[:0:-1])[::-1], 0.0)
         sure = np.maximum(past * (1 - ROUNDING) - right.size * doubt, 0)
@@ -176,8 +169,7 @@ SLICES = 64
 CAUTION = 5.0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Blanket:
+class Blanket(NamedTuple):
     r"""A randomiser of two levels, as far as the answers :math:`x_0, x_1` can be told apart.
 
     A hidden report *supports* some answers, and :math:`R_x(y) = \lambda e^{\varepsilon_0}\omega(y)`
@@ -240,13 +232,7 @@ class Blanket:
         .. [1] V. Feldman, A. McMillan, K. Talwar, "Stronger privacy amplification by shuffling for
            Renyi and approximate differential privacy", SODA 2023.
         """
-        return cls(
-            epsilon=epsilon,
-            hidden=exp(-epsilon),
-            level=2 / (1 + exp(epsilon)),
-            apart=1.0,
-            both=0.0,
-        )
+        return cls(epsilon, hidden=exp(-epsilon), level=2 / (1 + exp(epsilon)), apart=1.0, both=0.0)
 
     @classmethod
     def two_levels(cls, epsilon: float, p: float, q: float | None = None) -> Blanket:
@@ -262,9 +248,7 @@ class Blanket:
         t = p * exp(-epsilon) / gamma
         least = max(0.0, 2 * t - 1)
         both = least if q is None else max(least, (q / gamma - t) / expm1(epsilon))
-        return cls(
-            epsilon=epsilon, hidden=gamma, level=gamma, apart=min(2 * (t - both), 1.0), both=both
-        )
+        return cls(epsilon, hidden=gamma, level=gamma, apart=min(2 * (t - both), 1.0), both=both)
 
     def delta(self, epsilon: float, n: int) -> float:
         """Return an upper bound of delta at this epsilon among n people."""
@@ -274,28 +258,20 @@ class Blanket:
         return float(weight[0] @ np.minimum(told, most)) * (1 + ROUNDING)
 
     def _told(self, epsilon: float, people: Floats) -> Floats:
-        """Return delta for a number of people: the person and those who hide them."""
         slices = _slices(people, self.apart)
         row, column = slices[2].nonzero()
         least, most, weight = (values[row, column] for values in slices)
         count = people[row]
         gain, loss = expm1(self.epsilon), expm1(epsilon)
         fall, slope = loss * (gain * least / 2 + count), gain * (2 + loss)
-        if self.both:
-            some, fewer = self._supported_by_both(count - most)
-            told = _above(slope, most, fall + loss * gain * some)
-            told += fewer * _above(slope, most, fall)
-        else:
-            told = _above(slope, most, fall)
+        told = _above(slope, most, fall)
+        if self.both:  # some of the others support both, but for a chance of fewer
+            among, r = count - most, self.both / (1 - self.apart)
+            wide = CAUTION * np.sqrt(among * r * (1 - r))
+            some = np.maximum(np.floor(among * r - wide), 0)
+            told = _above(slope, most, fall + loss * gain * some) + below(some, among, r) * told
         told *= self.level / count * weight
         return np.asarray(np.bincount(row, told, people.size), np.float64)
-
-    def _supported_by_both(self, people: Floats) -> tuple[Floats, Floats]:
-        """Return a low count of the reports that support both, and the chance of fewer."""
-        r = self.both / (1 - self.apart)
-        mean, wide = people * r, CAUTION * np.sqrt(people * r * (1 - r))
-        low = np.maximum(np.floor(mean - wide), 0)
-        return low, below(low, people, r)
 
 
 def _slices(n: Floats, r: float) -> tuple[Floats, Floats, Floats]:
@@ -327,10 +303,8 @@ def _above(slope: float, n: Floats, fall: Floats) -> Floats:
 
 LEAST_DELTA = Fraction(1, 10**12)
 MOST_PEOPLE = 10**10
-LARGEST = 30
-"""Local epsilons above are not helped: the others who could hide a person are too rare."""
-CLOSE = 1e-6
-"""Epsilon is rounded up by this much of itself at most."""
+LARGEST = 30  # local epsilons above are not helped: the others who could hide a person are too rare
+CLOSE = 1e-6  # epsilon is rounded up by this much of itself at most
 
 
 def shuffled(report: Report | Guarantee, n: int, *, delta: Number) -> Guarantee:
@@ -383,7 +357,7 @@ def shuffled(report: Report | Guarantee, n: int, *, delta: Number) -> Guarantee:
     epsilon = _smallest(lambda e: blanket.delta(e, people), loose, float(own))
     if coins := _coins(report):
         exact = 0.0
-        for ones in _everyone(coins, people):
+        for ones in chain.from_iterable(others(a, b, people) for a, b in coins):
             exact = _smallest(ones.delta, loose, epsilon, exact)
         epsilon = exact
     return Guarantee(min(Fraction(epsilon), own), loose, SUBSTITUTE)
@@ -412,33 +386,22 @@ def shuffled_allowance(
     epsilon 3.84663, any two inputs of one person
     """
     total, people, loose = _wanted(guarantee), _people(n), _delta(guarantee.delta)
-    build = make or _of_epsilon
     low, high = total, Fraction(LARGEST)
     while high - low > low / (1 << 12):
         middle = Fraction(float((low + high) / 2))
-        if _keeps(build(middle), people, float(total) * (1 - CLOSE), loose):
-            low = middle
-        else:
-            high = middle
+        report = Guarantee(middle, 0, LOCAL) if make is None else make(middle)
+        kept = _keeps(report, people, float(total) * (1 - CLOSE), loose)
+        low, high = (middle, high) if kept else (low, middle)
     return Guarantee(low, 0, LOCAL)
-
-
-def _of_epsilon(epsilon: Fraction) -> Report | Guarantee:
-    return Guarantee(epsilon, 0, LOCAL)
 
 
 def _keeps(report: Report | Guarantee, n: int, epsilon: float, delta: Fraction) -> bool:
     """Return whether shuffled reports surely keep the promise."""
     if _blanket(report, float(_own(report))).delta(epsilon, n) <= _most(delta):
         return True
-    coins = _coins(report)
-    return bool(coins) and all(ones.delta(epsilon) <= _most(delta) for ones in _everyone(coins, n))
-
-
-def _everyone(coins: list[tuple[float, float]], n: int) -> Iterator[Ones]:
-    """Yield the laws of the others' ones, for each side to protect."""
-    for a, b in coins:
-        yield from others(a, b, n)
+    found = [others(a, b, n) for a, b in _coins(report)]
+    laws = chain.from_iterable(found)
+    return bool(found) and all(ones.delta(epsilon) <= _most(delta) for ones in laws)
 
 
 def _most(delta: Fraction) -> float:
@@ -454,10 +417,7 @@ def _smallest(
         return low
     while high - low > CLOSE * high:
         middle = (low + high) / 2
-        if delta_at(middle) <= most:
-            high = middle
-        else:
-            low = middle
+        low, high = (low, middle) if delta_at(middle) <= most else (middle, high)
     return high
 
 
@@ -487,60 +447,37 @@ def _coins(report: Report | Guarantee) -> list[tuple[float, float]]:
 
 
 def _own(report: object) -> Fraction:
+    tries = {"report": Guarantee(1, relation=LOCAL)}
     if not isinstance(report, (Report, Guarantee)):
-        raise ParameterTypeError(
-            "report",
-            "be a local randomiser",
-            kind(report),
-            "Use {report}, or RandomizedResponse(epsilon=1, categories=4).",
-            report=Guarantee(1, relation=LOCAL),
-        )
+        hint = "Use {report}, or RandomizedResponse(epsilon=1, categories=4)."
+        raise ParameterTypeError("report", "be a local randomiser", kind(report), hint, **tries)
     guarantee = report.guarantee if isinstance(report, Report) else report
     if guarantee.relation is not LOCAL or guarantee.delta:
-        raise ParameterError(
-            "report",
-            "satisfy pure local privacy",
-            str(guarantee),
-            "Use {report}.",
-            report=Guarantee(1, relation=LOCAL),
-        )
+        must, got = "satisfy pure local privacy", str(guarantee)
+        raise ParameterError("report", must, got, "Use {report}.", **tries)
     return guarantee.exact_epsilon()
 
 
 def _wanted(guarantee: object) -> Fraction:
     wanted = Guarantee.read(guarantee, relation=SUBSTITUTE)
     if wanted.relation is not SUBSTITUTE:
-        raise ParameterError(
-            "guarantee",
-            f"be for {SUBSTITUTE.description}",
-            wanted.relation.name,
-            "Use {guarantee}.",
-            guarantee=Guarantee(1, 1e-6, SUBSTITUTE),
-        )
+        must, tries = f"be for {SUBSTITUTE.description}", Guarantee(1, 1e-6, SUBSTITUTE)
+        got, hint = wanted.relation.name, "Use {guarantee}."
+        raise ParameterError("guarantee", must, got, hint, guarantee=tries)
     return positive(wanted.exact_epsilon(), "epsilon")
 
 
 def _people(n: object) -> int:
     people = integer(n, "n", least=1)
     if people > MOST_PEOPLE:
-        raise ParameterError(
-            "n",
-            f"be at most {MOST_PEOPLE}",
-            given(people),
-            "Use {n}, which gives a valid, weaker bound.",
-            n=MOST_PEOPLE,
-        )
+        must, hint = f"be at most {MOST_PEOPLE}", "Use {n}, which gives a valid, weaker bound."
+        raise ParameterError("n", must, given(people), hint, n=MOST_PEOPLE)
     return people
 
 
 def _delta(delta: object) -> Fraction:
     value = number(delta, "delta", above=0, most=1)
     if not LEAST_DELTA <= value < 1:
-        raise ParameterError(
-            "delta",
-            "be at least 1e-12 and below 1",
-            given(delta),
-            "Use {delta}, or 1e-9.",
-            delta=1e-6,
-        )
+        must, hint = "be at least 1e-12 and below 1", "Use {delta}, or 1e-9."
+        raise ParameterError("delta", must, given(delta), hint, delta=1e-6)
     return value

@@ -53,13 +53,8 @@ def _threshold(x: int) -> int:
     """Validate a threshold: its distance to any answer must fit 64 bits."""
     value = integer(x, "threshold")
     if not -(1 << 61) < value < 1 << 61:
-        raise ParameterError(
-            "threshold",
-            "be within 2**61 of 0",
-            given(value),
-            "Use the ticks of a coarser grid, such as {threshold}.",
-            threshold=0,
-        )
+        hint = "Use the ticks of a coarser grid, such as {threshold}."
+        raise ParameterError("threshold", "be within 2**61 of 0", given(value), hint, threshold=0)
     return value
 
 
@@ -122,17 +117,14 @@ class AboveThreshold(Mechanism["Answers"]):
 
     @cached_property
     def threshold_scale(self) -> Fraction:
-        """The scale of the threshold's noise."""
         return 2 * self.sensitivity / self.epsilon
 
     @cached_property
     def query_scale(self) -> Fraction:
-        """The scale of each answer's noise."""
         return (2 if self.monotone else 4) * self.sensitivity / self.epsilon
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one search."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Answers:
@@ -147,7 +139,6 @@ class AboveThreshold(Mechanism["Answers"]):
         return int(first[0]) if size is None else first.astype(np.int64)
 
     def law(self, x: Answers) -> Law:
-        """Return the law over 0 to ``queries``, the last meaning none."""
         return first_above_law(x - self.threshold, self.threshold_scale, self.query_scale)
 
     def loss(self, x: Answers, y: NDArray[np.int64]) -> NDArray[np.float64]:
@@ -176,11 +167,9 @@ class AboveThreshold(Mechanism["Answers"]):
         return scale * log(2 * self.queries / read_beta(beta))
 
     def neighbours(self, x: Answers) -> Iterator[Answers]:
-        """Yield all answers within the sensitivity, in one direction if monotone."""
         yield from moved(x, self.sensitivity, monotone=self.monotone)
 
     def adjacent(self, x: Answers, y: Answers) -> bool:
-        """Return whether every answer moved by at most the sensitivity, in one direction if so."""
         return may_move(x, y, self.sensitivity, monotone=self.monotone)
 
 
@@ -195,15 +184,16 @@ def first_above_law(
     """
     reach = int(np.abs(height).max()) + ceil(FAR * max(threshold_scale, query_scale))
     if reach > MOST_CELLS:
-        raise ParameterError(
-            "law",
-            "law() is available for answers within some millions of the threshold only.",
-            "",
-            "It goes through all values of the threshold's noise: use a small input.",
-        )
+        must = "law() is available for answers within some millions of the threshold only."
+        hint = "It goes through all values of the threshold's noise: use a small input."
+        raise ParameterError("law", must, "", hint)
     rho = np.arange(-reach, reach + 1)
     log_rho = -np.abs(rho) * float(1 / threshold_scale)
-    log_below, log_at_least = _log_tails(rho - height[:, None], float(1 / query_scale))
+    # ln P(nu < m) and ln P(nu >= m), where P(k) is proportional to e^(-r|k|)
+    m, r = rho - height[:, None], float(1 / query_scale)
+    far = -r * np.where(m > 0, m, 1 - m) - log(1 + exp(-r))  # the smaller one, in closed form
+    near = np.log1p(-np.exp(far))
+    log_below, log_at_least = np.where(m > 0, near, far), np.where(m > 0, far, near)
     passed = np.vstack((np.zeros(len(rho)), np.cumsum(log_below, axis=0)))
     named = np.vstack((log_at_least, np.zeros(len(rho))))
     terms = log_rho + passed + named
@@ -214,29 +204,13 @@ def first_above_law(
     return Law.finite(total, slack=rest + 2.0**-50 * (len(rho) + float(np.abs(total).max())))
 
 
-def _log_tails(m: NDArray[np.int64], r: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    r"""Return :math:`\ln P(\nu < m), \ln P(\nu \ge m)` where :math:`P(k) \propto e^{-r|k|}`."""
-    norm = log(1 + exp(-r))
-    far = -r * np.where(m > 0, m, 1 - m) - norm  # the smaller of the two, in closed form
-    near = np.log1p(-np.exp(far))
-    return np.where(m > 0, near, far), np.where(m > 0, far, near)
-
-
 _SIX = ([40, 40, 40, 40, 40, 0], [0, 0, 0, 0, 0, 0], [40, 40, 40, 0, 0, 0], [-3, 2, 0, 1, -1, 0])
 
+
 register(
+    Specimen("choice.above_threshold", lambda e: AboveThreshold(epsilon=e, queries=6), _SIX),
     Specimen(
-        name="choice.above_threshold",
-        make=lambda epsilon: AboveThreshold(epsilon=epsilon, queries=6),
-        inputs=_SIX,
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="choice.above_threshold.monotone",
-        make=lambda epsilon: AboveThreshold(epsilon=epsilon, queries=6, monotone=True),
-        inputs=_SIX,
-        tight=True,
-    )
-)
+        "choice.above_threshold.monotone",
+        lambda e: AboveThreshold(epsilon=e, queries=6, monotone=True), _SIX,
+    ),
+)  # fmt: skip

@@ -8,18 +8,23 @@ from math import exp, log, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.exact import Real, exp_neg, one_of
 from sourdine.laws import Law
-from sourdine.mechanisms import mechanism as read
 from sourdine.mechanisms.laplace import laplace_error
-from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register
+from sourdine.mechanisms.mechanism import (
+    Specimen,
+    TickReport,
+    minimise,
+    read_beta,
+    read_last,
+    register,
+)
 from sourdine.mechanisms.staircase import gamma_l1, gamma_l2
 from sourdine.noise.coins import SLACK, unit_floats
 from sourdine.noise.source import LazyUniform, draw_words
-from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -32,12 +37,8 @@ if TYPE_CHECKING:
 # ---- Bounded Laplace -----------------------------------------------------------------------------
 
 
-def _last(x: int) -> int:
-    return read.read_last(x, least=1)
-
-
 @frozen(kw_only=True)
-class BoundedLaplace(Report):
+class BoundedLaplace(TickReport):
     r"""Report a tick :math:`y` of 0 to :math:`m`, :math:`P(y) \propto e^{-\varepsilon|y-x|/m}`.
 
     It is drawn by its inverse law, with the same work for every input: redrawing until the result
@@ -72,28 +73,15 @@ class BoundedLaplace(Report):
     (41.6, True)
     """
 
-    epsilon: Fraction = field(converter=read.epsilon)
-    last: int = field(converter=_last)
-
     @cached_property
     def decay(self) -> Fraction:
         """The rate at which the law falls, per tick."""
         return self.epsilon / self.last
 
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """The guarantee of one report."""
-        return Guarantee(self.epsilon, 0, LOCAL)
-
-    @property
-    def top(self) -> int:
-        return self.last
-
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         return noise.bounded_laplace(codes, self.last, self.decay, source=source)
 
     def law(self, x: int) -> Law:
-        """Return two geometric pieces that meet at ``x``."""
         a = float(self.decay)
         start, length, log_weight, slope = [x], [self.last + 1 - x], [0.0], [-a]
         if x > 0:
@@ -101,26 +89,12 @@ class BoundedLaplace(Report):
             log_weight, slope = [-float(self.decay * x), *log_weight], [a, *slope]
         return Law.of(start, length, log_weight, slope)
 
-    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.abs(y - x).astype(np.float64)
-
     def error(self, beta: Number = 0.05) -> float:
         """Return the unbounded Laplace's error, which the bounds can only reduce."""
         return min(float(self.last), laplace_error(1 / self.decay, read_beta(beta)))
 
     def bias(self, x: int) -> float:
-        """Return the difference between the mean report and ``x``."""
         return self.law(self.read(x)).mean() - x
-
-
-register(
-    Specimen(
-        name="number.laplace",
-        make=lambda epsilon: BoundedLaplace(epsilon=epsilon, last=12),
-        inputs=tuple(range(13)),
-        tight=True,
-    )
-)
 
 
 # ---- Bounded staircase, in two forms -------------------------------------------------------------
@@ -128,12 +102,11 @@ register(
 
 Method = Literal["window", "truncated"]
 
-CHUNK = 1 << 17
-"""People processed at once: few enough for the cache."""
+CHUNK = 1 << 17  # people processed at once: few enough for the cache
 
 
-def _last_bounded_staircase(x: int) -> int:
-    return read.read_last(x, least=2)
+def _last(x: int) -> int:
+    return read_last(x, least=2)
 
 
 def _method(x: Method) -> Method:
@@ -141,7 +114,7 @@ def _method(x: Method) -> Method:
 
 
 @frozen(kw_only=True)
-class BoundedStaircase(Report):
+class BoundedStaircase(TickReport):
     r"""Report a tick near the truth with weight 1, any other with weight :math:`e^{-\eta}`.
 
     ==============  ============================================================================
@@ -187,34 +160,31 @@ class BoundedStaircase(Report):
     0.733
     """
 
-    epsilon: Fraction = field(converter=read.epsilon)
-    last: int = field(converter=_last_bounded_staircase)
+    last: int = field(converter=_last)
     method: Method = field(default="window", converter=_method)
-    minimise: Minimise = field(default="l1", converter=read.minimise)
-    reach: int = field(
-        init=False, repr=False, eq=False,
-        default=Factory(lambda self: self._reach(), takes_self=True),
-    )  # fmt: skip
-    level: Fraction = field(
-        init=False, repr=False, eq=False,
-        default=Factory(lambda self: self._level(), takes_self=True),
-    )  # fmt: skip
+    minimise: Minimise = field(default="l1", converter=minimise)
+    reach: int = field(init=False, repr=False, eq=False)
+    level: Fraction = field(init=False, repr=False, eq=False)
 
+    @reach.default
     def _reach(self) -> int:
-        epsilon, cells = float(self.epsilon), self.last + 1
+        spent, cells = float(self.epsilon), self.last + 1
+        if self.method == "truncated":  # 2 ln((1 + sqrt(1 + 8 e^epsilon)) / 4), on the continuum
+            spent += 2 * log((exp(-spent / 2) + sqrt(exp(-spent) + 8)) / 4)
         gamma = gamma_l1 if self.minimise == "l1" else gamma_l2
-        spent = epsilon if self.method == "window" else _continuous_level(epsilon)
         return min(max(1, round(gamma(spent) * cells)), cells // 2)
 
+    @level.default
     def _level(self) -> Fraction:
+        """Return the largest level, to 2**-50, whose true epsilon is certainly at most epsilon."""
         if self.method == "window":
             return self.epsilon
-        return _level(self.epsilon, self.last + 1, self.reach)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """The guarantee of one report."""
-        return Guarantee(self.epsilon, 0, LOCAL)
+        low, high = Fraction(0), self.epsilon
+        while high - low > self.epsilon / (1 << 50):
+            middle = (low + high) / 2
+            fits = rejection_level(middle, self.last + 1, self.reach).above() <= self.epsilon
+            low, high = (middle, high) if fits else (low, middle)
+        return low
 
     def near(self, x: int) -> tuple[int, int]:
         """Return the first tick of weight 1 and the number of such ticks."""
@@ -228,12 +198,7 @@ class BoundedStaircase(Report):
         first = np.maximum(x - self.reach + 1, 0)
         return first, np.minimum(x + self.reach, self.last + 1) - first
 
-    @property
-    def top(self) -> int:
-        return self.last
-
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Decide near or far, then draw one of those ticks uniformly."""
         draw = self._slid if self.method == "window" else self._cut
         drawn = np.empty(codes.size, np.int64)
         for start in range(0, codes.size, CHUNK):
@@ -277,15 +242,11 @@ class BoundedStaircase(Report):
         return far
 
     def _far(self, width: int) -> Real:
-        """Return the probability of a report outside a *near* of this width."""
         mass = (self.last + 1 - width) * exp_neg(self.level)
         return mass / (width + mass)
 
     def law(self, x: int) -> Law:
         return Law.two_levels(*self.near(x), self.last + 1, float(self.level))
-
-    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        return np.abs(y - x).astype(np.float64)
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the width of *near* if far reports have probability ``beta`` at most, else m.
@@ -314,34 +275,11 @@ def rejection_level(level: Fraction, cells: int, reach: int) -> Real:
     return level + (middle / end).log()
 
 
-def _continuous_level(epsilon: float) -> float:
-    r"""Return :math:`2\ln\frac{1 + \sqrt{1 + 8e^\varepsilon}}{4}`, the level on the continuum."""
-    return epsilon + 2 * log((exp(-epsilon / 2) + sqrt(exp(-epsilon) + 8)) / 4)
-
-
-def _level(epsilon: Fraction, cells: int, reach: int) -> Fraction:
-    """Return the largest level, to 2**-50, whose true epsilon is certainly at most ``epsilon``."""
-    low, high = Fraction(0), epsilon
-    while high - low > epsilon / (1 << 50):
-        middle = (low + high) / 2
-        fits = rejection_level(middle, cells, reach).above() <= epsilon
-        low, high = (middle, high) if fits else (low, middle)
-    return low
-
-
 register(
+    Specimen("number.laplace", lambda e: BoundedLaplace(epsilon=e, last=12), range(13)),
+    Specimen("number.staircase", lambda e: BoundedStaircase(epsilon=e, last=19), range(20)),
     Specimen(
-        name="number.staircase",
-        make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19),
-        inputs=tuple(range(20)),
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="number.truncated-staircase",
-        make=lambda epsilon: BoundedStaircase(epsilon=epsilon, last=19, method="truncated"),
-        inputs=tuple(range(20)),
-        tight=True,
-    )
-)
+        "number.truncated-staircase",
+        lambda e: BoundedStaircase(epsilon=e, last=19, method="truncated"), range(20),
+    ),
+)  # fmt: skip

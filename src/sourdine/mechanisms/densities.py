@@ -28,8 +28,7 @@ if TYPE_CHECKING:
 # ---- Mechanisms given by a density, drawn on a grid of answers -----------------------------------
 
 
-UNIT = 1 << 20
-"""Logarithms of densities are integer multiples of 1/UNIT."""
+UNIT = 1 << 20  # logarithms of densities are integer multiples of 1/UNIT
 WIDEST = float(1 << 20)
 
 
@@ -98,18 +97,13 @@ class Gridded(Exponential):
         return int(self.epsilon * UNIT / 2) + 2
 
     def read(self, x: object) -> Scores:
-        """Return the logarithms of the densities at all answers, in ticks."""
         if isinstance(x, Weighed):
             return x
         logs = np.asarray(self.log_density(x), np.float64)
         if logs.shape != (self.candidates,):
-            raise ParameterError(
-                "log_density",
-                f"return {self.candidates} numbers, one for each answer",
-                f"an array of shape {logs.shape}",
-                "Use {candidates}.",
-                candidates=logs.size or 1,
-            )
+            must = f"return {self.candidates} numbers, one for each answer"
+            got, use = f"an array of shape {logs.shape}", logs.size or 1
+            raise ParameterError("log_density", must, got, "Use {candidates}.", candidates=use)
         return ticks_of(logs).view(Weighed)
 
     def neighbours(self, x: Scores) -> Iterator[Scores]:
@@ -134,28 +128,16 @@ def _specimen(epsilon: Any) -> Gridded:
     return Gridded(epsilon=epsilon, candidates=5, log_density=log_density, relation="substitute")
 
 
-register(
-    Specimen(
-        name="choice.gridded",
-        make=_specimen,
-        inputs=([0, 0, 0, 0], [0, 1, 1, 1], [1, 0, 0.5, 0.25]),
-        tight=False,
-    )
-)
-
-
 # ---- Inverse sensitivity for any function --------------------------------------------------------
 
 
-MOST = 1_000_000
-"""The maximum number of data sets that are enumerated."""
+MOST = 1_000_000  # data sets that are enumerated
 
 
 def _listed(x: Iterable[Hashable], name: str) -> tuple[Hashable, ...]:
     if isinstance(x, str) or not isinstance(x, Iterable) or not (values := tuple(x)):
-        raise ParameterTypeError(
-            name, "be a list of values", given(x), f"Use {{{name}}}.", **{name: [0, 1]}
-        )
+        must, tries = "be a list of values", {name: [0, 1]}
+        raise ParameterTypeError(name, must, given(x), f"Use {{{name}}}.", **tries)
     return values
 
 
@@ -239,18 +221,12 @@ class InverseLength(Exponential):
 
     def __attrs_post_init__(self) -> None:
         if comb(self.n + len(self.universe) - 1, self.n) > MOST:
-            raise ParameterError(
-                "universe",
-                f"give at most {MOST} data sets of n values",
-                f"{len(self.universe)} values and n = {self.n}",
-                "Use {universe} and {n}.",
-                universe=[0, 1],
-                n=2,
-            )
+            must = f"give at most {MOST} data sets of n values"
+            got, hint = f"{len(self.universe)} values and n = {self.n}", "Use {universe} and {n}."
+            raise ParameterError("universe", must, got, hint, universe=[0, 1], n=2)
 
     @cached_property
     def _sets(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """The counts of each value in each data set, and the index of its answer, or -1."""
         place = {answer: i for i, answer in enumerate(self.answers)}
         counts, found = [], []
         for chosen in combinations_with_replacement(range(len(self.universe)), self.n):
@@ -267,12 +243,11 @@ class InverseLength(Exponential):
         out = np.full(self.candidates, self.n + 1)
         known = found >= 0
         np.minimum.at(out, found[known], changed[known])
-        return self._smoothed(out) if self.rho > 0 else out
-
-    def _smoothed(self, lengths: NDArray[np.int64]) -> NDArray[np.int64]:
+        if not self.rho:
+            return out
         at = np.array(self.answers, np.float64)
         near = np.abs(at[:, None] - at[None, :]) <= self.rho
-        return np.asarray(np.where(near, lengths[None, :], self.n + 1).min(axis=1))
+        return np.asarray(np.where(near, out[None, :], self.n + 1).min(axis=1))
 
     def read(self, x: object) -> Scores:
         """Return the negative lengths; records beyond n are dropped, missing ones filled up."""
@@ -283,14 +258,15 @@ class InverseLength(Exponential):
         return (-self.lengths(records)).view(Weighed)
 
 
+def _spread(epsilon: Any) -> InverseLength:
+    values: dict[str, Any] = {"universe": range(4), "answers": range(4)}
+    return InverseLength(epsilon=epsilon, f=lambda x: max(x) - min(x), n=3, **values)
+
+
+_THREE = ([0, 0, 0], [0, 3, 3], [1, 2, 3])
 register(
     Specimen(
-        name="choice.inverse_length",
-        make=lambda epsilon: InverseLength(
-            epsilon=epsilon, f=lambda x: max(x) - min(x), n=3, universe=range(4), answers=range(4)
-        ),
-        inputs=([0, 0, 0], [0, 3, 3], [1, 2, 3]),
-        tight=False,
-        epsilon=8,
-    )
+        "choice.gridded", _specimen, ([0, 0, 0, 0], [0, 1, 1, 1], [1, 0, 0.5, 0.25]), tight=False
+    ),
+    Specimen("choice.inverse_length", _spread, _THREE, tight=False, epsilon=8),
 )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from functools import cached_property
 from math import log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from attrs import field, frozen
@@ -25,7 +25,7 @@ from sourdine.mechanisms.mechanism import (
 from sourdine.privacy import ADD_REMOVE, Guarantee, Part, Relation
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from fractions import Fraction
 
     from numpy.typing import NDArray
@@ -86,15 +86,12 @@ class Selection(Mechanism["Scores"]):
         return log(self.candidates / read_beta(beta)) / float(self.decay)
 
     def loss(self, x: Scores, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return by how much the chosen score falls short of the best."""
         return np.asarray(x.max() - x[y], np.float64)
 
     def neighbours(self, x: Scores) -> Iterator[Scores]:
-        """Yield all score vectors within the sensitivity, in one direction if monotone."""
         yield from moved(x, self.sensitivity, monotone=self.monotone)
 
     def adjacent(self, x: Scores, y: Scores) -> bool:
-        """Return whether every score moved by at most the sensitivity, in one direction if so."""
         return may_move(x, y, self.sensitivity, monotone=self.monotone)
 
 
@@ -140,24 +137,6 @@ class Exponential(Selection):
 
     def law(self, x: Scores) -> Law:
         return Law.finite(float(self.decay) * (x - x.max()).astype(np.float64))
-
-
-register(
-    Specimen(
-        name="choice.exponential",
-        make=lambda epsilon: Exponential(epsilon=epsilon, candidates=4),
-        inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="choice.exponential.monotone",
-        make=lambda epsilon: Exponential(epsilon=epsilon, candidates=4, monotone=True),
-        inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
-        tight=True,
-    )
-)
 
 
 # ---- Permute-and-flip, which is never worse than the exponential mechanism -----------------------
@@ -207,21 +186,21 @@ def _mean_share(log_a: NDArray[np.float64]) -> float:
     return float(heads @ (1 / np.arange(1, len(heads) + 1)))
 
 
+_SCORES = ([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1])
+
+
+def _maker(kind: type[Selection], *, monotone: bool = False) -> Callable[[Any], Selection]:
+    return lambda e: kind(epsilon=e, candidates=4, monotone=monotone)
+
+
 register(
+    Specimen("choice.exponential", _maker(Exponential), _SCORES),
+    Specimen("choice.exponential.monotone", _maker(Exponential, monotone=True), _SCORES),
     Specimen(
-        name="choice.permute_and_flip",
-        also=("mode.permute_and_flip",),
-        make=lambda epsilon: PermuteAndFlip(epsilon=epsilon, candidates=4),
-        inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
-        tight=True,
-    )
-)
-register(
+        "choice.permute_and_flip", _maker(PermuteAndFlip), _SCORES, also=("mode.permute_and_flip",)
+    ),
     Specimen(
-        name="choice.permute_and_flip.monotone",
+        "choice.permute_and_flip.monotone", _maker(PermuteAndFlip, monotone=True), _SCORES,
         also=("mode.permute_and_flip.monotone",),
-        make=lambda epsilon: PermuteAndFlip(epsilon=epsilon, candidates=4, monotone=True),
-        inputs=([0, 0, 0, 0], [0, 60, 60, 60], [5, 2, 0, 1]),
-        tight=True,
-    )
-)
+    ),
+)  # fmt: skip

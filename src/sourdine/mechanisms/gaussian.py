@@ -8,7 +8,7 @@ from math import ceil, expm1, log, sqrt
 from typing import TYPE_CHECKING, Literal
 
 import numpy as np
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
@@ -105,11 +105,9 @@ class Gaussian(Additive["Value"]):
     sensitivity: int = field(default=1, converter=read.whole_sensitivity)
     method: Calibration = field(default="tight", converter=_method)
     relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
-    variance: Fraction = field(
-        init=False, repr=False, eq=False,
-        default=Factory(lambda self: self._calibrated(), takes_self=True),
-    )  # fmt: skip
+    variance: Fraction = field(init=False, repr=False, eq=False)
 
+    @variance.default
     def _calibrated(self) -> Fraction:
         epsilon, delta, span = self.epsilon, self.delta, self.sensitivity
         read_scale(WIDEST_SIGMA * span / epsilon)
@@ -119,18 +117,13 @@ class Gaussian(Additive["Value"]):
             return Fraction(span * span) / (2 * Concentrated.rho_for(epsilon, delta))
         variance = classic_variance(epsilon, delta, span)
         if _hockey_stick(variance, epsilon, delta, span) > delta:
-            raise ParameterError(
-                "method",
-                "be valid on the grid",
-                f"'classic' at epsilon {float(epsilon):g} and delta {float(delta):g}",
-                "Its delta is exceeded there. Use {method}.",
-                method="tight",
-            )
+            got = f"'classic' at epsilon {float(epsilon):g} and delta {float(delta):g}"
+            hint = "Its delta is exceeded there. Use {method}."
+            raise ParameterError("method", "be valid on the grid", got, hint, method="tight")
         return variance
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one release."""
         return Guarantee(self.epsilon, self.delta, self.relation)
 
     @property
@@ -147,13 +140,9 @@ class Gaussian(Additive["Value"]):
         """Return ticks; vectors are accepted only by the method that covers them."""
         ticks = read_ticks(x)
         if not isinstance(ticks, int) and self.method != "zcdp":
-            raise ParameterTypeError(
-                "the input",
-                f"be one number under method {self.method!r}",
-                "an array",
-                "Use {method}, with the L2 sensitivity.",
-                method="zcdp",
-            )
+            must = f"be one number under method {self.method!r}"
+            hint = "Use {method}, with the L2 sensitivity."
+            raise ParameterTypeError("the input", must, "an array", hint, method="zcdp")
         return ticks
 
     def draw(self, x: Value, size: int | None, source: Source) -> Value:
@@ -163,14 +152,12 @@ class Gaussian(Additive["Value"]):
         return add(x, noise.discrete_gaussian(self.variance, shape, source=source))
 
     def law(self, x: Value) -> Law | Product:
-        """Return the discrete Gaussian law around ``x``, or around each number of a vector."""
         reach = _reach(self.delta)
         if isinstance(x, int):
             return gaussian_law(x, self.variance, reach)
         return Product(tuple(gaussian_law(v, self.variance, reach) for v in x.ravel().tolist()))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the least distance that the noise exceeds with probability at most ``beta``."""
         chance = read_beta(beta) / 2 * (1 - 1e-7)
         return float(-gaussian_law(0, self.variance).quantile(chance))
 
@@ -186,7 +173,7 @@ class Gaussian(Additive["Value"]):
 
 
 def _reach(delta: Fraction) -> float:
-    """Return how far a law must reach so that the rest is negligible compared with delta."""
+    """Return how far a law must reach for a rest that is negligible compared with delta."""
     return max(REACH, 60 - log(delta))
 
 
@@ -261,48 +248,31 @@ FURTHEST = 1 << 10
 
 def _bracket(guess: Fraction, certified: Callable[[Fraction], bool]) -> tuple[Fraction, Fraction]:
     """Return a variance that is not certified and one that is, next to the guess."""
-    step, known = FINE, certified(guess)
-    inner = guess
+    step, known, inner = FINE, certified(guess), guess
     while True:
         outer = guess / (1 + step) if known else guess * (1 + step)
         if certified(outer) is not known:
             return (outer, inner) if known else (inner, outer)
         inner, step = outer, 4 * step
         if step > FURTHEST:
-            raise ParameterError(
-                "delta",
-                "be large enough for the tight noise to be computed in floating point",
-                "",
-                "Use {method}.",
-                method="zcdp",
-            )
+            must = "be large enough for the tight noise to be computed in floating point"
+            raise ParameterError("delta", must, "", "Use {method}.", method="zcdp")
 
 
-def _hockey_stick(
-    variance: Fraction, epsilon: Fraction, delta: Fraction, sensitivity: int
-) -> float:
-    here, there = (gaussian_law(x, variance, _reach(delta)) for x in (0, sensitivity))
+def _hockey_stick(variance: Fraction, epsilon: Fraction, delta: Fraction, span: int) -> float:
+    here, there = (gaussian_law(x, variance, _reach(delta)) for x in (0, span))
     return here.hockey_stick(there, epsilon).upper
 
 
 register(
     Specimen(
-        name="noise.gaussian",
-        make=lambda epsilon: Gaussian(epsilon=epsilon, delta=Fraction(1, 10**6), sensitivity=3),
-        inputs=(0,),
-        tight=True,
-        also=("mean.gaussian.known",),
-    )
-)
-register(
+        "noise.gaussian", lambda e: Gaussian(epsilon=e, delta=Fraction(1, 10**6), sensitivity=3),
+        (0,), also=("mean.gaussian.known",),
+    ),
     Specimen(
-        name="noise.gaussian.vector",
-        make=lambda epsilon: Gaussian(
-            epsilon=epsilon, delta=Fraction(1, 10**6), sensitivity=2, method="zcdp"
-        ),
-        inputs=([0, 0], [3, -1]),
-        tight=False,
+        "noise.gaussian.vector",
+        lambda e: Gaussian(epsilon=e, delta=Fraction(1, 10**6), sensitivity=2, method="zcdp"),
+        ([0, 0], [3, -1]), tight=False, also=("mean.gaussian",),
         weaker=Fraction(11, 10),  # converting concentrated privacy to delta loses 7% of epsilon
-        also=("mean.gaussian",),
-    )
-)
+    ),
+)  # fmt: skip

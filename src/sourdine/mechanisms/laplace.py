@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, exp, log
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.laws import Law, Product
@@ -46,10 +46,11 @@ class LaplaceNoise(Additive[X]):
     epsilon: Fraction = field(converter=read.epsilon)
     sensitivity: Fraction = field(default=Fraction(1), converter=read.sensitivity)
     relation: Relation = field(default=ADD_REMOVE, converter=read.relation)
-    scale: Fraction = field(
-        init=False, repr=False, eq=False,
-        default=Factory(lambda self: read_scale(self.sensitivity / self.epsilon), takes_self=True),
-    )  # fmt: skip
+    scale: Fraction = field(init=False, repr=False, eq=False)
+
+    @scale.default
+    def _scaled(self) -> Fraction:
+        return read_scale(self.sensitivity / self.epsilon)
 
     @cached_property
     def guarantee(self) -> Guarantee:
@@ -137,7 +138,6 @@ class Laplace(LaplaceNoise["Value"]):
         return list(self.sampler.around(numbers, source))
 
     def law(self, x: Value) -> Law | Product:
-        """Return the two-sided geometric law around ``x``, or around each number of a vector."""
         if isinstance(x, int):
             return laplace_law(x, self.scale)
         return Product(tuple(laplace_law(v, self.scale) for v in x.ravel().tolist()))
@@ -164,21 +164,11 @@ def laplace_error(scale: Fraction, beta: float) -> float:
     return float(max(0, ceil(passed * (1 + 1e-12)) - 1))
 
 
+def _specimen(name: str, reach: int, inputs: Sequence[Any], *also: str) -> Specimen:
+    return Specimen(name, lambda e: Laplace(epsilon=e, sensitivity=reach), inputs, also=also)
+
+
 register(
-    Specimen(
-        name="noise.laplace",
-        make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=3),
-        inputs=(0, 7),
-        tight=True,
-        also=("count.laplace", "sum.laplace", "mean.laplace.known"),
-    )
-)
-register(
-    Specimen(
-        name="noise.laplace.vector",
-        make=lambda epsilon: Laplace(epsilon=epsilon, sensitivity=2),
-        inputs=([0, 0], [3, -1]),
-        tight=True,
-        also=("histogram.laplace",),
-    )
+    _specimen("noise.laplace", 3, (0, 7), "count.laplace", "sum.laplace", "mean.laplace.known"),
+    _specimen("noise.laplace.vector", 2, ([0, 0], [3, -1]), "histogram.laplace"),
 )

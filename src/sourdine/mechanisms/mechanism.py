@@ -9,18 +9,20 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import wraps
+from functools import cached_property, wraps
 from inspect import signature
 from itertools import product
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeGuard, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 
+import attrs
 import numpy as np
+from attrs import frozen
 
 from sourdine.errors import ParameterError, ParameterTypeError
 from sourdine.exact import flag, given, integer, kind, one_of, positive, rational
 from sourdine.noise import SYSTEM
 from sourdine.noise.source import KEY_BYTES, KeyedSource
-from sourdine.privacy import Guarantee, Relation
+from sourdine.privacy import LOCAL, Guarantee, Relation
 from sourdine.privacy.accounting.parts import of_promise
 from sourdine.results.release import Display, Estimator, Release, flat, read_confidence
 from sourdine.results.tables import Columns
@@ -60,37 +62,25 @@ def read_ticks(x: object) -> Value:
         clipped = [min(max(int(v), ENDS.min), ENDS.max) for v in ticks.flat]
         return np.array(clipped, np.int64).reshape(ticks.shape)
     if ticks.dtype.kind not in "iu":
-        raise ParameterTypeError(
-            "the input",
-            "be whole numbers (ticks of a grid)",
-            _kind(x),
-            "Snap values first: use Grid(0, 100, step=1).ticks(values).",
-        )
+        must, hint = "be whole numbers (ticks of a grid)", "Grid(0, 100, step=1).ticks(values)"
+        raise ParameterTypeError("the input", must, _kind(x), f"Snap values first: use {hint}.")
     return int(ticks) if ticks.ndim == 0 else np.minimum(ticks, ENDS.max).astype(np.int64)
 
 
 def read_one(x: object) -> int:
     tick = read_ticks(x)
     if not isinstance(tick, int):
-        raise ParameterTypeError(
-            "the input",
-            "be one number",
-            "an array",
-            "Release the numbers separately, or use Laplace with the L1 sensitivity.",
-        )
+        hint = "Release the numbers separately, or use Laplace with the L1 sensitivity."
+        raise ParameterTypeError("the input", "be one number", "an array", hint)
     return tick
 
 
 def read_code(x: object, last: int) -> int:
     """Return a code from 0 to ``last``; other values are moved to the nearest end."""
     scalar = np.ndim(x) == 0 if isinstance(x, np.ndarray) else not isinstance(x, (list, tuple))
-    if not scalar or isinstance(x, str) or not (_whole(x) or isinstance(x, np.ndarray)):
-        raise ParameterTypeError(
-            "the input",
-            f"be one code from 0 to {last}",
-            _kind(x),
-            "Code the answers as 0, 1, 2, ... and release them separately.",
-        )
+    if not scalar or not (_whole(x) or isinstance(x, np.ndarray)):
+        hint = "Code the answers as 0, 1, 2, ... and release them separately."
+        raise ParameterTypeError("the input", f"be one code from 0 to {last}", _kind(x), hint)
     return min(max(int(read_ticks(x)), 0), last)
 
 
@@ -98,12 +88,9 @@ def read_vector(x: object, length: int, name: str) -> NDArray[np.int64]:
     """Return a vector of integers of a public length, each within 2**61 of zero."""
     vector = np.atleast_1d(np.asarray(read_ticks(x), object))
     if vector.shape != (length,):
-        raise ParameterTypeError(
-            name,
-            f"be a vector of {length} whole numbers",
-            f"an array of shape {vector.shape}",
-            "Its length is public: construct the mechanism with it.",
-        )
+        must, got = f"be a vector of {length} whole numbers", f"an array of shape {vector.shape}"
+        hint = "Its length is public: construct the mechanism with it."
+        raise ParameterTypeError(name, must, got, hint)
     return np.asarray(np.clip(vector, -REACH, REACH), np.int64)
 
 
@@ -135,11 +122,6 @@ def moved(x: NDArray[np.int64], reach: int, *, monotone: bool) -> Iterator[NDArr
     """Yield all vectors whose every entry is at most ``reach`` from that of ``x``.
 
     If monotone, all entries move in one direction.
-
-    Examples
-    --------
-    >>> [v.tolist() for v in moved(np.array([0, 5]), 1, monotone=True)][:4]
-    [[0, 5], [0, 6], [1, 5], [1, 6]]
     """
     up, down = range(reach + 1), range(-reach, 1)
     for steps in (up, down) if monotone else (range(-reach, reach + 1),):
@@ -148,13 +130,7 @@ def moved(x: NDArray[np.int64], reach: int, *, monotone: bool) -> Iterator[NDArr
 
 
 def within(x: NDArray[np.int64], reach: int, *, norm: int) -> Iterator[NDArray[np.int64]]:
-    """Yield all vectors at most ``reach`` from ``x`` in the L1 or the L2 norm.
-
-    Examples
-    --------
-    >>> [v.tolist() for v in within(np.array([0, 5]), 1, norm=1)]
-    [[-1, 5], [0, 4], [0, 5], [0, 6], [1, 5]]
-    """
+    """Yield all vectors at most ``reach`` from ``x`` in the L1 or the L2 norm."""
     for step in product(range(-reach, reach + 1), repeat=x.size):
         if sum(abs(k) ** norm for k in step) <= reach**norm:
             yield x + np.array(step).reshape(x.shape)
@@ -195,22 +171,16 @@ def delta(x: Number) -> Fraction:
     return value
 
 
-def read_last(last: object, least: int) -> int:
+def read_last(x: int, least: int = 1) -> int:
     """Return the highest tick of an interval, small enough for 64 bits."""
-    value = integer(last, "last", least=least)
+    value = integer(x, "last", least=least)
     if value > HIGHEST_TICK:
-        raise ParameterError(
-            "last",
-            "be at most 2**40",
-            given(value),
-            "Use the highest tick of a coarser grid, such as {last}.",
-            last=1000,
-        )
+        hint = "Use the highest tick of a coarser grid, such as {last}."
+        raise ParameterError("last", "be at most 2**40", given(value), hint, last=1000)
     return value
 
 
 def sensitivity(x: Number) -> Fraction:
-    """Return the most by which an input can change, above 0."""
     return positive(x, "sensitivity")
 
 
@@ -247,8 +217,7 @@ def minimise(x: Minimise) -> Minimise:
 # holds for every key, so both runs have the same ones. Outside an audit no transcript exists.
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(NamedTuple):
     """One mechanism's private input and its answer."""
 
     mechanism: Any
@@ -285,9 +254,7 @@ CURRENT: ContextVar[Transcript | None] = ContextVar("transcript", default=None)
 @contextmanager
 def recording(earlier: Transcript | None = None) -> Iterator[Transcript]:
     """Record the mechanisms that run inside, with the answers and keys of an ``earlier`` call."""
-    transcript = (
-        Transcript() if earlier is None else Transcript(tuple(earlier.steps), earlier.secret)
-    )
+    transcript = Transcript(tuple(earlier.steps), earlier.secret) if earlier else Transcript()
     token = CURRENT.set(transcript)
     try:
         yield transcript
@@ -317,8 +284,7 @@ X = TypeVar("X")
 
 WIDEST = 1 << 55
 RAREST = Fraction(1, 10**15)
-FINEST = 1 << 12
-"""The maximum number of cells of a tally; finer reports share them."""
+FINEST = 1 << 12  # the maximum number of cells of a tally; finer reports share them
 
 
 def _of_what_is_read(law: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
@@ -406,7 +372,6 @@ class Mechanism(Estimator, Generic[X]):
         return self.draw_all([self.read(x) for x in xs], source)
 
     def draw_all(self, xs: Sequence[X], source: Source) -> list[Any]:
-        """Draw one output for each input, independently."""
         return [self.draw(x, None, source) for x in xs]
 
     def simulate(self, x: object, size: int, *, source: Source = SYSTEM) -> NDArray[np.int64]:
@@ -414,28 +379,22 @@ class Mechanism(Estimator, Generic[X]):
         return np.asarray(self.draw(self.read(x), size, source))
 
     def outcome(self, release: Release) -> Any:
-        """Return the outcome of a release in terms of `law`."""
         return int(release.value)
 
     def outcomes_of(self, releases: Sequence[Release]) -> NDArray[np.int64]:
-        """Return the outcomes of releases in terms of `law`."""
         return np.array([self.outcome(release) for release in releases])
 
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:
         """Return a confidence interval for the truth."""
-        raise ParameterTypeError(
-            "interval",
-            f"interval() is not available for {type(self).__name__}, whose output is not a number.",
-            type(self).__name__,
-            "Use error(0.05) of the mechanism.",
-        )
+        name = type(self).__name__
+        must = f"interval() is not available for {name}, whose output is not a number."
+        raise ParameterTypeError("interval", must, name, "Use error(0.05) of the mechanism.")
 
     @property
     def display(self) -> Display:
         return Display(head="value", populations=False)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Value, Value]:
-        del of
         return self.interval(release.value, 1 - rational(beta, "beta"))
 
     def columns(self, release: Release) -> Columns:
@@ -444,13 +403,9 @@ class Mechanism(Estimator, Generic[X]):
 
     def plot(self, release: Release, **options: object) -> object:
         """Raise: the output of a mechanism has no chart of its own."""
-        del release, options
-        raise ParameterTypeError(
-            "plot",
-            "plot() is not available for the output of a mechanism.",
-            "",
-            "Plot the release of a statistic, such as sourdine.mean.",
-        )
+        must = "plot() is not available for the output of a mechanism."
+        hint = "Plot the release of a statistic, such as sourdine.mean."
+        raise ParameterTypeError("plot", must, "", hint)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the mechanism's name: only statistics can be rebuilt."""
@@ -475,7 +430,6 @@ class Additive(Mechanism[X]):
         return value if isinstance(value, int) else np.ravel(value)
 
     def loss(self, x: X, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the distance from the truth, of each number of a vector."""
         return np.asarray(np.abs(y - np.asarray(x)), np.float64)
 
     def interval(self, value: Value, confidence: Number) -> tuple[Value, Value]:
@@ -541,8 +495,7 @@ class Report(Mechanism[int]):
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which reports, from any source, this mechanism could have drawn."""
-        inside: NDArray[np.bool_] = (reports >= 0) & (reports < self.codes)
-        return inside
+        return np.asarray((reports >= 0) & (reports < self.codes))
 
     def outcomes(self, reports: NDArray[Any]) -> NDArray[np.int64]:
         """Return the outcomes of reports in terms of `law`."""
@@ -561,7 +514,6 @@ class Report(Mechanism[int]):
         return int(drawn[0]) if size is None else drawn
 
     def neighbours(self, x: int) -> Iterator[int]:
-        del x
         yield from range(self.top + 1)
 
     def adjacent(self, x: Any, y: Any) -> bool:
@@ -569,6 +521,39 @@ class Report(Mechanism[int]):
         a, b = np.atleast_1d(x), np.atleast_1d(y)
         one = a.shape == b.shape and np.count_nonzero(a != b) <= 1
         return bool(one and min(a.min(), b.min()) >= 0 and max(a.max(), b.max()) <= self.top)
+
+
+@frozen(kw_only=True)
+class PureReport(Report):
+    """A report whose one parameter of privacy is its epsilon."""
+
+    epsilon: Fraction = attrs.field(converter=epsilon)
+
+    @cached_property
+    def guarantee(self) -> Guarantee:
+        return Guarantee(self.epsilon, 0, LOCAL)
+
+
+@frozen(kw_only=True)
+class TickReport(PureReport):
+    """A report of a tick from 0 to ``last``, as wrong as it is far from the truth.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss of one report, above 0.
+    last
+        The highest tick :math:`m`; inputs outside 0 to m count as the nearest end.
+    """
+
+    last: int = attrs.field(converter=read_last)
+
+    @property
+    def top(self) -> int:
+        return self.last
+
+    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        return np.abs(y - x).astype(np.float64)
 
 
 def settle(mechanism: object, **values: object) -> None:
@@ -581,13 +566,8 @@ def read_beta(beta: object) -> float:
     """Return the probability with which an error bound may be exceeded."""
     chance = rational(beta, "beta", example=0.05)
     if not RAREST <= chance <= 1:
-        raise ParameterError(
-            "beta",
-            "be from 1e-15 to 1",
-            given(beta),
-            "Use a probability, such as {beta}.",
-            beta=0.05,
-        )
+        hint = "Use a probability, such as {beta}."
+        raise ParameterError("beta", "be from 1e-15 to 1", given(beta), hint, beta=0.05)
     return float(chance)
 
 
@@ -598,12 +578,8 @@ def read_scale(scale: Fraction) -> Fraction:
     probability :math:`e^{-256}`, less than guessing a key of 256 bits.
     """
     if scale >= WIDEST:
-        raise ParameterError(
-            "the noise's scale",
-            "be below 2**55 ticks",
-            given(scale),
-            "Use a coarser grid, or a larger epsilon.",
-        )
+        hint = "Use a coarser grid, or a larger epsilon."
+        raise ParameterError("the noise's scale", "be below 2**55 ticks", given(scale), hint)
     return scale
 
 
@@ -623,36 +599,26 @@ def _plain(value: object) -> str:
 # ``number.hybrid``. A prefix of an address selects all that begin with it.
 
 
-FAMILIES = {
+FAMILIES = {  # the first part of every address, in the order of the audit's table
     "noise": "noise added to numbers",
     "choice": "one of several candidates",
     "sample": "a mechanism on a part of the records",
-    "count": "sourdine.count",
-    "sum": "sourdine.sum",
-    "mean": "sourdine.mean",
-    "variance": "sourdine.variance",
-    "std": "sourdine.std",
-    "covariance": "sourdine.covariance",
-    "correlation": "sourdine.correlation",
-    "regression": "sourdine.regression",
-    "proportion": "sourdine.proportion",
-    "histogram": "sourdine.histogram",
-    "mode": "sourdine.mode",
-    "table": "sourdine.table",
-    "sql": "sourdine.sql",
+    **{name: f"sourdine.{name}" for name in (
+        "count", "sum", "mean", "variance", "std", "covariance", "correlation", "regression",
+        "proportion", "histogram", "mode", "table", "sql",
+    )},
     "quantiles": "sourdine.quantiles, by its methods",
     "category": "one person's category",
     "number": "one person's number",
     "rounds": "one person's answers in several rounds",
     "absent": "one person's answer that may be absent",
     "density": "one person's value, for a density",
-}
-"""The first part of every address, in the order of the audit's table."""
+}  # fmt: skip
 
 ADDRESS = re.compile(r"[a-z]+(\.[a-z0-9_-]+)+")
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class Specimen:
     """A mechanism at one setting, and inputs whose neighbours include a worst case.
 
@@ -681,7 +647,7 @@ class Specimen:
     name: str
     make: Callable[[Any], Mechanism[Any]]
     inputs: Sequence[Any]
-    tight: bool
+    tight: bool = True
     draws: int = 100_000
     epsilon: Fraction | int = 1
     weaker: Fraction = Fraction(21, 20)
@@ -689,15 +655,14 @@ class Specimen:
 
     @property
     def addresses(self) -> tuple[str, ...]:
-        """All addresses, its own first."""
         return (self.name, *self.also)
 
 
 _SPECIMENS: dict[str, Specimen] = {}
 
 
-def register(specimen: Specimen) -> None:
-    """Register a specimen, which is audited from then on.
+def register(*specimens: Specimen) -> None:
+    """Register specimens, which are audited from then on.
 
     Examples
     --------
@@ -707,24 +672,19 @@ def register(specimen: Specimen) -> None:
     ...
     sourdine.errors.ParameterError: name must be of the form family.method, got 'laplace'. Use 'noise.mine', for example.
     """  # noqa: E501
-    for address in specimen.addresses:
-        if not ADDRESS.fullmatch(address) or address.partition(".")[0] not in FAMILIES:
-            raise ParameterError(
-                "name",
-                "be of the form family.method",
-                repr(address),
-                "Use 'noise.mine', for example.",
-            )
-    if specimen.name in _SPECIMENS:
-        raise ParameterError(
-            "name", "be new", given(specimen.name), "Choose another name for the specimen."
-        )
-    _SPECIMENS[specimen.name] = specimen
+    for specimen in specimens:
+        for address in specimen.addresses:
+            if not ADDRESS.fullmatch(address) or address.partition(".")[0] not in FAMILIES:
+                must, hint = "be of the form family.method", "Use 'noise.mine', for example."
+                raise ParameterError("name", must, repr(address), hint)
+        if specimen.name in _SPECIMENS:
+            hint = "Choose another name for the specimen."
+            raise ParameterError("name", "be new", given(specimen.name), hint)
+        _SPECIMENS[specimen.name] = specimen
 
 
 def entered() -> tuple[Specimen, ...]:
     """Return the registered specimens of all imported modules, in the order of the families."""
     order = list(FAMILIES)
-    return tuple(
-        sorted(_SPECIMENS.values(), key=lambda s: (order.index(s.name.split(".")[0]), s.name))
-    )
+    found = _SPECIMENS.values()
+    return tuple(sorted(found, key=lambda s: (order.index(s.name.split(".")[0]), s.name)))

@@ -15,8 +15,7 @@ from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import Real, exp_neg, given, integer, one_of, positive, probability
 from sourdine.laws import Law
-from sourdine.mechanisms import mechanism as read
-from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register
+from sourdine.mechanisms.mechanism import PureReport, Report, Specimen, read_beta, register
 from sourdine.noise.source import uniform_codes
 from sourdine.privacy import LOCAL, Guarantee, Part
 
@@ -57,33 +56,30 @@ class FrequencyOracle(Report):
         return 1
 
     def support(self, tally: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return how many of the tallied reports support each category."""
         return tally
+
+    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Return 1 for a wrong report, 0 for a right one."""
+        return np.not_equal(y, x).astype(np.float64)
 
 
 # ---- Generalised randomised response -------------------------------------------------------------
 
 
 MOST_CATEGORIES = 1 << 62
-CHUNK = 1 << 18
-"""People processed at once: enough for the fast coins, few enough for the cache."""
+CHUNK = 1 << 18  # people at once: enough for the fast coins, few enough for the cache
 
 
 def _categories(x: int) -> int:
     count = integer(x, "categories", least=2)
     if count > MOST_CATEGORIES:
-        raise ParameterError(
-            "categories",
-            "be at most 2**62",
-            given(count),
-            "Hash the answers first, to about {categories}.",
-            categories=1024,
-        )
+        hint = "Hash the answers first, to about {categories}."
+        raise ParameterError("categories", "be at most 2**62", given(count), hint, categories=1024)
     return count
 
 
 @frozen(kw_only=True)
-class RandomizedResponse(FrequencyOracle):
+class RandomizedResponse(FrequencyOracle, PureReport):
     r"""Report the true category with probability :math:`p`, each other one with :math:`q`.
 
     .. math:: p = \frac{e^\varepsilon}{e^\varepsilon + k - 1}, \qquad
@@ -119,13 +115,7 @@ class RandomizedResponse(FrequencyOracle):
     [0.749, 0.416, 0.084, -0.249]
     """
 
-    epsilon: Fraction = field(converter=read.epsilon)
     categories: int = field(converter=_categories)
-
-    @cached_property
-    def guarantee(self) -> Guarantee:
-        """The guarantee of one report."""
-        return Guarantee(self.epsilon, 0, LOCAL)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -155,7 +145,11 @@ class RandomizedResponse(FrequencyOracle):
     @property
     def chances(self) -> tuple[float, float]:
         """The probabilities p of the true category and q of each other one."""
-        return self.channel
+        b = exp(-float(self.epsilon))
+        p = 1 / (1 + (self.categories - 1) * b)
+        return p, b * p
+
+    channel = chances
 
     @property
     def noise_variance(self) -> float:
@@ -169,37 +163,22 @@ class RandomizedResponse(FrequencyOracle):
     def law(self, x: int) -> Law:
         return Law.two_levels(x, 1, self.categories, float(self.epsilon))
 
-    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return 1 for a wrong report, 0 for a right one."""
-        return np.not_equal(y, x).astype(np.float64)
-
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if one report is right except with probability ``beta``, else 1."""
         return float(self.lie.above() > read_beta(beta))
-
-    @property
-    def channel(self) -> tuple[float, float]:
-        """The probabilities p of the true category and q of each other one."""
-        b = exp(-float(self.epsilon))
-        p = 1 / (1 + (self.categories - 1) * b)
-        return p, b * p
 
     def estimate(self, counts: ArrayLike) -> NDArray[np.float64]:
         r"""Return :math:`\hat f = (c/n - q)/(p - q)`, unbiased; single entries may be negative."""
-        p, q = self.channel
+        p, q = self.chances
         c = np.asarray(counts, np.float64)
         if c.shape != (self.categories,) or not c.sum() > 0:
-            raise ParameterError(
-                "counts",
-                f"be {self.categories} numbers of reports, not all 0",
-                f"an array of shape {c.shape}",
-                "Count the reports of every category.",
-            )
+            must = f"be {self.categories} numbers of reports, not all 0"
+            hint = "Count the reports of every category."
+            raise ParameterError("counts", must, f"an array of shape {c.shape}", hint)
         return np.asarray((c / c.sum() - q) / (p - q))
 
     def variance(self, frequency: Number, n: int) -> float:
         r"""Return :math:`\frac{f p(1-p) + (1-f) q(1-q)}{n(p-q)^2}`, of one entry of `estimate`."""
-        p, q = self.channel
+        p, q = self.chances
         f = float(probability(frequency, "frequency"))
         spread = f * p * (1 - p) + (1 - f) * q * (1 - q)
         return spread / (integer(n, "n", least=1) * (p - q) ** 2)
@@ -210,16 +189,6 @@ def _keep(epsilon: Fraction, k: int) -> Real:
     """Return p - q, to any precision; cached, as its known digits are worth keeping."""
     b = exp_neg(epsilon)
     return (1 - b) / (1 + (k - 1) * b)
-
-
-register(
-    Specimen(
-        name="category.response",
-        make=lambda epsilon: RandomizedResponse(epsilon=epsilon, categories=5),
-        inputs=tuple(range(5)),
-        tight=True,
-    )
-)
 
 
 # ---- Warner's randomised response ----------------------------------------------------------------
@@ -289,7 +258,6 @@ class Warner(FrequencyOracle):
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one answer."""
         a, b = self.channel
         worst = Real.of(max(a / b, (1 - b) / (1 - a)))
         return Guarantee(worst.log().above(), 0, LOCAL)
@@ -312,7 +280,7 @@ class Warner(FrequencyOracle):
 
     def read(self, x: object) -> int:
         """Return 0 or 1; True and False are accepted."""
-        return Report.read(self, int(x) if isinstance(x, (bool, np.bool_)) else x)
+        return super().read(int(x) if isinstance(x, (bool, np.bool_)) else x)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         a, b = self.channel
@@ -320,20 +288,14 @@ class Warner(FrequencyOracle):
 
     @property
     def chances(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """The probabilities that a report says no and yes: if that is the truth, and if not."""
         a, b = map(float, self.channel)
         return np.array([1 - b, a]), np.array([1 - a, b])
 
     def law(self, x: int) -> Law:
-        p = float(self.channel[1 - x])
-        return Law.finite(np.log([float(1 - self.channel[1 - x]), p]))
-
-    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return 1 for a wrong answer, 0 for a right one."""
-        return np.not_equal(y, x).astype(np.float64)
+        p = self.channel[1 - x]
+        return Law.finite(np.log([float(1 - p), float(p)]))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if a single answer is right except with probability ``beta``, else 1."""
         a, b = self.channel
         return float(max(1 - a, b) > read_beta(beta))
 
@@ -343,13 +305,8 @@ class Warner(FrequencyOracle):
         n = integer(n, "n", least=1)
         count = integer(yes, "yes", least=0)
         if count > n:
-            raise ParameterError(
-                "yes",
-                f"be at most the number of reports ({n})",
-                given(count),
-                "Use {yes} or less.",
-                yes=n,
-            )
+            must = f"be at most the number of reports ({n})"
+            raise ParameterError("yes", must, given(count), "Use {yes} or less.", yes=n)
         return (Fraction(count, n) - b) / (a - b)
 
     def bias(self, frequency: Number, *, corrected: bool = True) -> Fraction:
@@ -381,16 +338,12 @@ class Warner(FrequencyOracle):
 def _coin(p: object, name: str) -> Fraction:
     value = probability(p, name)
     if value in (0, 1):
-        raise ParameterError(
-            name,
-            "be above 0 and below 1",
-            given(p),
-            f"A certain answer gives no privacy: use {{{name}}}.",
-            **{name: 0.5},
-        )
+        hint = f"A certain answer gives no privacy: use {{{name}}}."
+        raise ParameterError(name, "be above 0 and below 1", given(p), hint, **{name: 0.5})
     return value
 
 
 register(
-    Specimen(name="category.warner", make=Warner.optimum, inputs=(0, 1), tight=True),
+    Specimen("category.response", lambda e: RandomizedResponse(epsilon=e, categories=5), range(5)),
+    Specimen("category.warner", Warner.optimum, (0, 1)),
 )

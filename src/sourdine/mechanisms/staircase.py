@@ -24,6 +24,7 @@ from sourdine.mechanisms.mechanism import (
     read_one,
     read_scale,
     register,
+    settle,
 )
 from sourdine.privacy import ADD_REMOVE, Guarantee, Relation
 
@@ -115,20 +116,17 @@ class Staircase(Additive["Value"]):
         span = self.sensitivity
         read_scale(span / self.epsilon)
         if self.width > span:
-            raise ParameterError(
-                "width",
-                f"be at most the sensitivity ({span})",
-                given(self.width),
-                "Omit {width} for the best value.",
-                width=LEFT_OUT,
-            )
-        if not self.width:
-            best = _best_width(self.epsilon, span, self.minimise)
-            object.__setattr__(self, "width", best)
+            must, hint = f"be at most the sensitivity ({span})", "Omit {width} for the best value."
+            raise ParameterError("width", must, given(self.width), hint, width=LEFT_OUT)
+        if not self.width:  # the least mean loss lies next to the continuous optimum
+            epsilon, kind = float(self.epsilon), self.minimise
+            near = ceil((gamma_l1 if kind == "l1" else gamma_l2)(epsilon) * span)
+            widths = range(max(1, near - 2), min(span, near + 2) + 1)
+            best = min(widths, key=lambda width: _Stairs(epsilon, span, width).mean_loss(kind))
+            settle(self, width=best)
 
     @cached_property
     def guarantee(self) -> Guarantee:
-        """The guarantee of one release."""
         return Guarantee(self.epsilon, 0, self.relation)
 
     def read(self, x: object) -> Value:
@@ -140,11 +138,9 @@ class Staircase(Additive["Value"]):
         return add(x, k)
 
     def law(self, x: Value) -> Law:
-        """Return the staircase around ``x``."""
         return staircase_law(read_one(x), self.epsilon, self.sensitivity, self.width)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the least distance that the noise exceeds with probability at most ``beta``."""
         chance = read_beta(beta) * (1 - 1e-9)
         stairs = _Stairs(float(self.epsilon), self.sensitivity, self.width)
         low, high = -1, self.sensitivity
@@ -169,26 +165,19 @@ def staircase_law(x: int, epsilon: Fraction, span: int, inner: int) -> Law:
     # To the left the first period lacks cell 0, which belongs to the right: begin with the rest of
     # that period, then whole ones.
     rest = _steps(inner - 1, span - 1, float(epsilon)).mirrored(x)
-    begin = rest.where(rest.length > 0)
+    begin, left = rest.where(rest.length > 0), right.scaled(-float(epsilon))
     if not len(begin.start):
-        return Law.of([x], [1], [0.0], [0.0], left=right.scaled(-float(epsilon)),
-                      right=right.scaled(-float(epsilon)))  # fmt: skip
+        return Law.of([x], [1], [0.0], [0.0], left=left, right=left)
     first, whole = right.unrolled(1)
     pieces = Pieces.joined(begin, first._replace(start=first.start + x))
-    return Law.of(*pieces, left=right.scaled(-float(epsilon)), right=whole)
+    return Law.of(*pieces, left=left, right=whole)
 
 
 def _steps(inner: int, span: int, epsilon: float) -> Pieces:
     """Return one period: the inner step, and the outer step if there is one."""
-    lengths = [inner, span - inner] if inner < span else [span]
-    levels = [0.0, -epsilon][: len(lengths)]
-    starts = [0, inner][: len(lengths)]
-    return Pieces(
-        np.array(starts, np.int64),
-        np.array(lengths, np.int64),
-        np.array(levels),
-        np.zeros(len(levels)),
-    )
+    steps = [(0, inner, 0.0), (inner, span - inner, -epsilon)] if inner < span else [(0, span, 0.0)]
+    start, length, level = (np.array(side) for side in zip(*steps, strict=True))
+    return Pieces(start, length, level, np.zeros(len(steps)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,14 +192,14 @@ class _Stairs:
     span: int
     inner: int
 
-    def _period(self) -> tuple[float, float, float]:
-        b, near, whole = exp(-self.epsilon), _power_sums(self.inner), _power_sums(self.span)
-        a, first, second = (x + b * (y - x) for x, y in zip(near, whole, strict=True))
-        return a, first, second
+    def _period(self) -> list[float]:
+        b = exp(-self.epsilon)
+        ends = (self.inner, self.span)  # the sums of 1, i and i^2 for i < n
+        near, whole = ((float(n), n * (n - 1) / 2, (n - 1) * n * (2 * n - 1) / 6) for n in ends)
+        return [x + b * (y - x) for x, y in zip(near, whole, strict=True)]
 
     @property
     def mass(self) -> float:
-        """Return the sum of all weights, both sides."""
         return 2 * self._period()[0] / -expm1(-self.epsilon) - 1
 
     def beyond(self, distance: int) -> float:
@@ -221,7 +210,6 @@ class _Stairs:
         return 2 * exp(-self.epsilon * j) * (rest + later) / self.mass
 
     def mean_loss(self, kind: Minimise) -> float:
-        """Return the mean distance, or the variance."""
         b, gap, d = exp(-self.epsilon), -expm1(-self.epsilon), self.span
         a, first, second = self._period()
         once, twice = b / gap**2, b * (1 + b) / gap**3
@@ -230,23 +218,4 @@ class _Stairs:
         return 2 * (d * d * a * twice + 2 * d * first * once + second / gap) / self.mass
 
 
-def _power_sums(n: int) -> tuple[float, float, float]:
-    r"""Return :math:`\sum_{i<n} 1, i, i^2`."""
-    return float(n), n * (n - 1) / 2, (n - 1) * n * (2 * n - 1) / 6
-
-
-def _best_width(epsilon: Fraction, span: int, kind: Minimise) -> int:
-    """Return the inner step with the least mean loss: next to the continuous optimum."""
-    gamma = (gamma_l1 if kind == "l1" else gamma_l2)(float(epsilon))
-    near = range(max(1, ceil(gamma * span) - 2), min(span, ceil(gamma * span) + 2) + 1)
-    return min(near, key=lambda width: _Stairs(float(epsilon), span, width).mean_loss(kind))
-
-
-register(
-    Specimen(
-        name="noise.staircase",
-        make=lambda epsilon: Staircase(epsilon=epsilon, sensitivity=5),
-        inputs=(0, 4),
-        tight=True,
-    )
-)
+register(Specimen("noise.staircase", lambda e: Staircase(epsilon=e, sensitivity=5), (0, 4)))

@@ -9,7 +9,7 @@ from math import comb
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from attrs import Factory, field, frozen
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
@@ -17,7 +17,7 @@ from sourdine.exact import given, integer, number
 from sourdine.laws import Law
 from sourdine.mechanisms.laplace import Laplace
 from sourdine.mechanisms.mechanism import REACH, Mechanism, Specimen, read_ticks, register
-from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, composition
+from sourdine.privacy import ADD_REMOVE, SUBSTITUTE, Guarantee, Part, Relation, composition
 from sourdine.privacy.accounting.parts import on_sample
 
 if TYPE_CHECKING:
@@ -41,25 +41,18 @@ def total(records: NDArray[np.int64]) -> int:
 
 def _mechanism(x: Mechanism[Any]) -> Mechanism[Any]:
     if not isinstance(x, Mechanism):
-        raise ParameterTypeError(
-            "mechanism",
-            "be a Mechanism",
-            given(x),
-            "Use Laplace(epsilon=1, relation=ADD_REMOVE).",
-        )
+        hint = "Use Laplace(epsilon=1, relation=ADD_REMOVE)."
+        raise ParameterTypeError("mechanism", "be a Mechanism", given(x), hint)
     return x
 
 
 def _values(x: Sequence[int]) -> tuple[int, ...]:
     """Return the public values in order, near enough to 0 that differences fit 64 bits."""
-    if not isinstance(x, (tuple, list, range)) or not x:
-        raise ParameterError(
-            "values",
-            "be a list of at least one whole number",
-            "an empty list" if isinstance(x, (tuple, list, range)) else given(x),
-            "Use {values}.",
-            values=(0, 1),
-        )
+    listed = isinstance(x, (tuple, list, range))
+    if not listed or not x:
+        must, got = "be a list of at least one whole number", given(x)
+        got = "an empty list" if listed else got
+        raise ParameterError("values", must, got, "Use {values}.", values=(0, 1))
     whole = sorted({integer(v, f"values[{i}]") for i, v in enumerate(x)})
     if whole[0] < -REACH or whole[-1] > REACH:
         hint = "Use ticks of a coarser grid, such as {values}."
@@ -69,13 +62,9 @@ def _values(x: Sequence[int]) -> tuple[int, ...]:
 
 def _statistic(x: Callable[[Records], Any]) -> Callable[[Records], Any]:
     if not callable(x):
-        raise ParameterTypeError(
-            "statistic",
-            "be a function",
-            given(x),
-            "Omit {statistic} for the sum.",
-            statistic=LEFT_OUT,
-        )
+        tries = {"statistic": LEFT_OUT}
+        hint = "Omit {statistic} for the sum."
+        raise ParameterTypeError("statistic", "be a function", given(x), hint, **tries)
     return x
 
 
@@ -133,26 +122,21 @@ class Subsample(Mechanism["Records"]):
     rate: Fraction | None = field(default=None, converter=_rate)
     sample: int | None = None
     n: int | None = None
-    guarantee: Guarantee = field(
-        init=False, repr=False, eq=False,
-        default=Factory(lambda self: self._amplified(), takes_self=True),
-    )  # fmt: skip
+    guarantee: Guarantee = field(init=False, repr=False, eq=False)
 
+    @guarantee.default
     def _amplified(self) -> Guarantee:
         inner = self.mechanism.guarantee
         if self.rate is not None and self.sample is None and self.n is None:
             return composition.poisson(inner, self.rate)
         if self.rate is None and self.sample is not None and self.n is not None:
             return composition.without_replacement(inner, self.sample, self.n)
-        raise ParameterTypeError(
-            "rate" if self.rate is None else "sample",
-            "be given, or else sample and n" if self.rate is None else "not be combined with rate",
-            f"rate={self.rate}, sample={self.sample} and n={self.n}",
-            "Use {rate}, and omit {sample} and {n}.",
-            rate=0.1,
-            sample=LEFT_OUT,
-            n=LEFT_OUT,
-        )
+        name, must = "rate", "be given, or else sample and n"
+        if self.rate is not None:
+            name, must = "sample", "not be combined with rate"
+        got = f"rate={self.rate}, sample={self.sample} and n={self.n}"
+        hint, tries = "Use {rate}, and omit {sample} and {n}.", {"sample": LEFT_OUT, "n": LEFT_OUT}
+        raise ParameterTypeError(name, must, got, hint, rate=0.1, **tries)
 
     @property
     def parts(self) -> tuple[Part, ...]:
@@ -165,20 +149,14 @@ class Subsample(Mechanism["Records"]):
     def read(self, x: object) -> Records:
         records = np.atleast_1d(np.asarray(read_ticks(x), np.int64))
         if records.ndim != 1:
-            raise ParameterTypeError(
-                "the input",
-                "be a list of records",
-                f"an array of {records.ndim} dimensions",
-                "Pass one whole number for each record.",
-            )
-        if self.n is not None and len(records) != self.n:
-            raise ParameterTypeError(
-                "the input",
-                f"hold the public number of {self.n} records",
-                str(len(records)),
-                "Construct the mechanism with {n}.",
-                n=len(records),
-            )
+            must, hint = "be a list of records", "Pass one whole number for each record."
+            got = f"an array of {records.ndim} dimensions"
+            raise ParameterTypeError("the input", must, got, hint)
+        n = len(records)
+        if self.n is not None and n != self.n:
+            must = f"hold the public number of {self.n} records"
+            hint = "Construct the mechanism with {n}."
+            raise ParameterTypeError("the input", must, str(n), hint, n=n)
         values = np.array(self.values)
         records = np.clip(records, values[0], values[-1])
         upper = np.searchsorted(values, records)
@@ -213,12 +191,9 @@ class Subsample(Mechanism["Records"]):
 
     def law(self, x: Records) -> Law:
         if len(x) > MOST_RECORDS:
-            raise ParameterError(
-                "law",
-                f"law() is available for at most {MOST_RECORDS} records.",
-                "",
-                "It goes through all samples: use a small input.",
-            )
+            must = f"law() is available for at most {MOST_RECORDS} records."
+            hint = "It goes through all samples: use a small input."
+            raise ParameterError("law", must, "", hint)
         chances: dict[Any, float] = defaultdict(float)
         inputs: dict[Any, Any] = {}
         for kept, chance in self._samples(len(x)):
@@ -241,11 +216,8 @@ class Subsample(Mechanism["Records"]):
 
     def loss(self, x: Records, y: NDArray[np.int64]) -> NDArray[np.float64]:
         """Return the mechanism's loss for the sample that fits the output best."""
-        losses = [
-            self.mechanism.loss(self._statistic(x[list(kept)]), y)
-            for kept, _ in self._samples(len(x))
-        ]
-        return np.asarray(np.min(losses, axis=0))
+        inputs = (self._statistic(x[list(kept)]) for kept, _ in self._samples(len(x)))
+        return np.asarray(np.min([self.mechanism.loss(v, y) for v in inputs], axis=0))
 
     def error(self, beta: Number = 0.05) -> float:
         """Return the mechanism's error: about the sample, not about all records."""
@@ -255,7 +227,6 @@ class Subsample(Mechanism["Records"]):
         return self.mechanism.interval(value, confidence)
 
     def neighbours(self, x: Records) -> Iterator[Records]:
-        """Yield the records with one removed or added, or with one replaced."""
         if self.guarantee.relation is ADD_REMOVE:
             yield from (np.delete(x, i) for i in range(len(x)))
             yield from (np.append(x, v) for v in self.values)
@@ -264,7 +235,6 @@ class Subsample(Mechanism["Records"]):
                 yield from (np.where(np.arange(len(x)) == i, v, x) for v in self.values)
 
     def adjacent(self, x: Records, y: Records) -> bool:
-        """Return whether one record is removed, added or replaced, in any order."""
         one, two = Counter(x.tolist()), Counter(y.tolist())
         gone, come = (one - two).total(), (two - one).total()
         if self.guarantee.relation is ADD_REMOVE:
@@ -272,28 +242,18 @@ class Subsample(Mechanism["Records"]):
         return gone == come <= 1
 
 
+def _specimen(epsilon: Any, relation: Relation, **size: Any) -> Subsample:
+    sum_of_part = Laplace(epsilon=epsilon, sensitivity=2, relation=relation)
+    return Subsample(mechanism=sum_of_part, values=(0, 1, 2), **size)
+
+
 register(
     Specimen(
-        name="sample.poisson",
-        make=lambda epsilon: Subsample(
-            mechanism=Laplace(epsilon=epsilon, sensitivity=2, relation=ADD_REMOVE),
-            values=(0, 1, 2),
-            rate=Fraction(1, 3),
-        ),
-        inputs=([], [0, 2], [2, 2, 1]),
-        tight=True,
-    )
-)
-register(
+        "sample.poisson", lambda e: _specimen(e, ADD_REMOVE, rate=Fraction(1, 3)),
+        ([], [0, 2], [2, 2, 1]),
+    ),
     Specimen(
-        name="sample.fixed",
-        make=lambda epsilon: Subsample(
-            mechanism=Laplace(epsilon=epsilon, sensitivity=2, relation=SUBSTITUTE),
-            values=(0, 1, 2),
-            sample=1,
-            n=3,
-        ),
-        inputs=([0, 0, 0], [0, 1, 2], [2, 2, 2]),
-        tight=True,
-    )
-)
+        "sample.fixed", lambda e: _specimen(e, SUBSTITUTE, sample=1, n=3),
+        ([0, 0, 0], [0, 1, 2], [2, 2, 2]),
+    ),
+)  # fmt: skip

@@ -23,8 +23,7 @@ if TYPE_CHECKING:
     Chosen = RandomizedResponse | UnaryEncoding | LocalHashing | HadamardResponse | SubsetSelection
 
 
-SLACK = 1.05
-"""A variance this much above the least is worth a shorter report."""
+SLACK = 1.05  # a variance this much above the least is worth a shorter report
 
 
 def oracles() -> Mapping[str, Callable[..., Chosen]]:
@@ -79,13 +78,9 @@ def best_oracle(epsilon: Number, categories: int, *, most_bits: int | None = Non
     shortest = RandomizedResponse(epsilon=epsilon, categories=categories)
     allowed = None if most_bits is None else integer(most_bits, "most_bits", example=shortest.bits)
     if allowed is not None and allowed < shortest.bits:
-        raise ParameterError(
-            "most_bits",
-            f"be at least {shortest.bits} for {shortest.categories} categories",
-            given(allowed),
-            "Use {most_bits}, or group the answers first.",
-            most_bits=shortest.bits,
-        )
+        must = f"be at least {shortest.bits} for {shortest.categories} categories"
+        hint, tries = "Use {most_bits}, or group the answers first.", {"most_bits": shortest.bits}
+        raise ParameterError("most_bits", must, given(allowed), hint, **tries)
     if shortest.categories > CELLS // 2:
         return shortest
     built = [make(epsilon=epsilon, categories=categories) for make in oracles().values()]

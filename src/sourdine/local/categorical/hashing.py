@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, ClassVar
 import numpy as np
 
 from sourdine import noise
-from sourdine.laws import Law
 from sourdine.local.categorical.oracle import Oracle, share
 from sourdine.mechanisms.mechanism import Specimen, register, settle
 from sourdine.mechanisms.randomized_response import RandomizedResponse
@@ -47,14 +46,7 @@ class LocalHashing(Oracle):
               \frac{(e^\varepsilon + g - 1)^2}{(g - 1)(e^\varepsilon - 1)^2}
 
     :math:`g` is the prime of least variance, near :math:`e^\varepsilon + 1`, among those whose
-    :math:`g^{d+1}` reports can be tallied (at most :math:`2^{24}`).
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    categories
-        :math:`k`, from 2 to :math:`2^{23}`.
+    :math:`g^{d+1}` reports can be tallied (at most :math:`2^{24}`; so :math:`k \le 2^{23}`).
 
     Notes
     -----
@@ -102,7 +94,6 @@ class LocalHashing(Oracle):
 
     @property
     def codes(self) -> int:
-        r"""The number of reports, :math:`g^{d+1}`."""
         return int(self.values ** (self.digits + 1))
 
     @property
@@ -121,7 +112,6 @@ class LocalHashing(Oracle):
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of a rare category."""
         return _noise_variance(float(self.epsilon), self.values)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
@@ -135,7 +125,6 @@ class LocalHashing(Oracle):
         return drawn
 
     def hashed(self, key: NDArray[np.int64], x: NDArray[np.int64]) -> NDArray[np.int64]:
-        r"""Return :math:`h_a(x)` of keys and categories, digit by digit."""
         g = np.int32(self.values)
         a, b = np.asarray(key, np.int32), np.asarray(x, np.int32)
         total = np.zeros(np.broadcast_shapes(a.shape, b.shape), np.int64)
@@ -162,22 +151,14 @@ class LocalHashing(Oracle):
         g, d = self.values, self.digits
         transform = np.fft.rfftn(np.asarray(tally, np.float64).reshape((g,) * (d + 1)))
         rows = transform.reshape(g**d, -1)
-        total = np.zeros(self.categories)
+        v, total = np.arange(self.categories), np.zeros(self.categories)
         for u in range(rows.shape[1]):
+            at = np.zeros_like(v)  # the number of (-u v_1, ..., -u v_d) in the field
+            for place in (g**i for i in range(d)):
+                at += v // place % g * -u % g * place
             twice = 1 if u in (0, g - u) else 2  # u and -u are conjugates, and are taken at once
-            total += twice * rows[self._multiple(-u), u].real
+            total += twice * rows[at, u].real
         return np.rint(total / g).astype(np.int64)
-
-    def _multiple(self, u: int) -> NDArray[np.int64]:
-        r"""Return :math:`(u v_1, \ldots, u v_d)` in the field, for each category, as a number."""
-        v, g = np.arange(self.categories), self.values
-        places = [g**i for i in range(self.digits)]
-        return sum((v // place % g * u % g * place for place in places), np.zeros_like(v))
-
-    def law(self, x: int) -> Law:
-        """Return the two levels: of the reports that support the category, and of the others."""
-        right = self.supports(np.arange(self.codes), x)
-        return Law.finite(np.where(right, 0.0, -float(self.epsilon)))
 
 
 def _divided(x: NDArray[np.int32], g: np.int32) -> tuple[NDArray[np.int32], NDArray[np.int64]]:
@@ -208,16 +189,6 @@ def primes_for(categories: int) -> list[int]:
     return [g for g in primes if g ** (digits_in(categories, g) + 1) <= CELLS]
 
 
-register(
-    Specimen(
-        name="category.hashing",
-        make=lambda epsilon: LocalHashing(epsilon=epsilon, categories=7),
-        inputs=tuple(range(7)),
-        tight=True,
-    )
-)
-
-
 # ---- Hadamard response: a report of log k bits, read back by a fast transform --------------------
 
 
@@ -234,13 +205,6 @@ class HadamardResponse(Oracle):
 
     Its variance is fine for small :math:`\varepsilon` only, but a report is short and a survey of
     many categories quickly read: the supports are one Walsh-Hadamard transform, in integers.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    categories
-        :math:`k`, at least 2.
 
     Notes
     -----
@@ -276,12 +240,10 @@ class HadamardResponse(Oracle):
 
     @property
     def chances(self) -> tuple[float, float]:
-        """The chances p of an even word, and q = 1/2."""
         return 1 / (1 + exp(-float(self.epsilon))), 0.5
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of a rare category."""
         return ((1 + exp(-float(self.epsilon))) / expm1(-float(self.epsilon))) ** 2
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
@@ -296,8 +258,7 @@ class HadamardResponse(Oracle):
         return drawn
 
     def supports(self, y: NDArray[np.int64], x: int) -> NDArray[np.bool_]:
-        even: NDArray[np.bool_] = np.bitwise_count(np.asarray(y) & (x + 1)) & 1 == 0
-        return even
+        return np.asarray(np.bitwise_count(np.asarray(y) & (x + 1)) & 1 == 0)
 
     def support(self, tally: NDArray[np.int64]) -> NDArray[np.int64]:
         r"""Return :math:`(n + \hat t_{v+1})/2`, from the Walsh-Hadamard transform of the tally."""
@@ -307,17 +268,8 @@ class HadamardResponse(Oracle):
             pairs[:, 0], pairs[:, 1] = pairs.sum(axis=1), pairs[:, 0] - pairs[:, 1]
         return np.asarray((t[0] + t[1 : self.categories + 1]) // 2)
 
-    def law(self, x: int) -> Law:
-        """Return the two levels, of the even and of the odd words."""
-        even = self.supports(np.arange(self.codes), x)
-        return Law.finite(np.where(even, 0.0, -float(self.epsilon)))
-
 
 register(
-    Specimen(
-        name="category.hadamard",
-        make=lambda epsilon: HadamardResponse(epsilon=epsilon, categories=6),
-        inputs=tuple(range(6)),
-        tight=True,
-    )
+    Specimen("category.hashing", lambda e: LocalHashing(epsilon=e, categories=7), range(7)),
+    Specimen("category.hadamard", lambda e: HadamardResponse(epsilon=e, categories=6), range(6)),
 )

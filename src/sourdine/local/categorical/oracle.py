@@ -11,6 +11,7 @@ import numpy as np
 
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, given, integer, positive
+from sourdine.laws import Law
 from sourdine.mechanisms.mechanism import read_beta, settle
 from sourdine.mechanisms.randomized_response import FrequencyOracle
 from sourdine.privacy import LOCAL, Guarantee
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 # ---- What the randomisers of this package share: their parameters, and how wrong a report is -----
 
 
-MOST_CATEGORIES = (1 << 24) - 1
-"""No survey has more categories, so that no tally has more than 2**24 cells."""
+MOST_CATEGORIES = (1 << 24) - 1  # so that no tally has more than 2**24 cells
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,12 +65,14 @@ class Oracle(FrequencyOracle):
     def supports(self, y: NDArray[np.int64], x: int) -> NDArray[np.bool_]:
         """Return which outcomes of `law` support a category."""
 
+    def law(self, x: int) -> Law:
+        right = self.supports(np.arange(self.codes), x)
+        return Law.finite(np.where(right, 0.0, -float(self.epsilon)))
+
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return 1 for a report that does not support the truth, 0 for one that does."""
         return np.where(self.supports(y, x), 0.0, 1.0)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if a report supports the truth but for probability ``beta``, else 1."""
         return float(self.miss.above() > read_beta(beta))
 
 
@@ -88,13 +90,8 @@ def share(weight: int, other: int, drop: Fraction) -> Real:
 def read_categories(categories: object, most: int) -> int:
     k = integer(categories, "categories", least=2)
     if k > most:
-        raise ParameterError(
-            "categories",
-            f"be at most {most}",
-            given(k),
-            "Group the answers first, to {categories} or fewer, or use RandomizedResponse.",
-            categories=most,
-        )
+        hint = "Group the answers first, to {categories} or fewer, or use RandomizedResponse."
+        raise ParameterError("categories", f"be at most {most}", given(k), hint, categories=most)
     return k
 
 
@@ -109,12 +106,8 @@ def read_categories(categories: object, most: int) -> int:
 # five such sums, and fields of eight bits seventeen of those: 255 rows in all.
 
 
-LARGEST = 16
-"""The law is written down for this many categories at most."""
-
-WORD = 62
-"""Outcomes of up to this many categories fit in 64 bits."""
-
+LARGEST = 16  # categories at most for which the law is written down
+WORD = 62  # outcomes of up to this many categories fit in 64 bits
 COINS = 1 << 20
 BYTES = 1 << 19
 STAGES = ((1, 0x5555555555555555), (2, 0x3333333333333333), (4, 0x0F0F0F0F0F0F0F0F))
@@ -127,12 +120,10 @@ class BitRows(Oracle):
 
     @property
     def width(self) -> int:
-        """How many bytes a report has."""
         return -(-self.categories // 8)
 
     @property
     def codes(self) -> int:
-        r"""How many different rows there could be, :math:`2^k`."""
         return 1 << self.categories
 
     @property
@@ -147,11 +138,9 @@ class BitRows(Oracle):
         if reports.dtype != np.uint8 or reports.shape[1:] != (self.width,):
             return np.zeros(len(reports), np.bool_)
         used = self.categories - 8 * (self.width - 1)
-        inside: NDArray[np.bool_] = reports[:, -1] >> (used - 1) < 2
-        return inside
+        return np.asarray(reports[:, -1] >> (used - 1) < 2)
 
     def outcomes(self, reports: NDArray[Any]) -> NDArray[Any]:
-        """Return the rows as whole numbers: Python's own beyond 62 categories."""
         if self.categories > WORD:
             return np.array([int.from_bytes(row.tobytes(), "little") for row in reports], object)
         wide = np.zeros((len(reports), 8), np.uint8)
@@ -164,12 +153,9 @@ class BitRows(Oracle):
     def every(self) -> NDArray[np.uint8]:
         """Return the bits of all outcomes, a row each, if they are few enough for a law."""
         if self.categories > LARGEST:
-            raise ParameterError(
-                "categories",
-                f"be at most {LARGEST} for a law over all rows of bits",
-                str(self.categories),
-                "Use the law of fewer categories.",
-            )
+            must = f"be at most {LARGEST} for a law over all rows of bits"
+            hint = "Use the law of fewer categories."
+            raise ParameterError("categories", must, str(self.categories), hint)
         wide = np.arange(self.codes, dtype="<u2")[:, None].view(np.uint8)
         return np.unpackbits(wide, axis=1, bitorder="little")[:, : self.categories]
 
@@ -180,13 +166,7 @@ def people_at_once(categories: int) -> int:
 
 
 def ones(rows: NDArray[np.uint8]) -> NDArray[np.int64]:
-    """Return how many of the rows have each bit.
-
-    Examples
-    --------
-    >>> ones(np.array([[5], [4]], np.uint8)).tolist()
-    [1, 0, 2, 0, 0, 0, 0, 0]
-    """
+    """Return how many of the rows have each bit."""
     people, width = rows.shape
     counts = np.zeros((width, 8), np.int64)
     sets = 8 * max(1, min(BYTES // width, people + 255) // (8 * 255))

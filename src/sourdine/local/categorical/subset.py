@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from sourdine.noise import Source
 
 
-FEWEST = 1 << 14
-"""People whose sets are mended together: fewer would not be worth a round."""
+FEWEST = 1 << 14  # people whose sets are mended together: fewer would not be worth a round
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -43,10 +42,6 @@ class SubsetSelection(BitRows):
 
     Parameters
     ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    categories
-        :math:`k`, at least 2; the report has as many bits.
     size
         :math:`w`, from 1 to :math:`k - 1`; without it the one of least variance.
 
@@ -81,16 +76,15 @@ class SubsetSelection(BitRows):
 
     def __post_init__(self) -> None:
         Oracle.__post_init__(self)
-        k = self.categories
-        if self.size is None:
-            settle(self, size=_best_size(float(self.epsilon), k))
+        epsilon, k = float(self.epsilon), self.categories
+        if self.size is None:  # that of least variance lies next to k / (e^epsilon + 1)
+            near = int(k * exp(-epsilon) / (1 + exp(-epsilon)))
+            w = np.arange(max(1, near - 1), min(k, near + 4))
+            settle(self, size=int(w[_noise_variance(epsilon, k, w).argmin()]))
         elif integer(self.size, "size", least=1) >= k:
+            must, got = f"be below the number of categories ({k})", given(self.size)
             raise ParameterError(
-                "size",
-                f"be below the number of categories ({k})",
-                given(self.size),
-                "Omit {size} for the best value.",
-                size=LEFT_OUT,
+                "size", must, got, "Omit {size} for the best value.", size=LEFT_OUT
             )
 
     @property
@@ -100,7 +94,6 @@ class SubsetSelection(BitRows):
 
     @property
     def miss(self) -> Real:
-        """The chance that a set does not hold the true category, to any precision."""
         return share(self.categories - self.chosen, self.chosen, Fraction(self.epsilon))
 
     @property
@@ -112,7 +105,6 @@ class SubsetSelection(BitRows):
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of a rare category."""
         w = np.array([self.chosen])
         return float(_noise_variance(float(self.epsilon), self.categories, w)[0])
 
@@ -139,7 +131,6 @@ class SubsetSelection(BitRows):
         return drawn
 
     def law(self, x: int) -> Law:
-        r"""Return the law over the :math:`\binom{k}{w}` sets, as whole numbers; k at most 16."""
         bits = self.every()
         weights = np.where(bits[:, x] == 1, 0.0, -float(self.epsilon))
         return Law.finite(np.where(bits.sum(axis=1) == self.chosen, weights, -np.inf))
@@ -181,18 +172,8 @@ def _noise_variance(epsilon: float, k: int, w: NDArray[np.int64]) -> NDArray[np.
     return np.asarray(above / (w * (k - w) * expm1(-epsilon) ** 2))
 
 
-def _best_size(epsilon: float, k: int) -> int:
-    """Return the size of least variance: it lies next to k / (e^epsilon + 1)."""
-    near = int(k * exp(-epsilon) / (1 + exp(-epsilon)))
-    w = np.arange(max(1, near - 1), min(k, near + 4))
-    return int(w[_noise_variance(epsilon, k, w).argmin()])
-
-
 register(
     Specimen(
-        name="category.subset",
-        make=lambda epsilon: SubsetSelection(epsilon=epsilon, categories=6, size=2),
-        inputs=tuple(range(6)),
-        tight=True,
+        "category.subset", lambda e: SubsetSelection(epsilon=e, categories=6, size=2), range(6)
     )
 )

@@ -49,10 +49,6 @@ class UnaryEncoding(BitRows):
 
     Parameters
     ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    categories
-        :math:`k`, at least 2; the report has as many bits.
     method
         ``"optimal"`` or ``"symmetric"``.
 
@@ -100,18 +96,15 @@ class UnaryEncoding(BitRows):
 
     @property
     def miss(self) -> Real:
-        """The chance that the person's own bit is 0, to any precision."""
         return HALF if self.method == "optimal" else self.stray
 
     @property
     def chances(self) -> tuple[float, float]:
-        """The chances p and q that a bit is 1: the person's, and any other."""
         b = exp(-float(self.drop))
         return (0.5 if self.method == "optimal" else 1 / (1 + b)), b / (1 + b)
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of a rare category."""
         b = exp(-float(self.drop))
         return (4 if self.method == "optimal" else 1) * b / expm1(-float(self.drop)) ** 2
 
@@ -131,7 +124,6 @@ class UnaryEncoding(BitRows):
         return drawn
 
     def law(self, x: int) -> Law:
-        r"""Return the law over the :math:`2^k` rows, as whole numbers; k at most 16."""
         bits = self.every().astype(np.float64)
         zero = -log1p(exp(-float(self.drop)))
         one = zero - float(self.drop)
@@ -141,29 +133,10 @@ class UnaryEncoding(BitRows):
         return Law.finite(weights.sum(axis=1))
 
 
-register(
-    Specimen(
-        name="category.unary",
-        make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4),
-        inputs=tuple(range(4)),
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="category.symmetric",
-        make=lambda epsilon: UnaryEncoding(epsilon=epsilon, categories=4, method="symmetric"),
-        inputs=tuple(range(4)),
-        tight=True,
-    )
-)
-
-
 # ---- Flipped sets: which of several choices a person ticked, with a random few of them changed ---
 
 
-MOST_CHOICES = 16
-"""A tally has a cell for every set."""
+MOST_CHOICES = 16  # a tally has a cell for every set
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,13 +211,8 @@ class FlippedSet(Oracle):
         if self.flips is None:
             settle(self, flips=max(range(k), key=lambda t: _gap(float(self.epsilon), k, t)))
         elif integer(self.flips, "flips", least=0) >= k:
-            raise ParameterError(
-                "flips",
-                f"be below the number of choices ({k})",
-                given(self.flips),
-                "Omit {flips} for the best value.",
-                flips=LEFT_OUT,
-            )
+            must, hint = f"be below the number of choices ({k})", "Omit {flips} for the best value."
+            raise ParameterError("flips", must, given(self.flips), hint, flips=LEFT_OUT)
 
     @property
     def likely(self) -> int:
@@ -253,20 +221,17 @@ class FlippedSet(Oracle):
 
     @property
     def top(self) -> int:
-        """The highest code: everything is ticked."""
         return (1 << self.categories) - 1
 
     @property
-    def codes(self) -> int:
-        r"""How many sets there are, :math:`2^k`."""
-        return 1 << self.categories
-
-    @property
     def miss(self) -> Real:
-        """The chance q that a choice is flipped, to any precision."""
-        k, t = self.categories, self.likely
-        few = sum(comb(k - 1, a - 1) for a in range(1, t + 1))
-        return _weighed(few, 2 ** (k - 1) - few, self) / _weighed(*_sizes(k, t), self)
+        few = sum(comb(self.categories - 1, a - 1) for a in range(1, self.likely + 1))
+        return self._chance(few, 2 ** (self.categories - 1) - few)
+
+    def _chance(self, few: int, many: int) -> Real:
+        """Return the chance of so many likely sets of flips, and so many others."""
+        b, sizes = exp_neg(Fraction(self.epsilon)), _sizes(self.categories, self.likely)
+        return (few + many * b) / (sizes[0] + sizes[1] * b)
 
     @property
     def chances(self) -> tuple[float, float]:
@@ -276,7 +241,6 @@ class FlippedSet(Oracle):
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of any choice."""
         gap = _gap(float(self.epsilon), self.categories, self.likely)
         return (1 - gap * gap) / (4 * gap * gap)
 
@@ -289,12 +253,10 @@ class FlippedSet(Oracle):
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         k, t = self.categories, self.likely
         few, many = _sizes(k, t)
-        rare = noise.bernoulli(_rare(Fraction(self.epsilon), k, t), codes.size, source=source)
-        place = np.where(
-            rare,
-            few + noise.uniform_below(many, codes.size, source=source),
-            noise.uniform_below(few, codes.size, source=source),
-        )
+        odds = share(many, few, Fraction(self.epsilon))
+        rare = noise.bernoulli(odds, codes.size, source=source)
+        above = few + noise.uniform_below(many, codes.size, source=source)
+        place = np.where(rare, above, noise.uniform_below(few, codes.size, source=source))
         return np.asarray(codes ^ _by_size(k)[place], np.int64)
 
     def law(self, x: int) -> Law:
@@ -310,13 +272,9 @@ class FlippedSet(Oracle):
         for flips in range(k):
             few = sum(comb(k, a) for a in range(flips + 1, t + 1))
             many = sum(comb(k, a) for a in range(max(flips, t) + 1, k + 1))
-            if (_weighed(few, many, self) / _weighed(*_sizes(k, t), self)).above() <= chance:
+            if self._chance(few, many).above() <= chance:
                 return float(flips)
         return float(k)
-
-
-def _weighed(few: int, many: int, of: FlippedSet) -> Real:
-    return few + many * exp_neg(Fraction(of.epsilon))
 
 
 def _sizes(k: int, t: int) -> tuple[int, int]:
@@ -328,14 +286,6 @@ def _sizes(k: int, t: int) -> tuple[int, int]:
 def _gap(epsilon: float, k: int, t: int) -> float:
     b, (few, many) = exp(-epsilon), _sizes(k, t)
     return (1 - b) * comb(k - 1, t) / (few + b * many)
-
-
-@lru_cache(256)
-def _rare(epsilon: Fraction, k: int, t: int) -> Real:
-    """Return the chance of many flips, to any precision."""
-    few, many = _sizes(k, t)
-    b = many * exp_neg(epsilon)
-    return b / (few + b)
 
 
 @lru_cache(MOST_CHOICES)
@@ -352,10 +302,12 @@ def bits_of(k: int) -> NDArray[np.int64]:
 
 
 register(
+    Specimen("category.unary", lambda e: UnaryEncoding(epsilon=e, categories=4), range(4)),
     Specimen(
-        name="category.flipped",
-        make=lambda epsilon: FlippedSet(epsilon=epsilon, categories=4, flips=1),
-        inputs=(0, 5, 15),
-        tight=True,
-    )
-)
+        "category.symmetric", lambda e: UnaryEncoding(epsilon=e, categories=4, method="symmetric"),
+        range(4),
+    ),
+    Specimen(
+        "category.flipped", lambda e: FlippedSet(epsilon=e, categories=4, flips=1), (0, 5, 15)
+    ),
+)  # fmt: skip

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property, lru_cache
+from itertools import accumulate
 from math import inf, log, pi, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError
-from sourdine.exact import integer, listed, one_of, positive
+from sourdine.exact import integer, listed, one_of
 from sourdine.laws import Law
 from sourdine.local.categorical.unary import UnaryEncoding
 from sourdine.local.densities.density import DensityProtocol
 from sourdine.local.densities.wavelets import Wavelet
 from sourdine.local.estimators.frequencies import norm_sub
-from sourdine.mechanisms.mechanism import Report, Specimen, register, settle
-from sourdine.privacy import LOCAL, Guarantee
+from sourdine.mechanisms.mechanism import PureReport, Specimen, register
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -26,10 +27,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
-    from sourdine.grid import Grid
+    from sourdine.local.densities.density import Floats, Ints
     from sourdine.noise import Source
 
-    Floats = NDArray[np.float64]
     Smoothing = Callable[[Floats, Floats], Floats]
 
 
@@ -53,8 +53,6 @@ class Merged:
     bins: int
 
     def __call__(self, shares: Floats, noise: Floats) -> Floats:
-        """Return smoothed shares, a row for a row."""
-        del noise
         means = shares.reshape(len(shares), -1, self.bins).mean(axis=2)
         return np.repeat(means, self.bins, axis=1)
 
@@ -67,8 +65,6 @@ class Cosines:
     order: float
 
     def __call__(self, shares: Floats, noise: Floats) -> Floats:
-        """Return smoothed shares, a row for a row."""
-        del noise
         k = shares.shape[1]
         basis, m = cosines(k), np.arange(k) / self.cut
         damped = m < 1 if np.isinf(self.order) else 1 / (1 + m ** (2 * self.order))
@@ -127,7 +123,9 @@ class Shrunk:
         deviation = np.sqrt((_analysed(noise, responses) ** 2).sum(axis=1, keepdims=True))
         least = self.factor * sqrt(2 * log(k)) * deviation
         least[-1] = 0
-        return _synthesised(np.where(np.abs(details) >= least, details, 0), responses)
+        kept = np.fft.fft(np.where(np.abs(details) >= least, details, 0))
+        total = (kept * responses.conj()[:, None, :]).sum(axis=0)
+        return np.asarray(np.fft.ifft(total).real[:, :k])
 
 
 @lru_cache(32)
@@ -153,11 +151,6 @@ def _analysed(rows: Floats, responses: NDArray[np.complex128]) -> Floats:
     return np.asarray(np.fft.ifft(reflected * responses[:, None, :]).real)
 
 
-def _synthesised(details: Floats, responses: NDArray[np.complex128]) -> Floats:
-    total = (np.fft.fft(details) * responses.conj()[:, None, :]).sum(axis=0)
-    return np.asarray(np.fft.ifft(total).real[:, : details.shape[2] // 2])
-
-
 # ---- Many smoothings of the same reports, weighed by what they are worth -------------------------
 #
 # Add and subtract the same fresh noise :math:`\omega \sim N(0, \Sigma)`: of shares
@@ -181,8 +174,7 @@ def _synthesised(details: Floats, responses: NDArray[np.complex128]) -> Floats:
 
 DRAWS = 50
 TEMPERATURE = 8
-LIGHTEST = 1e-3
-"""Smoothings of less weight are left out."""
+LIGHTEST = 1e-3  # smoothings of less weight are left out
 WAVELETS = ("haar", "db2", "db4", "sym8")
 FACTORS = (0.6, 0.8, 1.0, 1.2)
 CUTS = (3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32)
@@ -222,7 +214,6 @@ class Mixture:
         return Mixture(tuple(used[i] for i in kept), weights[kept] / weights[kept].sum())
 
     def __call__(self, shares: Floats, noise: Floats) -> Floats:
-        """Return mixed probabilities, a row for a row of shares."""
         mixed = np.zeros_like(shares)
         for weight, smooth in zip(self.weights, self.used, strict=True):
             mixed += weight * _projected(smooth(shares, noise))
@@ -251,32 +242,28 @@ MOST = 1 << 12
 EXAMPLE = {"bins": (64, 16, 4), "weights": (12, 5, 3)}
 
 
-@dataclass(frozen=True, kw_only=True)
-class BinReport(Report):
+def _bins(x: Sequence[int] | int) -> tuple[int, ...]:
+    every = listed([x] if isinstance(x, int) else x, "bins", **EXAMPLE)
+    return tuple(integer(k, f"bins[{i}]", least=4) for i, k in enumerate(every))
+
+
+def _weights(x: Sequence[int]) -> tuple[int, ...]:
+    every = listed(x, "weights", **EXAMPLE)
+    return tuple(integer(w, f"weights[{i}]", least=1) for i, w in enumerate(every))
+
+
+@frozen(kw_only=True)
+class BinReport(PureReport):
     r"""Draw a resolution, whatever the value, and report its bin there by unary encoding.
 
-    A report is a row of bytes: the number of the resolution, then the bits of its bins.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    bins
-        The numbers of bins, powers of two from the finest, 4 at least, to the coarsest. The input
-        is one of the finest.
-    weights
-        How often each resolution is drawn, as whole numbers.
+    A report is a row of bytes: the number of the resolution, then the bits of its bins. The input
+    is one of the finest ``bins``, which are those of `Bins`, as the ``weights`` are.
 
     Notes
     -----
     *Claim*: :math:`\varepsilon`-LDP, no less: the resolution does not depend on the value, and
     given it the report is that of a unary encoding. *Checked by*
     ``test_exact_worst_case[density.histogram]`` and ``test_resolutions_do_not_depend_on_values``.
-
-    References
-    ----------
-    .. [1] T. Wang, J. Blocki, N. Li, S. Jha, "Locally differentially private protocols for
-       frequency estimation", USENIX Security 2017.
 
     Examples
     --------
@@ -285,32 +272,19 @@ class BinReport(Report):
     ((3, 3), (1,))
     """
 
-    epsilon: Number
-    bins: Sequence[int]
-    weights: Sequence[int] = (1,)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    bins: tuple[int, ...] = field(converter=_bins)
+    weights: tuple[int, ...] = field(default=(1,), converter=_weights)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        every = listed(self.bins, "bins", **EXAMPLE)
-        parts = listed(self.weights, "weights", **EXAMPLE)
-        bins = tuple(integer(k, f"bins[{i}]", least=4) for i, k in enumerate(every))
-        weights = tuple(integer(w, f"weights[{i}]", least=1) for i, w in enumerate(parts))
+    def __attrs_post_init__(self) -> None:
+        bins, weights = self.bins, self.weights
         dyadic = all(k & (k - 1) == 0 for k in bins) and bins == tuple(sorted(set(bins))[::-1])
         if not bins or not dyadic or bins[0] > MOST or len(weights) != len(bins):
-            raise ParameterError(
-                "bins",
-                f"be decreasing powers of two from 4 to {MOST}, with a weight for each",
-                f"{bins} and {weights}",
-                "Use {bins} and {weights}.",
-                **EXAMPLE,
-            )
-        guarantee = Guarantee(epsilon, 0, LOCAL)
-        settle(self, epsilon=epsilon, bins=bins, weights=weights, guarantee=guarantee)
+            must = f"be decreasing powers of two from 4 to {MOST}, with a weight for each"
+            got, hint = f"{bins} and {weights}", "Use {bins} and {weights}."
+            raise ParameterError("bins", must, got, hint, **EXAMPLE)
 
     @cached_property
     def oracles(self) -> tuple[UnaryEncoding, ...]:
-        """What draws the report at each resolution."""
         return tuple(UnaryEncoding(epsilon=self.epsilon, categories=k) for k in self.bins)
 
     @property
@@ -320,10 +294,7 @@ class BinReport(Report):
     @property
     def starts(self) -> list[int]:
         """The number of the first outcome of each resolution, and that of all of them."""
-        starts = [0]
-        for k in self.bins:
-            starts.append(starts[-1] + (1 << k))
-        return starts
+        return list(accumulate((1 << k for k in self.bins), initial=0))
 
     @property
     def codes(self) -> int:
@@ -331,15 +302,13 @@ class BinReport(Report):
 
     @property
     def cells(self) -> int:
-        """The length of a tally: for each resolution the reports, and those of each bin."""
         return sum(1 + k for k in self.bins)
 
-    def bin(self, codes: NDArray[np.int64], r: int) -> NDArray[np.int64]:
+    def bin(self, codes: Ints, r: int) -> Ints:
         """Return the bins of a resolution that hold these finest ones."""
         return codes // (self.bins[0] // self.bins[r])
 
-    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.uint8]:
-        """Draw a resolution and the bits of its bins, a row of bytes for each person."""
+    def reports(self, codes: Ints, source: Source) -> NDArray[np.uint8]:
         ends = np.cumsum(self.weights)
         point = noise.uniform_below(int(ends[-1]), codes.size, source=source)
         which = np.searchsorted(ends, point, side="right")
@@ -352,12 +321,10 @@ class BinReport(Report):
         return rows
 
     def _of(self, reports: NDArray[Any], r: int) -> NDArray[np.uint8]:
-        """Return the rows of bits of those who drew a resolution."""
         mine = reports[reports[:, 0] == r, 1 : 1 + self.oracles[r].width]
         return np.ascontiguousarray(mine)
 
-    def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Count, for each resolution, the reports and those that support each bin."""
+    def tally(self, reports: NDArray[Any]) -> Ints:
         parts = []
         for r, oracle in enumerate(self.oracles):
             mine = self._of(reports, r)
@@ -375,8 +342,7 @@ class BinReport(Report):
             fits[mine] = oracle.valid(self._of(reports, r)) & empty
         return fits
 
-    def outcomes(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Return where reports stand in `law`."""
+    def outcomes(self, reports: NDArray[Any]) -> Ints:
         found = np.zeros(len(reports), np.int64)
         for r, oracle in enumerate(self.oracles):
             mine = reports[:, 0] == r
@@ -384,15 +350,13 @@ class BinReport(Report):
         return found
 
     def law(self, x: int) -> Law:
-        """Return the laws of the resolutions, one after the other, by their weights."""
         logs = []
         for r, oracle in enumerate(self.oracles):
             inside = oracle.law(int(self.bin(np.array(x), r))).log_pmf(np.arange(1 << self.bins[r]))
             logs.append(np.log(self.weights[r] / sum(self.weights)) + inside)
         return Law.finite(np.concatenate(logs))
 
-    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return 1 for a report that does not support the bin of the truth, 0 for one that does."""
+    def loss(self, x: int, y: Ints) -> Floats:
         wrong = np.zeros(np.shape(y))
         for r, oracle in enumerate(self.oracles):
             here = (y >= self.starts[r]) & (y < self.starts[r + 1])
@@ -405,27 +369,18 @@ class BinReport(Report):
         return self.oracles[0].error(beta)
 
 
-register(
-    Specimen(
-        name="density.histogram",
-        make=lambda epsilon: BinReport(epsilon=epsilon, bins=(8, 4), weights=(2, 1)),
-        inputs=tuple(range(8)),
-        tight=True,
-        draws=50_000,
-        also=("density.shrinkage",),
-    )
-)
-
-
 # ---- Shares of bins, at one resolution or at several, smoothed with their known noise ------------
 
 
-READINGS = ("mixture", "shrinkage", "histogram")
-
+Reading = Literal["mixture", "shrinkage", "histogram"]
 FRESH = 50
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+def _reading(x: Reading) -> Reading:
+    return one_of(x, "reading", "mixture", "shrinkage", "histogram")
+
+
+@frozen(kw_only=True, eq=False)
 class Bins(DensityProtocol):
     r"""Everybody reports the bin of their value by optimal unary encoding.
 
@@ -472,27 +427,19 @@ class Bins(DensityProtocol):
     True
     """
 
-    bounds: tuple[Number, Number]
-    epsilon: Number
-    bins: Sequence[int] = (64,)
-    weights: Sequence[int] = (1,)
-    reading: Literal["mixture", "shrinkage", "histogram"] = "mixture"
+    bins: tuple[int, ...] = field(default=(64,), converter=_bins)
+    weights: tuple[int, ...] = field(default=(1,), converter=_weights)
+    reading: Reading = field(default="mixture", converter=_reading)
     wavelet: str = "db4"
-    grid: Grid = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False)
-    report: BinReport = field(init=False, repr=False)
 
-    def __post_init__(self) -> None:
-        self._settle()
-        given = [self.bins] if isinstance(self.bins, int) else self.bins
-        report = BinReport(epsilon=self.epsilon, bins=given, weights=self.weights)
-        one_of(self.reading, "reading", *READINGS)
-        settle(self, bins=report.bins, weights=report.weights, report=report)
-        if self.reading != "histogram":
-            _ = (
-                Wavelet(self.wavelet),
-                Shrunk(self.wavelet, 1.0)(np.full((1, 4), 0.25), np.eye(4)),
-            )  # refuses early
+    def __attrs_post_init__(self) -> None:
+        super().__attrs_post_init__()
+        if self.reading != "histogram":  # refuses early
+            _ = Wavelet(self.wavelet), Shrunk(self.wavelet, 1.0)(np.full((1, 4), 0.25), np.eye(4))
+
+    @cached_property
+    def report(self) -> BinReport:
+        return BinReport(epsilon=self.epsilon, bins=self.bins, weights=self.weights)
 
     @property
     def method(self) -> str:
@@ -504,17 +451,7 @@ class Bins(DensityProtocol):
         }
         return f"unary encoding of {sizes} bins, {told[self.reading]}"
 
-    def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.uint8]:
-        """Draw a resolution and the bits of its bins, a row of bytes for each person."""
-        finest = ticks >> (self.bits - self.report.bins[0].bit_length() + 1)
-        return self.report.randomise(finest, source=source)
-
-    def tally(self, reports: NDArray[np.uint8]) -> NDArray[np.int64]:
-        """Count, for each resolution, the reports and those that support each bin."""
-        return self.report.tally(reports)
-
-    def shares(self, tally: NDArray[np.int64]) -> tuple[Floats, Floats]:
-        """Return the shares of the finest bins and the covariance of their noise."""
+    def shares(self, tally: Ints) -> tuple[Floats, Floats]:
         k, start = self.bins[0], 0
         information, weighted = np.zeros((k, k)), np.zeros(k)
         for size, oracle in zip(self.bins, self.report.oracles, strict=True):
@@ -532,18 +469,24 @@ class Bins(DensityProtocol):
         covariance = np.asarray(np.linalg.pinv(information, hermitian=True), np.float64)
         return covariance @ weighted, covariance
 
-    def read(self, tally: NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
+    def read(self, tally: Ints, n: int) -> tuple[Floats, Floats]:
         """Smooth the shares, and again with fresh noise for the spread."""
-        del n
         shares, covariance = self.shares(tally)
         k, by = shares.size, root(covariance)
         if self.reading == "histogram":
             return shares * k, np.sqrt(np.diag(covariance)) * k
-        if self.reading == "shrinkage":
-            smooth: Mixture | Shrunk = Shrunk(self.wavelet, 1.0)
-        else:
+        smooth: Smoothing = Shrunk(self.wavelet, 1.0)
+        if self.reading == "mixture":
             smooth = Mixture.of(shares, covariance, smoothings(k))
         mean = smooth(shares[None], by)
         fresh = np.random.default_rng(1).standard_normal((FRESH, len(by))) @ by
         again = smooth(mean + fresh, by)
         return mean[0] * k, np.sqrt(((again - mean) ** 2).mean(axis=0)) * k
+
+
+register(
+    Specimen(
+        "density.histogram", lambda e: BinReport(epsilon=e, bins=(8, 4), weights=(2, 1)), range(8),
+        draws=50_000, also=("density.shrinkage",),
+    ),
+)  # fmt: skip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from functools import cached_property
 from math import expm1, log2
-from typing import TYPE_CHECKING, Any, Literal, cast
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import given, integer, one_of, positive
@@ -20,20 +21,15 @@ from sourdine.local.designs.channels import LEAST_EPSILON
 from sourdine.local.designs.numbers import DesignedReport, designed
 from sourdine.local.estimators.distribution import SmoothFit, em
 from sourdine.local.numeric.sliding import SlidingWindow, square_wave
-from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SYSTEM
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from numpy.typing import NDArray
+    from collections.abc import Callable, Mapping
 
     from sourdine.exact import Number
     from sourdine.frames.reading import Reading
-    from sourdine.grid import Grid
-    from sourdine.local.densities.density import Density
+    from sourdine.local.densities.density import Density, Floats, Ints
     from sourdine.noise import Source
-    from sourdine.privacy import Guarantee
 
 
 # ---- Reports of a cell, read by the likelihood ---------------------------------------------------
@@ -44,52 +40,19 @@ EARLY = 0.03
 """EM stops once a step changes the log likelihood by less: going on would fit the noise."""
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+def _cells(x: int) -> int:
+    cells = integer(x, "cells", least=4)
+    if cells & (cells - 1) or cells > 512:
+        must = "be a power of two, at most 512"
+        raise ParameterError("cells", must, given(cells), "Use {cells}.", cells=256)
+    return cells
+
+
+@frozen(kw_only=True, eq=False)
 class CellReports(DensityProtocol):
     """Everybody randomises the cell of their value.
 
     The spread is that of the estimate from fresh reports, were the estimate the truth.
-    """
-
-    bounds: tuple[Number, Number]
-    epsilon: Number
-    cells: int = 256
-    grid: Grid = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False)
-    report: SlidingWindow | DesignedReport = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        self._settle()
-        cells = integer(self.cells, "cells", least=4)
-        if cells & (cells - 1) or cells > 512:
-            must = "be a power of two, at most 512"
-            raise ParameterError("cells", must, given(cells), "Use {cells}.", cells=256)
-        settle(self, cells=cells)
-
-    def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        shift = self.bits - self.cells.bit_length() + 1
-        return self.report.randomise(ticks >> shift, source=source)
-
-    def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self.report.tally(reports)
-
-    def _with_spread(
-        self,
-        share: NDArray[np.float64],
-        law: NDArray[np.float64],
-        n: int,
-        estimate: Callable[[NDArray[np.int64]], NDArray[np.float64]],
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Return heights and their spread; ``law`` is that of reports were ``share`` the truth."""
-        fresh = np.random.default_rng(1).multinomial(n, law / law.sum(), size=FRESH)
-        again = np.array([estimate(counts) for counts in fresh])
-        spread = np.sqrt(((again - share) ** 2).mean(axis=0))
-        return share * self.cells, spread * self.cells
-
-
-@dataclass(frozen=True, kw_only=True, eq=False)
-class Wave(CellReports):
-    """Everybody reports a place near their value, or with a smaller chance elsewhere.
 
     Parameters
     ----------
@@ -97,6 +60,33 @@ class Wave(CellReports):
         The public bounds, and the privacy loss of one report.
     cells
         The cells of the density, a power of two.
+    """
+
+    cells: int = field(default=256, converter=_cells)
+
+    def _with_spread(
+        self, share: Floats, law: Floats, n: int, estimate: Callable[[Ints], Floats]
+    ) -> tuple[Floats, Floats]:
+        """Return heights and their spread; ``law`` is that of reports were ``share`` the truth."""
+        fresh = np.random.default_rng(1).multinomial(n, law / law.sum(), size=FRESH)
+        again = np.array([estimate(counts) for counts in fresh])
+        spread = np.sqrt(((again - share) ** 2).mean(axis=0))
+        return share * self.cells, spread * self.cells
+
+
+Steps = Literal["ems", "em"]
+
+
+def _reading(x: Steps) -> Steps:
+    return one_of(x, "reading", "ems", "em")
+
+
+@frozen(kw_only=True, eq=False)
+class Wave(CellReports):
+    """Everybody reports a place near their value, or with a smaller chance elsewhere.
+
+    Parameters
+    ----------
     reading
         ``"ems"``: expectation and maximisation with neighbouring cells averaged at each step.
         ``"em"``: without, stopped early; for densities with spikes, of fewer cells.
@@ -118,42 +108,30 @@ class Wave(CellReports):
     31
     """
 
-    reading: Literal["ems", "em"] = "ems"
-    report: SlidingWindow = field(init=False, repr=False)
+    reading: Steps = field(default="ems", converter=_reading)
 
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        one_of(self.reading, "reading", "ems", "em")
-        settle(self, report=square_wave(self.epsilon, self.cells - 1))
+    @cached_property
+    def report(self) -> SlidingWindow:
+        return square_wave(self.epsilon, self.cells - 1)
 
     @property
     def method(self) -> str:
         return f"square wave on {self.cells} cells, {self.reading.upper()}"
 
-    def read(
-        self, tally: NDArray[np.int64], n: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def read(self, tally: Ints, n: int) -> tuple[Floats, Floats]:
+        how: dict[str, Any] = {"smooth": True} if self.reading == "ems" else {"change": EARLY}
         matrix = self.report.rows().T
 
-        def most_likely(counts: NDArray[np.int64]) -> NDArray[np.float64]:
-            if self.reading == "ems":
-                return em(matrix, counts, smooth=True)
-            return em(matrix, counts, change=EARLY)
+        def most_likely(counts: Ints) -> Floats:
+            return em(matrix, counts, **how)
 
         share = most_likely(tally)
         return self._with_spread(share, matrix @ share, n, most_likely)
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+@frozen(kw_only=True, eq=False)
 class Designed(CellReports):
     """Everybody reports a number by a design; the reports say how smooth the density is.
-
-    Parameters
-    ----------
-    bounds, epsilon
-        The public bounds, and the privacy loss of one report.
-    cells
-        The cells of the density, a power of two.
 
     Notes
     -----
@@ -168,22 +146,17 @@ class Designed(CellReports):
     'design of 48 nodes, as smooth as the reports say'
     """
 
-    report: DesignedReport = field(init=False, repr=False)
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        settle(self, report=designed(self.epsilon, self.cells - 1))
+    @cached_property
+    def report(self) -> DesignedReport:
+        return designed(self.epsilon, self.cells - 1)
 
     @property
     def method(self) -> str:
         return f"design of {self.report.steps + 1} nodes, as smooth as the reports say"
 
-    def read(
-        self, tally: NDArray[np.int64], n: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        matrix, nodes = self.report.rows().T, self.report.nodes()
-        hats = np.eye(len(nodes))
-        between = np.array([np.interp(np.arange(self.cells), nodes, hat) for hat in hats])
+    def read(self, tally: Ints, n: int) -> tuple[Floats, Floats]:
+        matrix, nodes, ticks = self.report.rows().T, self.report.nodes(), np.arange(self.cells)
+        between = np.array([np.interp(ticks, nodes, hat) for hat in np.eye(len(nodes))])
         fit = SmoothFit(matrix, between)
         share, models = fit.best(tally)
         law = matrix @ (between @ share)
@@ -196,17 +169,12 @@ class Designed(CellReports):
 MOST_BINS = 256
 WEIGHTS = (12, 5, 3)
 """How often people report at the finest resolution, at one 4 times and at one 16 times coarser."""
-ENOUGH = 10_000
-"""From as many truthful people on, reports tell the models of a design apart."""
-FINE = 3
-"""Beyond this epsilon the 48 nodes of a design are too coarse beside 256 cells."""
+ENOUGH = 10_000  # from as many truthful people on, reports tell the models of a design apart
+FINE = 3  # beyond this epsilon the 48 nodes of a design are too coarse beside 256 cells
 
 
 def _truthful(n: int, epsilon: Number) -> float:
-    r"""Return how many people who told the truth would leave about as much noise.
-
-    These are :math:`m = n (e^\varepsilon - 1)^2/4e^\varepsilon`.
-    """
+    r"""Return :math:`m = n (e^\varepsilon - 1)^2/4e^\varepsilon`, as in `finest_bins`."""
     e = min(float(epsilon), 50.0)
     return n * expm1(e) * -expm1(-e) / 4
 
@@ -276,7 +244,11 @@ def best_protocol(
 # ---- From what a person types to a density -------------------------------------------------------
 
 
-METHODS = ("auto", "shrinkage", "histogram", "square-wave", "one-bit", "dubois", "design")
+PROTOCOLS: dict[str, Callable[..., DensityProtocol]] = {
+    "shrinkage": Bins, "histogram": Bins, "square-wave": Wave, "one-bit": OneBit, "dubois": Dubois,
+    "design": Designed,
+}  # fmt: skip
+METHODS = ("auto", *PROTOCOLS)
 TAKEN = {
     "wavelet": ("dubois", "one-bit", "shrinkage"),
     "nu": ("dubois",),
@@ -300,8 +272,7 @@ def protocol(
 ) -> DensityProtocol:
     """Return the public protocol that a call means, for people and server alike.
 
-    Further parameters are those of the protocols themselves: make a `Dubois`, a `OneBit`, a `Bins`
-    or a `Wave`.
+    Further parameters are those of `Dubois`, `OneBit`, `Bins` and `Wave` themselves.
 
     Parameters
     ----------
@@ -323,14 +294,11 @@ def protocol(
     terms = _terms(method, wavelet=wavelet, nu=nu, gamma=gamma, constants=constants)
     if method == "auto":
         return best_protocol(bounds=bounds, epsilon=epsilon, n=n, loss=loss)
-    if method in ("square-wave", "design"):
-        made_of: Any = Wave if method == "square-wave" else Designed
-        return cast("DensityProtocol", made_of(bounds=bounds, epsilon=epsilon))
     if method in ("shrinkage", "histogram"):
-        bins = (finest_bins(n, spent),)
-        return Bins(bounds=bounds, epsilon=epsilon, bins=bins, reading=cast("Any", method), **terms)
-    made: Any = OneBit if method == "one-bit" else Dubois
-    return cast("DensityProtocol", made(bounds=bounds, epsilon=epsilon, n=max(n, 1), **terms))
+        terms |= {"bins": (finest_bins(n, spent),), "reading": method}
+    if method in ("one-bit", "dubois"):
+        terms |= {"n": max(n, 1)}
+    return PROTOCOLS[method](bounds=bounds, epsilon=epsilon, **terms)
 
 
 def _terms(method: str, **terms: Any) -> dict[str, Any]:
@@ -395,7 +363,6 @@ def density(
 
     Examples
     --------
-    >>> import numpy as np
     >>> from sourdine.noise import SeededSource
     >>> values = np.random.default_rng(1).normal(50, 10, 20_000)
     >>> found = density(values, bounds=(0, 100), epsilon=2, source=SeededSource(1))
@@ -414,10 +381,5 @@ def density(
         from sourdine.local.spark.counting import density_of_frame
 
         return density_of_frame(rule, x, name, data.reading, source)
-    return rule.density(_ticks(data, Ticks(name, rule.grid)), source=source)
-
-
-def _ticks(data: Frame, cell: Ticks) -> Iterator[NDArray[np.int64]]:
-    """Yield everybody's ticks, in parts."""
-    for (slots,) in data.codes(cell):
-        yield slots
+    blocks = data.codes(Ticks(name, rule.grid))
+    return rule.density((ticks for (ticks,) in blocks), source=source)

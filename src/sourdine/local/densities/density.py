@@ -5,18 +5,20 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from itertools import pairwise
 from math import log10
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import given, integer, positive, probability, rational
+from sourdine.exact import given, integer, probability, rational
 from sourdine.grid import MISSING, Grid
 from sourdine.local.estimators.frequencies import norm_sub
-from sourdine.mechanisms.mechanism import settle
+from sourdine.mechanisms.mechanism import epsilon
 from sourdine.noise import SYSTEM
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.results.answer import Answer
@@ -32,54 +34,14 @@ if TYPE_CHECKING:
     from sourdine.mechanisms.mechanism import Report
     from sourdine.noise import Source
 
-
-# ---- The picture of a density --------------------------------------------------------------------
-
-
-POINTS = 2000
-
-
-def picture(
-    density: Density,
-    *,
-    path: str | None,
-    truth: Callable[[NDArray[np.float64]], ArrayLike] | None,
-    title: str | None,
-) -> Any:
-    """Draw a density with its pointwise band, and the truth beside it where it is known."""
-    figure, axes = canvas()
-    low, high = density.band()
-    stairs = {"step": "post", "linewidth": 0}
-    axes.fill_between(
-        density.edges, np.append(low, low[-1]), np.append(high, high[-1]), color=PALE,
-        label="95% band of the noise, pointwise", **stairs,
-    )  # fmt: skip
-    axes.stairs(
-        density.heights, density.edges, baseline=None, color=BLUE, linewidth=1.6, label="estimate"
-    )
-    if truth is not None:
-        x = np.linspace(*density.ends, POINTS)
-        axes.plot(x, np.asarray(truth(x)), color=RED, linewidth=1, label="truth")
-    axes.set_xlim(*density.ends)
-    axes.set_ylim(bottom=0)
-    unit = 10.0 ** round(log10((density.ends[1] - density.ends[0]) / 50))
-    each = shown(round(unit), 1.0) if unit >= 1 else f"{unit:g}"
-    axes.set_ylabel(f"share of people for each {each}", color=INK)
-    axes.locator_params(axis="x", nbins=6)
-    gaps(axes.xaxis)
-    axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y * unit:.3g}%")
-    said = f"{density.cost} · {density.method}, {shown(density.reports, 1.0)} reports"
-    headed(axes, title or "Density", said)
-    figure.legend(
-        loc="outside lower right", ncols=3, frameon=False, fontsize=8, labelcolor=INK,
-        handlelength=1.2,
-    )  # fmt: skip
-    return saved(figure, path, density)
+    Floats = NDArray[np.float64]
+    Ints = NDArray[np.int64]
 
 
 # ---- `Density`: an estimate that is a density, with its noise and its cost -----------------------
 
 
+POINTS = 2000
 ROWS = 10
 NORMAL = 1.959963984540054
 BAND = (
@@ -128,32 +90,28 @@ class Density(Answer):
     """
 
     bounds: tuple[Number, Number]
-    mass: NDArray[np.float64]
-    raw: NDArray[np.float64]
-    spread: NDArray[np.float64]
+    mass: Floats
+    raw: Floats
+    spread: Floats
     cost: Guarantee
     method: str
     reports: int
 
     @property
     def ends(self) -> tuple[float, float]:
-        """The bounds, as floats."""
         return float(self.bounds[0]), float(self.bounds[1])
 
     @property
-    def edges(self) -> NDArray[np.float64]:
-        """The ends of the cells."""
+    def edges(self) -> Floats:
         return np.linspace(*self.ends, self.mass.size + 1)
 
     @property
     def width(self) -> float:
-        """The width of a cell."""
         low, high = self.ends
         return (high - low) / self.mass.size
 
     @property
-    def heights(self) -> NDArray[np.float64]:
-        """The density's value in each cell."""
+    def heights(self) -> Floats:
         return self.mass / self.width
 
     def pdf(self, x: ArrayLike) -> Any:
@@ -179,7 +137,7 @@ class Density(Answer):
         return _plain(self.ends[0] + (cell + part) * self.width)
 
     @property
-    def _cumulative(self) -> NDArray[np.float64]:
+    def _cumulative(self) -> Floats:
         total = np.append(0.0, np.cumsum(self.mass))
         return np.asarray(total / total[-1])
 
@@ -190,10 +148,9 @@ class Density(Answer):
 
     @property
     def mean(self) -> float:
-        """The mean of the density."""
         return float(self.mass @ ((self.edges[:-1] + self.edges[1:]) / 2))
 
-    def band(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def band(self) -> tuple[Floats, Floats]:
         """Return the ends of the pointwise 95% band of the heights.
 
         The spread is that of the estimate over fresh answers, were the estimate the truth: known
@@ -206,25 +163,40 @@ class Density(Answer):
         self,
         path: str | None = None,
         *,
-        truth: Callable[[NDArray[np.float64]], ArrayLike] | None = None,
+        truth: Callable[[Floats], ArrayLike] | None = None,
         title: str | None = None,
     ) -> Any:
         """Draw the density with its band; ``truth`` is a function to draw beside it."""
-        return picture(self, path=path, truth=truth, title=title)
+        (figure, axes), (low, high) = canvas(), self.band()
+        told, stairs = "95% band of the noise, pointwise", {"step": "post", "linewidth": 0}
+        band = np.append(low, low[-1]), np.append(high, high[-1])
+        axes.fill_between(self.edges, *band, color=PALE, label=told, **stairs)
+        line = {"baseline": None, "color": BLUE, "linewidth": 1.6, "label": "estimate"}
+        axes.stairs(self.heights, self.edges, **line)
+        if truth is not None:
+            x = np.linspace(*self.ends, POINTS)
+            axes.plot(x, np.asarray(truth(x)), color=RED, linewidth=1, label="truth")
+        axes.set_xlim(*self.ends)
+        axes.set_ylim(bottom=0)
+        unit = 10.0 ** round(log10((self.ends[1] - self.ends[0]) / 50))
+        each = shown(round(unit), 1.0) if unit >= 1 else f"{unit:g}"
+        axes.set_ylabel(f"share of people for each {each}", color=INK)
+        axes.locator_params(axis="x", nbins=6)
+        gaps(axes.xaxis)
+        axes.yaxis.set_major_formatter(lambda y, _: f"{100 * y * unit:.3g}%")
+        said = f"{self.cost} · {self.method}, {shown(self.reports, 1.0)} reports"
+        headed(axes, title or "Density", said)
+        look = {"frameon": False, "fontsize": 8, "labelcolor": INK, "handlelength": 1.2}
+        figure.legend(loc="outside lower right", ncols=3, **look)
+        return saved(figure, path, self)
 
     def columns(self) -> Columns:
-        """Return the density in each cell, with the ends of its pointwise band."""
         edges, (low, high) = self.edges.tolist(), self.band()
-        return Columns(
-            labels={"from": edges[:-1], "to": edges[1:]},
-            name="density",
-            values=self.heights.tolist(),
-            lower=low.tolist(),
-            upper=high.tolist(),
-        )
+        labels, values = {"from": edges[:-1], "to": edges[1:]}, self.heights.tolist()
+        ends = {"lower": low.tolist(), "upper": high.tolist()}
+        return Columns(labels=labels, name="density", values=values, **ends)
 
     def sheet(self) -> Sheet:
-        """Return what is printed: the shares of ten equal parts."""
         edges = np.linspace(*self.ends, ROWS + 1)
         width = (self.ends[1] - self.ends[0]) / ROWS
         rows = [
@@ -240,9 +212,7 @@ class Density(Answer):
     def to_dict(self) -> dict[str, Any]:
         return {
             "bounds": [str(rational(b, "bounds")) for b in self.bounds],
-            "mass": self.mass.tolist(),
-            "raw": self.raw.tolist(),
-            "spread": self.spread.tolist(),
+            **{name: getattr(self, name).tolist() for name in ("mass", "raw", "spread")},
             "cost": self.cost.to_dict(),
             "method": self.method,
             "reports": self.reports,
@@ -251,16 +221,10 @@ class Density(Answer):
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Density:
-        """Return the density that `to_dict` wrote."""
         low, high = map(Fraction, facts["bounds"])
-        arrays = {name: np.array(facts[name], np.float64) for name in ("mass", "raw", "spread")}
-        return cls(
-            bounds=(low, high),
-            cost=Guarantee.from_dict(facts["cost"]),
-            method=facts["method"],
-            reports=facts["reports"],
-            **arrays,
-        )
+        own: dict[str, Any] = {name: facts[name] for name in ("method", "reports")}
+        own |= {name: np.array(facts[name], np.float64) for name in ("mass", "raw", "spread")}
+        return cls(bounds=(low, high), cost=Guarantee.from_dict(facts["cost"]), **own)
 
 
 def _plain(x: NDArray[Any]) -> Any:
@@ -271,10 +235,22 @@ def _plain(x: NDArray[Any]) -> Any:
 # ---- The two halves of every density: what a person does, and what the server does ---------------
 
 
-BITS = 12
-"""Values are snapped to the middles of 2**BITS equal cells."""
+BITS = 12  # values are snapped to the middles of 2**BITS equal cells
 
 
+def read_bounds(bounds: tuple[Number, Number]) -> tuple[Fraction, Fraction]:
+    """Return two numbers in order."""
+    hint, tries = "Use the public bounds, such as {bounds}.", {"bounds": (0, 100)}
+    if not isinstance(bounds, (tuple, list, np.ndarray)) or len(bounds) != 2:
+        raise ParameterTypeError("bounds", "be two numbers", given(bounds), hint, **tries)
+    low, high = rational(bounds[0], "bounds[0]"), rational(bounds[1], "bounds[1]")
+    if low >= high:
+        got = f"({given(bounds[0])}, {given(bounds[1])})"
+        raise ParameterError("bounds", "lower must be below upper", got, hint, **tries)
+    return low, high
+
+
+@frozen(kw_only=True, eq=False)
 class DensityProtocol(ABC):
     r"""A way to learn a density from people who each randomise their own value.
 
@@ -284,43 +260,45 @@ class DensityProtocol(ABC):
     report is drawn by an audited mechanism, ``report``: ``test_every_protocol_draws_by_a_report``.
     """
 
-    __slots__ = ()
-
     bits: ClassVar[int] = BITS
-    bounds: tuple[Number, Number]
-    epsilon: Number
-    grid: Grid
-    guarantee: Guarantee
-    report: Report
+    bounds: tuple[Fraction, Fraction] = field(converter=read_bounds)
+    epsilon: Fraction = field(converter=epsilon)
 
-    def _settle(self) -> None:
-        """Read bounds and epsilon; the grid's points are the middles of the cells."""
-        low, high = read_bounds(self.bounds)
-        epsilon = positive(self.epsilon, "epsilon")
+    if TYPE_CHECKING:
+
+        @property
+        def report(self) -> Report:
+            """What draws the reports."""
+
+    def __attrs_post_init__(self) -> None:
+        _ = self.report  # refuses early
+
+    @cached_property
+    def grid(self) -> Grid:
+        """The lattice of the values: the middles of the cells."""
+        low, high = self.bounds
         step = (high - low) / (1 << self.bits)
-        settle(
-            self,
-            bounds=(low, high),
-            epsilon=epsilon,
-            grid=Grid(low + step / 2, high - step / 2, step),
-            guarantee=Guarantee(epsilon, 0, LOCAL),
-        )
+        return Grid(low + step / 2, high - step / 2, step)
+
+    @property
+    def guarantee(self) -> Guarantee:
+        return self.report.guarantee
 
     def randomise(self, values: ArrayLike, *, source: Source = SYSTEM) -> NDArray[Any]:
         """Draw one report for each value, from that value alone; a missing one counts as any."""
         ticks = np.ravel(self.grid.ticks(values, missing=MISSING))
         return self.reports(anywhere(ticks, self.grid, source), source)
 
-    @abstractmethod
-    def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[Any]:
-        """Draw one report for each person, from ticks of the grid."""
+    def reports(self, ticks: Ints, source: Source) -> NDArray[Any]:
+        """Draw one report for each person, from the cells that hold the ticks of the grid."""
+        shift = self.bits - self.report.top.bit_length()
+        return self.report.randomise(ticks >> shift if shift else ticks, source=source)
+
+    def tally(self, reports: NDArray[Any]) -> Ints:
+        return self.report.tally(reports)
 
     @abstractmethod
-    def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Add up reports; tallies may be added."""
-
-    @abstractmethod
-    def read(self, tally: NDArray[np.int64], n: int) -> tuple[NDArray[np.float64], ...]:
+    def read(self, tally: Ints, n: int) -> tuple[Floats, Floats]:
         """Return heights on equal cells of [0, 1] and their standard deviations."""
 
     @property
@@ -328,33 +306,24 @@ class DensityProtocol(ABC):
     def method(self) -> str:
         """What a reader is told of it."""
 
-    def estimate(
-        self, tally: NDArray[np.int64], n: int, *, cost: Guarantee | None = None
-    ) -> Density:
+    def estimate(self, tally: Ints, n: int, *, cost: Guarantee | None = None) -> Density:
         """Return the density that a tally of ``n`` reports tells of."""
         people = integer(n, "n", least=0)
         raw, spread = self.read(np.asarray(tally), people) if people else (np.ones(1), np.ones(1))
-        low, high = (rational(b, "bounds") for b in self.bounds)
-        width = float(high - low)
+        width = float(self.bounds[1] - self.bounds[0])
         return Density(
-            bounds=(low, high),
-            mass=norm_sub(raw / raw.size),
-            raw=raw / width,
-            spread=spread / width,
-            cost=self.guarantee if cost is None else cost,
-            method=self.method,
-            reports=people,
-        )
+            bounds=self.bounds, mass=norm_sub(raw / raw.size), raw=raw / width,
+            spread=spread / width, cost=self.guarantee if cost is None else cost,
+            method=self.method, reports=people,
+        )  # fmt: skip
 
-    def density(self, ticks: Iterable[NDArray[np.int64]], *, source: Source = SYSTEM) -> Density:
+    def density(self, ticks: Iterable[Ints], *, source: Source = SYSTEM) -> Density:
         """Randomise everybody here, in parts, and estimate: each person is on their own."""
         total, people = self.tallied(ticks, source)
         cost = self.guarantee if source.private else Guarantee.none(LOCAL)
         return self.estimate(total, people, cost=cost)
 
-    def tallied(
-        self, ticks: Iterable[NDArray[np.int64]], source: Source
-    ) -> tuple[NDArray[np.int64], int]:
+    def tallied(self, ticks: Iterable[Ints], source: Source) -> tuple[Ints, int]:
         """Randomise everybody here, in parts, and add up: the tally, and how many they are."""
         total = self.tally(self.reports(np.zeros(0, np.int64), source))
         people = 0
@@ -368,36 +337,13 @@ class DensityProtocol(ABC):
 
     @property
     def chunk(self) -> int:
-        """How many people are answered for at once."""
         return 1 << 17
 
 
-def anywhere(ticks: NDArray[np.int64], grid: Grid, source: Source) -> NDArray[np.int64]:
+def anywhere(ticks: Ints, grid: Grid, source: Source) -> Ints:
     """Return ticks with any, all alike, where a value is missing."""
     (gone,) = np.nonzero(ticks < 0)
     if gone.size:
         ticks = ticks.copy()
         ticks[gone] = noise.uniform_below(grid.size, gone.size, source=source)
     return ticks
-
-
-def read_bounds(bounds: object) -> tuple[Fraction, Fraction]:
-    """Return two numbers in order."""
-    if not isinstance(bounds, (tuple, list, np.ndarray)) or len(bounds) != 2:
-        raise ParameterTypeError(
-            "bounds",
-            "be two numbers",
-            given(bounds),
-            "Use the public bounds, such as {bounds}.",
-            bounds=(0, 100),
-        )
-    low, high = rational(bounds[0], "bounds[0]"), rational(bounds[1], "bounds[1]")
-    if low >= high:
-        raise ParameterError(
-            "bounds",
-            "lower must be below upper",
-            f"({given(bounds[0])}, {given(bounds[1])})",
-            "Use the public bounds, such as {bounds}.",
-            bounds=(0, 100),
-        )
-    return low, high

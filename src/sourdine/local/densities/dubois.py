@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import ceil, floor, log, log2, sqrt
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError
@@ -17,17 +17,20 @@ from sourdine.laws import Product
 from sourdine.local.densities.density import DensityProtocol
 from sourdine.local.densities.wavelets import DEEPEST, UNIT, Basis, Level, Wavelet
 from sourdine.mechanisms.laplace import laplace_error, laplace_law
-from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, read_scale, register, settle
-from sourdine.privacy import LOCAL, Guarantee
-
-MOST_NU = 100
-"""The paper's noise grows as ``j**nu`` with the level j; beyond, it passes every float."""
+from sourdine.mechanisms.mechanism import (
+    PureReport,
+    Specimen,
+    read_beta,
+    read_scale,
+    register,
+    settle,
+)
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number
-    from sourdine.grid import Grid
+    from sourdine.local.densities.density import Floats, Ints
     from sourdine.noise import Source
     from sourdine.results.release import Release
 
@@ -35,21 +38,55 @@ if TYPE_CHECKING:
 # ---- One person's wavelet coefficients, each with noise: what `Dubois` asks people for -----------
 
 
-@dataclass(frozen=True, kw_only=True)
-class NoisyCoefficients(Report):
+Constants = Literal["exact", "paper"]
+MOST_NU = 100
+"""The paper's noise grows as ``j**nu`` with the level j; beyond, it passes every float."""
+
+
+def _bits(x: int) -> int:
+    return integer(x, "bits_of_input", least=1, most=DEEPEST, example=DEEPEST)
+
+
+def _constants(x: Constants) -> Constants:
+    return one_of(x, "constants", "exact", "paper")
+
+
+def _nu(x: Number) -> Fraction:
+    nu = rational(x, "nu", example=1.5)
+    if not 1 < nu <= MOST_NU:
+        must = f"be above 1 and at most {MOST_NU}"
+        raise ParameterError("nu", must, given(x), "Use {nu}.", nu=1.5)
+    return nu
+
+
+@frozen(kw_only=True)
+class WaveletReport(PureReport):
+    """A report of one of 2**bits_of_input cells, by the functions of a `Basis`."""
+
+    wavelet: str = "haar"
+    bits_of_input: int = field(default=12, converter=_bits)
+    first: int
+    last: int
+
+    def __attrs_post_init__(self) -> None:
+        _ = self.basis  # refuses early
+
+    @cached_property
+    def basis(self) -> Basis:
+        return Basis(self.wavelet, self.bits_of_input, self.first, self.last)
+
+    @property
+    def top(self) -> int:
+        return (1 << self.bits_of_input) - 1
+
+
+@frozen(kw_only=True)
+class NoisyCoefficients(WaveletReport):
     r"""Report all wavelet coefficients of a value, each with Laplace noise.
 
     Coefficients are whole multiples of :math:`2^{-16}` (times :math:`2^{j/2}`, which the server
-    knows) and the noise is discrete Laplace on them, of the scale :math:`t_j` for level j.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    wavelet, bits_of_input, first, last
-        As in `Basis`; the input is one of :math:`2^b` cells.
-    constants, nu
-        As in `Dubois`.
+    knows) and the noise is discrete Laplace on them, of the scale :math:`t_j` for level j, by the
+    ``constants`` and ``nu`` of `Dubois`.
 
     Notes
     -----
@@ -61,11 +98,6 @@ class NoisyCoefficients(Report):
     common function reach it; the printed constants are 5 (Haar) to 24 times (coif3) larger than
     needed.
 
-    References
-    ----------
-    .. [1] C. Butucea, A. Dubois, M. Kroll, A. Saumard, "Local differential privacy: elbow effect
-       in optimal density estimation and adaptation over Besov ellipsoids", Bernoulli 26(3), 2020.
-
     Examples
     --------
     >>> report = NoisyCoefficients(epsilon=1, wavelet="haar", bits_of_input=4, first=1, last=1)
@@ -73,48 +105,25 @@ class NoisyCoefficients(Report):
     (2, 4)
     """
 
-    epsilon: Number
-    wavelet: str = "db4"
-    bits_of_input: int = 12
-    first: int = 2
-    last: int = 5
-    constants: Literal["exact", "paper"] = "exact"
-    nu: Number = Fraction(3, 2)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    constants: Constants = field(default="exact", converter=_constants)
+    nu: Fraction = field(default=Fraction(3, 2), converter=_nu)
 
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        integer(self.bits_of_input, "bits_of_input", least=1, most=DEEPEST, example=DEEPEST)
-        one_of(self.constants, "constants", "exact", "paper")
-        nu = rational(self.nu, "nu", example=1.5)
-        if not 1 < nu <= MOST_NU:
-            must = f"be above 1 and at most {MOST_NU}"
-            raise ParameterError("nu", must, given(self.nu), "Use {nu}.", nu=1.5)
-        settle(self, epsilon=epsilon, nu=nu, guarantee=Guarantee(epsilon, 0, LOCAL))
+    def __attrs_post_init__(self) -> None:
         _ = self.scales  # refuses early
-
-    @cached_property
-    def basis(self) -> Basis:
-        return Basis(self.wavelet, self.bits_of_input, self.first, self.last)
-
-    @property
-    def top(self) -> int:
-        return (1 << self.bits_of_input) - 1
 
     @cached_property
     def scales(self) -> tuple[Fraction, ...]:
         """The noise's scale of each level in ticks, without the factor 2**(j/2)."""
-        made = self._printed if self.constants == "paper" else self._exact
-        return tuple(read_scale(made(level)) for level in self.basis.levels)
+        return tuple(read_scale(self._sum(level) / self.epsilon) for level in self.basis.levels)
 
-    def _exact(self, level: Level) -> Fraction:
-        return 2 * len(self.basis.levels) * self.basis.reach(level) / Fraction(self.epsilon)
-
-    def _printed(self, level: Level) -> Fraction:
+    def _sum(self, level: Level) -> int:
+        """Return how far coefficients are taken to be apart, times the levels that share it."""
+        if self.constants == "exact":
+            return 2 * len(self.basis.levels) * self.basis.reach(level)
         wavelet, nu = self.basis.wavelet, float(self.nu)
         peak = wavelet.touching * wavelet.peak(level.kind) * UNIT
         grown = (2 * nu - 1) / (nu - 1) * max(level.j, 1) ** nu if level.kind == "psi" else 1.0
-        return Fraction(ceil(4 * peak * grown)) / Fraction(self.epsilon)
+        return ceil(4 * peak * grown)
 
     @property
     def worst(self) -> Fraction:
@@ -128,19 +137,16 @@ class NoisyCoefficients(Report):
 
     @property
     def bits(self) -> int:
-        """The size of one report: 64 bits a coefficient."""
         return 64 * self.cells
 
     def each(self) -> list[Fraction]:
-        """Return the noise's scale of each coefficient."""
         pairs = zip(self.basis.levels, self.scales, strict=True)
         return [t for level, t in pairs for _ in range(self.basis.size(level))]
 
-    def coefficients(self, codes: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what the values are before the noise, in ticks, a row a person."""
+    def coefficients(self, codes: Ints) -> Ints:
         return np.hstack([self.basis.coefficients(level, codes) for level in self.basis.levels])
 
-    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def reports(self, codes: Ints, source: Source) -> Ints:
         parts = []
         for level, t in zip(self.basis.levels, self.scales, strict=True):
             shape = (codes.size, self.basis.size(level))
@@ -148,29 +154,26 @@ class NoisyCoefficients(Report):
             parts.append(self.basis.coefficients(level, codes) + drawn)
         return np.hstack(parts)
 
-    def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Add up the coefficients; tallies may be added."""
-        total: NDArray[np.int64] = reports.sum(axis=0, dtype=np.int64)
-        return total
+    def tally(self, reports: NDArray[Any]) -> Ints:
+        return np.asarray(reports.sum(axis=0, dtype=np.int64))
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
         """Return which rows are of the right length: any whole numbers may be drawn."""
         right = reports.dtype.kind == "i" and reports.shape[1:] == (self.cells,)
         return np.full(len(reports), right, np.bool_)
 
-    def draw(self, x: int, size: int | None, source: Source) -> NDArray[np.int64]:
+    def draw(self, x: int, size: int | None, source: Source) -> Ints:
         drawn = self.reports(np.full(1 if size is None else size, x), source)
         return drawn[0] if size is None else drawn
 
-    def outcome(self, release: Release) -> NDArray[np.int64]:
+    def outcome(self, release: Release) -> Ints:
         return np.asarray(release.value, np.int64)
 
     def law(self, x: int) -> Product:  # type: ignore[override]
-        """Return the law of each coefficient; they are independent."""
         pairs = zip(self.coefficients(np.array([x]))[0].tolist(), self.each(), strict=True)
         return Product(tuple(laplace_law(c, t) for c, t in pairs))
 
-    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: int, y: Ints) -> Floats:
         """Return the noise of each coefficient, in units of its scale."""
         away = np.abs(np.asarray(y) - self.coefficients(np.array([x])))
         return np.asarray(away / np.array([float(t) for t in self.each()]))
@@ -181,22 +184,10 @@ class NoisyCoefficients(Report):
         return max(laplace_error(t, chance) / float(t) for t in self.scales)
 
 
-register(
-    Specimen(
-        name="density.dubois",
-        make=lambda epsilon: NoisyCoefficients(
-            epsilon=epsilon, wavelet="haar", bits_of_input=3, first=1, last=1
-        ),
-        inputs=tuple(range(0, 8, 2)),
-        tight=True,
-        draws=20_000,
-    )
-)
-
-
 # ---- Noisy wavelet coefficients: the mechanism and the estimators of Dubois and her co-authors ---
 
 
+Rule = Literal["hard", "linear"]
 GAMMA = Fraction(5, 2)
 r"""The paper leaves it open. :math:`2\sqrt{\ln 2} = 1.67` is the universal threshold, but lets too
 much noise pass at the few coefficients of coarse levels."""
@@ -242,7 +233,24 @@ def _levels(n: int, epsilon: Number, smoothness: int) -> tuple[int, int]:
     return min(last, round(log2(size) / (2 * smoothness + 2))), last
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+def people(x: int) -> int:
+    """Return about how many people will answer."""
+    return integer(x, "n", least=1)
+
+
+def _gamma(x: Number) -> Fraction:
+    return positive(x, "gamma")
+
+
+def _rule(x: Rule) -> Rule:
+    return one_of(x, "rule", "hard", "linear")
+
+
+def _cap(x: bool) -> bool:  # noqa: FBT001 - as it is given
+    return flag(x, "cap")
+
+
+@frozen(kw_only=True, eq=False)
 class Dubois(DensityProtocol):
     r"""Every person adds Laplace noise to all wavelet coefficients of their value.
 
@@ -291,58 +299,37 @@ class Dubois(DensityProtocol):
     Examples
     --------
     >>> protocol = Dubois(bounds=(0, 1), epsilon=1, n=100_000, wavelet="db4", constants="paper")
-    >>> protocol.basis.first, protocol.basis.last, protocol.size
+    >>> protocol.basis.first, protocol.basis.last, protocol.report.cells
     (4, 6, 152)
     >>> round(float(protocol.worst), 2)
     0.09
     """
 
-    bounds: tuple[Number, Number]
-    epsilon: Number
-    n: int
+    n: int = field(converter=people)
     wavelet: str = "db4"
-    constants: Literal["exact", "paper"] = "exact"
-    nu: Number = Fraction(3, 2)
-    gamma: Number = GAMMA
+    constants: Constants = field(default="exact", converter=_constants)
+    nu: Fraction = field(default=Fraction(3, 2), converter=_nu)
+    gamma: Fraction = field(default=GAMMA, converter=_gamma)
     first: int | None = None
     last: int | None = None
-    rule: Literal["hard", "linear"] = "hard"
-    cap: bool = True
-    grid: Grid = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False)
-    report: NoisyCoefficients = field(init=False, repr=False)
+    rule: Rule = field(default="hard", converter=_rule)
+    cap: bool = field(default=True, converter=_cap)
 
-    def __post_init__(self) -> None:
-        self._settle()
-        n = integer(self.n, "n", least=1)
+    def __attrs_post_init__(self) -> None:
+        settle(self, first=self.report.first, last=self.report.last)
+
+    @cached_property
+    def report(self) -> NoisyCoefficients:
         levels = paper_levels if self.constants == "paper" else coarse_levels
-        first, last = levels(n, self.epsilon, Wavelet(self.wavelet))
-        one_of(self.rule, "rule", "hard", "linear")
-        report = NoisyCoefficients(
-            epsilon=self.epsilon,
-            wavelet=self.wavelet,
-            bits_of_input=self.bits,
-            first=self._coarsest(first),
+        first, last = levels(self.n, self.epsilon, Wavelet(self.wavelet))
+        if self.last is not None:  # the usual first one, but not above a last level that was given
+            first = min(first, integer(self.last, "last", least=0))
+        return NoisyCoefficients(
+            epsilon=self.epsilon, wavelet=self.wavelet, bits_of_input=self.bits,
+            first=first if self.first is None else self.first,
             last=max(last, self.first or 0) if self.last is None else self.last,
-            constants=self.constants,
-            nu=self.nu,
-        )
-        settle(
-            self,
-            n=n,
-            nu=report.nu,
-            gamma=positive(self.gamma, "gamma"),
-            first=report.first,
-            last=report.last,
-            cap=flag(self.cap, "cap"),
-            report=report,
-        )
-
-    def _coarsest(self, first: int) -> int:
-        """Return the first level: the usual one, but not above a last level that was given."""
-        if self.first is not None:
-            return self.first
-        return first if self.last is None else min(first, integer(self.last, "last", least=0))
+            constants=self.constants, nu=self.nu,
+        )  # fmt: skip
 
     @classmethod
     def printed(
@@ -408,23 +395,11 @@ class Dubois(DensityProtocol):
         (5, 8, 0.064)
         """
         if (smooth := Wavelet(wavelet).smoothness) < 1:
-            raise ParameterError(
-                "wavelet",
-                "have N > 0, that is two bounded derivatives, as theorem 4.1 asks",
-                f"{given(wavelet)} with N = {smooth}",
-                "Use {wavelet}.",
-                wavelet="db8",
-            )
-        return cls(
-            bounds=bounds,
-            epsilon=alpha,
-            n=n,
-            wavelet=wavelet,
-            constants="paper",
-            nu=nu,
-            gamma=gamma,
-            cap=False,
-        )
+            must = "have N > 0, that is two bounded derivatives, as theorem 4.1 asks"
+            got = f"{given(wavelet)} with N = {smooth}"
+            raise ParameterError("wavelet", must, got, "Use {wavelet}.", wavelet="db8")
+        public: dict[str, Any] = {"wavelet": wavelet, "nu": nu, "gamma": gamma}
+        return cls(bounds=bounds, epsilon=alpha, n=n, constants="paper", cap=False, **public)
 
     @property
     def basis(self) -> Basis:
@@ -432,7 +407,6 @@ class Dubois(DensityProtocol):
 
     @property
     def scales(self) -> tuple[Fraction, ...]:
-        """The noise's scale of each level in ticks, without the factor 2**(j/2)."""
         return self.report.scales
 
     @property
@@ -441,31 +415,15 @@ class Dubois(DensityProtocol):
         return self.report.worst
 
     @property
-    def size(self) -> int:
-        """How many coefficients a person releases."""
-        return self.report.cells
-
-    @property
     def chunk(self) -> int:
-        return max(1, (1 << 22) // self.size)
+        return max(1, (1 << 22) // self.report.cells)
 
     @property
     def method(self) -> str:
         kept = "thresholded" if self.rule == "hard" else "linear"
         return f"noisy {self.wavelet} coefficients, {self.constants} constants, {kept}"
 
-    def coefficients(self, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
-        """Return what a person's values are before the noise, in ticks, a row a person."""
-        return self.report.coefficients(ticks)
-
-    def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        return self.report.randomise(ticks, source=source)
-
-    def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self.report.tally(reports)
-
-    def averages(self, tally: NDArray[np.int64], n: int) -> list[NDArray[np.float64]]:
-        """Return the unbiased coefficients of each level."""
+    def averages(self, tally: Ints, n: int) -> list[Floats]:
         ends = np.cumsum([self.basis.size(level) for level in self.basis.levels])[:-1]
         parts = np.split(np.asarray(tally, np.float64) / (n * UNIT), ends)
         return [p * level.height for p, level in zip(parts, self.basis.levels, strict=True)]
@@ -479,26 +437,21 @@ class Dubois(DensityProtocol):
             made.append(universal if level.kind == "psi" and self.rule == "hard" else 0.0)
         return made
 
-    def read(
-        self, tally: NDArray[np.int64], n: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        deviations = [
-            sqrt(2 / n) * float(t) / UNIT * level.height
-            for level, t in zip(self.basis.levels, self.scales, strict=True)
-        ]
-        return rebuilt(
-            self.basis, self.averages(tally, n), deviations, self.thresholds(n), cap=self.cap
-        )
+    def read(self, tally: Ints, n: int) -> tuple[Floats, Floats]:
+        pairs = zip(self.basis.levels, self.scales, strict=True)
+        deviations = [sqrt(2 / n) * float(t) / UNIT * level.height for level, t in pairs]
+        averages, thresholds = self.averages(tally, n), self.thresholds(n)
+        return rebuilt(self.basis, averages, deviations, thresholds, cap=self.cap)
 
 
 def rebuilt(
     basis: Basis,
-    averages: list[NDArray[np.float64]],
+    averages: list[Floats],
     deviations: list[float],
     thresholds: list[float],
     *,
     cap: bool,
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+) -> tuple[Floats, Floats]:
     """Return the sum of the kept functions at all cells, and its standard deviation."""
     total, variance = np.zeros(1 << basis.bits), np.zeros(1 << basis.bits)
     for level, c, sd, least in zip(basis.levels, averages, deviations, thresholds, strict=True):
@@ -507,5 +460,14 @@ def rebuilt(
             continue
         kept = np.abs(c) >= least
         total += basis.rebuild(level, np.where(kept, c, 0.0))
-        variance += basis.rebuild_variance(level, np.where(kept, sd * sd, 0.0))
+        variance += basis.rebuild(level, np.where(kept, sd * sd, 0.0), power=2)
     return total, np.sqrt(variance)
+
+
+register(
+    Specimen(
+        "density.dubois",
+        lambda e: NoisyCoefficients(epsilon=e, wavelet="haar", bits_of_input=3, first=1, last=1),
+        range(0, 8, 2), draws=20_000,
+    ),
+)  # fmt: skip

@@ -2,37 +2,33 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from math import log, sqrt, tanh
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.exact import exp_neg, integer, positive
 from sourdine.laws import Law
 from sourdine.local.densities.density import DensityProtocol
-from sourdine.local.densities.dubois import paper_levels, rebuilt
-from sourdine.local.densities.wavelets import DEEPEST, UNIT, Basis, Level, Wavelet
-from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register, settle
-from sourdine.privacy import LOCAL, Guarantee
+from sourdine.local.densities.dubois import WaveletReport, paper_levels, people, rebuilt
+from sourdine.local.densities.wavelets import UNIT, Level, Wavelet
+from sourdine.mechanisms.mechanism import Specimen, read_beta, register
 
 if TYPE_CHECKING:
-    from numpy.typing import NDArray
-
     from sourdine.exact import Number
-    from sourdine.grid import Grid
+    from sourdine.local.densities.density import Floats, Ints
     from sourdine.noise import Source
 
 
-SPAN = 2
-"""By default the levels reach so far below the finest."""
+SPAN = 2  # by default the levels reach so far below the finest
 
 
-@dataclass(frozen=True, kw_only=True)
-class SignedLevel(Report):
+@frozen(kw_only=True)
+class SignedLevel(WaveletReport):
     r"""Draw a level and a row of a Hadamard matrix; report them and one randomised bit.
 
     Of the :math:`J` levels one is drawn evenly, and one of the :math:`K` rows :math:`h` of the
@@ -41,13 +37,6 @@ class SignedLevel(Report):
     probability
 
     .. math:: \frac12 + \frac{z}{2s} \tanh\frac{\varepsilon}{2}.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    wavelet, bits_of_input, first, last
-        As in `Basis`; the input is one of :math:`2^b` cells.
 
     Notes
     -----
@@ -72,34 +61,12 @@ class SignedLevel(Report):
     16
     """
 
-    epsilon: Number
-    wavelet: str = "haar"
-    bits_of_input: int = 12
-    first: int = 3
-    last: int = 5
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        epsilon = positive(self.epsilon, "epsilon")
-        integer(self.bits_of_input, "bits_of_input", least=1, most=DEEPEST, example=DEEPEST)
-        settle(self, epsilon=epsilon, guarantee=Guarantee(epsilon, 0, LOCAL))
-        _ = self.basis
-
-    @cached_property
-    def basis(self) -> Basis:
-        return Basis(self.wavelet, self.bits_of_input, self.first, self.last)
-
-    @property
-    def top(self) -> int:
-        return (1 << self.bits_of_input) - 1
-
     @cached_property
     def rows(self) -> tuple[int, ...]:
-        """The number of Hadamard rows of each level: a power of two."""
         return tuple(1 << (self.basis.size(v) - 1).bit_length() for v in self.basis.levels)
 
     @cached_property
-    def starts(self) -> NDArray[np.int64]:
+    def starts(self) -> Ints:
         """The first code of each level, and the number of codes."""
         return np.append(0, np.cumsum(2 * np.array(self.rows)))
 
@@ -111,10 +78,7 @@ class SignedLevel(Report):
     def block(self) -> int:
         return 1
 
-    def signs(
-        self, level: Level, ticks: NDArray[np.int64], row: NDArray[np.int64]
-    ) -> NDArray[np.int64]:
-        """Return z for each cell and row, in ticks."""
+    def signs(self, level: Level, ticks: Ints, row: Ints) -> Ints:
         whole, column = self.basis.places(level, ticks)
         table = self.basis.table(level)
         z = np.zeros(ticks.size, np.int64)
@@ -123,7 +87,7 @@ class SignedLevel(Report):
             z += np.where(odd, -values[column], values[column])
         return z
 
-    def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
+    def reports(self, codes: Ints, source: Source) -> Ints:
         """Draw level and row, round the sign at random, then flip it."""
         which = noise.uniform_below(len(self.rows), codes.size, source=source)
         drawn = np.empty(codes.size, np.int64)
@@ -134,7 +98,7 @@ class SignedLevel(Report):
             point = noise.uniform_below(2 * s, mine.size, source=source)
             up = point < s + self.signs(level, codes[mine], row)
             drawn[mine] = self.starts[r] + 2 * row + up
-        b = exp_neg(Fraction(self.epsilon))
+        b = exp_neg(self.epsilon)
         return drawn ^ noise.bernoulli(b / (1 + b), codes.size, source=source)
 
     def law(self, x: int) -> Law:
@@ -147,7 +111,7 @@ class SignedLevel(Report):
             parts.append(each / (2 * count * len(self.rows)))
         return Law.finite(np.log(np.concatenate(parts)))
 
-    def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
+    def loss(self, x: int, y: Ints) -> Floats:
         """Return 1 for a bit that is against the sign of z, 0 for one that is not."""
         wrong = np.zeros(self.codes)
         for r, (level, count) in enumerate(zip(self.basis.levels, self.rows, strict=True)):
@@ -159,7 +123,7 @@ class SignedLevel(Report):
         """Return 1, unless ``beta`` is a half or more: a bit is never more often wrong."""
         return float(read_beta(beta) < 0.5)
 
-    def averages(self, tally: NDArray[np.int64]) -> tuple[list[NDArray[np.float64]], list[float]]:
+    def averages(self, tally: Ints) -> tuple[list[Floats], list[float]]:
         r"""Return the coefficients of each level and their standard deviation.
 
         .. math:: \hat\beta_k = \frac{2^{j/2} s}{n_r \tanh(\varepsilon/2)} \sum_h h_k
@@ -179,7 +143,11 @@ class SignedLevel(Report):
         return means, deviations
 
 
-@dataclass(frozen=True, kw_only=True, eq=False)
+def _factor(x: Number) -> Fraction:
+    return positive(x, "factor")
+
+
+@frozen(kw_only=True, eq=False)
 class OneBit(DensityProtocol):
     r"""A density from one bit a person, by wavelet coefficients.
 
@@ -203,43 +171,27 @@ class OneBit(DensityProtocol):
     (3, 5, 7)
     """
 
-    bounds: tuple[Number, Number]
-    epsilon: Number
-    n: int
+    n: int = field(converter=people)
     wavelet: str = "haar"
     first: int | None = None
     last: int | None = None
-    factor: Number = Fraction(11, 10)
-    grid: Grid = field(init=False, repr=False)
-    guarantee: Guarantee = field(init=False, repr=False)
-    report: SignedLevel = field(init=False, repr=False)
+    factor: Fraction = field(default=Fraction(11, 10), converter=_factor)
 
-    def __post_init__(self) -> None:
-        self._settle()
-        n = integer(self.n, "n", least=1)
-        finest = max(0, paper_levels(n, self.epsilon, Wavelet(self.wavelet))[1] - 1)
+    @cached_property
+    def report(self) -> SignedLevel:
+        finest = max(0, paper_levels(self.n, self.epsilon, Wavelet(self.wavelet))[1] - 1)
         last = finest if self.last is None else self.last
         first = max(0, integer(last, "last") - SPAN) if self.first is None else self.first
-        report = SignedLevel(
+        return SignedLevel(
             epsilon=self.epsilon, wavelet=self.wavelet, bits_of_input=self.bits,
             first=first, last=last,
         )  # fmt: skip
-        settle(self, n=n, factor=positive(self.factor, "factor"), report=report)
 
     @property
     def method(self) -> str:
         return f"one bit a person on {self.wavelet} coefficients, thresholded"
 
-    def reports(self, ticks: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        return self.report.randomise(ticks, source=source)
-
-    def tally(self, reports: NDArray[np.int64]) -> NDArray[np.int64]:
-        return self.report.tally(reports)
-
-    def read(
-        self, tally: NDArray[np.int64], n: int
-    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        del n
+    def read(self, tally: Ints, n: int) -> tuple[Floats, Floats]:
         means, deviations = self.report.averages(tally)
         basis = self.report.basis
         thresholds = [
@@ -249,7 +201,7 @@ class OneBit(DensityProtocol):
         return rebuilt(basis, means, deviations, thresholds, cap=True)
 
 
-def _walsh_hadamard(a: NDArray[np.float64]) -> NDArray[np.float64]:
+def _walsh_hadamard(a: Floats) -> Floats:
     """Multiply by the Hadamard matrix whose signs are the parities of common bits."""
     half = 1
     while half < a.size:
@@ -261,9 +213,7 @@ def _walsh_hadamard(a: NDArray[np.float64]) -> NDArray[np.float64]:
 
 register(
     Specimen(
-        name="density.one-bit",
-        make=lambda epsilon: SignedLevel(epsilon=epsilon, bits_of_input=4, first=1, last=2),
-        inputs=tuple(range(0, 16, 2)),
-        tight=True,
-    )
-)
+        "density.one-bit", lambda e: SignedLevel(epsilon=e, bits_of_input=4, first=1, last=2),
+        range(0, 16, 2),
+    ),
+)  # fmt: skip

@@ -12,6 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from importlib import import_module
+from itertools import accumulate
 from math import ceil, floor, sqrt
 from typing import TYPE_CHECKING
 
@@ -23,12 +24,10 @@ from sourdine.exact import given, integer
 if TYPE_CHECKING:
     from types import ModuleType
 
-    from numpy.typing import NDArray
+    from sourdine.local.densities.density import Floats, Ints
 
 
-UNIT = 1 << 16
-"""Values of wavelets are whole multiples of 1/UNIT."""
-
+UNIT = 1 << 16  # values of wavelets are whole multiples of 1/UNIT
 LONGEST = 40
 ROUNDS = 14
 DEEPEST = 16
@@ -43,7 +42,6 @@ class Level:
 
     @property
     def height(self) -> float:
-        r""":math:`2^{j/2}`."""
         return float(2 ** (self.j / 2))
 
 
@@ -87,16 +85,11 @@ class Wavelet:
         known = isinstance(self.name, str) and self.name in pywt.wavelist(kind="discrete")
         fits = known and self.name != "dmey" and pywt.Wavelet(self.name).orthogonal
         if not fits or pywt.Wavelet(self.name).rec_len > LONGEST:
-            raise ParameterError(
-                "wavelet",
-                f"be an orthogonal wavelet of PyWavelets with at most {LONGEST} coefficients",
-                given(self.name),
-                "Use {wavelet}.",
-                wavelet="db4",
-            )
+            must = f"be an orthogonal wavelet of PyWavelets with at most {LONGEST} coefficients"
+            raise ParameterError("wavelet", must, given(self.name), "Use {wavelet}.", wavelet="db4")
 
     @cached_property
-    def filters(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    def filters(self) -> tuple[Floats, Floats]:
         wavelet = _pywt().Wavelet(self.name)
         return np.array(wavelet.rec_lo), np.array(wavelet.rec_hi)
 
@@ -107,7 +100,6 @@ class Wavelet:
 
     @property
     def moments(self) -> int:
-        """The number of vanishing moments of psi."""
         return int(_pywt().Wavelet(self.name).vanishing_moments_psi)
 
     @cached_property
@@ -124,8 +116,9 @@ class Wavelet:
         [2]_. *Checked by* ``test_smoothness_is_that_of_the_literature``.
         """
         taps = sqrt(2) * self.filters[0]
-        for _ in range(self.moments):
-            taps = _without_zero(taps)
+        for _ in range(self.moments):  # divide by 1 + z
+            quotients = accumulate(taps[:-1].tolist(), lambda carry, tap: tap - carry, initial=0.0)
+            taps = np.array([*quotients][1:])
         made, best = np.ones(1), 0.0
         for i in range(1, ROUNDS + 1):
             spread = np.zeros(2 * made.size - 1)
@@ -146,12 +139,11 @@ class Wavelet:
         r"""The paper's :math:`c_A = 2\lceil A \rceil + 1`, the support centred in [-A, A]."""
         return 2 * ceil(self.length / 2) + 1
 
-    def values(self, kind: str, bits: int) -> NDArray[np.float64]:
+    def values(self, kind: str, bits: int) -> Floats:
         """Return the values at ``m + t / 2**bits``, a row for each m below the length."""
         return _values(self, bits)[kind]
 
-    def ticks(self, kind: str, bits: int) -> NDArray[np.int64]:
-        """Return the values rounded to multiples of 1/`UNIT`."""
+    def ticks(self, kind: str, bits: int) -> Ints:
         return np.rint(self.values(kind, bits) * UNIT).astype(np.int64)
 
     def peak(self, kind: str) -> float:
@@ -163,54 +155,29 @@ def _pywt() -> ModuleType:
     try:
         return import_module("pywt")
     except ImportError as error:
-        raise MissingExtraError(
-            "density",
-            "be installed",
-            "",
-            "In the checkout, run pip install '.[density]', or use {method}.",
-            method="square-wave",
-        ) from error
+        hint = "In the checkout, run pip install '.[density]', or use {method}."
+        tries = {"method": "square-wave"}
+        raise MissingExtraError("density", "be installed", "", hint, **tries) from error
 
 
 @lru_cache(32)
-def _values(wavelet: Wavelet, bits: int) -> dict[str, NDArray[np.float64]]:
-    h, g = wavelet.filters
-    length = wavelet.length
-    phi = _at_whole_numbers(h, length)
-    for level in range(bits - 1):
-        phi = _refined(phi, h, 1 << level, length)
-    last = 1 << (bits - 1)
-    return {
-        "phi": _refined(phi, h, last, length).reshape(length, -1),
-        "psi": _refined(phi, g, last, length).reshape(length, -1),
-    }
-
-
-def _without_zero(taps: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the polynomial divided by 1 + z."""
-    out, carry = np.empty(taps.size - 1), 0.0
-    for i, tap in enumerate(taps[:-1].tolist()):
-        carry = tap - carry
-        out[i] = carry
-    return out
-
-
-def _at_whole_numbers(h: NDArray[np.float64], length: int) -> NDArray[np.float64]:
-    """Solve the refinement equation at 0, 1, ..., L - 1; the values add up to 1."""
+def _values(wavelet: Wavelet, bits: int) -> dict[str, Floats]:
+    (h, g), length = wavelet.filters, wavelet.length
+    # The refinement equation at 0, 1, ..., L - 1; the values add up to 1.
     m = np.arange(length)
     lag = 2 * m[:, None] - m[None, :]
     inside = (lag >= 0) & (lag <= length)
     matrix = sqrt(2) * np.where(inside, h[np.clip(lag, 0, length)], 0)
     equations = np.vstack([matrix - np.eye(length), np.ones(length)])
-    solved: NDArray[np.float64] = np.linalg.lstsq(
-        equations, np.append(np.zeros(length), 1), rcond=None
-    )[0]
-    return solved
+    phi = np.linalg.lstsq(equations, np.append(np.zeros(length), 1), rcond=None)[0]
+    for level in range(bits - 1):
+        phi = _refined(phi, h, 1 << level, length)
+    finest = {"phi": h, "psi": g}.items()
+    last = 1 << (bits - 1)
+    return {kind: _refined(phi, taps, last, length).reshape(length, -1) for kind, taps in finest}
 
 
-def _refined(
-    phi: NDArray[np.float64], taps: NDArray[np.float64], step: int, length: int
-) -> NDArray[np.float64]:
+def _refined(phi: Floats, taps: Floats, step: int, length: int) -> Floats:
     """Return the two-scale sum on a grid twice as fine as that of phi, which has ``step``."""
     out = np.zeros(2 * step * length)
     for k, tap in enumerate(taps):
@@ -252,14 +219,9 @@ class Basis:
         bits = integer(self.bits, "bits", least=1, most=DEEPEST, example=DEEPEST)
         first, last = integer(self.first, "first", least=0), integer(self.last, "last", least=0)
         if not first <= last < bits:
-            raise ParameterError(
-                "first",
-                f"be at most last, and last below the number of bits ({bits})",
-                f"first {given(first)} and last {given(last)}",
-                "Use {first} and {last}.",
-                first=0,
-                last=bits - 1,
-            )
+            must = f"be at most last, and last below the number of bits ({bits})"
+            got, hint = f"first {given(first)} and last {given(last)}", "Use {first} and {last}."
+            raise ParameterError("first", must, got, hint, first=0, last=bits - 1)
 
     @cached_property
     def wavelet(self) -> Wavelet:
@@ -267,7 +229,6 @@ class Basis:
 
     @cached_property
     def levels(self) -> tuple[Level, ...]:
-        """Phi at j0, then psi from j0 to j1."""
         fine = (Level("psi", j) for j in range(self.first, self.last + 1))
         return (Level("phi", self.first), *fine)
 
@@ -275,26 +236,21 @@ class Basis:
         """Return how many functions of a level touch [0, 1]."""
         return (1 << level.j) + self.wavelet.length - 1
 
-    def table(self, level: Level) -> NDArray[np.int64]:
+    def table(self, level: Level) -> Ints:
         """Return all values that people's coefficients of a level can take: a column a place."""
         step = 1 << level.j
-        columns: NDArray[np.int64] = self.wavelet.ticks(level.kind, self.bits + 1)[
-            :, step :: 2 * step
-        ]
-        return columns
+        return np.asarray(self.wavelet.ticks(level.kind, self.bits + 1)[:, step :: 2 * step])
 
     def reach(self, level: Level) -> int:
         r"""Return :math:`\max_x \sum_k |g(2^j x - k)|` over all cells, in ticks: exact."""
         return int(np.abs(self.table(level)).sum(axis=0).max())
 
-    def places(
-        self, level: Level, ticks: NDArray[np.int64]
-    ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+    def places(self, level: Level, ticks: Ints) -> tuple[Ints, Ints]:
         """Return, for each cell, the whole part of 2**j x and its column of `table`."""
         cells = self.bits - level.j
         return ticks >> cells, ticks & ((1 << cells) - 1)
 
-    def coefficients(self, level: Level, ticks: NDArray[np.int64]) -> NDArray[np.int64]:
+    def coefficients(self, level: Level, ticks: Ints) -> Ints:
         """Return each person's values of the functions of a level, in ticks, a row a person."""
         whole, column = self.places(level, ticks)
         out = np.zeros((ticks.size, self.size(level)), np.int64)
@@ -303,22 +259,14 @@ class Basis:
             out[rows, whole - m + len(table) - 1] = values[column]
         return out
 
-    def rebuild(self, level: Level, coefficients: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the sum of the level's functions with these coefficients, at all cells."""
-        return self._sum(level, coefficients, self._functions(level))
+    def rebuild(self, level: Level, coefficients: Floats, power: int = 1) -> Floats:
+        """Return the sum of the level's functions with these coefficients, at all cells.
 
-    def rebuild_variance(self, level: Level, variances: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Return the variance of `rebuild` for independent coefficients."""
-        return self._sum(level, variances, self._functions(level) ** 2)
-
-    def _functions(self, level: Level) -> NDArray[np.float64]:
-        return np.asarray(self.table(level) * (level.height / UNIT), np.float64)
-
-    def _sum(
-        self, level: Level, c: NDArray[np.float64], table: NDArray[np.float64]
-    ) -> NDArray[np.float64]:
+        That of their squares, ``power=2``, is its variance for independent coefficients.
+        """
+        table = (self.table(level) * (level.height / UNIT)) ** power
         whole, column = self.places(level, np.arange(1 << self.bits))
         total = np.zeros(1 << self.bits)
         for m, values in enumerate(table):
-            total += c[whole - m + len(table) - 1] * values[column]
+            total += coefficients[whole - m + len(table) - 1] * values[column]
         return total

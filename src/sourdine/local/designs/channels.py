@@ -6,7 +6,7 @@ import re
 from fractions import Fraction
 from functools import lru_cache
 from importlib.resources import files
-from itertools import pairwise
+from itertools import islice, pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -15,13 +15,15 @@ from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, given, positive
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Sequence
 
     from numpy.typing import NDArray
 
+    from sourdine.exact import Number
     from sourdine.local.designs.solver import Solution
 
     Ints = NDArray[np.int64]
+    Whole = tuple[int, ...]
 
 
 # ---- The exact channel: whole numbers of probability whose ratios are certified ------------------
@@ -34,8 +36,7 @@ if TYPE_CHECKING:
 
 BITS = 40
 UNIT = 1 << BITS
-COARSE = 8
-"""Lower weights are multiples of 2**8 units, so that the table holds them in 32 bits."""
+COARSE = 8  # lower weights are multiples of 2**8 units, so that the table holds them in 32 bits
 MOST_CATEGORIES = 256
 MOST_OUTPUTS = 1 << 12
 LEAST_EPSILON, MOST_EPSILON = Fraction(1, 20), 12
@@ -54,37 +55,31 @@ def likelier(epsilon: Fraction) -> Fraction:
     return Fraction(1 << 80, exp_neg(epsilon).ends(80)[1])
 
 
-def read_epsilon(epsilon: object) -> Fraction:
+def read_epsilon(epsilon: Number) -> Fraction:
     """Return epsilon, within which probabilities in whole units lose next to nothing."""
     spent = positive(epsilon, "epsilon")
     if not LEAST_EPSILON <= spent <= MOST_EPSILON:
-        raise ParameterError(
-            "epsilon",
-            f"be from {float(LEAST_EPSILON)} to {MOST_EPSILON} for a design",
-            given(epsilon),
-            "Use {epsilon}.",
-            epsilon=1,
-        )
+        must = f"be from {float(LEAST_EPSILON)} to {MOST_EPSILON} for a design"
+        raise ParameterError("epsilon", must, given(epsilon), "Use {epsilon}.", epsilon=1)
     return spent
 
 
-def rounded(solution: Solution, epsilon: Fraction) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def rounded(solution: Solution, epsilon: Fraction) -> tuple[Whole, Whole]:
     """Return the subsets as whole numbers, and the lower weight of each output in units."""
     ratio = float(likelier(epsilon))
     weights = np.where(solution.subsets, ratio, 1.0)
     theta = solution.theta / float((solution.theta @ weights).max())
     bits = [sum(1 << i for i in np.flatnonzero(row).tolist()) for row in solution.subsets]
-    return spared(
-        bits,
-        lambda spare: np.floor(theta * (1 - 2.0**-spare) * (UNIT >> COARSE)).astype(int).tolist(),
-        epsilon,
-        weights.shape[1],
-    )
+
+    def of(spare: int) -> list[int]:
+        return list(map(int, np.floor(theta * (1 - 2.0**-spare) * (UNIT >> COARSE))))
+
+    return spared(bits, of, epsilon, weights.shape[1])
 
 
 def spared(
     bits: Sequence[int], of: Callable[[int], list[int]], epsilon: Fraction, k: int
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
+) -> tuple[Whole, Whole]:
     """Return subsets and lower weights that leave a rest within epsilon, the least that does.
 
     ``of`` gives lower weights in units of 2**8, for a rest of about 2**-spare.
@@ -130,63 +125,31 @@ TABLE, NUMBERS = "designs.npz", "numbers.npz"
 
 
 @lru_cache(2)
-def known(
-    table: str = TABLE,
-) -> dict[tuple[int, Fraction], tuple[tuple[int, ...], tuple[int, ...]]]:
+def known(table: str = TABLE) -> dict[tuple[int, Fraction], tuple[Whole, Whole]]:
     """Return the subsets and weights of the known designs."""
     path = files("sourdine.local.designs") / table
     if not path.is_file():
         return {}
     with path.open("rb") as file, np.load(file) as held:
         index, subsets, lows = (held[name] for name in ("index", "subsets", "lows"))
-    found, start = {}, 0
+    found, pairs = {}, zip(subsets.tolist(), lows.tolist(), strict=True)
     for k, numerator, denominator, size in index.tolist():
-        part = slice(start, start + size)
-        own = zip(subsets[part].tolist(), lows[part].tolist(), strict=True)
         whole: dict[int, int] = {}
-        for subset, low in own:
+        for subset, low in islice(pairs, size):
             whole[subset] = whole[reversed_subset(subset, k)] = low << COARSE
         found[k, Fraction(numerator, denominator)] = tuple(whole), tuple(whole.values())
-        start += size
     return found
 
 
 def reversed_subset(subset: int, k: int) -> int:
-    """Return the subset of ``k`` categories in reverse order.
-
-    Examples
-    --------
-    >>> reversed_subset(0b0011, 4)
-    12
-    """
+    """Return the subset of ``k`` categories in reverse order."""
     return int(f"{subset:0{k}b}"[::-1], 2)
-
-
-def write_table(path: str, solutions: Mapping[tuple[int, Fraction], Solution]) -> None:
-    """Write designs for distribution functions, one of each pair of reversed subsets."""
-    index: list[tuple[int, ...]] = []
-    subsets: list[int] = []
-    lows: list[int] = []
-    for (k, epsilon), solution in sorted(solutions.items()):
-        found = dict(zip(*rounded(solution, epsilon), strict=True))
-        kept = {s: low for s, low in found.items() if s <= reversed_subset(s, k)}
-        index.append((k, epsilon.numerator, epsilon.denominator, len(kept)))
-        subsets += kept
-        lows += [low >> COARSE for low in kept.values()]
-    np.savez_compressed(
-        path,
-        index=np.array(index, np.int64),
-        subsets=np.array(subsets, np.uint64),
-        lows=np.array(lows, np.uint32),
-    )
 
 
 # ---- The known design nearest to what is asked for -----------------------------------------------
 
 
-def nearest(
-    most: int, epsilon: Fraction, table: str = TABLE
-) -> tuple[int, tuple[int, ...], tuple[int, ...]]:
+def nearest(most: int, epsilon: Fraction, table: str = TABLE) -> tuple[int, Whole, Whole]:
     r"""Return a known design of at most so many categories, fitted to any epsilon.
 
     In a design every category is in as many subsets as any other, counted by weight: with the
@@ -208,12 +171,9 @@ def nearest(
     subsets, lows = held[k, at]
     if at == epsilon:
         return k, subsets, lows
-    each = (
-        sum(lows),
-        min(sum(low for s, low in zip(subsets, lows, strict=True) if s >> u & 1) for u in range(k)),
-    )
-    ratio = likelier(epsilon)
-    whole = each[0] * ratio.denominator + each[1] * (ratio.numerator - ratio.denominator)
+    pairs, ratio = list(zip(subsets, lows, strict=True)), likelier(epsilon)
+    least = min(sum(low for s, low in pairs if s >> u & 1) for u in range(k))
+    whole = sum(lows) * ratio.denominator + least * (ratio.numerator - ratio.denominator)
 
     def of(spare: int) -> list[int]:
         left = (1 << spare) - 1
@@ -234,18 +194,15 @@ def written(k: int, subsets: Sequence[int], lows: Sequence[int]) -> str:
     >>> written(3, (0b001, 0b100, 0b010), (256, 256, 512))
     '3 1:1 2:2'
     """
-    half = [
-        f"{s:x}:{low >> COARSE:x}"
-        for s, low in zip(subsets, lows, strict=True)
-        if s <= reversed_subset(s, k)
-    ]
+    pairs = zip(subsets, lows, strict=True)
+    half = (f"{s:x}:{low >> COARSE:x}" for s, low in pairs if s <= reversed_subset(s, k))
     return " ".join([str(k), *half])
 
 
 TEXT = re.compile(r"([1-9][0-9]{0,2})((?: [0-9a-f]{1,64}:[0-9a-f]{1,8}){1,4095})")
 
 
-def parse(text: object) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:
+def parse(text: object) -> tuple[int, Whole, Whole] | None:
     """Return the categories, subsets and lower weights of a text; None if it is none.
 
     Examples
@@ -256,9 +213,7 @@ def parse(text: object) -> tuple[int, tuple[int, ...], tuple[int, ...]] | None:
     found = TEXT.fullmatch(text) if isinstance(text, str) else None
     if found is None:
         return None
-    k = int(found[1])
-    subsets: list[int] = []
-    lows: list[int] = []
+    k, subsets, lows = int(found[1]), list[int](), list[int]()
     for pair in found[2].split():
         subset, low = (int(side, 16) for side in pair.split(":"))
         if not 0 < subset < (1 << k) - 1 or not low:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import sys
-from contextlib import contextmanager
-from dataclasses import dataclass, field
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from hashlib import sha256
 from json import dumps
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError, ParameterTypeError
@@ -32,9 +33,9 @@ from sourdine.local.designs.channels import (
 from sourdine.local.designs.solver import ALL_SUBSETS, solve
 from sourdine.local.estimators.frequencies import norm_sub
 from sourdine.local.estimators.means import TAUS, Channel, Estimate, Score
-from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, register, settle
+from sourdine.mechanisms.mechanism import PureReport, Specimen, read_beta, register, settle
 from sourdine.noise.source import draw
-from sourdine.privacy import LOCAL, Guarantee
+from sourdine.results.answer import plain
 from sourdine.results.release import Display, Release
 
 if TYPE_CHECKING:
@@ -52,8 +53,15 @@ if TYPE_CHECKING:
 # ---- The mechanism -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Design(Report):
+Question = str | tuple[tuple[float, ...], ...]
+
+
+def _categories(x: int) -> int:
+    return integer(x, "categories", least=2, most=MOST_CATEGORIES)
+
+
+@frozen(kw_only=True)
+class Design(PureReport):
     r"""A channel for one question: each output is likelier on a subset of the categories.
 
     The output :math:`o` has the probability :math:`h_o 2^{-40}` for a category of its subset
@@ -99,41 +107,33 @@ class Design(Report):
     [0.68, 0.25, 0.07]
     """  # noqa: E501
 
-    epsilon: Number
-    categories: int
-    question: str | tuple[tuple[float, ...], ...]
+    epsilon: Fraction = field(converter=read_epsilon)
+    categories: int = field(converter=_categories)
+    question: Question
     subsets: tuple[int, ...]
     lows: tuple[int, ...]
-    weights: Ints = field(init=False, repr=False, compare=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    weights: Ints = field(init=False, repr=False, eq=False)
 
-    def __post_init__(self) -> None:
-        epsilon = read_epsilon(self.epsilon)
-        k = integer(self.categories, "categories", least=2, most=MOST_CATEGORIES)
-        whole = {"subsets": self.subsets, "lows": self.lows}
-        tops = {"subsets": (1 << k) - 1, "lows": UNIT - 1}
-        for name, values in whole.items():
+    def __attrs_post_init__(self) -> None:
+        hint, k = "Use design(...) to make one.", self.categories
+        whole = ("subsets", self.subsets, (1 << k) - 1), ("lows", self.lows, UNIT - 1)
+        for name, values, _ in whole:
             if not isinstance(values, (tuple, list)):
-                raise ParameterTypeError(
-                    name, "be a list of whole numbers", kind(values), "Use design(...) to make one."
-                )
-        for name, values in whole.items():
-            if not 1 <= len(values) < MOST_OUTPUTS or len(values) != len(self.lows):
-                outputs = f"{len(self.subsets)} subsets and {len(self.lows)} weights"
-                must = f"be as many as lows, from 1 to {MOST_OUTPUTS - 1}"
-                raise ParameterError("subsets", must, outputs, "Use design(...) to make one.")
+                raise ParameterTypeError(name, "be a list of whole numbers", kind(values), hint)
+        count = len(self.lows)
+        if not 1 <= count < MOST_OUTPUTS or len(self.subsets) != count:
+            must = f"be as many as lows, from 1 to {MOST_OUTPUTS - 1}"
+            got = f"{len(self.subsets)} subsets and {count} weights"
+            raise ParameterError("subsets", must, got, hint)
+        for name, values, top in whole:
             for value in values:
-                integer(value, name, least=1, most=tops[name])
-        weights = matrix(self.subsets, self.lows, epsilon, k)
-        wrong = fault(weights, epsilon)
-        if wrong is not None:
-            raise ParameterError(
-                "lows", f"give {wrong}", f"{len(self.lows)} weights", "Use design(...) to make one."
-            )
+                integer(value, name, least=1, most=top)
+        weights = matrix(self.subsets, self.lows, self.epsilon, k)
+        if wrong := fault(weights, self.epsilon):
+            raise ParameterError("lows", f"give {wrong}", f"{count} weights", hint)
         weights.flags.writeable = False
         workload(self.question, k)
-        guarantee = Guarantee(epsilon, 0, LOCAL)
-        settle(self, epsilon=epsilon, categories=k, weights=weights, guarantee=guarantee)
+        settle(self, weights=weights)
 
     @property
     def top(self) -> int:
@@ -149,16 +149,12 @@ class Design(Report):
         return sha256(dumps(self.to_dict(), separators=(",", ":")).encode()).hexdigest()
 
     def rows(self) -> Floats:
-        """Return the probabilities of all outputs, a row for each category."""
         return np.asarray(self.weights.T / UNIT)
 
     def value(self, question: object = None) -> float:
         """Return n times the variance of an estimate for evenly spread answers, the mean over rows.
 
-        Parameters
-        ----------
-        question
-            Another question than that of the design.
+        ``question`` may be another than that of the design.
         """
         asked = workload(self.question if question is None else question, self.categories)
         return value_of(self.rows(), asked)
@@ -190,11 +186,9 @@ class Design(Report):
         return Law.finite(np.log(self.weights[:, x].astype(np.float64)))
 
     def loss(self, x: int, y: NDArray[np.int64]) -> Floats:
-        """Return 1 for an output whose subset lacks the category, 0 for one that holds it."""
         return np.where(self._held(x)[np.asarray(y)], 0.0, 1.0)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return 0 if the output's subset holds the category but for ``beta``, else 1."""
         right = min(int(self.weights[self._held(x), x].sum()) for x in range(self.categories))
         return float(1 - Fraction(right, UNIT) > read_beta(beta))
 
@@ -222,29 +216,24 @@ class Design(Report):
         counts = np.asarray(tally)
         shaped = counts.shape == (self.cells,) and counts.dtype.kind in "iu"
         if not shaped or not all(0 <= count <= MOST_REPORTS for count in counts.tolist()):
-            raise ParameterError(
-                "tally",
-                f"be {self.cells} whole numbers from 0 to 2**53",
-                f"{counts.dtype} values of shape {counts.shape}",
-                "Use tally(reports) of the design.",
-            )
+            must = f"be {self.cells} whole numbers from 0 to 2**53"
+            got = f"{counts.dtype} values of shape {counts.shape}"
+            raise ParameterError("tally", must, got, "Use tally(reports) of the design.")
         asked = self.question if question is None else question
         if not isinstance(asked, str):
             asked = _plain(workload(asked, self.categories))
         found = DesignEstimate(design=self, question=asked, raw=raw)
         whole = counts.astype(np.int64, copy=False)
-        values = found.unbiased(whole)
-        drawn = {"tally": whole, "reports": int(whole.sum()), "raw": values}
+        drawn = {"tally": whole, "reports": int(whole.sum()), "raw": found.unbiased(whole)}
         return found.release(self.guarantee, drawn)
 
     def to_dict(self) -> dict[str, Any]:
         """Return the design as JSON: texts of hexadecimal digits for the subsets."""
-        asked = self.question
         return {
             "statistic": "Design",
-            "epsilon": str(Fraction(self.epsilon)),
+            "epsilon": str(self.epsilon),
             "categories": self.categories,
-            "question": asked if isinstance(asked, str) else [list(row) for row in asked],
+            "question": plain(self.question),
             "subsets": [f"{subset:x}" for subset in self.subsets],
             "lows": list(self.lows),
         }
@@ -253,26 +242,22 @@ class Design(Report):
     def from_dict(cls, facts: Mapping[str, Any]) -> Design:
         """Return the design that `to_dict` wrote, checked like any other."""
         try:
-            asked = facts["question"]
             read: dict[str, Any] = {
                 "epsilon": fraction(facts["epsilon"]),
                 "categories": facts["categories"],
-                "question": asked if isinstance(asked, str) else tuple(tuple(r) for r in asked),
+                "question": _read(facts["question"]),
                 "subsets": tuple(int(subset, 16) for subset in facts["subsets"]),
                 "lows": tuple(facts["lows"]),
             }
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-            raise ParameterError(
-                "facts", "be what to_dict() returns", kind(facts), "Use Design.to_dict()."
-            ) from error
+            must, hint = "be what to_dict() returns", "Use Design.to_dict()."
+            raise ParameterError("facts", must, kind(facts), hint) from error
         return cls(**read)
 
     def __str__(self) -> str:
         asked = self.question if isinstance(self.question, str) else f"{len(self.question)} rows"
-        return (
-            f"Design({asked}, epsilon={float(self.epsilon):g}, categories={self.categories}, "
-            f"outputs={self.codes})"
-        )
+        size = f"categories={self.categories}, outputs={self.codes}"
+        return f"Design({asked}, epsilon={float(self.epsilon):g}, {size})"
 
 
 CHUNK = 1 << 15
@@ -280,27 +265,18 @@ WORD = np.dtype("<u4")
 HALF = 16
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class AliasTables:
+class AliasTables(NamedTuple):
     """Vose's tables of all categories, one after the other.
 
     A slot has room for 2**40 units; the weights of a category are scaled by the number of slots,
-    which is a power of two, so that they fill all of them exactly.
-
-    Parameters
-    ----------
-    slots
-        The length of a category's table.
-    place, alias
-        In each slot, how many units belong to the output of its number, and whose the others are.
-    packed
-        The first 16 of the 40 bits of ``place``, and the bits by which the two outputs differ.
+    which is a power of two, so that they fill all of them exactly. ``place`` units of a slot belong
+    to the output of its number, the others to ``alias``.
     """
 
-    slots: int
+    slots: int  # the length of a category's table
     place: Ints
     alias: Ints
-    packed: NDArray[np.uint32]
+    packed: NDArray[np.uint32]  # the first 16 of 40 bits of place, and in what the outputs differ
 
 
 @lru_cache(16)
@@ -342,8 +318,6 @@ def workload(question: object, k: int) -> Floats:
     --------
     >>> workload("distribution", 3).tolist()
     [[1.0, 0.0, 0.0], [1.0, 1.0, 0.0]]
-    >>> workload("mean", 3).tolist()
-    [[0.0, 1.0, 2.0]]
     """
     if isinstance(question, str):
         name = one_of(question, "question", *QUESTIONS)
@@ -353,23 +327,15 @@ def workload(question: object, k: int) -> Floats:
     try:
         rows = np.array(question, np.float64)
     except (TypeError, ValueError):
-        raise ParameterTypeError(
-            "question",
-            "be a name or a matrix",
-            kind(question),
-            "Use {question}.",
-            question="distribution",
-        ) from None
+        must, got, tries = "be a name or a matrix", kind(question), {"question": "distribution"}
+        raise ParameterTypeError("question", must, got, "Use {question}.", **tries) from None
     shaped = rows.ndim == 2 and rows.shape[1] == k and 1 <= len(rows) <= MOST_ROWS
     measured = shaped and bool((np.abs(rows) <= LARGEST).all())  # neither infinite nor NaN
     if not measured or (np.ptp(rows, axis=1) < 1 / LARGEST).any():
-        raise ParameterError(
-            "question",
-            f"hold rows of {k} numbers up to {LARGEST:g} that differ by {1 / LARGEST:g} or more",
-            f"an array of shape {rows.shape}",
-            "Use {question}, or a row for each wanted mean.",
-            question="distribution",
-        )
+        must = f"hold rows of {k} numbers up to {LARGEST:g} that differ by {1 / LARGEST:g} or more"
+        got = f"an array of shape {rows.shape}"
+        hint = "Use {question}, or a row for each wanted mean."
+        raise ParameterError("question", must, got, hint, question="distribution")
     return rows
 
 
@@ -389,39 +355,25 @@ def _plain(rows: Floats) -> tuple[tuple[float, ...], ...]:
     return tuple(map(tuple, rows.tolist()))
 
 
+def _read(question: Any) -> Question:
+    """Return a question that was written as JSON."""
+    return question if isinstance(question, str) else tuple(map(tuple, question))
+
+
 @lru_cache(16)
 def _channel(design: Design) -> Channel:
     rows = design.rows()
     eigenvalues, vectors = np.linalg.eigh((rows / rows.mean(axis=0)) @ rows.T)
     return Channel(
-        nodes=np.arange(design.categories, dtype=np.float64),
-        rows=rows,
-        first=np.arange(design.codes),
-        every=True,
-        reach=0,
-        drift=0.0,
-        eigenvalues=np.maximum(eigenvalues, 0),
+        nodes=np.arange(design.categories, dtype=np.float64), rows=rows,
+        first=np.arange(design.codes), every=True, eigenvalues=np.maximum(eigenvalues, 0),
         vectors=vectors,
-    )
-
-
-def _scores(c: Channel, rows: Floats) -> Floats:
-    """Return the score of each output for each row of a question: a column each."""
-    return c.path(rows.T, TAUS[0])
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DesignEstimate(Estimate):
-    """Answers to a question from the reports of a design.
-
-    Parameters
-    ----------
-    design
-        What drew the reports.
-    question
-        What was asked: a name, or the rows of a matrix.
-    raw
-        Whether the linear estimates were kept as they are.
+    """Answers to a question from the reports of a design; ``raw`` if the linear ones were kept.
 
     Notes
     -----
@@ -432,7 +384,7 @@ class DesignEstimate(Estimate):
     kind: ClassVar[str] = "answers of a design"
 
     design: Design
-    question: str | tuple[tuple[float, ...], ...]
+    question: Question
     raw: bool = False
 
     @property
@@ -445,16 +397,14 @@ class DesignEstimate(Estimate):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats: a function of public facts."""
         if self.raw or self.question not in ("distribution", "shares"):
             return ("Estimates are unbiased; noise may take them out of range.",)
         made = "made monotone" if self.question == "distribution" else "projected on the simplex"
         return (f"Estimates are {made}; intervals are for the unbiased estimates.",)
 
     def score(self) -> Score:
-        """Return the scores of the outputs, with their variances and what rounding leaves."""
         c, rows = _channel(self.design), self.rows
-        return c.score(_scores(c, rows), rows.T, 0.0)
+        return c.score(c.path(rows.T, TAUS[0]), rows.T, 0.0)
 
     def unbiased(self, counts: Ints) -> Floats:
         """Return the linear estimates; without reports those of evenly spread answers."""
@@ -489,26 +439,19 @@ class DesignEstimate(Estimate):
         return (float(low[0]), float(high[0])) if self.question == "mean" else (low, high)
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        del release
         if self.question == "mean":
             return {}
         name = {"distribution": "up to", "shares": "category"}.get(str(self.question), "row")
         return {name: range(len(self.rows))}
 
     def to_dict(self) -> dict[str, Any]:
-        asked = self.question
-        own = asked if isinstance(asked, str) else [list(row) for row in asked]
-        facts = {"question": own, "raw": self.raw, "design": self.design.to_dict()}
+        facts = {"question": plain(self.question), "raw": self.raw, "design": self.design.to_dict()}
         return {"statistic": self.kind, **facts}
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> DesignEstimate:
-        asked = facts["question"]
-        return cls(
-            design=Design.from_dict(facts["design"]),
-            question=asked if isinstance(asked, str) else tuple(tuple(row) for row in asked),
-            raw=facts["raw"],
-        )
+        design, asked = Design.from_dict(facts["design"]), _read(facts["question"])
+        return cls(design=design, question=asked, raw=facts["raw"])
 
     def __str__(self) -> str:
         return f"{self.kind}, {self.design}"
@@ -534,8 +477,7 @@ def monotone(values: ArrayLike) -> Floats:
 # ---- The call, and the table of designs that need not be computed --------------------------------
 
 
-LONGEST = 64
-"""What is suggested where there are too many categories; more take minutes."""
+LONGEST = 64  # what is suggested where there are too many categories; more take minutes
 
 
 def design(
@@ -589,13 +531,8 @@ def design(
     if isinstance(question, str):
         one_of(question, "question", *QUESTIONS)
         if categories is None:
-            raise ParameterError(
-                "categories",
-                "be given with the name of a question",
-                "",
-                "Use {categories}.",
-                categories=16,
-            )
+            must = "be given with the name of a question"
+            raise ParameterError("categories", must, "", "Use {categories}.", categories=16)
         k = integer(categories, "categories", least=2)
     else:
         matrix: Any = question
@@ -605,45 +542,26 @@ def design(
             columns = 2  # no matrix: workload refuses it
         k = integer(columns if categories is None else categories, "categories", least=2)
     if k > MOST_CATEGORIES:
-        raise ParameterError(
-            "categories",
-            f"be at most {MOST_CATEGORIES}",
-            given(k),
-            "Use {categories} or fewer wider ones.",
-            categories=LONGEST,
-        )
+        must, hint = f"be at most {MOST_CATEGORIES}", "Use {categories} or fewer wider ones."
+        raise ParameterError("categories", must, given(k), hint, categories=LONGEST)
     rows = workload(question, k)
     asked = question if isinstance(question, str) else _plain(rows)
     return _made(asked, spent, k, sys.stderr.isatty() if progress is None else progress)
 
 
 @lru_cache(32)
-def _made(
-    question: str | tuple[tuple[float, ...], ...],
-    epsilon: Fraction,
-    k: int,
-    progress: bool,  # noqa: FBT001 - a key of the cache
-) -> Design:
+def _made(question: Question, epsilon: Fraction, k: int, progress: bool) -> Design:  # noqa: FBT001
     found = known().get((k, epsilon)) if question == "distribution" else None
-    subsets, lows = found or _computed(question, k, epsilon, progress)
+    if found is None:
+        rows, near = workload(question, k), None
+        if question == "distribution" and k > ALL_SUBSETS:  # begin with a known one of fewer cells
+            coarse, subsets, _ = nearest(k // 2, epsilon)
+            cells = (np.arange(k) * coarse // k).tolist()
+            near = np.array([[bool(s >> u & 1) for u in cells] for s in subsets])
+        with _bar() if progress else nullcontext() as step:
+            found = rounded(solve(rows, float(epsilon), near=near, progress=step), epsilon)
+    subsets, lows = found
     return Design(epsilon=epsilon, categories=k, question=question, subsets=subsets, lows=lows)
-
-
-def _computed(
-    question: str | tuple[tuple[float, ...], ...],
-    k: int,
-    epsilon: Fraction,
-    progress: bool,  # noqa: FBT001
-) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    rows, near = workload(question, k), None
-    if question == "distribution" and k > ALL_SUBSETS:  # begin with a known one of fewer cells
-        coarse, subsets, _ = nearest(k // 2, epsilon)
-        cells = (np.arange(k) * coarse // k).tolist()
-        near = np.array([[bool(s >> u & 1) for u in cells] for s in subsets])
-    if not progress:
-        return rounded(solve(rows, float(epsilon), near=near), epsilon)
-    with _bar() as step:
-        return rounded(solve(rows, float(epsilon), near=near, progress=step), epsilon)
 
 
 @contextmanager
@@ -668,4 +586,4 @@ def _specimen(epsilon: Any) -> Design:
     return design("distribution", epsilon, categories=5, progress=False)
 
 
-register(Specimen(name="category.design", make=_specimen, inputs=tuple(range(5)), tight=True))
+register(Specimen("category.design", _specimen, range(5)))

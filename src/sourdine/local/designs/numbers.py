@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from functools import lru_cache
 from math import fsum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError
@@ -27,7 +27,7 @@ from sourdine.local.designs.channels import (
 from sourdine.local.designs.design import Design, value_of, workload
 from sourdine.local.estimators.means import RANDOMISERS
 from sourdine.local.numeric.sliding import CHUNK, SlidingWindow, UnbiasedReport, square_wave
-from sourdine.mechanisms.mechanism import Specimen, read_last, register, settle
+from sourdine.mechanisms.mechanism import Specimen, read_last, register
 
 if TYPE_CHECKING:
     from fractions import Fraction
@@ -36,22 +36,19 @@ if TYPE_CHECKING:
 
     from sourdine.exact import Number
     from sourdine.noise import Source
-    from sourdine.privacy import Guarantee
 
     Floats = NDArray[np.float64]
 
 
-FINEST = 48
-"""The most nodes; finer ticks are rounded to them at random."""
-MOST_REST = 3
-"""The output that is left over has at most a part 2**-3 of all reports."""
+FINEST = 48  # the most nodes; finer ticks are rounded to them at random
+MOST_REST = 3  # the output that is left over has at most a part 2**-3 of all reports
 ALIKE = 1e-10
 """Nodes are alike if the least eigenvalue of their information is this part of the greatest.
 
 That of the known designs is 1e-6 or more."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class DesignedReport(UnbiasedReport):
     r"""Report a number by a design for its distribution function.
 
@@ -88,48 +85,36 @@ class DesignedReport(UnbiasedReport):
     True
     """
 
-    epsilon: Number
-    last: int
+    epsilon: Fraction = field(converter=read_epsilon)
+    last: int = field(converter=read_last)
     channel: str
-    design: Design = field(init=False, repr=False, compare=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    design: Design = field(init=False, repr=False, eq=False)
 
-    def __post_init__(self) -> None:
-        epsilon, last = read_epsilon(self.epsilon), read_last(self.last, least=1)
-        found = parse(self.channel)
-        if found is None or not 2 <= found[0] <= last + 1:
-            raise ParameterError(
-                "channel",
-                "be the text of a design with at most as many nodes as there are ticks",
-                given(str(self.channel)[:20]),
-                "Use designed(epsilon, last), or omit it.",
-            )
+    @design.default
+    def _parsed(self) -> Design:
+        found, epsilon = parse(self.channel), self.epsilon
+        if found is None or not 2 <= found[0] <= self.last + 1:
+            must = "be the text of a design with at most as many nodes as there are ticks"
+            got, hint = given(str(self.channel)[:20]), "Use designed(epsilon, last), or omit it."
+            raise ParameterError("channel", must, got, hint)
         k, subsets, lows = found
+        hint = "Use designed(epsilon, last); in a schema, omit it."
         rest = matrix(subsets, lows, epsilon, k)[-1]
         if not 0 < int(rest.min()) <= int(rest.max()) <= UNIT >> MOST_REST:
-            raise ParameterError(
-                "channel",
-                f"be made for epsilon {float(epsilon):g}",
-                "the text of another design",
-                "Use designed(epsilon, last); in a schema, omit it.",
-            )
-        design = Design(
-            epsilon=epsilon, categories=k, question="distribution", subsets=subsets, lows=lows
-        )
+            must, got = f"be made for epsilon {float(epsilon):g}", "the text of another design"
+            raise ParameterError("channel", must, got, hint)
+        asked = "distribution"
+        design = Design(epsilon=epsilon, categories=k, question=asked, subsets=subsets, lows=lows)
         rows = design.rows()
         eigenvalues = np.linalg.eigvalsh((rows / rows.mean(axis=0)) @ rows.T)
         if eigenvalues[0] < ALIKE * eigenvalues[-1]:
-            raise ParameterError(
-                "channel",
-                "distinguish all nodes, so that numbers can be estimated",
-                "a design that reports some alike",
-                "Use designed(epsilon, last); in a schema, omit it.",
-            )
-        settle(self, epsilon=epsilon, last=last, design=design, guarantee=design.guarantee)
+            must = "distinguish all nodes, so that numbers can be estimated"
+            raise ParameterError("channel", must, "a design that reports some alike", hint)
+        return design
 
     @property
     def steps(self) -> int:
-        """How many steps there are between the lowest node and the highest."""
+        """The number of steps between the lowest node and the highest."""
         return self.design.categories - 1
 
     @property
@@ -137,7 +122,6 @@ class DesignedReport(UnbiasedReport):
         return self.design.codes
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        """Round to a node at random, then draw as the design does."""
         if self.steps == self.last:
             return self.design.reports(codes, source)
         drawn = np.empty(codes.size, np.int64)
@@ -149,7 +133,6 @@ class DesignedReport(UnbiasedReport):
         return drawn
 
     def law(self, x: int) -> Law:
-        """Return the law of the tick's node, or the mixture of two."""
         node, rest = divmod(x * self.steps, self.last)
         weights = self.design.weights
         row = weights[:, node].astype(np.float64)
@@ -166,7 +149,6 @@ class DesignedReport(UnbiasedReport):
         return np.asarray(_estimates(self)[np.asarray(reports)])
 
     def variance(self, x: ArrayLike) -> Floats:
-        """Return the variance of `estimates` for a tick, rounding included."""
         tick = np.asarray(x, np.float64)
         square = self.rows() @ _estimates(self) ** 2
         return np.asarray(np.interp(tick, self.nodes(), square) - tick**2)
@@ -181,16 +163,9 @@ class DesignedReport(UnbiasedReport):
         found = _estimates(self)
         return float(max(self.last - found.min(), found.max()))
 
-    def error(self, beta: Number = 0.05) -> float:
-        """Return the farthest any report can be."""
-        del beta
-        return self.farthest()
-
     def __str__(self) -> str:
-        return (
-            f"DesignedReport(epsilon={float(self.epsilon):g}, last={self.last}, "
-            f"nodes={self.design.categories}, outputs={self.codes})"
-        )
+        size = f"nodes={self.design.categories}, outputs={self.codes}"
+        return f"DesignedReport(epsilon={float(self.epsilon):g}, last={self.last}, {size})"
 
 
 def designed(epsilon: Number, last: int) -> DesignedReport:
@@ -205,7 +180,7 @@ def designed(epsilon: Number, last: int) -> DesignedReport:
     >>> designed(1, 7).steps, designed(1, 1000).steps
     (7, 47)
     """
-    top, spent = read_last(last, least=1), read_epsilon(epsilon)
+    top, spent = read_last(last), read_epsilon(epsilon)
     found = nearest(min(top + 1, FINEST), spent, NUMBERS)
     return DesignedReport(epsilon=spent, last=top, channel=written(*found))
 
@@ -266,13 +241,7 @@ def _estimates(report: DesignedReport) -> Floats:
 
 
 def solved(matrix: list[list[float]], right: list[float]) -> list[float]:
-    """Return the solution of a system by elimination with pivots, one operation at a time.
-
-    Examples
-    --------
-    >>> solved([[0.0, 2.0], [1.0, 1.0]], [2.0, 3.0])
-    [2.0, 1.0]
-    """
+    """Return the solution of a system by elimination with pivots, one operation at a time."""
     n = len(right)
     rows = [[*row, r] for row, r in zip(matrix, right, strict=True)]
     for i in range(n):
@@ -290,14 +259,11 @@ def solved(matrix: list[list[float]], right: list[float]) -> list[float]:
 
 
 RANDOMISERS[DesignedReport.__name__] = DesignedReport
-register(
-    Specimen(
-        name="number.design",
-        also=("density.design",),
-        make=lambda epsilon: DesignedReport(
-            epsilon=epsilon, last=12, channel=written(*nearest(5, read_epsilon(epsilon), NUMBERS))
-        ),
-        inputs=tuple(range(13)),
-        tight=True,
-    )
-)
+
+
+def _specimen(epsilon: Any) -> DesignedReport:
+    channel = written(*nearest(5, read_epsilon(epsilon), NUMBERS))
+    return DesignedReport(epsilon=epsilon, last=12, channel=channel)
+
+
+register(Specimen("number.design", _specimen, range(13), also=("density.design",)))

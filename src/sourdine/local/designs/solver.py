@@ -33,7 +33,7 @@ reduced to few with the same :math:`M`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -46,18 +46,15 @@ if TYPE_CHECKING:
     Subsets = NDArray[np.bool_]
 
 
-ALL_SUBSETS = 16
-"""Up to this many cells, certificates are over all subsets."""
+ALL_SUBSETS = 16  # up to this many cells, certificates are over all subsets
 GAP, WIDER_GAP = 0.004, 0.015
 """The search ends once the certificate shows the value to be this near to the least, relatively:
 over all subsets, or over those that were found."""
-LARGE = 32
-"""For more cells, only the heaviest subsets are kept from one round to the next."""
+LARGE = 32  # for more cells, only the heaviest subsets are kept from one round to the next
 STALLED = 2e-3
 """It also ends once a few rounds have improved the value by less than this, relatively."""
 SMALLEST_BARRIER = 4e-4
-FEWER = 12
-"""Linear programs for a certificate of more cells."""
+FEWER = 12  # linear programs for a certificate of more cells
 FINE = 0.01
 """Over subsets that were found, the search goes on until the barrier is worth less than this."""
 CANDIDATES = 300
@@ -69,28 +66,13 @@ CLOSED = 0.002
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Solution:
-    """A channel in floats, and what is known of it.
+    """A channel in floats, and what is known of it."""
 
-    Parameters
-    ----------
-    subsets
-        The cells on which each output is likelier, a row for each output.
-    theta
-        The probability of each output for a cell outside its subset.
-    value
-        n times the variance for each row of the question, the mean over rows, for answers spread
-        evenly.
-    bound
-        No channel's value is below this: see ``every``.
-    every
-        Whether the bound is over all channels; if not, over those of the subsets that were found.
-    """
-
-    subsets: Subsets
-    theta: Floats
-    value: float
-    bound: float
-    every: bool
+    subsets: Subsets  # the cells on which each output is likelier, a row for each output
+    theta: Floats  # the probability of each output for a cell outside its subset
+    value: float  # n times the variance for evenly spread answers, the mean over the rows
+    bound: float  # no channel's value is below
+    every: bool  # whether that is so for all channels, or for those of the subsets that were found
 
 
 class Workload:
@@ -108,7 +90,6 @@ class Workload:
         self.of, self.orbit, self.sizes = np.unique(images, return_inverse=True, return_counts=True)
 
     def weights(self, subsets: Subsets) -> Floats:
-        """Return :math:`a`, a row for each subset."""
         return np.where(subsets, self.likelier, 1.0)
 
     def sums(self, a: Floats) -> Floats:
@@ -122,7 +103,6 @@ class Workload:
         return np.asarray(np.mean([m[np.ix_(p, p)] for p in self.symmetries], axis=0))
 
     def value(self, total: float) -> float:
-        """Return n times the variance for each row from the trace."""
         return float((total - self.own) / self.rows)
 
     def representatives(self, subsets: Subsets) -> Subsets:
@@ -156,8 +136,7 @@ def _symmetries(gram: Floats) -> NDArray[np.intp]:
 # ---- The best weights of some subsets: Newton steps with a barrier -------------------------------
 
 
-@dataclass(slots=True, eq=False)
-class _Point:
+class _Point(NamedTuple):
     """Weights on the central path, with the multipliers of the sums."""
 
     theta: Floats
@@ -203,7 +182,14 @@ def _centred(question: Workload, a: Floats, theta: Floats, start: float, end: fl
             step = solved[:, 0] - solved[:, 1:] @ nu
             size = min(1.0, 0.95 / max(-float(step.min()), 1e-300))
             if np.abs(missing).max() < FEASIBLE:
-                size = _shortened(question, a, theta, step, size, m, float(slope @ step), total)
+                before, fall = total - m * np.log(theta).sum(), float(slope @ step)
+                while size > 1e-8:  # until the value with its barrier has fallen enough
+                    after = theta * (1 + size * step)
+                    found = np.trace(np.linalg.solve(question.information(a, after), gram))
+                    least = before + 0.1 * size * fall + 1e-12 * total
+                    if found - m * np.log(after).sum() <= least:
+                        break
+                    size /= 2
             theta = theta * (1 + size * step)
             feasible = np.abs(1 - sums @ theta).max() < FEASIBLE
             if feasible and step @ curved @ step < 1e-3 * m * n:
@@ -214,27 +200,6 @@ def _centred(question: Workload, a: Floats, theta: Floats, start: float, end: fl
     inverse = np.linalg.inv(question.information(a, theta))
     lam = (nu / question.sizes)[question.orbit]
     return _Point(theta, float(np.trace(inverse @ gram)), inverse @ gram @ inverse, lam)
-
-
-def _shortened(
-    question: Workload,
-    a: Floats,
-    theta: Floats,
-    step: Floats,
-    size: float,
-    m: float,
-    slope: float,
-    total: float,
-) -> float:
-    """Return a step size after which the value with its barrier has fallen enough."""
-    before = total - m * np.log(theta).sum()
-    while size > 1e-8:
-        after = theta * (1 + size * step)
-        found = np.trace(np.linalg.solve(question.information(a, after), question.gram))
-        if found - m * np.log(after).sum() <= before + 0.1 * size * slope + 1e-12 * total:
-            break
-        size /= 2
-    return size
 
 
 # ---- Further subsets: all that there are, or by flipping bits ------------------------------------

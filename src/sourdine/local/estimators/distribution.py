@@ -48,43 +48,28 @@ if TYPE_CHECKING:
 # reports alone: a longer ramp has less noise and tells less exactly where.
 
 
-LENGTHS = 12
-"""How many lengths are tried."""
+LENGTHS = 12  # how many lengths are tried
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ramps:
-    """The scores of all ramps of one length.
-
-    Parameters
-    ----------
-    length
-        The length of a ramp, in nodes.
-    score
-        One column for each ramp, from ``1 - length`` to the last but one node.
-    """
+    """The scores of all ramps of one length."""
 
     channel: Channel
-    length: int
-    score: Score
+    length: int  # in nodes
+    score: Score  # one column for each ramp, from ``1 - length`` to the last but one node
 
-    def scores(self, k: NDArray[np.int64]) -> Floats:
-        """Return the scores of ramps, those that are 0 or 1 everywhere included."""
+    def scores(self, k: Ints) -> tuple[Floats, Floats]:
+        """Return the scores of ramps and their bias: those that are 0 or 1 everywhere have none."""
         inside = np.clip(k + self.length - 1, 0, self.score.g.shape[1] - 1)
-        g = self.score.g[:, inside]
-        return np.where(k <= -self.length, 0.0, np.where(k >= len(self.channel.nodes) - 1, 1.0, g))
+        none, all_ = k <= -self.length, k >= len(self.channel.nodes) - 1
+        g = np.where(none, 0.0, np.where(all_, 1.0, self.score.g[:, inside]))
+        return g, np.where(none | all_, 0.0, self.score.bias[inside])
 
-    def bias(self, k: NDArray[np.int64]) -> Floats:
-        inside = np.clip(k + self.length - 1, 0, self.score.g.shape[1] - 1)
-        sure = (k <= -self.length) | (k >= len(self.channel.nodes) - 1)
-        return np.where(sure, 0.0, self.score.bias[inside])
-
-    def differences(self, k: NDArray[np.int64], less: NDArray[np.int64]) -> Score:
-        """Return the scores of differences of ramps: bumps."""
-        g = self.scores(k) - self.scores(less)
-        found = self.channel.score(g, self.channel.rows @ g, 0.0)
-        bias = self.bias(k) + self.bias(less)
-        return Score(g=g, bias=bias, least=found.least, most=found.most, skew=found.skew)
+    def differences(self, k: Ints, less: Ints) -> Score:
+        (one, bias), (other, more) = self.scores(k), self.scores(less)
+        found = self.channel.score(one - other, self.channel.rows @ (one - other), 0.0)
+        return replace(found, bias=bias + more)
 
 
 @lru_cache(4)
@@ -106,7 +91,7 @@ def ramps(report: Numeric, n: int) -> Ramps:
     return Ramps(channel=c, length=length, score=c.score(c.path(h, tau), h, 1 / (length * gap)))
 
 
-def _ramps(d: int, length: int, k: NDArray[np.int64]) -> Floats:
+def _ramps(d: int, length: int, k: Ints) -> Floats:
     """Return ramps at the nodes, a column each."""
     return np.clip((k + length - np.arange(d + 1)[:, None]) / length, 0.0, 1.0)
 
@@ -121,7 +106,7 @@ def em(
     smooth: bool = False,
     change: float = 1e-3,
     most: int = 10_000,
-) -> NDArray[np.float64]:
+) -> Floats:
     r"""Return the frequencies of the inputs, from counts of the reports, by EM.
 
     Each step splits every count :math:`c_y` over the inputs by Bayes' rule [1]_:
@@ -186,15 +171,11 @@ def em(
             break
         before = likelihood
         f = f * (m.T @ (c / (n * chance)))
-        f = _smoothed(f) if smooth else f
+        if smooth:
+            wide = np.concatenate([f[:1], f, f[-1:]])
+            f = wide[:-2] / 4 + f / 2 + wide[2:] / 4
         f /= f.sum()
     return f
-
-
-def _smoothed(f: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return the mean of each cell with its neighbours; the sum stays."""
-    wide = np.concatenate([f[:1], f, f[-1:]])
-    return np.asarray(wide[:-2] / 4 + f / 2 + wide[2:] / 4)
 
 
 # ---- Frequencies as smooth as the reports say ----------------------------------------------------
@@ -229,18 +210,15 @@ class SmoothModel:
         return 0.0 if self.scale else log(len(SLOPES) * len(SCALES))
 
     def functions(self, cells: int) -> Floats:
-        """Return the functions, a column each."""
         return _functions(cells, self.shape, min(WAVES, cells - 1) if self.scale else 0)
 
     def precision(self, columns: int) -> Floats:
-        """Return the inverse variances of the coefficients."""
         j = np.arange(1.0, columns - len(self.shape) + 1)
         waves = (j**self.slope / self.scale) ** 2 if self.scale else j
         return np.concatenate([np.full(len(self.shape), SHAPED**-2.0), waves])
 
 
-WAVES = 64
-"""The most cosines of a logarithm of frequencies."""
+WAVES = 64  # the most cosines of a logarithm of frequencies
 SHAPED = 3.0
 SHAPES: tuple[tuple[str, ...], ...] = (
     (),
@@ -250,10 +228,8 @@ SHAPES: tuple[tuple[str, ...], ...] = (
 )
 SLOPES = (1.0, 2.0, 3.0)
 SCALES = (0.03, 0.07, 0.17, 0.4, 0.95, 2.2, 5.3, 13.0, 30.0)
-LESS = 15.0
-"""A scale whose evidence is less by this, in logarithms, ends the search on its side."""
-KEPT = 8
-"""The most models that fresh reports are read by."""
+LESS = 15.0  # a scale whose evidence is less by this, in logarithms, ends the search on its side
+KEPT = 8  # the most models that fresh reports are read by
 
 
 @lru_cache(32)
@@ -268,6 +244,10 @@ def _functions(cells: int, shape: tuple[str, ...], waves: int) -> Floats:
     columns = [column / column.std() for column in columns]
     columns.extend(np.sqrt(2) * np.cos(np.pi * np.outer(np.arange(1, waves + 1), x)))
     return np.array(columns).reshape(-1, cells).T.copy()
+
+
+Fit = tuple[float, "Floats", SmoothModel]
+"""The logarithm of the evidence for a model, and the frequencies by it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -305,33 +285,26 @@ class SmoothFit:
     def best(self, counts: ArrayLike) -> tuple[Floats, list[SmoothModel]]:
         """Return the frequencies, and the models of most weight."""
         c = np.asarray(counts, np.float64)
-        fits: list[tuple[float, Floats, SmoothModel]] = []
+        fits: list[Fit] = []
         for shape in SHAPES if c.sum() else ():
-            alone = SmoothModel(shape)
-            known, f, evidence = self._fitted(c, alone)
-            fits.append((evidence, f, alone))
+            known, fit = self._fitted(c, SmoothModel(shape))
+            fits.append(fit)
             for slope in SLOPES:
                 theta, highest = known, -np.inf
                 for scale in SCALES:
-                    model = SmoothModel(shape, slope, scale)
-                    theta, f, evidence = self._fitted(c, model, theta)
-                    fits.append((evidence, f, model))
-                    highest = max(highest, evidence)
-                    if evidence < highest - LESS:
+                    theta, fit = self._fitted(c, SmoothModel(shape, slope, scale), theta)
+                    fits.append(fit)
+                    highest = max(highest, fit[0])
+                    if fit[0] < highest - LESS:
                         break
         fits.sort(key=lambda fit: -fit[0] - fit[2].prior)
         return self._averaged(fits), [model for _, _, model in fits[:KEPT]]
 
     def again(self, counts: ArrayLike, models: Sequence[SmoothModel]) -> Floats:
-        """Return the frequencies for other counts, by some models."""
         c = np.asarray(counts, np.float64)
-        fits = []
-        for model in models:
-            _, f, evidence = self._fitted(c, model)
-            fits.append((evidence, f, model))
-        return self._averaged(fits)
+        return self._averaged([self._fitted(c, model)[1] for model in models])
 
-    def _averaged(self, fits: Sequence[tuple[float, Floats, SmoothModel]]) -> Floats:
+    def _averaged(self, fits: Sequence[Fit]) -> Floats:
         if not fits:
             return np.full(self._cells, 1 / self._cells)
         level = np.array([evidence + model.prior for evidence, _, model in fits])
@@ -347,8 +320,8 @@ class SmoothFit:
 
     def _fitted(
         self, c: Floats, model: SmoothModel, known: Floats | None = None
-    ) -> tuple[Floats, Floats, float]:
-        """Return the coefficients, the frequencies and the logarithm of the evidence."""
+    ) -> tuple[Floats, Fit]:
+        """Return the coefficients, and what is known by them."""
         functions, n = model.functions(self._cells), c.sum()
         precision = model.precision(functions.shape[1])
 
@@ -384,15 +357,14 @@ class SmoothFit:
             else:
                 break
         evidence = value + (np.log(precision).sum() - np.linalg.slogdet(curved)[1]) / 2
-        return theta, f, float(evidence)
+        return theta, (float(evidence), f, model)
 
 
 # ---- Quantiles and shares of a number that people reported by a randomiser -----------------------
 
 
 Method = Literal["ems", "em", "smooth", "raw"]
-MANY = 64
-"""From this many nodes on neighbours are alike enough to be smoothed."""
+MANY = 64  # from this many nodes on neighbours are alike enough to be smoothed
 
 
 def quantiles(
@@ -470,23 +442,12 @@ def distribution(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QuantileEstimate(NumericEstimate):
-    """Quantiles from reports.
-
-    Parameters
-    ----------
-    report, grid
-        The randomiser, and the lattice of the numbers.
-    q
-        The orders of the quantiles.
-    """
+    """Quantiles of the orders ``q`` from reports."""
 
     kind: ClassVar[str] = "quantiles of reports"
+    display: ClassVar[Display] = Display(head="quantile")
 
     q: tuple[float, ...]
-
-    @property
-    def display(self) -> Display:
-        return Display(head="quantile")
 
     def quantiles(self, f: Floats) -> Floats:
         """Return the quantiles of a distribution over the nodes.
@@ -513,19 +474,23 @@ class QuantileEstimate(NumericEstimate):
         possible if the upper end for the mean of :math:`R_j` is at least :math:`q` and the
         lower end for that of :math:`R_{j-\delta}` is at most :math:`q`.
         """
-        each = beta / len(self.q)
-        n = int(counts.sum())
-        q = np.array(self.q)
-        if not n:
-            low, high = np.zeros(q.shape), np.full(q.shape, float(self.report.last))
-        else:
-            low, high = _possible(self.report, counts, q, each, of)
+        c, n, q = channel(self.report), int(counts.sum()), np.array(self.q)
+        low, high = np.zeros(q.shape), np.full(q.shape, float(self.report.last))
+        if n:
+            found, d, groups = ramps(self.report, n), len(c.nodes) - 1, c.counts(counts)
+            mean, half = found.score.mean(groups), _half(found.score, groups, beta / len(q), of)
+            upper = np.append((mean + half)[found.length - 1 :], 1.0)  # ramps 0 to d
+            lower = np.append(0.0, (mean - half)[: d + found.length - 1])[: d + 1]
+            first = np.argmax(upper >= q[:, None], axis=1)
+            last = d - np.argmax((lower <= q[:, None])[:, ::-1], axis=1)
+            if not c.every:  # a quantile between two nodes
+                first, last = np.maximum(first - 1, 0), np.minimum(last + 1, d)
+            low, high = c.nodes[np.minimum(first, last)], c.nodes[np.maximum(first, last)]
         ends = np.floor(low + 1e-9), np.ceil(high - 1e-9)
-        first, last = (self.grid.values(np.asarray(end, np.int64)) for end in ends)
-        return first, last
+        low, high = (self.grid.values(np.asarray(end, np.int64)) for end in ends)
+        return low, high
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        del release
         return {"q": self.q}
 
     def chart(self, release: Release, truth: Any = None) -> Chart:
@@ -534,30 +499,16 @@ class QuantileEstimate(NumericEstimate):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DistributionEstimate(NumericEstimate):
-    """Shares of bins from reports.
-
-    Parameters
-    ----------
-    report, grid
-        The randomiser, and the lattice of the numbers.
-    method
-        How the shares were found.
-    bins
-        How many bins there are at most.
-    """
+    """Shares of bins from reports."""
 
     kind: ClassVar[str] = "distribution of reports"
+    display: ClassVar[Display] = Display(head="share", even=True)
 
     method: Method
     bins: int
 
     @property
-    def display(self) -> Display:
-        return Display(head="share", even=True)
-
-    @property
     def starts(self) -> Ints:
-        """The first node of each bin, and what comes after the last."""
         c = channel(self.report)
         d = len(c.nodes) if c.every else len(c.nodes) - 1
         count = min(self.bins, d)
@@ -580,7 +531,6 @@ class DistributionEstimate(NumericEstimate):
         return np.add.reduceat(cells, self.starts[:-1])
 
     def bumps(self, n: int) -> tuple[Score, Score]:
-        """Return the scores of functions below and above each bin's indicator."""
         found, begin, end = ramps(self.report, n), self.starts[:-1], self.starts[1:]
         length = found.length
         if channel(self.report).every:
@@ -589,28 +539,25 @@ class DistributionEstimate(NumericEstimate):
         return found.differences(end - length, begin), found.differences(end, begin - length)
 
     def raw(self, counts: Ints) -> Floats:
-        """Return the middle between the shares estimated from below and from above."""
-        n = int(counts.sum())
+        n, bins = int(counts.sum()), len(self.starts) - 1
         if not n:
-            return np.full(len(self.starts) - 1, 1 / (len(self.starts) - 1))
+            return np.full(bins, 1 / bins)
         groups = channel(self.report).counts(counts)
         below, above = self.bumps(n)
         return np.asarray((below.mean(groups) + above.mean(groups)) / 2)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
-        each = beta / (len(self.starts) - 1)
         counts = np.asarray(release.drawn["tally"], np.int64)
-        n = int(counts.sum())
+        n, bins = int(counts.sum()), len(self.starts) - 1
         if not n:
-            return np.zeros(len(self.starts) - 1), np.ones(len(self.starts) - 1)
+            return np.zeros(bins), np.ones(bins)
         groups = channel(self.report).counts(counts)
         below, above = self.bumps(n)
-        low = below.mean(groups) - _half(below, groups, each, of)
-        high = above.mean(groups) + _half(above, groups, each, of)
+        low = below.mean(groups) - _half(below, groups, beta / bins, of)
+        high = above.mean(groups) + _half(above, groups, beta / bins, of)
         return np.clip(low, 0, 1), np.clip(high, 0, 1)
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        del release
         return {"begins at": self.edges[:-1].tolist()}
 
     def chart(self, release: Release, truth: Any = None) -> Chart:
@@ -621,9 +568,8 @@ class DistributionEstimate(NumericEstimate):
         even = width.mean() / width
         (one,) = charts.series_of(columns, None, truth)
         edges = np.append(self.edges[:-1], self.edges[-2] + width[-1]).tolist()
-        value, low, high = (
-            (np.array(side) * even).tolist() for side in (one.value, one.low, one.high)
-        )
+        sides = (one.value, one.low, one.high)
+        value, low, high = ((np.array(side) * even).tolist() for side in sides)
         true = None if one.truth is None else (np.array(one.truth) * even).tolist()
         highest = min(max(high) * 1.05, max(*value, 0.0) * 2.5) or 1.0
         names = [shown(edge, width.mean() / 10) for edge in edges]
@@ -634,25 +580,6 @@ class DistributionEstimate(NumericEstimate):
             series=[replace(one, x=edges, value=value, low=low, high=high, truth=true)],
             told=charts.told(columns),
         )
-
-
-def _possible(
-    report: Numeric, counts: Ints, q: Floats, beta: float, of: str
-) -> tuple[Floats, Floats]:
-    """Return the first and the last tick that can be each quantile."""
-    c, n = channel(report), int(counts.sum())
-    found = ramps(report, n)
-    d = len(c.nodes) - 1
-    groups = c.counts(counts)
-    mean, half = found.score.mean(groups), _half(found.score, groups, beta, of)
-    zero, one = np.zeros(1), np.ones(1)
-    upper = np.concatenate([(mean + half)[found.length - 1 :], one])  # ramps 0 to d
-    lower = np.concatenate([zero, (mean - half)[: d + found.length - 1]])[: d + 1]
-    first = np.argmax(upper >= q[:, None], axis=1)
-    last = d - np.argmax((lower <= q[:, None])[:, ::-1], axis=1)
-    if not c.every:  # a quantile between two nodes
-        first, last = np.maximum(first - 1, 0), np.minimum(last + 1, d)
-    return c.nodes[np.minimum(first, last)], c.nodes[np.maximum(first, last)]
 
 
 def _half(score: Score, groups: Floats, beta: float, of: str) -> Floats:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Any, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 import numpy as np
 
@@ -117,18 +118,14 @@ def base_cut(raw: ArrayLike, sd: ArrayLike, *, beta: Number = 0.05) -> NDArray[n
 # share and every n.
 
 
-SWITCH = 200.0
-"""From this variance of C on, tails are approximated."""
-SLACK = 1e-3
-"""By so much, relatively, an approximate tail may be wrong: it is taken off the level."""
-REACH = 46.0
-"""Exact tails leave out summands of total probability exp(-46) at most, to either side."""
+SWITCH = 200.0  # from this variance of C on, tails are approximated
+SLACK = 1e-3  # by so much, relatively, an approximate tail may be wrong: it is taken off the level
+REACH = 46.0  # exact tails leave out summands of total probability exp(-46) at most, to either side
 DOUBT = 30.0
 """Supports that no survey has but with probability exp(-30) count as the nearest it could have."""
 FEW, CLEAR, MOVES = 25.0, 0.25, 16
 """Up to what variance of C, and from what p - q on, a sample's ends move on; by how many people."""
-NEAR = 3e-3
-"""So near the mean, in standard deviations, the formula is 0/0 and its series is taken."""
+NEAR = 3e-3  # so near the mean, in standard deviations, the formula is 0/0 and its series is taken
 
 
 def sample_ends(
@@ -174,15 +171,13 @@ def sample_ends(
     >>> low.tolist(), high.tolist()
     ([0.53], [0.87])
     """
-    c = np.asarray(support, np.int64)
-    if not n:
-        return np.zeros(c.shape), np.ones(c.shape)
-    p, q = np.asarray(p, np.float64), np.asarray(q, np.float64)
-    c, back = _distinct(_possible(c, n, p, q), p, q)
-    first = _least(c, n, p, q, beta)
-    last = n - _least(n - c, n, 1 - q, 1 - p, beta)
-    low, high = np.minimum(first, last) / n, np.maximum(first, last) / n
-    return low[back], high[back]
+
+    def ends(c: Ints, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+        first = _least(c, n, p, q, beta)
+        last = n - _least(n - c, n, 1 - q, 1 - p, beta)
+        return np.minimum(first, last) / n, np.maximum(first, last) / n
+
+    return _of_distinct(support, n, p, q, ends)
 
 
 def population_ends(
@@ -210,26 +205,36 @@ def population_ends(
     >>> low.round(3).tolist(), high.round(3).tolist()
     ([0.5], [0.889])
     """
-    c = np.asarray(support, np.int64)
+
+    def ends(c: Ints, p: Floats, q: Floats) -> tuple[Floats, Floats]:
+        low = (_rate(c, n, p, beta) - q) / (p - q)
+        high = (1 - _rate(n - c, n, 1 - q, beta) - q) / (p - q)
+        return np.clip(low, 0, 1), np.clip(high, 0, 1)
+
+    return _of_distinct(support, n, p, q, ends)
+
+
+def _of_distinct(
+    support: ArrayLike,
+    n: int,
+    p: ArrayLike,
+    q: ArrayLike,
+    ends: Callable[[Ints, Floats, Floats], tuple[Floats, Floats]],
+) -> tuple[Floats, Floats]:
+    """Return the ends for all supports: the same ones have the same ends.
+
+    None counts as below or above what any share could cause.
+    """
+    c, p, q = np.asarray(support, np.int64), np.asarray(p, float), np.asarray(q, float)
     if not n:
         return np.zeros(c.shape), np.ones(c.shape)
-    p, q = np.asarray(p, np.float64), np.asarray(q, np.float64)
-    c, back = _distinct(_possible(c, n, p, q), p, q)
-    low = (_rate(c, n, p, beta) - q) / (p - q)
-    high = (1 - _rate(n - c, n, 1 - q, beta) - q) / (p - q)
-    return np.clip(low, 0, 1)[back], np.clip(high, 0, 1)[back]
-
-
-def _possible(c: Ints, n: int, p: Floats, q: Floats) -> Ints:
-    """Return the supports, none of them below or above what any share could cause."""
-    least = np.ceil(n * q - _reach(n * q * (1 - q), DOUBT))
-    most = np.floor(n * p + _reach(n * p * (1 - p), DOUBT))
-    return np.clip(c, np.maximum(least, 0), np.minimum(most, n)).astype(np.int64)
-
-
-def _distinct(c: Ints, p: Floats, q: Floats) -> tuple[Ints, Any]:
-    """Return the supports that occur, and where each is: the same ones have the same ends."""
-    return np.unique(c, return_inverse=True) if p.ndim == q.ndim == 0 else (c, ...)
+    least = np.maximum(np.ceil(n * q - _reach(n * q * (1 - q), DOUBT)), 0)
+    most = np.minimum(np.floor(n * p + _reach(n * p * (1 - p), DOUBT)), n)
+    c, back = np.clip(c, least, most).astype(np.int64), cast("Any", ...)
+    if p.ndim == q.ndim == 0:
+        c, back = np.unique(c, return_inverse=True)
+    low, high = ends(c, p, q)
+    return low[back], high[back]
 
 
 def _reach(variance: Floats, unlikely: float) -> Floats:
@@ -266,13 +271,20 @@ def _greater(c: Ints, n: int, least: Floats, beta: float) -> Floats:
     def below(m: Ints, r: Floats) -> Floats:
         return np.where(m < 0, 0.0, betainc(n - np.maximum(m, 0), np.maximum(m, 0) + 1, 1 - r))
 
-    m, over = np.full(c.shape, -1), c.copy()
-    while (over - m).max(initial=0) > 1:
-        middle = (m + over) // 2
-        rare = below(middle, least) <= beta / 2
-        m, over = np.where(rare, middle, m), np.where(rare, over, middle)
+    m, _ = _halved(np.full(c.shape, -1), c, lambda m: below(m, least) <= beta / 2)
     begins = _last(lambda r: below(m + 1, r) > above(r), least, np.ones(c.shape))
     return _last(lambda r: above(r) + below(m, r) <= beta, least, begins)
+
+
+def _halved(
+    holding: Ints, failing: Ints, holds: Callable[[Ints], NDArray[np.bool_]]
+) -> tuple[Ints, Ints]:
+    """Return the last whole number at which something holds, and the first at which it fails."""
+    while (failing - holding).max(initial=0) > 1:
+        middle = np.maximum((holding + failing) // 2, 0)
+        held = holds(middle)
+        holding, failing = np.where(held, middle, holding), np.where(held, failing, middle)
+    return holding, failing
 
 
 def _last(holds: Callable[[Floats], NDArray[np.bool_]], start: Floats, end: Floats) -> Floats:
@@ -286,13 +298,10 @@ def _last(holds: Callable[[Floats], NDArray[np.bool_]], start: Floats, end: Floa
 
 def _least(c: Ints, n: int, p: Floats, q: Floats, beta: float) -> Ints:
     """Return the least j at which c supporters or more are not too rare, by bisection."""
-    below, least = np.full(c.shape, -1), np.full(c.shape, n)
-    most = np.minimum(1, 2 * tail(c, least, n, p, q))
+    everyone = np.full(c.shape, n)
+    most = np.minimum(1, 2 * tail(c, everyone, n, p, q))
     level = (1 - SLACK) * beta / 2 * most
-    while (least - below).max(initial=0) > 1:
-        middle = np.maximum((below + least) // 2, 0)
-        enough = tail(c, middle, n, p, q) > level
-        below, least = np.where(enough, below, middle), np.where(enough, middle, least)
+    _, least = _halved(np.full(c.shape, -1), everyone, lambda j: tail(c, j, n, p, q) <= level)
     few = (most == 1) & (c > 0) & (c * (n - c) < FEW * n) & (p - q > CLEAR)
     if few.any():
         p, q = np.broadcast_to(p, c.shape), np.broadcast_to(q, c.shape)
@@ -303,14 +312,17 @@ def _least(c: Ints, n: int, p: Floats, q: Floats, beta: float) -> Ints:
 def _moved(c: Ints, n: int, j: Ints, chances: tuple[Floats, Floats], beta: float) -> Ints:
     """Move on while both tails together are too rare, as in `_greater`, by some people at most."""
     p, q = chances
+
+    def lower(j: Ints, m: Ints) -> Floats:
+        return tail(n - m, n - j, n, 1 - q, 1 - p)
+
+    def likelier(upper: Floats, j: Ints, m: Ints) -> NDArray[np.bool_]:
+        return lower(j, m) <= upper
+
     for _ in range(MOVES):
         upper = tail(c, j, n, p, q)
-        m, over = np.full(c.shape, -1), c
-        while (over - m).max() > 1:
-            middle = np.maximum((m + over) // 2, 0)
-            rare = tail(n - middle, n - j, n, 1 - q, 1 - p) <= upper
-            m, over = np.where(rare, middle, m), np.where(rare, over, middle)
-        rare = upper + tail(n - m, n - j, n, 1 - q, 1 - p) <= (1 - SLACK) * beta
+        m = _halved(np.full(c.shape, -1), c, partial(likelier, upper, j))[0]
+        rare = upper + lower(j, m) <= (1 - SLACK) * beta
         if not rare.any():
             break
         j = j + rare
@@ -381,11 +393,9 @@ def _saddlepoint(c: Ints, j: Ints, n: int, p: Floats, q: Floats) -> Floats:
 # ---- What share of the people has each category, from what their reports support -----------------
 
 
-MANY = 40
-"""How many categories are shown; of more, the largest."""
+MANY = 40  # how many categories are shown; of more, the largest
 
-WHOLE = 1 << 18
-"""Iterative Bayes works on a matrix of this many entries at most."""
+WHOLE = 1 << 18  # iterative Bayes works on a matrix of this many entries at most
 
 FINE, STEPS = 1e-4, 2000
 """Iterative Bayes stops once a step raises the log likelihood by less, or after this many."""
@@ -395,27 +405,12 @@ FINE, STEPS = 1e-4, 2000
 class Frequencies(Estimate):
     """Public facts of a survey: all that shares and their intervals need beside the supports.
 
-    Parameters
-    ----------
-    randomiser
-        What drew the reports, as a text.
-    p, q
-        The chances that a report supports the person's category, and that it supports another.
-    categories
-        How many categories there are.
-    reports
-        How many people reported.
-    names
-        What the categories are called.
-    consistent
-        What made the shares consistent, if anything did.
-    together
-        Whether intervals hold for all categories together.
-    several
-        Whether a person may have several categories.
+    ``p`` and ``q`` are the chances that a report supports the person's category, and another; the
+    others are the arguments of `frequencies`.
     """
 
     kind: ClassVar[str] = "frequencies"
+    display: ClassVar[Display] = Display(head="share", even=True, most=MANY)
 
     randomiser: str
     p: float | Sequence[float] | Floats
@@ -427,31 +422,19 @@ class Frequencies(Estimate):
     together: bool = False
     several: bool = False
 
-    @property
-    def display(self) -> Display:
-        return Display(head="share", even=True, most=MANY)
-
     def __post_init__(self) -> None:
         p, q = _plain(self.p), _plain(self.q)
         if not np.all(np.subtract(p, q) > 0):
-            raise ParameterError(
-                "randomiser",
-                "distinguish categories",
-                "probabilities that are equal in double precision",
-                "Use a larger epsilon, such as {epsilon}.",
-                epsilon=1,
-            )
+            got = "probabilities that are equal in double precision"
+            hint = "Use a larger epsilon, such as {epsilon}."
+            raise ParameterError("randomiser", "distinguish categories", got, hint, epsilon=1)
         if self.consistent not in (None, "norm-sub", "em"):
-            raise ParameterError(
-                "consistent",
-                "be None, 'norm-sub' or 'em'",
-                given(self.consistent),
-                "Omit {consistent} for unbiased shares.",
-                consistent=LEFT_OUT,
-            )
-        settle(self, p=p, q=q, names=_names(self.names, self.categories))
-        settle(self, together=flag(self.together, "together"))
-        settle(self, several=flag(self.several, "several"))
+            must, got = "be None, 'norm-sub' or 'em'", given(self.consistent)
+            hint = "Omit {consistent} for unbiased shares."
+            raise ParameterError("consistent", must, got, hint, consistent=LEFT_OUT)
+        names = _names(self.names, self.categories)
+        flags = {name: flag(getattr(self, name), name) for name in ("together", "several")}
+        settle(self, p=p, q=q, names=names, **flags)
 
     def shares(self, support: ArrayLike) -> Floats:
         r"""Return :math:`\hat f = \frac{c/n - q}{p - q}`, unbiased; equal ones without reports."""
@@ -478,7 +461,6 @@ class Frequencies(Estimate):
         return ends(support, self.reports, self.p, self.q, each)
 
     def labels(self, release: Release) -> dict[str, Sequence[Any]]:
-        del release
         return {"category": self.names or range(self.categories)}
 
     def value(self, drawn: Mapping[str, Any]) -> Floats:
@@ -486,7 +468,6 @@ class Frequencies(Estimate):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats: a function of public facts."""
         nobody = () if self.reports else ("Nobody reported: nothing is known.",)
         several = (SEVERAL,) if self.several else ()
         return (*nobody, MADE[self.consistent], *several, ALL if self.together else EACH)
@@ -591,41 +572,27 @@ def frequencies(
     note    Each interval holds individually, not simultaneously for all categories.
     """
     if not isinstance(oracle, FrequencyOracle):
-        raise ParameterTypeError(
-            "oracle",
-            "be a randomiser of categories",
-            kind(oracle),
-            "Use RandomizedResponse(epsilon=1, categories=4).",
-        )
-    counts = _read_tally(oracle, tally)
+        hint = "Use RandomizedResponse(epsilon=1, categories=4)."
+        raise ParameterTypeError("oracle", "be a randomiser of categories", kind(oracle), hint)
+    counts = np.asarray(tally)
+    if counts.shape != (oracle.cells,) or counts.dtype.kind not in "iu":
+        got = f"{counts.dtype} values of shape {counts.shape}"
+        must, hint = f"be {oracle.cells} whole numbers", "Use oracle.tally(reports)."
+        raise ParameterError("tally", must, got, hint)
+    counts = counts.astype(np.int64, copy=False)
     n = integer(reports, "reports", least=0, most=1 << 62, example=int(counts.sum()))
     p, q = oracle.chances
     survey = Frequencies(
-        randomiser=str(oracle),
-        p=p,
-        q=q,
-        categories=oracle.categories,
-        reports=n,
-        names=labels,
-        consistent=consistent,
-        together=together,
-        several=several,
-    )
+        randomiser=str(oracle), p=p, q=q, categories=oracle.categories, reports=n, names=labels,
+        consistent=consistent, together=together, several=several,
+    )  # fmt: skip
     support = oracle.support(counts)
     if support.size and not (support.min() >= 0 and support.max() <= n):
-        raise ParameterError(
-            "reports",
-            "be the number of reports that were tallied",
-            f"{n}",
-            "One category has more: count all reports of the tally.",
-        )
+        must = "be the number of reports that were tallied"
+        hint = "One category has more: count all reports of the tally."
+        raise ParameterError("reports", must, f"{n}", hint)
     raw = survey.shares(support)
-    drawn: dict[str, Any] = {
-        "raw": raw,
-        "variance": survey.variance(raw),
-        "support": support,
-        "reports": n,
-    }
+    drawn = {"raw": raw, "variance": survey.variance(raw), "support": support, "reports": n}
     if consistent == "norm-sub":
         drawn["consistent"] = norm_sub(raw)
     if consistent == "em":
@@ -634,30 +601,14 @@ def frequencies(
     return survey.release(oracle.guarantee if cost is None else cost, drawn)
 
 
-def _read_tally(oracle: FrequencyOracle, tally: ArrayLike) -> NDArray[np.int64]:
-    counts = np.asarray(tally)
-    if counts.shape != (oracle.cells,) or counts.dtype.kind not in "iu":
-        raise ParameterError(
-            "tally",
-            f"be {oracle.cells} whole numbers",
-            f"{counts.dtype} values of shape {counts.shape}",
-            "Use oracle.tally(reports).",
-        )
-    return counts.astype(np.int64, copy=False)
-
-
 def _channel(oracle: FrequencyOracle, counts: NDArray[np.int64], n: int) -> Floats:
     """Return the chance of each report, a row, for each category."""
     single = oracle.cells == oracle.codes and counts.sum() == n
     if not single or oracle.codes * oracle.categories > WHOLE:
-        raise ParameterError(
-            "consistent",
-            f"be 'norm-sub' for {oracle}",
-            "'em'",
-            f"The other method needs counts of single reports, at most {WHOLE} with all "
-            f"categories. Use {{consistent}}.",
-            consistent="norm-sub",
-        )
+        needs = f"counts of single reports, at most {WHOLE} with all categories"
+        hint = f"The other method needs {needs}. Use {{consistent}}."
+        must = f"be 'norm-sub' for {oracle}"
+        raise ParameterError("consistent", must, "'em'", hint, consistent="norm-sub")
     every = np.arange(oracle.codes)
     return np.stack([oracle.law(v).pmf(every) for v in range(oracle.categories)], axis=1)
 
@@ -673,12 +624,8 @@ def _names(labels: Sequence[Any] | None, k: int) -> tuple[Any, ...] | None:
     names = listed(labels, "labels", labels=[f"category {i}" for i in range(k)])
     plain = [x.item() if isinstance(x, np.generic) else x for x in names]
     if len(plain) != k:
-        raise ParameterError(
-            "labels",
-            f"name each of the {k} categories",
-            f"{len(plain)} names",
-            "Pass a name for each code from 0 on, or omit {labels}.",
-            labels=LEFT_OUT,
-        )
+        must, got = f"name each of the {k} categories", f"{len(plain)} names"
+        hint = "Pass a name for each code from 0 on, or omit {labels}."
+        raise ParameterError("labels", must, got, hint, labels=LEFT_OUT)
     known = (str, int, float, bool, type(None))
     return tuple(x if isinstance(x, known) else str(x) for x in plain)

@@ -36,46 +36,32 @@ if TYPE_CHECKING:
 # ---- What can be read off the reports of a number, linearly and for sure -------------------------
 
 
-NODES = 512
-"""About how many ticks, and how many groups of reports, stand for all."""
+NODES = 512  # about how many ticks, and how many groups of reports, stand for all
 TAUS = (*np.geomspace(1e-12, 1e-2, 21).tolist(), 0.03, 0.1, 0.3, 1.0)
 """The path of scores, in parts of the greatest eigenvalue; the first is as good as 0."""
-TYPICAL = 2.0
-"""Scores are chosen for the sum of this many standard deviations and the bias."""
+TYPICAL = 2.0  # scores are chosen for the sum of this many standard deviations and the bias
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Channel:
-    """The laws of a report at some ticks, with what their inversion needs.
+    """The laws of a report at some ticks, with what their inversion needs."""
 
-    Parameters
-    ----------
-    nodes
-        The ticks, or positions between them, from 0 to the highest tick.
-    rows
-        The probabilities of the groups of reports, a row for each node.
-    first
-        The first cell of the tally in each group.
-    every
-        Is every tick a node?
-    reach
-        How far the nearest node can be, in ticks; 0 if every tick is a node or its law a mixture
-        of two nodes'.
-    drift
-        The total variation between the laws of neighbouring ticks, at most.
-    """
-
-    nodes: Floats
-    rows: Floats
-    first: NDArray[np.int64]
-    every: bool
-    reach: int
-    drift: float
+    nodes: Floats  # the ticks, or positions between them, from 0 to the highest tick
+    rows: Floats  # the probabilities of the groups of reports, a row for each node
+    first: NDArray[np.int64]  # the first cell of the tally in each group
+    every: bool  # is every tick a node?
+    reach: int = 0  # how far the next node can be; 0 also if a law is a mixture of two nodes'
+    drift: float = 0.0  # the total variation between the laws of neighbouring ticks, at most
     eigenvalues: Floats
     vectors: Floats
 
+    @classmethod
+    def of(cls, rows: Floats, **known: Any) -> Channel:
+        a = (rows / rows.mean(axis=0)) @ rows.T
+        eigenvalues, vectors = np.linalg.eigh((a + a.T) / 2)
+        return cls(rows=rows, eigenvalues=np.maximum(eigenvalues, 0), vectors=vectors, **known)
+
     def counts(self, tally: object) -> Floats:
-        """Return how many reports fell into each group."""
         return np.add.reduceat(np.asarray(tally, np.float64), self.first)
 
     def path(self, h: Floats, tau: float) -> Floats:
@@ -86,19 +72,13 @@ class Channel:
         middle = (h.max(axis=0) + h.min(axis=0)) / 2
         shrink = self.eigenvalues + tau * self.eigenvalues[-1]
         inner = (self.vectors.T @ (h - middle)).T / shrink
-        return np.asarray(
-            middle + ((self.vectors @ inner.T).T @ self.rows / self.rows.mean(axis=0)).T
-        )
+        spread = (self.vectors @ inner.T).T @ self.rows / self.rows.mean(axis=0)
+        return np.asarray(middle + spread.T)
 
     def score(self, g: Floats, h: Floats, steep: float) -> Score:
-        """Return scores with what can be said of them: their bias and their variance.
+        """Return the scores g of functions h at the nodes, with their bias and their variance.
 
-        Parameters
-        ----------
-        g, h
-            The scores, and the functions at the nodes that they estimate: one, or a column each.
-        steep
-            By how much a function changes from a tick to the next, at most.
+        ``steep`` is by how much a function changes from a tick to the next, at most.
         """
         mean, square = self.rows @ g, self.rows @ (g * g)
         variance = np.maximum(square - mean * mean, 0)
@@ -109,36 +89,19 @@ class Channel:
         bias = np.abs(mean - h).max(axis=0) + self.reach * (steep + self.drift * span) + rounding
         between = (np.diff(mean, axis=0) ** 2).max(axis=0) / 4  # of a mixture of two nodes
         lift = self.reach * self.drift * span**2 if self.reach else 0.0 if self.every else between
-        return Score(
-            g=g,
-            bias=bias,
-            least=variance.min(axis=0),
-            most=variance.max(axis=0) + lift,
-            skew=skew.max(axis=0),
-        )
+        least, most = variance.min(axis=0), variance.max(axis=0) + lift
+        return Score(g=g, bias=bias, least=least, most=most, skew=skew.max(axis=0))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Score:
-    """Scores of reports, for one function or for several, a column each.
+    """Scores of reports, for one function or for several, a column each."""
 
-    Parameters
-    ----------
-    g
-        A number for each group of reports.
-    bias
-        How far the mean score of a tick can be from the function, at most.
-    least, most
-        The variance of a report's score, for the best and the worst tick.
-    skew
-        The greatest third central moment of a tick's score, over its variance.
-    """
-
-    g: Floats
-    bias: Floats
-    least: Floats
-    most: Floats
-    skew: Floats
+    g: Floats  # a number for each group of reports
+    bias: Floats  # how far the mean score of a tick can be from the function, at most
+    least: Floats  # the variance of a report's score for the best tick
+    most: Floats  # and for the worst
+    skew: Floats  # the greatest third central moment of a tick's score, over its variance
 
     def mean(self, counts: Floats) -> Floats:
         return np.asarray(counts @ self.g / counts.sum())
@@ -175,43 +138,22 @@ def solve(c: Channel, h: Floats, n: float, steep: float) -> tuple[Score, float]:
 
 @lru_cache(16)
 def channel(report: Numeric) -> Channel:
-    """Return the channel of a numeric randomiser.
-
-    Examples
-    --------
-    >>> from sourdine.local.numeric.sliding import square_wave
-    >>> c = channel(square_wave(1, 20))
-    >>> c.rows.shape, c.every
-    ((21, 31), True)
-    """
+    """Return the channel of a numeric randomiser."""
     if isinstance(report, UnbiasedReport):
-        nodes, first, reach, drift = report.nodes(), np.arange(report.cells), 0, 0.0
-        rows = report.rows()
-    elif isinstance(report, (BoundedLaplace, BoundedStaircase)):
-        ticks = _spaced(report.last, min(report.last, NODES))
-        first = _spaced(report.cells, min(report.cells, NODES))[:-1]
-        ends = np.append(first[1:] * report.block, report.codes) - 1
-        rows = np.array([np.diff(report.law(x).cdf(ends), prepend=0.0) for x in ticks.tolist()])
-        nodes, reach, drift = ticks.astype(float), int(np.diff(ticks).max()) // 2, _drift(report)
-    else:
-        raise ParameterTypeError(
-            "report",
-            "be a randomiser of numbers",
-            kind(report),
-            "Use frequencies(...) for categories.",
-        )
-    a = (rows / rows.mean(axis=0)) @ rows.T
-    eigenvalues, vectors = np.linalg.eigh((a + a.T) / 2)
-    return Channel(
-        nodes=nodes,
-        rows=rows,
-        first=first,
-        every=len(nodes) == report.last + 1,
-        reach=reach,
-        drift=drift,
-        eigenvalues=np.maximum(eigenvalues, 0),
-        vectors=vectors,
-    )
+        nodes, every = report.nodes(), np.arange(report.cells)
+        whole = len(nodes) == report.last + 1
+        return Channel.of(report.rows(), nodes=nodes, first=every, every=whole)
+    if not isinstance(report, (BoundedLaplace, BoundedStaircase)):
+        hint = "Use frequencies(...) for categories."
+        raise ParameterTypeError("report", "be a randomiser of numbers", kind(report), hint)
+    ticks = _spaced(report.last, min(report.last, NODES))
+    first = _spaced(report.cells, min(report.cells, NODES))[:-1]
+    ends = np.append(first[1:] * report.block, report.codes) - 1
+    rows = np.array([np.diff(report.law(x).cdf(ends), prepend=0.0) for x in ticks.tolist()])
+    return Channel.of(
+        rows, nodes=ticks.astype(float), first=first, every=len(ticks) == report.last + 1,
+        reach=int(np.diff(ticks).max()) // 2, drift=_drift(report),
+    )  # fmt: skip
 
 
 def _drift(report: BoundedLaplace | BoundedStaircase) -> float:
@@ -246,7 +188,6 @@ class Estimate(Estimator):
         """The caveats: a function of public facts."""
 
     def value(self, drawn: Mapping[str, Any]) -> Any:
-        """Return the estimate: a number, or an array of them."""
         found = drawn["estimate"]
         return found if isinstance(found, float) else np.asarray(found)
 
@@ -254,13 +195,9 @@ class Estimate(Estimator):
         self, cost: Guarantee, drawn: Mapping[str, Any], grid: Grid | None = None
     ) -> Release:
         return Release(
-            value=self.value(drawn),
-            cost=cost,
-            mechanism=self,
-            caveats=self.caveats,
-            drawn=drawn,
+            value=self.value(drawn), cost=cost, mechanism=self, caveats=self.caveats, drawn=drawn,
             grid=grid,
-        )
+        )  # fmt: skip
 
 
 # ---- What the estimates from reports of a number share -------------------------------------------
@@ -275,15 +212,7 @@ PARAMETERS = ("epsilon", "last", "slide", "width", "method", "minimise", "channe
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NumericEstimate(Estimate):
-    """An estimate from the tally of reports: public parameters that explain a release.
-
-    Parameters
-    ----------
-    report
-        The randomiser.
-    grid
-        The lattice of the numbers.
-    """
+    """An estimate from the tally of reports: public parameters that explain a release."""
 
     report: Numeric
     grid: Grid
@@ -293,25 +222,23 @@ class NumericEstimate(Estimate):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """The caveats: a function of the parameters alone."""
         if isinstance(self.report, (BoundedLaplace, BoundedStaircase)):
             name = type(self.report).__name__
             return (f"{name} tells little of a number: ask with HybridReport or square_wave.",)
         return ()
 
     def number(self, share: float) -> float:
-        """Return the number at a share of the range."""
         return float(self.grid.lower) + share * float(self.grid.step * self.grid.last)
 
     def to_dict(self) -> dict[str, Any]:
-        shown = [name for name in PARAMETERS if hasattr(self.report, name)]
-        report = {name: _plain(getattr(self.report, name)) for name in shown}
+        known = {name: getattr(self.report, name, None) for name in PARAMETERS}
+        report = {k: str(v) if k == "epsilon" else v for k, v in known.items() if v is not None}
         bounds = [str(Fraction(v)) for v in (self.grid.lower, self.grid.upper, self.grid.step)]
         own = plain({f.name: getattr(self, f.name) for f in fields(self)[2:]})
-        return {"statistic": self.kind, "randomiser": type(self.report).__name__, **own} | {
-            "report": report,
-            "grid": bounds,
-        }
+        name = type(self.report).__name__
+        return {
+            "statistic": self.kind, "randomiser": name, **own, "report": report, "grid": bounds
+        }  # fmt: skip
 
     @classmethod
     def from_dict(cls, facts: Mapping[str, Any]) -> Self:
@@ -333,24 +260,16 @@ def read_tally(report: Numeric, tally: ArrayLike) -> NDArray[np.int64]:
     """Return a tally as whole numbers, refusing one of another length."""
     counts = np.asarray(tally)
     if counts.shape != (report.cells,) or counts.dtype.kind not in "iu":
-        raise ParameterError(
-            "tally",
-            f"be {report.cells} counts of reports",
-            f"{counts.dtype} values of shape {counts.shape}",
-            "Pass the result of report.tally(reports).",
-        )
+        must, got = f"be {report.cells} counts of reports", f"{counts.dtype} values of shape"
+        hint = "Pass the result of report.tally(reports)."
+        raise ParameterError("tally", must, f"{got} {counts.shape}", hint)
     return counts.astype(np.int64)
-
-
-def _plain(value: Any) -> Any:
-    return str(value) if isinstance(value, Fraction) else value
 
 
 # ---- The mean of a number that people reported by a randomiser -----------------------------------
 
 
-CAUTION = 1.0
-"""The noise is taken to be this many standard errors larger than its estimate."""
+CAUTION = 1.0  # the noise is taken to be this many standard errors larger than its estimate
 
 
 def mean(report: Numeric, tally: ArrayLike, grid: Grid) -> Release:
@@ -394,24 +313,12 @@ def mean(report: Numeric, tally: ArrayLike, grid: Grid) -> Release:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MeanEstimate(NumericEstimate):
-    """A mean from reports: the average of each report's best score.
-
-    Parameters
-    ----------
-    report
-        The randomiser.
-    grid
-        The lattice of the numbers.
-    """
+    """A mean from reports: the average of each report's best score."""
 
     kind: ClassVar[str] = "mean of reports"
-
-    @property
-    def display(self) -> Display:
-        return Display(head="mean")
+    display: ClassVar[Display] = Display(head="mean")
 
     def estimate(self, counts: NDArray[np.int64]) -> float:
-        """Return the estimate; of no reports, the middle of the range."""
         n = int(counts.sum())
         if not n:
             return self.number(0.5)
@@ -419,7 +326,6 @@ class MeanEstimate(NumericEstimate):
         return self.number(float(share.mean(channel(self.report).counts(counts))))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
-        """Return the ends of the mean of those who reported, or of the law they come from."""
         counts = np.asarray(release.drawn["tally"], np.int64)
         n = int(counts.sum())
         if not n:

@@ -2,24 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import cached_property
 from math import exp, expm1, log, tanh
 from typing import TYPE_CHECKING
 
 import numpy as np
+from attrs import frozen
 
 from sourdine import noise
-from sourdine.exact import exp_neg, positive
+from sourdine.exact import exp_neg
 from sourdine.laws import Law
 from sourdine.local.numeric.sliding import SlidingWindow, UnbiasedReport, log_mixed, piecewise
-from sourdine.mechanisms.mechanism import Specimen, read_beta, read_last, register, settle
-from sourdine.privacy import LOCAL, Guarantee
+from sourdine.mechanisms.mechanism import Specimen, register
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
-    from sourdine.exact import Number
     from sourdine.noise import Source
 
     Floats = NDArray[np.float64]
@@ -28,19 +27,12 @@ if TYPE_CHECKING:
 # ---- Duchi's mechanism: a number as one bit ------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class Duchi(UnbiasedReport):
     r"""Round the tick to one of the ends at random, then lie about which.
 
     The tick :math:`x` of 0 to :math:`m` becomes 1 (the upper end) with probability :math:`x/m`,
     else 0, and the bit is flipped with probability :math:`1/(1+e^\varepsilon)`.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    last
-        The highest tick :math:`m`; inputs outside 0 to m count as the nearest end.
 
     Notes
     -----
@@ -65,26 +57,16 @@ class Duchi(UnbiasedReport):
     [0.5, 0.5]
     """
 
-    epsilon: Number
-    last: int
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        epsilon, last = positive(self.epsilon, "epsilon"), read_last(self.last, least=1)
-        settle(self, epsilon=epsilon, last=last, guarantee=Guarantee(epsilon, 0, LOCAL))
-
     @property
     def codes(self) -> int:
-        """Two: a report is a bit."""
         return 2
 
     @property
     def slope(self) -> float:
-        r"""The difference of the chances of a 1 at the two ends, :math:`\tanh(\varepsilon/2)`."""
         return tanh(float(self.epsilon) / 2)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
-        b = exp_neg(Fraction(self.epsilon))
+        b = exp_neg(self.epsilon)
         up = noise.uniform_below(self.last, codes.size, source=source) < codes
         up ^= noise.bernoulli(b / (1 + b), codes.size, source=source)
         return up.astype(np.int64)
@@ -110,42 +92,19 @@ class Duchi(UnbiasedReport):
         b = exp(-float(self.epsilon))
         return np.array([[1.0, b], [b, 1.0]]) / (1 + b)
 
-    def error(self, beta: Number = 0.05) -> float:
-        """Return the farthest an estimate can be: one bit is never near for all ticks."""
-        read_beta(beta)
-        return self.farthest()
-
-
-register(
-    Specimen(
-        name="number.duchi",
-        make=lambda epsilon: Duchi(epsilon=epsilon, last=5),
-        inputs=tuple(range(6)),
-        tight=True,
-    )
-)
-
 
 # ---- The hybrid of Duchi's bit and the piecewise window ------------------------------------------
 
 
-THRESHOLD = Fraction(61, 100)
-"""Up to this epsilon Duchi's bit alone has the smaller worst variance."""
+THRESHOLD = Fraction(61, 100)  # up to this epsilon Duchi's bit alone has the smaller worst variance
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@frozen(kw_only=True)
 class HybridReport(UnbiasedReport):
     r"""Report by Duchi's bit with probability :math:`e^{-\varepsilon/2}`, else by the window.
 
     The codes 0 and 1 are Duchi's, those from 2 on are the cells of `piecewise`: the report says
     which of the two drew it. Up to an epsilon of 0.61 it is Duchi's bit always.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    last
-        The highest tick :math:`m`; inputs outside 0 to m count as the nearest end.
 
     Notes
     -----
@@ -165,36 +124,25 @@ class HybridReport(UnbiasedReport):
     (2, 412)
     """
 
-    epsilon: Number
-    last: int
-    bit: Duchi = field(init=False, repr=False, compare=False)
-    window: SlidingWindow = field(init=False, repr=False, compare=False)
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
+    @cached_property
+    def bit(self) -> Duchi:
+        return Duchi(epsilon=self.epsilon, last=self.last)
 
-    def __post_init__(self) -> None:
-        epsilon, last = positive(self.epsilon, "epsilon"), read_last(self.last, least=1)
-        settle(
-            self,
-            epsilon=epsilon,
-            last=last,
-            bit=Duchi(epsilon=epsilon, last=last),
-            window=piecewise(epsilon, last),
-            guarantee=Guarantee(epsilon, 0, LOCAL),
-        )
+    @cached_property
+    def window(self) -> SlidingWindow:
+        return piecewise(self.epsilon, self.last)
 
     @property
     def always_bit(self) -> bool:
         """Whether epsilon is so small that the window is never used."""
-        return Fraction(self.epsilon) <= THRESHOLD
+        return self.epsilon <= THRESHOLD
 
     @property
     def codes(self) -> int:
-        """Two for the bit, and one for each cell of the window."""
         return 2 if self.always_bit else 2 + self.window.codes
 
     @property
     def shares(self) -> tuple[float, float]:
-        """The chances of the bit and of the window."""
         half = float(self.epsilon) / 2
         return (1.0, 0.0) if self.always_bit else (exp(-half), -expm1(-half))
 
@@ -204,7 +152,7 @@ class HybridReport(UnbiasedReport):
         if self.always_bit:
             return drawn
         cells = self.window.reports(codes, source) + 2
-        half = exp_neg(Fraction(self.epsilon) / 2)
+        half = exp_neg(self.epsilon / 2)
         np.copyto(cells, drawn, where=noise.bernoulli(half, codes.size, source=source))
         return cells
 
@@ -216,7 +164,6 @@ class HybridReport(UnbiasedReport):
         return Law.finite(np.concatenate([bit, cells]))
 
     def estimates(self, reports: ArrayLike) -> Floats:
-        """Return the estimate of whichever of the two drew the report."""
         y = np.asarray(reports, np.int64)
         return np.where(y < 2, self.bit.estimates(y), self.window.estimates(y - 2))
 
@@ -229,7 +176,6 @@ class HybridReport(UnbiasedReport):
         return self.bit.nodes() if self.always_bit else self.window.nodes()
 
     def rows(self) -> Floats:
-        """Return the chances of the bit and of the cells, side by side."""
         share, rest = self.shares
         if self.always_bit:
             return self.bit.rows()
@@ -238,21 +184,12 @@ class HybridReport(UnbiasedReport):
         return np.hstack([share * ((1 - up) * ends[0] + up * ends[1]), rest * self.window.rows()])
 
     def farthest(self) -> float:
-        """Return how far the estimate from one report can be from any tick."""
         if self.always_bit:
             return self.bit.farthest()
         return max(self.bit.farthest(), self.window.farthest())
 
-    def error(self, beta: Number = 0.05) -> float:
-        read_beta(beta)
-        return self.farthest()
-
 
 register(
-    Specimen(
-        name="number.hybrid",
-        make=lambda epsilon: HybridReport(epsilon=epsilon, last=3),
-        inputs=tuple(range(4)),
-        tight=True,
-    )
+    Specimen("number.duchi", lambda e: Duchi(epsilon=e, last=5), range(6)),
+    Specimen("number.hybrid", lambda e: HybridReport(epsilon=e, last=3), range(4)),
 )

@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
-from fractions import Fraction
 from math import exp, expm1, log1p
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from attrs import field, frozen
 
 from sourdine import noise
 from sourdine.errors import ParameterError
 from sourdine.exact import exp_neg, given, integer, positive
 from sourdine.laws import Law
-from sourdine.mechanisms.mechanism import Report, Specimen, read_beta, read_last, register, settle
-from sourdine.privacy import LOCAL, Guarantee
+from sourdine.mechanisms.mechanism import Specimen, TickReport, read_beta, read_last, register
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -30,21 +28,14 @@ if TYPE_CHECKING:
 # ---- What the randomisers of a number share whose reports can be averaged ------------------------
 
 
-class UnbiasedReport(Report):
+@frozen(kw_only=True)
+class UnbiasedReport(TickReport):
     r"""One person's tick :math:`x` of 0 to :math:`m`, as a report whose mean is a line in it.
 
     So a line through the reports, `estimates`, has the mean :math:`x`: its average over many people
     is an unbiased estimate of theirs, whatever they answered. Between neighbouring `nodes` the law
     itself is linear in :math:`x`, so what holds there for a linear function holds for every tick.
     """
-
-    __slots__ = ()
-
-    last: int
-
-    @property
-    def top(self) -> int:
-        return self.last
 
     @abstractmethod
     def estimates(self, reports: ArrayLike) -> Floats:
@@ -76,7 +67,6 @@ class UnbiasedReport(Report):
         return float(grid.lower) + float(grid.step) * self.estimates(reports)
 
     def loss(self, x: int, y: NDArray[np.int64]) -> Floats:
-        """Return how far the estimate from one report is from the truth, in ticks."""
         return np.abs(self.estimates(y) - x)
 
     def farthest(self) -> float:
@@ -84,27 +74,23 @@ class UnbiasedReport(Report):
         ends = self.estimates([0, self.codes - 1])
         return float(max(np.abs(ends - self.last).max(), np.abs(ends).max()) * (1 + 1e-12))
 
+    def error(self, beta: Number = 0.05) -> float:
+        """Return the farthest an estimate can be: one report is rarely near for all ticks."""
+        read_beta(beta)
+        return self.farthest()
+
 
 def log_mixed(share: float, epsilon: float) -> float:
-    r"""Return :math:`\ln(1 - t + te^{-\varepsilon})`, the weight of two levels mixed.
-
-    Examples
-    --------
-    >>> round(log_mixed(0.5, 1.0), 4), log_mixed(1.0, 2000.0)
-    (-0.3799, -2000.0)
-    """
+    r"""Return :math:`\ln(1 - t + te^{-\varepsilon})`, the weight of two levels mixed."""
     return -epsilon if share >= 1 else log1p(share * expm1(-epsilon))
 
 
 def on_grid(report: Any, grid: Grid) -> None:
     """Refuse a grid on which the reports were not drawn."""
     if grid.last != report.last:
-        raise ParameterError(
-            "grid",
-            f"have the highest tick {report.last}, like the reports",
-            str(grid.last),
-            "Use the grid that the answers were read with.",
-        )
+        must = f"have the highest tick {report.last}, like the reports"
+        hint = "Use the grid that the answers were read with."
+        raise ParameterError("grid", must, str(grid.last), hint)
 
 
 # ---- A window that slides with the truth: Square Wave and Piecewise are two of them --------------
@@ -118,7 +104,23 @@ MOST_CELLS = 1 << 11
 CHUNK = 1 << 17
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+def _cells(value: object, name: str) -> int:
+    cells = integer(value, name, least=1)
+    if cells > MOST_CELLS:
+        hint, tries = f"Use {{{name}}} or less, of wider cells.", {name: MOST_CELLS}
+        raise ParameterError(name, f"be at most {MOST_CELLS}", given(cells), hint, **tries)
+    return cells
+
+
+def _slide(x: int) -> int:
+    return _cells(x, "slide")
+
+
+def _width(x: int) -> int:
+    return _cells(x, "width")
+
+
+@frozen(kw_only=True)
 class SlidingWindow(UnbiasedReport):
     r"""Report a cell of a window that slides with the tick, or with a smaller chance another.
 
@@ -133,10 +135,6 @@ class SlidingWindow(UnbiasedReport):
 
     Parameters
     ----------
-    epsilon
-        The privacy loss of one report, above 0.
-    last
-        The highest tick :math:`m`; inputs outside 0 to m count as the nearest end.
     slide
         :math:`S`, by how many cells the window moves from the lowest tick to the highest.
     width
@@ -166,26 +164,8 @@ class SlidingWindow(UnbiasedReport):
     [-5.07, 2.0, 9.07]
     """
 
-    epsilon: Number
-    last: int
-    slide: int
-    width: int
-    guarantee: Guarantee = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        epsilon, last = positive(self.epsilon, "epsilon"), read_last(self.last, least=1)
-        slide, width = integer(self.slide, "slide", least=1), integer(self.width, "width", least=1)
-        for name, value in (("slide", slide), ("width", width)):
-            if value > MOST_CELLS:
-                raise ParameterError(
-                    name,
-                    f"be at most {MOST_CELLS}",
-                    given(value),
-                    f"Use {{{name}}} or less, of wider cells.",
-                    **{name: MOST_CELLS},
-                )
-        guarantee = Guarantee(epsilon, 0, LOCAL)
-        settle(self, epsilon=epsilon, last=last, slide=slide, width=width, guarantee=guarantee)
+    slide: int = field(converter=_slide)
+    width: int = field(converter=_width)
 
     @property
     def codes(self) -> int:
@@ -200,12 +180,11 @@ class SlidingWindow(UnbiasedReport):
 
     @property
     def slope(self) -> float:
-        """By how much the mean report moves with the window, (p - q) w."""
         return -expm1(-float(self.epsilon)) * self.chances[0] * self.width
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[np.int64]:
         """Place the window, decide inside or outside, then take any of those cells."""
-        b = exp_neg(Fraction(self.epsilon))
+        b = exp_neg(self.epsilon)
         outside = self.slide * b / (self.width + self.slide * b)
         drawn = np.empty(codes.size, np.int64)
         for begin in range(0, codes.size, CHUNK):
@@ -224,7 +203,6 @@ class SlidingWindow(UnbiasedReport):
         return (x * self.slide + noise.uniform_below(self.last, x.size, source=source)) // self.last
 
     def law(self, x: int) -> Law:
-        """Return the two levels, with two cells in between if the window is rounded at random."""
         start, rest = divmod(x * self.slide, self.last)
         epsilon = float(self.epsilon)
         if rest == 0:
@@ -258,13 +236,11 @@ class SlidingWindow(UnbiasedReport):
         return np.asarray((second - (self.slope * c) ** 2) * scale**2)
 
     def nodes(self) -> Floats:
-        """Return the ticks, or fewer positions at which the window's start is whole."""
         if self.slide < self.last:
             return np.linspace(0.0, self.last, self.slide + 1)
         return np.arange(self.last + 1, dtype=np.float64)
 
     def rows(self) -> Floats:
-        """Return the levels: rounded at random, a cell counts as far as the window covers it."""
         start = self.nodes()[:, None] * (self.slide / self.last)
         if self.slide < self.last:
             start = start.round()
@@ -296,8 +272,13 @@ def square_wave(epsilon: Number, last: int) -> SlidingWindow:
     >>> square_wave(1, 100)
     SlidingWindow(epsilon=Fraction(1, 1), last=100, slide=100, width=53)
     """
-    spent, slide = float(positive(epsilon, "epsilon")), min(read_last(last, least=1), FINEST)
-    width = 2 * round(_half_width(spent) * slide) + 1
+    e, slide = float(positive(epsilon, "epsilon")), min(read_last(last), FINEST)
+    if e < 1e-3:  # the first terms of both series
+        half = 0.5 * (1 - e / 3 + e * e / 12) / (1 + e / 3 + e * e / 12)
+    else:
+        b = exp(-e)
+        half = b * (e + expm1(-e)) / (2 * (1 - b - e * b))
+    width = 2 * round(half * slide) + 1
     return SlidingWindow(epsilon=epsilon, last=last, slide=slide, width=width)
 
 
@@ -313,35 +294,17 @@ def piecewise(epsilon: Number, last: int) -> SlidingWindow:
     >>> piecewise(1, 100)
     SlidingWindow(epsilon=Fraction(1, 1), last=100, slide=300, width=182)
     """
-    spent, top = float(positive(epsilon, "epsilon")), read_last(last, least=1)
+    spent, top = float(positive(epsilon, "epsilon")), read_last(last)
     slide = top * -(-COARSEST // top) if top <= FINEST else FINEST
     width = max(1, round(slide * exp(-spent / 2)))
     return SlidingWindow(epsilon=epsilon, last=last, slide=slide, width=width)
 
 
-def _half_width(epsilon: float) -> float:
-    """Return Li et al.'s b; for small epsilon by the first terms of both series."""
-    e = epsilon
-    if e < 1e-3:
-        return 0.5 * (1 - e / 3 + e * e / 12) / (1 + e / 3 + e * e / 12)
-    b = exp(-e)
-    return b * (e + expm1(-e)) / (2 * (1 - b - e * b))
-
-
 register(
     Specimen(
-        name="number.square-wave",
-        also=("density.square-wave",),
-        make=lambda epsilon: square_wave(epsilon, 12),
-        inputs=tuple(range(13)),
-        tight=True,
-    )
-)
-register(
+        "number.square-wave", lambda e: square_wave(e, 12), range(13), also=("density.square-wave",)
+    ),
     Specimen(
-        name="number.piecewise",
-        make=lambda epsilon: SlidingWindow(epsilon=epsilon, last=5, slide=12, width=7),
-        inputs=tuple(range(6)),
-        tight=True,
-    )
+        "number.piecewise", lambda e: SlidingWindow(epsilon=e, last=5, slide=12, width=7), range(6)
+    ),
 )
