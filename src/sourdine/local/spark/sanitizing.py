@@ -84,7 +84,7 @@ class Reported:
 
     def _blank(self, i: int) -> bool:
         """Return whether there can be blanks in a column."""
-        return self.schema.method == "sample" or self._parts[i].column.blank
+        return self.schema.method == "sample" or self._parts[i].none is not None
 
     def columns(self, shown: Sequence[NDArray[np.int64]]) -> dict[str, Any]:
         """Return what leaves for the reports of all columns, -1 for a blank."""

@@ -20,7 +20,7 @@ from sourdine.local.table.answered import (
     shares_of_answers,
 )
 from sourdine.local.table.columns import NO_ANSWER, Choice, Choices, Flag, Number
-from sourdine.local.table.crossed import BINS, Crossed, axis, names, pair
+from sourdine.local.table.crossed import BINS, Crossed, axis, pair
 from sourdine.local.table.figures import MOST_DRAWN
 from sourdine.local.table.part import PaidFlag
 from sourdine.privacy import Guarantee
@@ -316,7 +316,7 @@ class Estimates(Displayable, Mapping[str, "Release"]):
                 "Omit {consistent}.",
                 consistent=LEFT_OUT,
             )
-        labels = names(part.column)
+        labels = part.column.names
         n = self.reports(name)
         found = frequencies(
             part.answer,
@@ -468,7 +468,7 @@ class Estimates(Displayable, Mapping[str, "Release"]):
         """Return what a picture shows of a column."""
         part: Any = self._part(name)
         if not isinstance(part.column, Number):
-            return self.shares(name, together=len(names(part.column)) > MOST_DRAWN)
+            return self.shares(name, together=len(part.column.names) > MOST_DRAWN)
         # bins of a distribution are known far less well than its quantiles
         return self.quantiles(name)
 

@@ -360,7 +360,7 @@ def sanitize(
     stream = _stream(schema, data, cells, names, source, progress=shown)
 
     def written(name: str, codes: NDArray[Any]) -> Column:
-        return parts[name].written, codes, sampled or parts[name].column.blank
+        return parts[name].written, codes, sampled or parts[name].none is not None
 
     if path is None:
         whole = _joined(stream, names)
@@ -446,7 +446,7 @@ def _free(path: Path) -> Path:
 def _demand_table(schema: Schema) -> None:
     """Refuse what a table cannot show."""
     for name, column in schema.columns.items():
-        if schema.method == "sample" and column.blank:
+        if schema.method == "sample" and schema.parts()[name].none is not None:
             raise ParameterError(
                 "missing",
                 "be False in a table with the method 'sample'",
