@@ -152,8 +152,9 @@ def _of_bins(part: ColumnPart, column: Number, n: int, bins: int | Sequence[floa
         wanted = np.asarray(bins, float)
         inner = np.ceil((wanted - float(grid.lower)) / float(grid.step) - 1e-9)
         if not (np.diff(inner, prepend=0, append=grid.last + 1) > 0).all():
-            must, hint = "be increasing inner edges within the bounds", "such as {bins}."
-            raise ParameterError("bins", must, "", f"Use the number of bins, {hint}", bins=5)
+            must = "be increasing inner edges within the bounds"
+            hint = "Use the number of bins, such as {bins}."
+            raise ParameterError("bins", must, "", hint, bins=5)
     c = channel(report)
     where = np.searchsorted(inner, c.nodes, side="right")
     truth = np.eye(len(inner) + 1)[where]

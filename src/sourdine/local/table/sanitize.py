@@ -34,7 +34,6 @@ from sourdine.local.table.blocks import (
     shown_block,
     sink,
 )
-from sourdine.local.table.schema_files import facts
 from sourdine.mechanisms.mechanism import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.parameters import converters
@@ -205,7 +204,7 @@ class Worker:
             self._process = Popen(  # noqa: S603 - this interpreter, our own code
                 [sys.executable, "-c", start], stdin=PIPE, stdout=PIPE, stderr=DEVNULL
             )
-            self._pipe(0).write(json.dumps(facts(self._desk.schema)).encode() + b"\n")
+            self._pipe(0).write(json.dumps(self._desk.schema.facts()).encode() + b"\n")
         except (OSError, TypeError):
             self._process = None
         return self
