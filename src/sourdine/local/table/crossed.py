@@ -16,6 +16,7 @@ from sourdine.laws.law import student_quantile
 from sourdine.local.categorical.unary import bits_of
 from sourdine.local.estimators.means import Estimate, channel, solve
 from sourdine.local.table.columns import NO_ANSWER, Choices, Number
+from sourdine.local.table.figures import draw_crossed
 from sourdine.local.table.part import PaidFlag
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.results.answer import plain
@@ -352,9 +353,10 @@ class WithinTable(Crossed):
         return self.crossed([(None, np.asarray(release.value), low, high)])
 
     def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.local.table.figures import within
-
-        return within(self, release, **options)
+        ends = release.interval(self.display.confidence)
+        return draw_crossed(
+            self, release, np.asarray(release.value), ends, squares=False, **options
+        )
 
     def __str__(self) -> str:
         return f"{self.title}, {shown(self.reports, 1)} reports"
@@ -463,11 +465,9 @@ class PairTable(Crossed):
 
     def plot(self, release: Release, **options: Any) -> Any:
         """Draw the shares of all people as squares, and those within a row beside them."""
-        from sourdine.local.table.figures import crossed
-
-        beta = read_confidence(self.display.confidence)
-        ends = ratio_ends(release.drawn, beta, "sample")
-        return crossed(self, release, ratios(release.drawn), ends, **options)
+        beta, drawn = read_confidence(self.display.confidence), release.drawn
+        ends = ratio_ends(drawn, beta, "sample")
+        return draw_crossed(self, release, ratios(drawn), ends, squares=True, **options)
 
     def __str__(self) -> str:
         return f"{self.title} together, {shown(self.reports, 1)} reports"

@@ -21,7 +21,7 @@ from sourdine.local.table.answered import (
 )
 from sourdine.local.table.columns import NO_ANSWER, Choices, Number
 from sourdine.local.table.crossed import BINS, Crossed, axis, pair
-from sourdine.local.table.figures import MOST_DRAWN
+from sourdine.local.table.figures import MOST_DRAWN, panels
 from sourdine.local.table.part import PaidFlag
 from sourdine.privacy import Guarantee
 from sourdine.results.answer import plain
@@ -153,8 +153,6 @@ class SavedEstimates:
 
     def plot(self, **options: Any) -> Any:
         """Draw every column: numbers by their quartiles, the only ones that are saved."""
-        from sourdine.local.table.figures import panels
-
         panes = [(name, release) for name, what, release in self.estimates if what in PICTURED]
         return panels(self, panes, **options)
 
@@ -400,8 +398,6 @@ class Estimates(Displayable, Mapping[str, "Release"]):
 
     def plot(self, **options: Any) -> Any:
         """Draw every column; ``path=`` saves the picture."""
-        from sourdine.local.table.figures import panels
-
         panes = []
         for name, column in self.schema.columns.items():
             if isinstance(column, Number):
