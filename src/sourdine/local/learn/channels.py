@@ -153,12 +153,7 @@ LEAST = 1e-300
 class Gaussians:
     """The classes' laws of one feature, the range being 1.
 
-    Parameters
-    ----------
-    mean, variance
-        Of the feature in each class.
-    error
-        The variance that is left in each estimated mean.
+    ``error`` is the variance that is left in each estimated mean.
     """
 
     mean: Floats
@@ -264,22 +259,14 @@ class _Problem:
 def fitted(counts: Floats, joint: Floats, channel: Floats, nodes: Floats) -> Gaussians:
     r"""Estimate the classes' laws of one feature.
 
+    The counts are of reports, by noisy label and group; ``joint`` is :math:`\pi_c R(l \mid c)`, a
+    row for each label, and ``channel`` :math:`P(y \mid x)`, a row for each node.
+
     The Gaussian fit is loosened by ten steps of EM on free laws :math:`f_c`, a few of the answers
     being spread evenly at the start. The means and the common variance are those of the free laws,
     the ratios of the classes' deviations those of the fit. Where reports say much, ten steps lead
     to the moments of the data, of whatever form; where they say little, nothing moves. A Gaussian
     fit alone takes the tail of a long-tailed feature for noise, at large epsilon.
-
-    Parameters
-    ----------
-    counts
-        Reports, by noisy label and group.
-    joint
-        :math:`\pi_c R(l \mid c)`, a row for each label.
-    channel
-        :math:`P(y \mid x)`, a row for each node.
-    nodes
-        The nodes :math:`x`, from 0 to 1.
     """
     problem, k = _Problem(counts, joint, channel, nodes), len(joint)
     theta, shares = problem.solve(), joint.sum(axis=0)

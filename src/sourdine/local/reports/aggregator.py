@@ -481,17 +481,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         counts: Mapping[str, int],
         ids: NDArray[Any],
     ) -> Aggregator:
-        """Return the aggregator of reports that were counted and kept elsewhere.
-
-        Parameters
-        ----------
-        schema
-            A schema, or the `Form` of its records.
-        tallies, counts
-            For each column the tally of its reports, and how many there are.
-        ids
-            The ids of all reports, 16 bytes each.
-        """
+        """Return the aggregator of reports that were counted and kept elsewhere, with their ids."""
         total = cls(schema)
         total.receipt = Receipt(accepted=int(ids.size))
         total._counts = np.array([counts[name] for name in total.form.names], np.int64)

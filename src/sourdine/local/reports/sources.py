@@ -290,15 +290,7 @@ SKIPPED = 1 << 20
 def read(form: Form, data: object) -> Iterator[Read]:
     """Yield records in blocks, each with how many were dropped on the way and why.
 
-    Parameters
-    ----------
-    form
-        What is read; all else is dropped.
-    data
-        `Records`, or several of them; lines of JSON as an iterable of texts or bytes; bytes, of
-        lines or of an Arrow or Parquet file; an Arrow table, record batch or stream; the path of
-        a file of any of these. A text is always a path: pass what people sent as bytes, or as a
-        list of lines.
+    The data are those that `Aggregator.add` takes; what is not of the form is dropped.
     """
     if isinstance(data, Records):
         return iter([(data, Counter())])

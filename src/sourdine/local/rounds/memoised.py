@@ -50,16 +50,8 @@ ENTRIES = 1 << 20
 class KeptResponses:
     """What the devices of many people keep of one question, a row for each person: a secret.
 
-    Nothing in it depends on an answer: all is drawn before the first one.
-
-    Parameters
-    ----------
-    keys
-        The hash of each person.
-    kept
-        The permanent response to each hashed answer, a row for each person.
-    absent
-        The category that an absent answer is taken for.
+    It is the hash of each person, the permanent response to each hashed answer, and the category
+    that an absent answer is taken for. All is drawn before the first answer, and depends on none.
     """
 
     keys: NDArray[np.int64]
@@ -376,16 +368,9 @@ def memoised(
 ) -> MemoisedHashing | PermanentResponse:
     r"""Return what answers a question in all rounds for a total of :math:`g\varepsilon_\infty`.
 
-    Of the two, the one whose single rounds estimate a rare category best.
-
-    Parameters
-    ----------
-    name, column
-        The question.
-    total
-        What all rounds may cost between histories that change alike.
-    once
-        What one round costs; if left out, half of what all rounds cost where an answer stays.
+    Of the two, the one whose single rounds estimate a rare category best. The ``total`` is what all
+    rounds may cost between histories that change alike, and ``once`` what one round costs; if left
+    out, half of what all rounds cost where an answer stays.
 
     Examples
     --------

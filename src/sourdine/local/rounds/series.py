@@ -49,18 +49,8 @@ def lines(
 ) -> Any:  # fmt: skip
     """Draw shares over rounds: a line for each category with a band for its intervals.
 
-    Parameters
-    ----------
-    series
-        What the shares are of.
-    rows
-        Column, category, round, share and the ends of its interval, the rounds in order.
-    truth
-        The true shares of some categories, one for each round.
-    path
-        Where to save the picture.
-    title
-        What stands above it.
+    Rows hold column, category, round, share and the ends of its interval, the rounds in order; the
+    truth is, for some categories, the share in each round.
     """
     figure, axes = canvas()
     known = truth or {}

@@ -51,14 +51,8 @@ ROWS = 1 << 17
 class Block:
     """The reports of some records.
 
-    Parameters
-    ----------
-    rows
-        How many records.
-    reports
-        For each column one report of each person who was asked, in the order of the records.
-    asked
-        For each person the number of the one column asked for; None if all are.
+    For each column there is one report of each person who was asked, in the order of the records,
+    and for each person the number of the one column asked for; None if all are.
     """
 
     rows: int
@@ -75,17 +69,9 @@ class Block:
 def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> Iterator[Block]:
     """Yield the reports of all records, in their order.
 
-    Parameters
-    ----------
-    schema
-        Columns and epsilon. Other columns of the frame are not read.
-    frame
-        Anything that `sourdine.frames.frame.Frame` takes; on a person's own device, their answers
-        by name.
-    use
-        ``"report"`` for mechanisms that estimate best, ``"table"`` for those of `sanitize`.
-    source
-        Where the random bits come from.
+    The frame is anything that `sourdine.frames.frame.Frame` takes; on a person's own device, their
+    answers by name. Columns that are not of the schema are not read. For ``"report"`` the
+    mechanisms are those that estimate best, for ``"table"`` those of `sanitize`.
 
     Examples
     --------
@@ -93,8 +79,7 @@ def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> It
     >>> from sourdine.local.table.schema import Schema
     >>> asked = {"smokes": Flag(missing=True), "drinks": Flag(missing=True)}
     >>> schema = Schema.of(asked, epsilon=1, method="sample")
-    >>> rows = {"smokes": [True] * 5, "drinks": [False] * 5}
-    >>> block = next(schema.randomised(rows))
+    >>> block = next(schema.randomised({"smokes": [True] * 5, "drinks": [False] * 5}))
     >>> sum(len(reports) for reports in block.reports.values())
     5
     """

@@ -66,20 +66,11 @@ BINS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Axis:
-    """A column cut into parts.
+    """A column cut into labelled parts.
 
-    Parameters
-    ----------
-    name
-        The column.
-    labels
-        The parts.
-    scores
-        For each cell of the column's tally a score of each part.
-    bias
-        How far the mean score of a part can be from the truth, at most.
-    own, other
-        The mean square of the score of a part for people in it, and for others, at most.
+    For each cell of the column's tally there is a score of each part, whose mean can be from the
+    truth by the bias at most. The mean square of the score of a part is at most ``own`` for people
+    in it, and ``other`` for others.
     """
 
     name: str
@@ -233,14 +224,9 @@ class Crossed(Estimate):
     ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and lines, in per cent: for each row a line of each block.
 
-        Intervals stand in brackets, rounded outwards, with a digit of their width.
-
-        Parameters
-        ----------
-        blocks
-            What a line is called, and values, lower and upper ends as rows and columns.
-        total
-            What stands at the end of the first block's lines.
+        A block is the name of its lines, if they have one, and values, lower and upper ends as rows
+        and columns; ``total`` stands at the end of the first block's lines. Intervals stand in
+        brackets, rounded outwards, with a digit of their width.
         """
         first = f"{self.names[0]} \\ {self.names[1]}, %"
         heads = (first, *["share"] * bool(blocks[0][0]), *map(label, self.parts[1]))
@@ -378,16 +364,8 @@ def pair(
 ) -> Release:
     """Estimate the share of people in each part of one column and each of another.
 
-    Parameters
-    ----------
-    first, second
-        The columns, cut into parts.
-    tally
-        How many people have each pair of cells of the two columns' tallies.
-    cost
-        What one person's reports of both columns cost.
-    within
-        Whether shares are of the people in a part of the first column, not of all.
+    The tally says how many people have each pair of cells of the two columns' tallies. With
+    ``within``, shares are of the people in a part of the first column, not of all.
     """
     reports = int(tally.sum())
     n, a, b, of_first = max(reports, 1), first.scores, second.scores, tally.sum(axis=1)

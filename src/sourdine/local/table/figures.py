@@ -35,18 +35,9 @@ def draw_crossed(
     table: Crossed, release: Release, share: Floats, ends: tuple[Floats, Floats],
     *, squares: bool, path: str | None = None, title: str | None = None,
 ) -> Any:  # fmt: skip
-    """Draw the shares within each row, and beside them those of all people.
+    """Draw the shares within each row with their intervals.
 
-    Parameters
-    ----------
-    share, ends
-        The shares within each row, and the ends of their intervals.
-    squares
-        Whether to draw the shares of all people, which the release then holds.
-    path
-        Where to save the picture; the ending says how (png, svg, pdf, html).
-    title
-        What stands above it.
+    With ``squares`` those of all people, which the release then holds, stand beside them.
     """
     rows, columns = map(len, table.parts)
     longest = min(max(map(len, table.parts[0])), 36)
@@ -144,16 +135,7 @@ def panels(
 ) -> Any:  # fmt: skip
     """Draw estimates: shares as dots, numbers by their quantiles, with 95% intervals.
 
-    Parameters
-    ----------
-    what
-        All estimates, which know what a record cost.
-    panes
-        What stands above each panel, and the estimate in it.
-    path
-        Where to save the picture; the ending says how (png, svg, pdf, html).
-    title
-        What stands above it.
+    ``what`` knows what a record cost; each of the panes has a title.
     """
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch

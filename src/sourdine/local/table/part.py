@@ -280,12 +280,7 @@ DIGITS = 12
 class Lattice:
     """Reports as points of the column's lattice, continued beyond its bounds where need be.
 
-    Parameters
-    ----------
-    grid
-        The column's lattice.
-    ticks
-        The tick of each report, rising.
+    The tick of each report rises with it.
     """
 
     grid: Grid
@@ -349,15 +344,7 @@ class Lattice:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Listed:
-    """Reports as listed values: categories, true and false, or estimates.
-
-    Parameters
-    ----------
-    listed
-        The value of each report.
-    kind
-        What the column holds.
-    """
+    """Reports as listed values: categories, true and false, or estimates."""
 
     listed: Sequence[Any]
     kind: Kind
@@ -414,18 +401,9 @@ def decimals(grid: Grid) -> int | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ColumnPart:
-    """A column, what it may spend and what for.
+    """A column, what one report of it may cost, and what for.
 
-    Parameters
-    ----------
-    name, column
-        The column.
-    epsilon
-        What one report of it costs.
-    use
-        ``"table"`` or ``"report"``.
-    memoised
-        What answers in a survey of several rounds, if it is one.
+    In a survey of several rounds ``memoised`` answers.
     """
 
     name: str
