@@ -37,14 +37,7 @@ BLANK = -1
 
 @lru_cache(64)
 def matrix(report: Report) -> Floats:
-    """Return the probabilities of the groups of reports, a row for each node.
-
-    Examples
-    --------
-    >>> from sourdine.mechanisms import BoundedLaplace
-    >>> matrix(BoundedLaplace(epsilon=1, last=2000)).shape
-    (128, 1001)
-    """
+    """Return the probabilities of the groups of reports, a row for each node."""
     codes, width = report.codes, _width(report.codes)
     ends = np.minimum(np.arange(width, codes + width, width), codes) - 1
     rows = np.array([alone(report.law(x)).cdf(ends) for x in _nodes(report.top).tolist()])
@@ -165,12 +158,6 @@ def cells(mean: Floats, deviation: Floats, nodes: Floats) -> tuple[Floats, Float
     r"""Return :math:`f_c(x)` and its derivatives by :math:`\mu_c` and :math:`\ln\sigma_c`.
 
     What lies beyond the bounds is clamped, so the first and the last node have the tails.
-
-    Examples
-    --------
-    >>> f, _, _ = cells(np.array([0.5]), np.array([0.25]), np.array([0, 0.5, 1]))
-    >>> f.round(4).tolist()
-    [[0.1587, 0.6827, 0.1587]]
     """
     from scipy.special import ndtr
 

@@ -85,7 +85,7 @@ class Form:
     randomisers
         The mechanism of each column, in the order in which a record holds the answers.
     fingerprint
-        What tells this form from others, in hexadecimal; records carry its first 16 digits.
+        In hexadecimal; records carry its first 16 digits.
     method
         ``"split"``: a person answers for every column; ``"sample"``: for one, drawn at random.
     guarantee
@@ -344,13 +344,7 @@ def pattern(width: int) -> re.Pattern[str]:
 
 
 def texts_of(rows: NDArray[np.uint8]) -> list[str]:
-    """Return the text of each row.
-
-    Examples
-    --------
-    >>> texts_of(np.array([[0, 1, 2, 3], [255, 255, 255, 255]], np.uint8))
-    ['AAECAw', '_____w']
-    """
+    """Return the text of each row."""
     n, width = rows.shape
     groups, letters = -(-width // 3), length(width)
     filled = np.zeros((n, 3 * groups), np.uint8)
@@ -361,13 +355,7 @@ def texts_of(rows: NDArray[np.uint8]) -> list[str]:
 
 
 def rows_of(texts: Sequence[str], width: int) -> NDArray[np.uint8]:
-    """Return the bytes of texts that match `pattern`; bits beyond the width are ignored.
-
-    Examples
-    --------
-    >>> rows_of(["AAECAw"], 4).tolist()
-    [[0, 1, 2, 3]]
-    """
+    """Return the bytes of texts that match `pattern`; bits beyond the width are ignored."""
     n, groups, letters = len(texts), -(-width // 3), length(width)
     filled = np.full((n, 4 * groups), ord("A"), np.uint8)
     filled[:, :letters] = np.array(texts, f"S{letters}").view(np.uint8).reshape(n, letters)

@@ -182,14 +182,10 @@ SENT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundCosts(Displayable):
-    """What a survey of several rounds costs one person, all columns together.
+    """What the rounds of a survey that were answered cost one person, all columns together.
 
     Parameters
     ----------
-    schema
-        What is asked.
-    rounds
-        How many rounds have been answered.
     one
         One round: between any two answers.
     stays
@@ -231,16 +227,7 @@ class RoundCosts(Displayable):
 
 
 def costs(schema: Schema, rounds: int | None = None) -> RoundCosts:
-    """Return what so many rounds of a survey cost; all of its own if left out.
-
-    Examples
-    --------
-    >>> from sourdine.local.table.columns import Flag
-    >>> from sourdine.local.table.schema import Schema
-    >>> spent = costs(Schema(smokes=Flag(), epsilon=2, rounds=52), 4)
-    >>> [shown(g.epsilon) for g in (spent.one, spent.stays, spent.alike, spent.any)]
-    ['0.5', '0.979352', '1.61156', '2.03439']
-    """
+    """Return what so many rounds of a survey cost; all of its own if left out."""
     most = several(schema).rounds or 1
     t = most if rounds is None else integer(rounds, "rounds", least=1, most=most)
     oracles = [part.memoised for part in schema.parts("report").values() if part.memoised]
@@ -402,13 +389,7 @@ class Histories(Mechanism[History]):
 
 
 def pattern(x: History) -> History:
-    """Return when a history changes: for each round the first one with its answer.
-
-    Examples
-    --------
-    >>> pattern((5, 2, 5, 1)), pattern((0, 1, 0, 7))
-    ((0, 1, 0, 3), (0, 1, 0, 3))
-    """
+    """Return when a history changes: for each round the first one with its answer."""
     return tuple(map(x.index, x))
 
 

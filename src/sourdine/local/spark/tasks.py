@@ -284,15 +284,7 @@ def is_ordered(frame: Any) -> bool:
 
 
 def _still(plan: str) -> bool:
-    r"""Return whether nothing in a plan changes the order of rows.
-
-    Examples
-    --------
-    >>> _still("*(1) Project [a#1 AS b#2]\n+- *(1) ColumnarToRow\n   +- FileScan parquet [a#1]")
-    True
-    >>> _still("Exchange hashpartitioning(a#1, 4)\n+- FileScan parquet [a#1]")
-    False
-    """
+    """Return whether nothing in a plan changes the order of rows."""
     lines = [line for line in plan.splitlines() if line.strip()]
     found = [_NODE.match(line) for line in lines]
     return bool(lines) and all(node is not None and node[1] in _STILL for node in found)

@@ -236,13 +236,7 @@ def prepared(
 
 
 def excluding(slots: Sequence[NDArray[np.int64]], columns: int) -> list[NDArray[np.int64]]:
-    """Return the slots of columns, missing in records that a condition excludes (`prepared`).
-
-    Examples
-    --------
-    >>> [s.tolist() for s in excluding([np.array([5, 6, 7]), np.array([0, -1, 0])], 1)]
-    [[5, -1, 7]]
-    """
+    """Return the slots of columns, missing in records that a condition excludes (`prepared`)."""
     if len(slots) == columns:
         return list(slots)
     kept = slots[columns] == 0

@@ -50,12 +50,6 @@ def report(*, epsilon: Fraction, method: str, last: int, channel: str | None = N
 
     ``channel`` is the text of a design (`sourdine.local.designs.numbers`), which is otherwise the
     known one nearest to epsilon.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> print(report(epsilon=Fraction(1), method="laplace", last=120))
-    BoundedLaplace(epsilon=1, last=120)
     """
     from sourdine.local.numeric.duchi import Duchi, HybridReport
     from sourdine.local.numeric.sliding import piecewise, square_wave
@@ -79,14 +73,7 @@ def report(*, epsilon: Fraction, method: str, last: int, channel: str | None = N
 
 
 def oracle(*, epsilon: Fraction, method: str | None, categories: int) -> FrequencyOracle:
-    """Return the frequency oracle of that name; by None or ``"auto"`` the best.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> print(oracle(epsilon=Fraction(1), method="response", categories=3))
-    RandomizedResponse(epsilon=1, categories=3)
-    """
+    """Return the frequency oracle of that name; by None or ``"auto"`` the best."""
     if method == "response":
         return RandomizedResponse(epsilon=epsilon, categories=categories)
     from sourdine.local.categorical.choosing import best_oracle
@@ -604,8 +591,6 @@ def is_readable(question: Attribute, answer: str | float) -> bool:
 
     Examples
     --------
-    >>> [is_readable(Choice("yes", "no"), answer) for answer in ("yes", "maybe")]
-    [True, False]
     >>> [is_readable(Choices("tv", "web"), answer) for answer in ("web; tv", ";", "tv;radio")]
     [True, True, False]
     """
@@ -617,13 +602,7 @@ def is_readable(question: Attribute, answer: str | float) -> bool:
 
 
 def wanted(question: Attribute) -> str:
-    """Return what an answer should be, in words.
-
-    Examples
-    --------
-    >>> wanted(Choice("yes", "no")), wanted(Flag())
-    ("one of 'yes', 'no'", 'yes or no')
-    """
+    """Return what an answer should be, in words."""
     if isinstance(question, Choice):
         return f"one of {', '.join(map(repr, question.listed))}"
     if isinstance(question, Choices):

@@ -179,10 +179,8 @@ class Estimates(Displayable, Mapping[str, "Release"]):
 
     Parameters
     ----------
-    schema
-        By which the answers were randomised.
-    use
-        Whether they stood in a table or in reports.
+    schema, use
+        By which the answers were randomised, and whether they stood in a table or in reports.
     tallies, counts
         For each column the tally of its reports, and how many there are.
     joint

@@ -385,13 +385,7 @@ def quoted(text: str) -> str:
 
 
 def decimals(grid: Grid) -> int | None:
-    """Return how many decimals all points of a lattice need; None if more than a dozen.
-
-    Examples
-    --------
-    >>> decimals(Grid(0, 120, step=1)), decimals(Grid(0, 1, step=0.25)), decimals(Grid(0, 1))
-    (0, 2, None)
-    """
+    """Return how many decimals all points of a lattice need; None if more than a dozen."""
     ends, places = (grid.lower, grid.step), range(DIGITS + 1)
     return next((n for n in places if all((x * 10**n).denominator == 1 for x in ends)), None)
 

@@ -79,17 +79,7 @@ def write_facts(path: str | PathLike[str], facts: dict[str, Any]) -> None:
 
 
 def toml_of(facts: dict[str, Any]) -> str:
-    """Return the facts of a schema as TOML.
-
-    Examples
-    --------
-    >>> print(toml_of({"epsilon": 0.5, "columns": {"smokes": {"kind": "flag"}}}))
-    epsilon = 0.5
-    <BLANKLINE>
-    [columns.smokes]
-    kind = "flag"
-    <BLANKLINE>
-    """
+    """Return the facts of a schema as TOML."""
     lines = [f"{key} = {toml_value(value)}" for key, value in facts.items() if key != "columns"]
     for name, column in facts["columns"].items():
         bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
@@ -322,15 +312,7 @@ def check(schema: Schema, table: Any, *, unmarked: bool) -> None:
 
 
 def difference(found: Schema, given: Schema) -> str:
-    """Return in what a schema differs from the one that a table carries.
-
-    Examples
-    --------
-    >>> from sourdine.local.table.columns import Flag
-    >>> from sourdine.local.table.schema import Schema
-    >>> difference(Schema(smokes=Flag(), epsilon=2), Schema(smokes=Flag(), epsilon=4))
-    'one with epsilon 4 in place of 2'
-    """
+    """Return in what a schema differs from the one that a table carries."""
     if found.epsilon != given.epsilon:
         return f"one with epsilon {shown(given.epsilon)} in place of {shown(found.epsilon)}"
     if found.method != given.method:
