@@ -15,7 +15,6 @@ from sourdine.laws import alone
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from sourdine.grid import Grid
     from sourdine.local.table.part import ColumnPart
     from sourdine.local.table.schema import Schema
     from sourdine.mechanisms.mechanism import Report
@@ -71,10 +70,9 @@ class Feature:
         return matrix(self.part.answer)
 
     @property
-    def grid(self) -> Grid:
+    def grid(self) -> Any:
         column: Any = self.part.column
-        found: Grid = column.grid
-        return found
+        return column.grid
 
     @property
     def lower(self) -> float:
@@ -95,7 +93,7 @@ class Feature:
         """Return the group of the report that stands nearest to each number; `BLANK` for none."""
         width = _width(self.part.answer.codes)
         if isinstance(getattr(self.part.written, "ticks", None), range):  # a report is a tick
-            ticks = np.asarray(self.grid.ticks(values, missing=BLANK))
+            ticks: NDArray[np.int64] = self.grid.ticks(values, missing=BLANK)
             return np.where(ticks == BLANK, BLANK, ticks // width)
         shown, order = self._shown
         at = np.clip(np.searchsorted(shown, values), 1, len(shown) - 1)

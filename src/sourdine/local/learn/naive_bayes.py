@@ -312,8 +312,7 @@ def _temperature(log_law: Floats, label: Floats, shares: Floats, w: Floats) -> f
         seen = np.maximum((chance * true).sum(axis=0) / chance.sum(axis=0), LEAST)
         return float(w @ np.log(seen) - (log(t / centre) / deviation) ** 2 / 2)
 
-    best: float = max(TEMPERATURES.tolist(), key=likelihood)
-    return best
+    return max(map(float, TEMPERATURES), key=likelihood)
 
 
 # ---- Randomise rows inside a scikit-learn pipeline -----------------------------------------------
@@ -380,7 +379,6 @@ class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
 
     def fit(self, X: Any, y: Any = None) -> Sanitizer:  # noqa: N803
         """Look at the number and the names of the columns; with a schema at nothing in them."""
-        del y
         self._validate_params()
         if self.schema is None:
             validate_data(self, X, reset=True)

@@ -254,11 +254,7 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
     """What is kept of single reports."""
 
     def __init__(
-        self,
-        schema: Schema | Form,
-        *,
-        pairs: Sequence[tuple[str, str]] = (),
-        remember: str = "ids",
+        self, schema: Schema | Form, *, pairs: Sequence[tuple[str, str]] = (), remember: str = "ids"
     ) -> None:
         one_of(remember, "remember", "ids", "none", "frame")
         self.schema = schema
@@ -475,12 +471,9 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
 
     @classmethod
     def of_tallies(
-        cls,
-        schema: Schema | Form,
-        tallies: Mapping[str, NDArray[np.int64]],
-        counts: Mapping[str, int],
-        ids: NDArray[Any],
-    ) -> Aggregator:
+        cls, schema: Schema | Form, tallies: Mapping[str, NDArray[np.int64]],
+        counts: Mapping[str, int], ids: NDArray[Any],
+    ) -> Aggregator:  # fmt: skip
         """Return the aggregator of reports that were counted and kept elsewhere, with their ids."""
         total = cls(schema)
         total.receipt = Receipt(accepted=int(ids.size))

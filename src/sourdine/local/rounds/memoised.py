@@ -58,9 +58,6 @@ class KeptResponses:
     kept: NDArray[np.int64]
     absent: NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return self.keys.size
-
     def of(self, who: slice | NDArray[np.bool_]) -> KeptResponses:
         """Return what some of the people keep."""
         return KeptResponses(keys=self.keys[who], kept=self.kept[who], absent=self.absent[who])

@@ -134,16 +134,10 @@ _PATTERN = "*?[]{}"
 
 
 def sanitize_frame(
-    schema: Schema,
-    frame: Any,
-    *,
-    to: object,
-    drop: Iterable[str],
-    where: str | None = None,
-    read: Reading | Mapping[str, Any] | None,
-    overwrite: bool,
-    source: Source,
-) -> Any:
+    schema: Schema, frame: Any, *,
+    to: object, drop: Iterable[str], where: str | None = None,
+    read: Reading | Mapping[str, Any] | None, overwrite: bool, source: Source,
+) -> Any:  # fmt: skip
     """Randomise every record where it is, once, and write the reports.
 
     The parameters are those of `sourdine.local.table.sanitize`, with a data frame of Spark's,

@@ -59,12 +59,6 @@ class Block:
     reports: dict[str, NDArray[Any]]
     asked: NDArray[np.int64] | None
 
-    def people(self, name: str) -> NDArray[np.int64]:
-        """Return which records the reports of a column are of."""
-        if self.asked is None:
-            return np.arange(self.rows)
-        return np.flatnonzero(self.asked == list(self.reports).index(name))
-
 
 def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> Iterator[Block]:
     """Yield the reports of all records, in their order.

@@ -180,7 +180,6 @@ class Attribute(ABC):
 
     def settled(self, epsilon: Fraction) -> Attribute:
         """Return the column with all that depends on its share of epsilon."""
-        del epsilon
         return self
 
     def facts(self) -> dict[str, Any]:

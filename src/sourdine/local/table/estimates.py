@@ -456,8 +456,6 @@ class Estimates(Displayable, Mapping[str, "Release"]):
 
 def _lines(columns: Columns) -> Iterator[tuple[tuple[Any, ...], tuple[float, ...]]]:
     """Yield the labels of each number, and the number with its ends."""
-    assert columns.lower is not None  # noqa: S101 - estimates have intervals
-    assert columns.upper is not None  # noqa: S101
-    numbers = [map(float, x) for x in (columns.values, columns.lower, columns.upper)]
+    ends: Any = (columns.values, columns.lower, columns.upper)
     labels = zip(*columns.labels.values(), strict=True) if columns.labels else [()]
-    yield from zip(labels, zip(*numbers, strict=True), strict=True)
+    return zip(labels, zip(*(map(float, x) for x in ends), strict=True), strict=True)

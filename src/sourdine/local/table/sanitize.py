@@ -249,17 +249,11 @@ def _cores() -> int:
 
 
 def sanitize(
-    schema: Schema,
-    frame: Any,
-    *,
-    to: str | PathLike[str] | None,
-    drop: Iterable[str],
-    where: str | None = None,
-    read: Reading | Mapping[str, Any] | None = None,
-    overwrite: bool = False,
-    source: Source,
-    progress: bool | None,
-) -> Any:
+    schema: Schema, frame: Any, *,
+    to: str | PathLike[str] | None, drop: Iterable[str], where: str | None = None,
+    read: Reading | Mapping[str, Any] | None = None, overwrite: bool = False,
+    source: Source, progress: bool | None,
+) -> Any:  # fmt: skip
     """Randomise every record of a table.
 
     Types, number formats and where blanks can stand follow from the schema alone; no value

@@ -528,6 +528,6 @@ def estimate(
     if schema is None:
         Frame(clean)  # refuses what is no table
         must = "be given, as the table contains no schema"
-        hint = "Estimate from the output of sanitize, or pass the schema of sanitize."
+        hint = "Estimate from the output of sanitize, or pass the schema that sanitised the table."
         raise ParameterError("schema", must, "", hint)
     return schema.estimate(clean, pairs=pairs, unmarked=unmarked)
