@@ -451,11 +451,11 @@ class _Parser:
         self.form = form
         self.longest = longest(form)
         self.keys = {"v", "s", "i", "a", "c"} if form.sampled else {"v", "s", "i", "a"}
-        kinds = [str if width else int for width in form.widths]
-        self.kinds = [[kind] for kind in kinds] if form.sampled else [kinds]
-        matches = [pattern(width).fullmatch if width else None for width in form.widths]
-        whole = [(i, match) for i, match in enumerate(matches) if match]
-        self.matches = [[(0, m)] if m else [] for m in matches] if form.sampled else [whole]
+        lines = [[width] for width in form.widths] if form.sampled else [form.widths]
+        self.kinds = [[str if width else int for width in line] for line in lines]
+        self.matches = [
+            [(i, pattern(w).fullmatch) for i, w in enumerate(line) if w] for line in lines
+        ]
 
     def parse(self, line: object) -> Row | Reason | None:
         """Return what a line says, or why it is dropped."""

@@ -255,18 +255,17 @@ def _recall(panel: Panel, text: object) -> None:
     try:
         facts = json.loads(text)
         known = facts["sourdine"] == VERSION and isinstance(facts["schema"], str)
-        foreign = facts["schema"] != panel.schema.fingerprint
-        if known and not foreign:
-            known = _fits(panel, facts)
+        foreign = known and facts["schema"] != panel.schema.fingerprint
+        fits = known and not foreign and _fits(panel, facts)
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        known = False
-    if not known:
-        hint = "Restore it from a copy; a new memory costs the total again."
-        raise ParameterError("memory", "be what Respondent.to_json wrote", "damaged data", hint)
+        fits = foreign = False
     if foreign:
         must, got = "belong to this schema", "a memory of another schema"
         hint = "Pass the schema that it was created with; for another survey omit {memory}."
         raise ParameterError("memory", must, got, hint, memory=LEFT_OUT)
+    if not fits:
+        hint = "Restore it from a copy; a new memory costs the total again."
+        raise ParameterError("memory", "be what Respondent.to_json wrote", "damaged data", hint)
     names = list(panel.schema.columns)
     for name, own in facts["columns"].items():
         panel.memories[name] = KeptResponses(

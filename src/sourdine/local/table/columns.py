@@ -61,14 +61,11 @@ def report(*, epsilon: Fraction, method: str, last: int, channel: str | None = N
             return DesignedReport(epsilon=epsilon, last=last, channel=channel)
         return best(epsilon, last) if method == "auto" else designed(epsilon, last)
     make: dict[str, Callable[..., Report]] = {
-        "laplace": BoundedLaplace,
-        "staircase": BoundedStaircase,
+        "laplace": BoundedLaplace, "staircase": BoundedStaircase,
         "truncated-staircase": partial(BoundedStaircase, method="truncated"),
-        "duchi": Duchi,
-        "hybrid": HybridReport,
-        "piecewise": piecewise,
-        "square-wave": square_wave,
-    }
+        "duchi": Duchi, "hybrid": HybridReport,
+        "piecewise": piecewise, "square-wave": square_wave,
+    }  # fmt: skip
     return make[method](epsilon=epsilon, last=last)
 
 

@@ -229,17 +229,12 @@ class Schema(Displayable):
             )  # fmt: skip
         known, most = read_columns(columns), MOST_ROUNDS
         settle(
-            self,
-            columns=MappingProxyType(known),
-            epsilon=positive(epsilon, "epsilon"),
-            method=method,
-            weights=MappingProxyType(read_weights(weights, known)),
+            self, columns=MappingProxyType(known), epsilon=positive(epsilon, "epsilon"),
+            method=method, weights=MappingProxyType(read_weights(weights, known)),
             rounds=None if rounds is None else integer(rounds, "rounds", least=2, most=most),
-            once=None if once is None else positive(once, "once"),
-            turn=turn,
-            missing=read_missing(missing),
-            _parts={},
-        )
+            once=None if once is None else positive(once, "once"), turn=turn,
+            missing=read_missing(missing), _parts={},
+        )  # fmt: skip
         if self.rounds is None:
             settled = {name: column.settled(self.share(name)) for name, column in known.items()}
             settle(self, columns=MappingProxyType(settled))
