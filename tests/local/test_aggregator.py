@@ -308,7 +308,7 @@ def test_a_total_travels_between_processes():
 def test_tallies_of_other_lengths_are_refused(tmp_path):
     form = FORMS["split"]
     total = Aggregator(form)
-    total._tallies[0] = np.zeros(3, np.int64)
+    total._tallies[form.names[0]] = np.zeros(3, np.int64)
     total.save(tmp_path / "total")
     with pytest.raises(ParameterError, match="tallies that no aggregator wrote"):
         Aggregator.load(tmp_path / "total", form)

@@ -7,14 +7,13 @@ from dataclasses import dataclass
 from functools import lru_cache
 from hashlib import sha256
 from math import ceil, floor, log10
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from markupsafe import Markup, escape
 
-from sourdine.local import Choice, Choices, Flag, Number
+from sourdine.local import Choices, Number
 from sourdine.local.table.columns import NO_ANSWER
-from sourdine.local.table.crossed import names
 from sourdine.results.figures import environment
 from sourdine.results.release import SHOWN
 from sourdine.results.tables import (
@@ -223,7 +222,7 @@ def _question(
 ) -> QuestionResult:
     column, reports = found.schema.columns[name], found.reports(name)
     number = isinstance(column, Number)
-    labels = () if number else names(cast("Choice | Choices | Flag", column))
+    labels = column.names
     values = lower = upper = np.zeros(0)
     of_answered: tuple[Row, ...] = ()
     no_answer: Row | None = None

@@ -5,12 +5,8 @@ from sourdine.errors import MissingExtraError
 try:
     import sklearn as _sklearn
 except ImportError as error:
-    raise MissingExtraError(
-        "learn",
-        "be installed",
-        "",
-        "In the checkout, run pip install '.[learn]'.",
-    ) from error
+    INSTALL = "In the checkout, run pip install '.[learn]'."
+    raise MissingExtraError("learn", "be installed", "", INSTALL) from error
 
 from sourdine.local.learn.naive_bayes import NoisyGaussianNB, Sanitizer
 

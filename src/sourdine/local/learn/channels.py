@@ -36,14 +36,7 @@ BLANK = -1
 
 @lru_cache(64)
 def matrix(report: Report) -> Floats:
-    """Return the probabilities of the groups of reports, a row for each node.
-
-    Examples
-    --------
-    >>> from sourdine.mechanisms import BoundedLaplace
-    >>> matrix(BoundedLaplace(epsilon=1, last=2000)).shape
-    (128, 1001)
-    """
+    """Return the probabilities of the groups of reports, a row for each node."""
     codes, width = report.codes, _width(report.codes)
     ends = np.minimum(np.arange(width, codes + width, width), codes) - 1
     rows = np.array([alone(report.law(x)).cdf(ends) for x in _nodes(report.top).tolist()])
@@ -62,13 +55,7 @@ def _width(codes: int) -> int:
 
 @dataclass(frozen=True)
 class Feature:
-    """A randomised column of numbers.
-
-    Parameters
-    ----------
-    part
-        The column with its mechanism.
-    """
+    """A randomised column of numbers, with its mechanism."""
 
     part: ColumnPart
 
@@ -83,17 +70,17 @@ class Feature:
         return matrix(self.part.answer)
 
     @property
+    def grid(self) -> Any:
+        column: Any = self.part.column
+        return column.grid
+
+    @property
     def lower(self) -> float:
-        return float(self._grid.lower)
+        return float(self.grid.lower)
 
     @property
     def range(self) -> float:
-        return float(self._grid.step * self._grid.last)
-
-    @property
-    def _grid(self) -> Any:
-        column: Any = self.part.column
-        return column.grid
+        return float(self.grid.step * self.grid.last)
 
     @cached_property
     def _shown(self) -> tuple[Floats, NDArray[np.intp]]:
@@ -106,7 +93,7 @@ class Feature:
         """Return the group of the report that stands nearest to each number; `BLANK` for none."""
         width = _width(self.part.answer.codes)
         if isinstance(getattr(self.part.written, "ticks", None), range):  # a report is a tick
-            ticks: NDArray[np.int64] = self._grid.ticks(values, missing=BLANK)
+            ticks: NDArray[np.int64] = self.grid.ticks(values, missing=BLANK)
             return np.where(ticks == BLANK, BLANK, ticks // width)
         shown, order = self._shown
         at = np.clip(np.searchsorted(shown, values), 1, len(shown) - 1)
@@ -115,51 +102,18 @@ class Feature:
         return np.where(np.isnan(values), BLANK, codes // width)
 
 
-@dataclass(frozen=True)
-class Label:
-    """A randomised column of categories.
-
-    Parameters
-    ----------
-    part
-        The column with its mechanism.
-    """
-
-    part: ColumnPart
-
-    @cached_property
-    def classes(self) -> NDArray[Any]:
-        listed = self.part.written.values(np.arange(self.part.answer.top + 1))
-        return np.unique(listed.astype(str) if listed.dtype == object else listed)
-
-    @property
-    def chances(self) -> tuple[float, float]:
-        """The chances of the true category, and of each other one."""
-        answer: Any = self.part.answer
-        p, q = answer.chances
-        return p, q
-
-
 def features(schema: Schema, label: str | None) -> dict[str, Feature]:
     """Return the columns of a schema that are not the label; they must be numbers."""
     if schema.method != "split":
-        raise ParameterError(
-            "method",
-            "be 'split' to learn how columns depend on each other",
-            "'sample'",
-            "With 'sample', each person reports a single column. Use {method}.",
-            method="split",
-        )
+        must = "be 'split' to learn how columns depend on each other"
+        hint = "With 'sample', each person reports a single column. Use {method}."
+        raise ParameterError("method", must, "'sample'", hint, method="split")
     parts = {name: part for name, part in schema.parts().items() if name != label}
     for name, part in parts.items():
         if part.column.kind != "number":
-            raise ParameterError(
-                f"column {name!r}",
-                "be a Number, like all columns but the label",
-                f"a {part.column.kind}",
-                "Use {label}, or omit the column from the schema.",
-                label=name,
-            )
+            must, got = "be a Number, like all columns but the label", f"a {part.column.kind}"
+            hint = "Use {label}, or omit the column from the schema."
+            raise ParameterError(f"column {name!r}", must, got, hint, label=name)
     return {name: Feature(part) for name, part in parts.items()}
 
 
@@ -190,12 +144,7 @@ LEAST = 1e-300
 class Gaussians:
     """The classes' laws of one feature, the range being 1.
 
-    Parameters
-    ----------
-    mean, variance
-        Of the feature in each class.
-    error
-        The variance that is left in each estimated mean.
+    ``error`` is the variance that is left in each estimated mean.
     """
 
     mean: Floats
@@ -207,12 +156,6 @@ def cells(mean: Floats, deviation: Floats, nodes: Floats) -> tuple[Floats, Float
     r"""Return :math:`f_c(x)` and its derivatives by :math:`\mu_c` and :math:`\ln\sigma_c`.
 
     What lies beyond the bounds is clamped, so the first and the last node have the tails.
-
-    Examples
-    --------
-    >>> f, _, _ = cells(np.array([0.5]), np.array([0.25]), np.array([0, 0.5, 1]))
-    >>> f.round(4).tolist()
-    [[0.1587, 0.6827, 0.1587]]
     """
     from scipy.special import ndtr
 
@@ -233,45 +176,42 @@ class _Problem:
     channel: Floats  # P(y | x), [x, y]
     nodes: Floats
 
-    @property
-    def classes(self) -> int:
-        return len(self.joint)
-
     def prior(self) -> tuple[Floats, Floats]:
         """Return the mean and the precision of means and log deviations."""
-        k = self.classes
+        k = len(self.joint)
         same, unlike = np.full((k, k), 1 / k**2), np.eye(k) - 1 / k
         precision = np.zeros((2 * k, 2 * k))
         precision[:k, :k] = same / CENTRE[1] ** 2 + unlike / APART**2
         precision[k:, k:] = same / SPREAD[1] ** 2 + unlike / UNLIKE**2
         return np.repeat([CENTRE[0], SPREAD[0]], k), precision
 
-    def chances(self, theta: Floats) -> Floats:
+    def laws(self, theta: Floats) -> tuple[Floats, Floats, Floats]:
+        mean, log_deviation = np.split(theta, 2)
+        return cells(mean, np.exp(log_deviation), self.nodes)
+
+    def chances(self, f: Floats) -> Floats:
         """Return P(l, y)."""
-        k = self.classes
-        f, _, _ = cells(theta[:k], np.exp(theta[k:]), self.nodes)
         return np.maximum(self.joint @ (f @ self.channel), LEAST)
 
     def value(self, theta: Floats) -> float:
         centre, precision = self.prior()
-        off = theta - centre
-        return float((self.counts * np.log(self.chances(theta))).sum() - off @ precision @ off / 2)
+        off, chances = theta - centre, self.chances(self.laws(theta)[0])
+        return float((self.counts * np.log(chances)).sum() - off @ precision @ off / 2)
 
     def slope(self, theta: Floats) -> tuple[Floats, Floats]:
         """Return the log posterior's gradient and its expected curvature."""
-        k = self.classes
         centre, precision = self.prior()
-        f, by_mean, by_spread = cells(theta[:k], np.exp(theta[k:]), self.nodes)
+        f, by_mean, by_spread = self.laws(theta)
         moved = np.vstack([by_mean, by_spread]) @ self.channel
         each = np.hstack([self.joint, self.joint]).T[:, :, None] * moved[:, None, :]
-        p = np.maximum(self.joint @ (f @ self.channel), LEAST)
-        flat = (each / np.sqrt(p)).reshape(2 * k, -1)
+        p = self.chances(f)
+        flat = (each / np.sqrt(p)).reshape(len(theta), -1)
         gradient = (each * (self.counts / p)).sum(axis=(1, 2)) - precision @ (theta - centre)
         return gradient, self.counts.sum() * flat @ flat.T + precision
 
     def solve(self) -> Floats:
         """Return the parameters of the highest posterior, by Fisher's scoring."""
-        k = self.classes
+        k = len(self.joint)
         theta = self.prior()[0]
         value = self.value(theta)
         for _ in range(ROUNDS):
@@ -295,7 +235,7 @@ class _Problem:
         """Return the laws after some steps of EM that may leave the Gaussian form."""
         f = (1 - EVEN) * f + EVEN / f.shape[1]
         for _ in range(STEPS):
-            ratio = self.counts / np.maximum(self.joint @ (f @ self.channel), LEAST)
+            ratio = self.counts / self.chances(f)
             f = f * (self.joint.T @ ratio @ self.channel.T + LEAST)
             f /= f.sum(axis=1, keepdims=True)
         return f
@@ -304,27 +244,19 @@ class _Problem:
 def fitted(counts: Floats, joint: Floats, channel: Floats, nodes: Floats) -> Gaussians:
     r"""Estimate the classes' laws of one feature.
 
+    The counts are of reports, by noisy label and group; ``joint`` is :math:`\pi_c R(l \mid c)`, a
+    row for each label, and ``channel`` :math:`P(y \mid x)`, a row for each node.
+
     The Gaussian fit is loosened by ten steps of EM on free laws :math:`f_c`, a few of the answers
     being spread evenly at the start. The means and the common variance are those of the free laws,
     the ratios of the classes' deviations those of the fit. Where reports say much, ten steps lead
     to the moments of the data, of whatever form; where they say little, nothing moves. A Gaussian
     fit alone takes the tail of a long-tailed feature for noise, at large epsilon.
-
-    Parameters
-    ----------
-    counts
-        Reports, by noisy label and group.
-    joint
-        :math:`\pi_c R(l \mid c)`, a row for each label.
-    channel
-        :math:`P(y \mid x)`, a row for each node.
-    nodes
-        The nodes :math:`x`, from 0 to 1.
     """
-    problem = _Problem(counts, joint, channel, nodes)
-    theta, k, shares = problem.solve(), problem.classes, joint.sum(axis=0)
+    problem, k = _Problem(counts, joint, channel, nodes), len(joint)
+    theta, shares = problem.solve(), joint.sum(axis=0)
     left: Floats = np.linalg.inv(problem.slope(theta)[1]).diagonal()[:k].astype(np.float64)
-    f = problem.loosened(cells(theta[:k], np.exp(theta[k:]), nodes)[0])
+    f = problem.loosened(problem.laws(theta)[0])
     mean = f @ nodes
     common = shares @ (f @ nodes**2 - mean**2) / shares.sum()
     unlike = theta[k:] - shares @ theta[k:] / shares.sum()

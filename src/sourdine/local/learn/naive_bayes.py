@@ -19,13 +19,13 @@ from sklearn.utils.validation import (
 from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.exact import one_of
 from sourdine.local.estimators.frequencies import norm_sub
-from sourdine.local.learn.channels import BLANK, LEAST, Feature, Label, cells, features, fitted
+from sourdine.local.learn.channels import BLANK, LEAST, Feature, cells, features, fitted
 from sourdine.local.table.schema import Schema
 from sourdine.noise import SYSTEM
 from sourdine.privacy import LOCAL, Guarantee
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from numpy.typing import ArrayLike, NDArray
 
@@ -152,12 +152,8 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         return self._fit(X, y, sample_weight, kept=None)
 
     def partial_fit(
-        self,
-        X: Rows,  # noqa: N803
-        y: Rows,
-        classes: Rows = None,
-        sample_weight: Rows = None,
-    ) -> NoisyGaussianNB:
+        self, X: Rows, y: Rows, classes: Rows = None, sample_weight: Rows = None  # noqa: N803
+    ) -> NoisyGaussianNB:  # fmt: skip
         """Add rows to those fitted so far. With a schema these are kept, and all fitted again."""
         if self.schema is None:
             return super().partial_fit(X, y, classes, sample_weight)  # type: ignore[no-any-return]
@@ -174,58 +170,45 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64)
         if again:
             self._features = list(self._columns().values())
-            self.classes_ = self._classes(y)
-        read = self._groups(X), self._codes(y), weight
+            listed = getattr(self, "_listed", None)
+            of_data = np.unique(y) if listed is None else listed
+            self.classes_ = of_data if self.label is None else self._noise()[0]
+        read = _groups(self._features, X), self._codes(y), weight
         self._kept = read if again else tuple(map(np.concatenate, zip(kept, read, strict=True)))
         self._estimate(*self._kept)
         return self
-
-    def _groups(self, X: Floats) -> NDArray[np.int64]:  # noqa: N803
-        """Return the groups of the reports that the cells of some rows are."""
-        return np.column_stack([f.groups(x) for f, x in zip(self._features, X.T, strict=True)])
 
     def _columns(self) -> dict[str, Feature]:
         """Return the features in the order of ``X``."""
         schema: Any = self.schema
         one_of(self.predicts, "predicts", "clean", "noisy")
         if self.label is not None and self.label not in schema.columns:
-            listed = ", ".join(map(repr, schema.columns))
-            raise ParameterError(
-                "label",
-                "be a column of the schema",
-                repr(self.label),
-                f"The columns are: {listed}.",
-            )
+            hint = f"The columns are: {', '.join(map(repr, schema.columns))}."
+            raise ParameterError("label", "be a column of the schema", repr(self.label), hint)
         known = features(schema, self.label)
         names = list(getattr(self, "feature_names_in_", known))
         if len(names) != self.n_features_in_ or set(names) != set(known):
-            raise ParameterError(
-                "X",
-                f"have the schema's columns without the label, {list(known)}",
-                f"{self.n_features_in_} features{_named(names, known)}",
-                "Omit the others.",
-            )
+            other = [f", {name!r} among them" for name in names if name not in known]
+            must = f"have the schema's columns without the label, {list(known)}"
+            got = f"{self.n_features_in_} features{''.join(other[:1])}"
+            raise ParameterError("X", must, got, "Omit the others.")
         return {name: known[name] for name in names}
 
-    def _noise(self) -> Label | None:
+    def _noise(self) -> tuple[NDArray[Any], tuple[float, float]]:
+        """Return the classes that a randomised label names, and the chances of a true and a false.
+
+        Without such a label the classes are those of the data.
+        """
         schema: Any = self.schema
         if self.label is None:
-            return None
+            return self.classes_, (1.0, 0.0)
         part = schema.parts()[self.label]
         if part.column.kind == "number":
-            raise ParameterError(
-                "label",
-                "name a Choice or a Flag",
-                f"{self.label!r}, a Number",
-                "Declare its values as categories.",
-            )
-        return Label(part)
-
-    def _classes(self, y: NDArray[Any]) -> NDArray[Any]:
-        noise = self._noise()
-        if noise is not None:
-            return noise.classes
-        return getattr(self, "_listed", np.unique(y))
+            got, hint = f"{self.label!r}, a Number", "Declare its values as categories."
+            raise ParameterError("label", "name a Choice or a Flag", got, hint)
+        listed = part.written.values(np.arange(part.answer.top + 1))
+        classes = np.unique(listed.astype(str) if listed.dtype == object else listed)
+        return classes, part.answer.chances
 
     def _codes(self, y: NDArray[Any]) -> NDArray[np.int64]:
         """Return the place of each label among the classes."""
@@ -234,19 +217,13 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         place = np.searchsorted(self.classes_, given)
         codes: NDArray[np.int64] = np.minimum(place, len(self.classes_) - 1)
         if not np.array_equal(self.classes_[codes], given):
-            raise ParameterError(
-                "y",
-                f"hold only the classes {self.classes_.tolist()}",
-                "",
-                "Pass the schema that it was randomised with.",
-            )
+            must = f"hold only the classes {self.classes_.tolist()}"
+            raise ParameterError("y", must, "", "Pass the schema that it was randomised with.")
         return codes
 
     def _estimate(self, groups: NDArray[np.int64], codes: NDArray[np.int64], w: Floats) -> None:
         """Estimate shares, means, variances and the temperature from reports."""
-        k = len(self.classes_)
-        noise = self._noise()
-        p, q = (1.0, 0.0) if noise is None else noise.chances
+        k, (p, q) = len(self.classes_), self._noise()[1]
         label = np.full((k, k), q) + (p - q) * np.eye(k)
         self.class_count_ = np.bincount(codes, w, minlength=k)
         self.class_prior_ = self._shares(p, q)
@@ -264,11 +241,16 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
 
     def _shares(self, p: float, q: float) -> Floats:
         """Return the shares of the true classes, none of them 0."""
-        if self.priors is not None:
-            return _read_priors(self.priors, len(self.classes_))
         n, k = self.class_count_.sum(), len(self.classes_)
-        raw = (self.class_count_ / n - q) / (p - q) if n > 0 else np.full(k, 1 / k)
-        return np.asarray((n * norm_sub(raw) + 1) / (n + k))
+        if self.priors is None:
+            raw = (self.class_count_ / n - q) / (p - q) if n > 0 else np.full(k, 1 / k)
+            return np.asarray((n * norm_sub(raw) + 1) / (n + k))
+        shares = np.asarray(self.priors, np.float64)
+        if shares.shape != (k,) or not np.isclose(shares.sum(), 1) or (shares < 0).any():
+            must, got = f"be {k} shares that sum to 1", f"an array of shape {shares.shape}"
+            hint = "Omit {priors} to estimate them."
+            raise ParameterError("priors", must, got, hint, priors=LEFT_OUT)
+        return shares
 
     def _through(self, groups: NDArray[np.int64]) -> Floats:
         """Return the log likelihoods of randomised rows, without the classes' shares."""
@@ -293,13 +275,18 @@ class NoisyGaussianNB(GaussianNB):  # type: ignore[misc]
         if self.predicts == "clean":
             plain = super()._joint_log_likelihood(X) - log_shares
             return self.temperature_ * plain + log_shares
-        return self.temperature_ * self._through(self._groups(X)) + log_shares
+        return self.temperature_ * self._through(_groups(self._features, X)) + log_shares
 
     def __sklearn_tags__(self) -> Rows:
         tags = super().__sklearn_tags__()
         tags.array_api_support = False  # tested with NumPy alone
         tags.input_tags.allow_nan = self.schema is not None
         return tags
+
+
+def _groups(features: Sequence[Feature], X: Floats) -> NDArray[np.int64]:  # noqa: N803
+    """Return the groups of the reports that the cells of some rows are."""
+    return np.column_stack([f.groups(x) for f, x in zip(features, X.T, strict=True)])
 
 
 def _counts(
@@ -325,26 +312,7 @@ def _temperature(log_law: Floats, label: Floats, shares: Floats, w: Floats) -> f
         seen = np.maximum((chance * true).sum(axis=0) / chance.sum(axis=0), LEAST)
         return float(w @ np.log(seen) - (log(t / centre) / deviation) ** 2 / 2)
 
-    best: float = max(TEMPERATURES.tolist(), key=likelihood)
-    return best
-
-
-def _read_priors(priors: Rows, k: int) -> Floats:
-    shares = np.asarray(priors, np.float64)
-    if shares.shape != (k,) or not np.isclose(shares.sum(), 1) or (shares < 0).any():
-        raise ParameterError(
-            "priors",
-            f"be {k} shares that sum to 1",
-            f"an array of shape {shares.shape}",
-            "Omit {priors} to estimate them.",
-            priors=LEFT_OUT,
-        )
-    return shares
-
-
-def _named(names: list[str], known: Iterable[str]) -> str:
-    other = [name for name in names if name not in known]
-    return f", {other[0]!r} among them" if other else ""
+    return max(map(float, TEMPERATURES), key=likelihood)
 
 
 # ---- Randomise rows inside a scikit-learn pipeline -----------------------------------------------
@@ -410,10 +378,14 @@ class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         return self.schema.guarantee
 
     def fit(self, X: Any, y: Any = None) -> Sanitizer:  # noqa: N803
-        """Look at the number and the names of the columns, and at nothing else."""
-        del y
+        """Look at the number and the names of the columns; with a schema at nothing in them."""
         self._validate_params()
-        self._read(X, reset=True)
+        if self.schema is None:
+            validate_data(self, X, reset=True)
+            return self
+        if not hasattr(X, "columns"):
+            _columns(self.schema, X)
+        self.n_features_in_ = len(self.schema.columns)
         return self
 
     def transform(self, X: Any) -> Any:  # noqa: N803
@@ -425,20 +397,9 @@ class Sanitizer(OneToOneFeatureMixin, TransformerMixin, BaseEstimator):  # type:
         source = self.source or SYSTEM
         if hasattr(X, "columns"):
             return self.schema.sanitize(X, source=source)
-        columns = _columns(self.schema, X)
-        clean = self.schema.sanitize(
-            dict(zip(self.schema.columns, columns, strict=True)), source=source
-        )
+        columns = dict(zip(self.schema.columns, _columns(self.schema, X), strict=True))
+        clean = self.schema.sanitize(columns, source=source)
         return _stacked([clean[name] for name in self.schema.columns])
-
-    def _read(self, X: Any, *, reset: bool) -> None:  # noqa: N803
-        """Look at the columns; with a schema at nothing in them, for no value may raise."""
-        if self.schema is None:
-            validate_data(self, X, reset=reset)
-            return
-        if not hasattr(X, "columns"):
-            _columns(self.schema, X)
-        self.n_features_in_ = len(self.schema.columns)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -453,28 +414,24 @@ def _columns(schema: Schema, X: Any) -> list[Any]:  # noqa: N803
     width = len(schema.columns)
     if isinstance(X, np.ndarray) and X.ndim == 2 and X.shape[1] == width:
         return list(X.T)
-    rows = X if isinstance(X, (list, tuple)) else []
-    fits = all(isinstance(row, (list, tuple, np.ndarray)) and len(row) == width for row in rows)
-    if not isinstance(X, (list, tuple)) or not fits:
-        raise ParameterError(
-            "X",
-            f"be rows of the {width} columns of the schema",
-            "",
-            f"Pass a frame, or an array of the columns {list(schema.columns)} in this order.",
-        )
-    return [[row[i] for row in rows] for i in range(width)]
+    if not isinstance(X, (list, tuple)) or not all(
+        isinstance(row, (list, tuple, np.ndarray)) and len(row) == width for row in X
+    ):
+        must = f"be rows of the {width} columns of the schema"
+        hint = f"Pass a frame, or an array of the columns {list(schema.columns)} in this order."
+        raise ParameterError("X", must, "", hint)
+    return [[row[i] for row in X] for i in range(width)]
 
 
 def _stacked(columns: list[Any]) -> NDArray[Any]:
     """Return columns side by side; a blank of numbers is NaN."""
-    numbers = [_filled(column) for column in columns]
+    numbers = []
+    for column in columns:
+        if not isinstance(column, np.ma.MaskedArray):
+            numbers.append(np.array([np.nan if v is None else v for v in column]))
+        elif column.mask.any():
+            numbers.append(np.where(column.mask, np.nan, column.data))
+        else:
+            numbers.append(column.data)
     plain = all(c.dtype.kind in "iufb" for c in numbers)
     return np.column_stack([c.astype(np.float64 if plain else object) for c in numbers])
-
-
-def _filled(column: Any) -> NDArray[Any]:
-    """Return a column with NaN for blanks, if it is of numbers."""
-    if isinstance(column, np.ma.MaskedArray):
-        blanks = column.mask.any()
-        return np.where(column.mask, np.nan, column.data) if blanks else column.data
-    return np.array([np.nan if v is None else v for v in column])

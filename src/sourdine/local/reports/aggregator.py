@@ -20,7 +20,6 @@ from sourdine.local.reports.sources import form_of, read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-    from io import BufferedRandom
 
     from numpy.typing import NDArray
 
@@ -49,7 +48,13 @@ def write(path: str | os.PathLike[str], facts: object, arrays: Mapping[str, NDAr
     handle, name = tempfile.mkstemp(prefix=f".{target.name}.", dir=target.parent)
     try:
         with os.fdopen(handle, "w+b") as file:
-            _fill(file, facts, arrays)
+            start = file.write(HEAD + b"0" * DIGITS + b"\n")
+            text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
+            np.savez(file, **{FACTS: text}, **arrays)  # type: ignore[arg-type]
+            file.seek(start)
+            digest = file_digest(file, "sha256").hexdigest().encode()
+            file.seek(len(HEAD))
+            file.write(digest)
             file.flush()
             os.fsync(file.fileno())
         Path(name).replace(target)
@@ -57,26 +62,11 @@ def write(path: str | os.PathLike[str], facts: object, arrays: Mapping[str, NDAr
         Path(name).unlink(missing_ok=True)
         raise
     if os.name == "posix":
-        _settle(target.parent)
-
-
-def _fill(file: BufferedRandom, facts: object, arrays: Mapping[str, NDArray[Any]]) -> None:
-    file.write(HEAD + b"0" * DIGITS + b"\n")
-    text = np.frombuffer(json.dumps(facts).encode(), np.uint8)
-    np.savez(file, **{FACTS: text}, **arrays)  # type: ignore[arg-type]
-    file.seek(len(HEAD) + DIGITS + 1)
-    digest = file_digest(file, "sha256").hexdigest().encode()
-    file.seek(len(HEAD))
-    file.write(digest)
-
-
-def _settle(folder: Path) -> None:
-    """Force the new name to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
+        folder = os.open(target.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)  # the new name too
+        finally:
+            os.close(folder)
 
 
 def read_arrays(path: str | os.PathLike[str]) -> tuple[Any, dict[str, NDArray[Any]]]:
@@ -102,12 +92,8 @@ def read_arrays(path: str | os.PathLike[str]) -> tuple[Any, dict[str, NDArray[An
 
 def refused(got: str) -> ParameterError:
     """Return the error for a file that cannot be used."""
-    return ParameterError(
-        "path",
-        "be a file that Aggregator.save wrote",
-        got,
-        "Restore it from a copy, or add the reports again.",
-    )
+    hint = "Restore it from a copy, or add the reports again."
+    return ParameterError("path", "be a file that Aggregator.save wrote", got, hint)
 
 
 # ---- Joint tallies of two columns that the same people answered for ------------------------------
@@ -124,43 +110,23 @@ FINEST = 1 << 20
 """The first column has at most this many different reports."""
 
 
-def read_pairs(form: Form, pairs: Sequence[tuple[str, str]]) -> tuple[tuple[int, int], ...]:
-    """Return the numbers of the columns of each pair."""
-    pairs = listed(pairs, "pairs", pairs=[(form.names[0], form.names[-1])])
-    if pairs and form.sampled:
-        raise ParameterError(
-            "pairs",
-            "be omitted for the method 'sample', as each person answers for one column",
-            f"{len(pairs)} pairs",
-            "Omit {pairs}, or create the schema with the method 'split'.",
-            pairs=LEFT_OUT,
-        )
-    for names in pairs:
-        if not _are_two(names, form.randomisers):
-            raise ParameterError(
-                "pairs",
-                "hold two different columns of the schema",
-                repr(names) if isinstance(names, tuple) else given(names),
-                "Use {pairs}.",
-                pairs=[(form.names[0], form.names[-1])],
-            )
-        one, other = (form.randomisers[name] for name in names)
-        finest = 0 if form.widths[form.names.index(names[0])] else one.codes
-        if one.cells * other.cells > LARGEST or finest > FINEST:
-            raise ParameterError(
-                "pairs",
-                "have at most 2**24 cells, and at most 2**20 for the first column",
-                f"{names!r} with {one.cells} x {other.cells} cells",
-                "Use a coarser step, or fewer categories.",
-            )
-    return tuple((form.names.index(a), form.names.index(b)) for a, b in pairs)
-
-
-def _are_two(names: object, known: Mapping[str, object]) -> bool:
-    if not isinstance(names, (tuple, list)) or len(names) != 2:
-        return False
-    one, other = names
-    return one != other and all(isinstance(x, str) and x in known for x in names)
+def read_pairs(
+    pairs: object, names: Sequence[str], *, sampled: bool
+) -> tuple[tuple[str, str], ...]:
+    """Return pairs of different columns among these names."""
+    example, found = [(names[0], names[-1])], []
+    for pair in listed(pairs, "pairs", pairs=example):
+        two = isinstance(pair, (tuple, list)) and len(pair) == 2 and pair[0] != pair[1]
+        if not two or not all(isinstance(x, str) and x in names for x in pair):
+            must = "hold two different columns of the schema"
+            got = repr(pair) if isinstance(pair, tuple) else given(pair)
+            raise ParameterError("pairs", must, got, "Use {pairs}.", pairs=example)
+        found.append((pair[0], pair[1]))
+    if found and sampled:
+        must = "be omitted for the method 'sample', as each person answers for one column"
+        hint = "Omit {pairs}, or create the schema with the method 'split'."
+        raise ParameterError("pairs", must, f"{len(found)} pairs", hint, pairs=LEFT_OUT)
+    return tuple(found)
 
 
 def joint_tally(
@@ -281,37 +247,38 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
     """
 
     __slots__ = (
-        *("_counts", "_joint", "_pairs", "_seen", "_tallies"),
+        *("_counts", "_joint", "_seen", "_tallies"),
         *("form", "receipt", "remember", "schema"),
     )
     remember: str
     """What is kept of single reports."""
 
     def __init__(
-        self,
-        schema: Schema | Form,
-        *,
-        pairs: Sequence[tuple[str, str]] = (),
-        remember: str = "ids",
+        self, schema: Schema | Form, *, pairs: Sequence[tuple[str, str]] = (), remember: str = "ids"
     ) -> None:
         one_of(remember, "remember", "ids", "none", "frame")
         self.schema = schema
         self.remember = remember
-        self.form = form_of(schema)
+        self.form = form = form_of(schema)
         self.receipt = Receipt()
-        self._pairs = read_pairs(self.form, pairs)
-        mechanisms = self.form.mechanisms
-        self._counts = np.zeros(len(mechanisms), np.int64)
-        self._tallies: list[NDArray[np.int64]] = [np.zeros(m.cells, np.int64) for m in mechanisms]
-        self._joint: list[NDArray[np.int64]] = [
-            np.zeros((mechanisms[a].cells, mechanisms[b].cells), np.int64) for a, b in self._pairs
-        ]
+        sizes = {name: m.cells for name, m in form.randomisers.items()}
+        read = read_pairs(pairs, form.names, sampled=form.sampled)
+        for a, b in read:
+            finest = 0 if form.widths[form.names.index(a)] else form.randomisers[a].codes
+            if sizes[a] * sizes[b] > LARGEST or finest > FINEST:
+                must = "have at most 2**24 cells, and at most 2**20 for the first column"
+                got = f"{(a, b)!r} with {sizes[a]} x {sizes[b]} cells"
+                hint = "Use a coarser step, or fewer categories."
+                raise ParameterError("pairs", must, got, hint)
+        self._counts = np.zeros(len(sizes), np.int64)
+        self._tallies = {name: np.zeros(n, np.int64) for name, n in sizes.items()}
+        self._joint = {(a, b): np.zeros((sizes[a], sizes[b]), np.int64) for a, b in read}
         self._seen = Seen() if remember == "ids" else None
 
     @property
     def pairs(self) -> tuple[tuple[str, str], ...]:
         """The columns that are tallied jointly."""
-        return tuple((self.form.names[a], self.form.names[b]) for a, b in self._pairs)
+        return tuple(self._joint)
 
     @property
     def doubled(self) -> int | None:
@@ -332,43 +299,29 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
             frame of one column: texts are lines (``spark.read.text``), bytes are whole files
             (``spark.read.format("binaryFile")``); they are counted where they lie.
         """
+        received, hint = Receipt(), "Use {remember} when creating the aggregator."
         if is_spark(reports):
-            return self._add_frame(reports)
+            from sourdine.local.spark.counting import count_reports
+
+            if self.remember == "ids":
+                must = "be 'frame' or 'none' for a Spark frame, whose ids are not collected"
+                raise ParameterError("remember", must, "'ids'", hint, remember="frame")
+            received = count_reports(self, reports)
+            self.receipt += received
+            return received
         if self.remember == "frame":
-            raise ParameterTypeError(
-                "reports",
-                "be a Spark frame if replays are found in each frame",
-                kind(reports),
-                "Use {remember} when creating the aggregator.",
-                remember="ids",
-            )
-        received = Receipt()
+            must = "be a Spark frame if replays are found in each frame"
+            raise ParameterTypeError("reports", must, kind(reports), hint, remember="ids")
         for records, dropped in read(self.form, reports):
             added = Receipt(dropped=dropped) + self._count(records)
             self.receipt += added
             received += added
         return received
 
-    def _add_frame(self, frame: object) -> Receipt:
-        """Count the reports of a Spark frame: only tallies come here."""
-        from sourdine.local.spark.counting import count_reports
-
-        if self.remember == "ids":
-            raise ParameterError(
-                "remember",
-                "be 'frame' or 'none' for a Spark frame, whose ids are not collected",
-                "'ids'",
-                "Use {remember} when creating the aggregator.",
-                remember="frame",
-            )
-        received = count_reports(self, frame)
-        self.receipt += received
-        return received
-
     @property
     def numbers(self) -> list[NDArray[np.int64]]:
         """All that is counted, to be added to: reports, tallies, joint tallies."""
-        return [self._counts, *self._tallies, *self._joint]
+        return [self._counts, *self._tallies.values(), *self._joint.values()]
 
     def _count(self, records: Records) -> Receipt:
         """Count the records that are valid and new."""
@@ -386,21 +339,19 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         return Receipt(accepted=accepted, dropped=dict(sieve.dropped))
 
     def _tally(self, records: Records) -> None:
-        mechanisms, answers = self.form.mechanisms, records.answers
-        tallies = [m.tally(part) for m, part in zip(mechanisms, answers, strict=True)]
-        joint = [
-            joint_tally(mechanisms[a], answers[a], mechanisms[b], answers[b])
-            for a, b in self._pairs
-        ]
-        self._tallies = list(map(np.add, self._tallies, tallies))
-        self._joint = list(map(np.add, self._joint, joint))
-        self._counts += records.counts()
+        known = self.form.randomisers
+        answers = dict(zip(known, records.answers, strict=True))
+        tallies = [m.tally(answers[name]) for name, m in known.items()]
+        joint = [joint_tally(known[a], answers[a], known[b], answers[b]) for a, b in self._joint]
+        for total, new in zip(self.numbers, [records.counts(), *tallies, *joint], strict=True):
+            np.add(total, new, out=total)
         if self._seen is not None:
             self._seen.remember(records.ids)
 
     def tally(self, column: str) -> NDArray[np.int64]:
         """Return the tally of a column's reports."""
-        return self._tallies[self._number(column)].copy()
+        self._number(column)
+        return self._tallies[column].copy()
 
     def reports(self, column: str) -> int:
         """Return how many reports the tally of a column is of."""
@@ -408,29 +359,22 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
 
     def pair(self, one: str, other: str) -> NDArray[np.int64]:
         """Return the joint tally of two columns, a row for each cell of the first."""
-        wanted = (self._number(one), self._number(other))
-        if wanted in self._pairs:
-            return self._joint[self._pairs.index(wanted)].copy()
-        if wanted[::-1] in self._pairs:
-            return self._joint[self._pairs.index(wanted[::-1])].T.copy()
-        raise ParameterError(
-            "the pair",
-            f"be one of {list(self.pairs)}",
-            repr((one, other)),
-            "Use {pairs} when creating the aggregator.",
-            pairs=[(one, other)],
-        )
+        self._number(one)
+        self._number(other)
+        if (one, other) in self._joint:
+            return self._joint[one, other].copy()
+        if (other, one) in self._joint:
+            return self._joint[other, one].T.copy()
+        must, hint = f"be one of {list(self.pairs)}", "Use {pairs} when creating the aggregator."
+        tries = [(one, other)]
+        raise ParameterError("the pair", must, repr((one, other)), hint, pairs=tries)
 
     def _number(self, column: str) -> int:
-        if column in self.form.randomisers:
-            return self.form.names.index(column)
-        raise ParameterError(
-            "column",
-            f"be one of {', '.join(self.form.names)}",
-            repr(column),
-            "Use {column}.",
-            column=self.form.names[0],
-        )
+        names = self.form.names
+        if column in names:
+            return names.index(column)
+        must, hint = f"be one of {', '.join(names)}", "Use {column}."
+        raise ParameterError("column", must, repr(column), hint, column=names[0])
 
     def __add__(self, other: Aggregator) -> Aggregator:
         if not isinstance(other, Aggregator):
@@ -438,17 +382,13 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         mine, theirs = self._terms(), other._terms()
         if mine != theirs:
             name = next(key for key in mine if mine[key] != theirs[key])
-            raise ParameterError(
-                "aggregators",
-                f"have the same {name} to be added",
-                f"{mine[name]} and {theirs[name]}",
-                "Create both from the same schema, with the same pairs and remember.",
-            )
+            must, got = f"have the same {name} to be added", f"{mine[name]} and {theirs[name]}"
+            hint = "Create both from the same schema, with the same pairs and remember."
+            raise ParameterError("aggregators", must, got, hint)
         total = Aggregator(self.schema, pairs=self.pairs, remember=self.remember)
         total.receipt = self.receipt + other.receipt
-        total._counts = self._counts + other._counts
-        total._tallies = list(map(np.add, self._tallies, other._tallies))
-        total._joint = list(map(np.add, self._joint, other._joint))
+        for whole, one, more in zip(total.numbers, self.numbers, other.numbers, strict=True):
+            np.add(one, more, out=whole)
         if self._seen is not None and other._seen is not None:
             total._seen = self._seen | other._seen
         return total
@@ -478,8 +418,8 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
     def _arrays(self) -> dict[str, NDArray[Any]]:
         """Return all that is counted, by name."""
         arrays: dict[str, NDArray[Any]] = {"counts": self._counts}
-        arrays |= {f"tally{i}": tally for i, tally in enumerate(self._tallies)}
-        arrays |= {f"joint{i}": tally for i, tally in enumerate(self._joint)}
+        arrays |= {f"tally{i}": tally for i, tally in enumerate(self._tallies.values())}
+        arrays |= {f"joint{i}": tally for i, tally in enumerate(self._joint.values())}
         return arrays if self._seen is None else arrays | {"ids": self._seen.ids()}
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -499,66 +439,46 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         facts, arrays = read_arrays(path)
         try:
             return cls._restored(facts, arrays, schema)
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
-            if isinstance(error, ParameterError):
-                raise
+        except ParameterError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError):
             raise refused("facts that no aggregator wrote") from None
 
     @classmethod
     def _restored(
-        cls,
-        facts: Any,
-        arrays: dict[str, NDArray[Any]],
-        schema: Schema | Form,
+        cls, facts: Any, arrays: dict[str, NDArray[Any]], schema: Schema | Form
     ) -> Aggregator:
-        pairs = [(a, b) for a, b in facts["pairs"]]
-        empty = cls(form_of(schema))
+        pairs, empty = [(a, b) for a, b in facts["pairs"]], cls(form_of(schema))
         for name in ("fingerprint", "randomisers"):
             if facts[name] != empty._terms()[name]:
-                raise ParameterError(
-                    "schema",
-                    "be the schema that the file was written for",
-                    f"a schema with a different {name.rstrip('s')}",
-                    "Pass the schema that the aggregator was created with.",
-                )
+                must = "be the schema that the file was written for"
+                got = f"a schema with a different {name.rstrip('s')}"
+                hint = "Pass the schema that the aggregator was created with."
+                raise ParameterError("schema", must, got, hint)
         total = cls(schema, pairs=pairs, remember=facts["remember"])
         dropped = {Reason[name]: n for name, n in facts["dropped"].items()}
         total.receipt = Receipt(accepted=facts["accepted"], dropped=dropped)
         for key, new in total._arrays().items():
-            found = arrays[key]
-            same = found.dtype == new.dtype and (key == "ids" or found.shape == new.shape)
-            if not same or (key != "ids" and (found < 0).any()):
+            found, ids = arrays[key], key == "ids"
+            same = found.dtype == new.dtype and (ids or found.shape == new.shape)
+            if not same or (not ids and (found < 0).any()):
                 raise refused("tallies that no aggregator wrote")
-        total._counts = arrays["counts"]
-        total._tallies = [arrays[f"tally{i}"] for i in range(len(total._tallies))]
-        total._joint = [arrays[f"joint{i}"] for i in range(len(total._joint))]
-        if total._seen is not None:
-            total._seen = Seen(arrays["ids"])
+            if ids:
+                total._seen = Seen(found)
+            else:
+                new[...] = found
         return total
 
     @classmethod
     def of_tallies(
-        cls,
-        schema: Schema | Form,
-        tallies: Mapping[str, NDArray[np.int64]],
-        counts: Mapping[str, int],
-        ids: NDArray[Any],
-    ) -> Aggregator:
-        """Return the aggregator of reports that were counted and kept elsewhere.
-
-        Parameters
-        ----------
-        schema
-            A schema, or the `Form` of its records.
-        tallies, counts
-            For each column the tally of its reports, and how many there are.
-        ids
-            The ids of all reports, 16 bytes each.
-        """
+        cls, schema: Schema | Form, tallies: Mapping[str, NDArray[np.int64]],
+        counts: Mapping[str, int], ids: NDArray[Any],
+    ) -> Aggregator:  # fmt: skip
+        """Return the aggregator of reports that were counted and kept elsewhere, with their ids."""
         total = cls(schema)
         total.receipt = Receipt(accepted=int(ids.size))
         total._counts = np.array([counts[name] for name in total.form.names], np.int64)
-        total._tallies = [np.array(tallies[name], np.int64) for name in total.form.names]
+        total._tallies = {n: np.array(tallies[n], np.int64) for n in total.form.names}
         total._seen = Seen(ids)
         return total
 
@@ -567,21 +487,16 @@ class Aggregator:  # noqa: PLW1641 - it changes, so it has no hash
         from sourdine.local.table.estimates import Estimates
 
         if isinstance(self.schema, Form):
-            raise ParameterTypeError(
-                "estimates",
-                "Estimates need a schema, and the aggregator has a form only.",
-                "",
-                "Use Aggregator(schema), or pass tally(column) and reports(column) to an "
-                "estimator.",
-            )
+            must = "Estimates need a schema, and the aggregator has a form only."
+            hint = "Use Aggregator(schema), or pass its tallies to an estimator."
+            raise ParameterTypeError("estimates", must, "", hint)
+        doubled = (f"{self.doubled} reports counted twice by merging.",) if self.doubled else ()
         return Estimates(
-            schema=self.schema,
-            use="report",
-            tallies={name: self.tally(name) for name in self.form.names},
-            counts={name: self.reports(name) for name in self.form.names},
-            joint={names: self.pair(*names) for names in self.pairs},
-            notes=(f"{self.doubled} reports counted twice by merging.",) if self.doubled else (),
-        )
+            schema=self.schema, use="report", notes=doubled,
+            tallies={name: tally.copy() for name, tally in self._tallies.items()},
+            counts=dict(zip(self.form.names, self._counts.tolist(), strict=True)),
+            joint={names: tally.copy() for names, tally in self._joint.items()},
+        )  # fmt: skip
 
     def __str__(self) -> str:
         doubled = f"\n{self.doubled} counted once too often by merging" if self.doubled else ""

@@ -85,7 +85,7 @@ class Form:
     randomisers
         The mechanism of each column, in the order in which a record holds the answers.
     fingerprint
-        What tells this form from others, in hexadecimal; records carry its first 16 digits.
+        In hexadecimal; records carry its first 16 digits.
     method
         ``"split"``: a person answers for every column; ``"sample"``: for one, drawn at random.
     guarantee
@@ -100,16 +100,11 @@ class Form:
     def __post_init__(self) -> None:
         one_of(self.method, "method", *METHODS)
         if not self.randomisers:
-            raise ParameterError(
-                "randomisers", "hold at least one randomiser", "", "Add a column to the form."
-            )
+            must, hint = "hold at least one randomiser", "Add a column to the form."
+            raise ParameterError("randomisers", must, "", hint)
         if not re.fullmatch(r"[0-9a-f]{16,}", self.fingerprint):
-            raise ParameterError(
-                "fingerprint",
-                "be 16 or more hexadecimal digits",
-                given(self.fingerprint),
-                "Pass the fingerprint of a schema.",
-            )
+            must, hint = "be 16 or more hexadecimal digits", "Pass the fingerprint of a schema."
+            raise ParameterError("fingerprint", must, given(self.fingerprint), hint)
 
     @property
     def mark(self) -> str:
@@ -171,30 +166,13 @@ class Records:
 
     @classmethod
     def stamped(
-        cls,
-        form: Form,
-        answers: Mapping[str, ArrayLike],
-        *,
-        asked: ArrayLike | None = None,
-        source: Source = SYSTEM,
-    ) -> Records:
-        """Return randomised answers as records, each with a fresh random id.
+        cls, form: Form, answers: Mapping[str, ArrayLike],
+        *, asked: ArrayLike | None = None, source: Source = SYSTEM,
+    ) -> Records:  # fmt: skip
+        """Return randomised answers as records, each with a fresh random id from ``source``.
 
-        Parameters
-        ----------
-        form
-            What they answer.
-        answers
-            For each column the reports of those who answered for it, in the order of rows.
-        asked
-            Under ``"sample"`` the number of the one column that each person answered for.
-        source
-            Where the ids come from.
-
-        Raises
-        ------
-        ParameterError
-            The answers do not fill the form.
+        The parameters are those of the class, the answers by the names of the columns; those that
+        do not fill the form are refused.
         """
         who = None if asked is None else np.asarray(asked, np.int64)
         given = tuple(
@@ -204,12 +182,10 @@ class Records:
         rows = len(given[0]) if who is None else who.size
         records = cls(form, np.frombuffer(source.bytes(16 * rows), ID), given, who)
         if form.sampled is (who is None) or not records.complete():
-            raise ParameterError(
-                "answers",
-                f"hold one report of the right width for each person ({form.method!r})",
-                f"{len(answers)} columns of different shapes",
-                "Pass the output of the form's randomisers.",
-            )
+            must = f"hold one report of the right width for each person ({form.method!r})"
+            got = f"{len(answers)} columns of different shapes"
+            hint = "Pass the output of the form's randomisers."
+            raise ParameterError("answers", must, got, hint)
         return records
 
     @classmethod
@@ -258,15 +234,11 @@ class Records:
         part find every replay, and their sum counts no record twice.
         """
         total = integer(parts, "parts", least=1)
-        chosen = integer(number, "number", least=0)
-        if chosen >= total:
-            raise ParameterError(
-                "number",
-                f"be below the number of parts ({total})",
-                given(chosen),
-                "Parts are counted from 0: use {number} or less.",
-                number=total - 1,
-            )
+        chosen, last = integer(number, "number", least=0), total - 1
+        if chosen > last:
+            must = f"be below the number of parts ({total})"
+            hint = "Parts are counted from 0: use {number} or less."
+            raise ParameterError("number", must, given(chosen), hint, number=last)
         words = np.ascontiguousarray(self.id_bytes()[:, :8]).view("<u8")[:, 0]
         return self.keep(words % np.uint64(total) == chosen)
 
@@ -372,13 +344,7 @@ def pattern(width: int) -> re.Pattern[str]:
 
 
 def texts_of(rows: NDArray[np.uint8]) -> list[str]:
-    """Return the text of each row.
-
-    Examples
-    --------
-    >>> texts_of(np.array([[0, 1, 2, 3], [255, 255, 255, 255]], np.uint8))
-    ['AAECAw', '_____w']
-    """
+    """Return the text of each row."""
     n, width = rows.shape
     groups, letters = -(-width // 3), length(width)
     filled = np.zeros((n, 3 * groups), np.uint8)
@@ -389,13 +355,7 @@ def texts_of(rows: NDArray[np.uint8]) -> list[str]:
 
 
 def rows_of(texts: Sequence[str], width: int) -> NDArray[np.uint8]:
-    """Return the bytes of texts that match `pattern`; bits beyond the width are ignored.
-
-    Examples
-    --------
-    >>> rows_of(["AAECAw"], 4).tolist()
-    [[0, 1, 2, 3]]
-    """
+    """Return the bytes of texts that match `pattern`; bits beyond the width are ignored."""
     n, groups, letters = len(texts), -(-width // 3), length(width)
     filled = np.full((n, 4 * groups), ord("A"), np.uint8)
     filled[:, :letters] = np.array(texts, f"S{letters}").view(np.uint8).reshape(n, letters)
@@ -433,7 +393,8 @@ Row = tuple[str, int, list[Any]]
 
 def to_lines(records: Records) -> list[str]:
     """Return the JSON text of each record, without line ends."""
-    ids, shown = texts_of(records.id_bytes()), list(map(_shown, records.answers))
+    ids = texts_of(records.id_bytes())
+    shown = [texts_of(part) if part.ndim > 1 else part.tolist() for part in records.answers]
     if records.asked is None:
         template = _template(records.form, None)
         return [template % row for row in zip(ids, *shown, strict=True)]
@@ -442,10 +403,6 @@ def to_lines(records: Records) -> list[str]:
         rows, template = records.rows(column), _template(records.form, column)
         lines[rows] = [template % row for row in zip(named[rows], answers, strict=True)]
     return list(lines)
-
-
-def _shown(reports: NDArray[Any]) -> list[Any]:
-    return texts_of(reports) if reports.ndim > 1 else reports.tolist()
 
 
 def _template(form: Form, column: int | None) -> str:
@@ -494,11 +451,11 @@ class _Parser:
         self.form = form
         self.longest = longest(form)
         self.keys = {"v", "s", "i", "a", "c"} if form.sampled else {"v", "s", "i", "a"}
-        kinds = [str if width else int for width in form.widths]
-        self.kinds = [[kind] for kind in kinds] if form.sampled else [kinds]
-        matches = [pattern(width).fullmatch if width else None for width in form.widths]
-        whole = [(i, match) for i, match in enumerate(matches) if match]
-        self.matches = [[(0, m)] if m else [] for m in matches] if form.sampled else [whole]
+        lines = [[width] for width in form.widths] if form.sampled else [form.widths]
+        self.kinds = [[str if width else int for width in line] for line in lines]
+        self.matches = [
+            [(i, pattern(w).fullmatch) for i, w in enumerate(line) if w] for line in lines
+        ]
 
     def parse(self, line: object) -> Row | Reason | None:
         """Return what a line says, or why it is dropped."""
@@ -537,10 +494,8 @@ class _Parser:
             return Reason.COLUMNS
         if list(map(type, answers)) != self.kinds[column]:
             return Reason.KIND
-        for i, match in self.matches[column]:
-            if not match(answers[i]):
-                return Reason.KIND
-        return None
+        fits = all(match(answers[i]) for i, match in self.matches[column])
+        return None if fits else Reason.KIND
 
     def gather(self, rows: Sequence[Row]) -> Records:
         given: list[list[Any]] = [[] for _ in self.form.names]
@@ -549,15 +504,14 @@ class _Parser:
                 given[column] += answers
         elif rows:
             given = list(map(list, zip(*(answers for _, _, answers in rows), strict=True)))
-        filled = tuple(map(_array, given, self.form.widths))
+        # a number too large for an array becomes -1, which nobody draws
+        filled = tuple(
+            rows_of(column, width)
+            if width
+            else np.array([x if 0 <= x <= LARGEST_INT64 else -1 for x in column], np.int64)
+            for column, width in zip(given, self.form.widths, strict=True)
+        )
         ids = rows_of([name for name, _, _ in rows], ID.itemsize)
         named = np.ascontiguousarray(ids).view(ID).reshape(len(rows))
         asked = np.array([column for _, column, _ in rows], np.int64)
         return Records(self.form, named, filled, asked if self.form.sampled else None)
-
-
-def _array(column: Sequence[Any], width: int) -> NDArray[Any]:
-    """Return answers as an array; a number too large for one becomes -1, which nobody draws."""
-    if width:
-        return rows_of(column, width)
-    return np.array([x if 0 <= x <= LARGEST_INT64 else -1 for x in column], np.int64)

@@ -81,11 +81,6 @@ def to_parquet(records: Records) -> bytes:
     return out.getvalue()
 
 
-def from_file(form: Form, file: IO[bytes]) -> Iterator[Read]:
-    """Read an Arrow or a Parquet file block by block."""
-    return from_batches(form, _batches(file))
-
-
 def from_batches(form: Form, batches: Iterable[Any]) -> Iterator[Read]:
     """Read record batches one after the other.
 
@@ -132,18 +127,25 @@ def from_arrow(form: Form, table: Any) -> Read:
     if wrong := _wrong(form, table.schema):
         return Records.none(form), Counter({wrong: table.num_rows})
     sieve = Sieve(table.num_rows)
-    columns = {name: _joined(table.column(name)) for name in _names(form)}
+    columns = {name: table.column(name) for name in _names(form)}
+    for name, column in columns.items():
+        if isinstance(column, pa.ChunkedArray):
+            columns[name] = column.combine_chunks()
     ids, sized = _rows(columns["id"], ID.itemsize)
     sieve.drop(~sized, Reason.MALFORMED)
     asked = None
     if form.sampled:
         asked, read = _numbers(columns["c"])
         sieve.drop(~read | (asked < 0) | (asked >= len(form.names)), Reason.COLUMNS)
-    answers = tuple(
-        _answers(columns[f"a{i}"], width, None if asked is None else asked == i, sieve)
-        for i, width in enumerate(form.widths)
-    )
-    records = Records(form, np.ascontiguousarray(ids).view(ID)[:, 0], answers, asked)
+    answers = []
+    for i, width in enumerate(form.widths):
+        column = columns[f"a{i}"]
+        here = np.ones(len(column), np.bool_) if asked is None else asked == i
+        sieve.drop(np.asarray(column.is_valid()) != here, Reason.COLUMNS)
+        reports, read = _rows(column, width) if width else _numbers(column)
+        sieve.drop(here & ~read, Reason.KIND)
+        answers.append(reports[here])
+    records = Records(form, np.ascontiguousarray(ids).view(ID)[:, 0], tuple(answers), asked)
     return records.keep(sieve.kept), sieve.dropped
 
 
@@ -177,20 +179,6 @@ def _holds(kind: Any, width: int) -> bool:
     return bool(pa.types.is_binary(kind) or pa.types.is_large_binary(kind))
 
 
-def _answers(
-    column: Any,
-    width: int,
-    asked: NDArray[np.bool_] | None,
-    sieve: Sieve,
-) -> NDArray[Any]:
-    """Return the reports of those who were asked."""
-    here = np.ones(len(column), np.bool_) if asked is None else asked
-    sieve.drop(np.asarray(column.is_valid()) != here, Reason.COLUMNS)
-    reports, read = _rows(column, width) if width else _numbers(column)
-    sieve.drop(here & ~read, Reason.KIND)
-    return reports[here]
-
-
 def _whole(bits: int) -> Any:
     """Return the smallest type that holds whole numbers of ``bits`` bits."""
     import pyarrow as pa
@@ -205,13 +193,6 @@ def _binary(rows: NDArray[np.uint8]) -> Any:
     n, width = rows.shape
     buffer = pa.py_buffer(np.ascontiguousarray(rows))
     return pa.Array.from_buffers(pa.binary(width), n, [None, buffer])
-
-
-def _joined(column: Any) -> Any:
-    """Return the chunks of a column as one array."""
-    import pyarrow as pa
-
-    return column.combine_chunks() if isinstance(column, pa.ChunkedArray) else column
 
 
 def _numbers(column: Any) -> tuple[NDArray[np.int64], NDArray[np.bool_]]:
@@ -251,12 +232,8 @@ def form_of(schema: Schema | Form) -> Form:
     if isinstance(schema, Form):
         return schema
     if not callable(getattr(schema, "parts", None)):
-        raise ParameterTypeError(
-            "schema",
-            "be a Schema or a Form",
-            kind(schema),
-            "Use Schema(age=Number(0, 120, step=1), epsilon=1).",
-        )
+        hint = "Use Schema(age=Number(0, 120, step=1), epsilon=1)."
+        raise ParameterTypeError("schema", "be a Schema or a Form", kind(schema), hint)
     return _form(schema)
 
 
@@ -310,18 +287,10 @@ ARROW = (b"ARROW1", b"PAR1")
 SKIPPED = 1 << 20
 
 
-def read(form: Form, data: object) -> Iterator[tuple[Records, Counter[Reason]]]:
+def read(form: Form, data: object) -> Iterator[Read]:
     """Yield records in blocks, each with how many were dropped on the way and why.
 
-    Parameters
-    ----------
-    form
-        What is read; all else is dropped.
-    data
-        `Records`, or several of them; lines of JSON as an iterable of texts or bytes; bytes, of
-        lines or of an Arrow or Parquet file; an Arrow table, record batch or stream; the path of
-        a file of any of these. A text is always a path: pass what people sent as bytes, or as a
-        list of lines.
+    The data are those that `Aggregator.add` takes; what is not of the form is dropped.
     """
     if isinstance(data, Records):
         return iter([(data, Counter())])
@@ -333,15 +302,12 @@ def read(form: Form, data: object) -> Iterator[tuple[Records, Counter[Reason]]]:
         return _stream(form, data)
     if isinstance(data, Iterable):
         return _each(form, iter(data))
-    raise ParameterTypeError(
-        "reports",
-        "be records, lines, Arrow data or a path",
-        kind(data),
-        "Pass a list of lines, or the path of a file.",
-    )
+    must = "be records, lines, Arrow data or a path"
+    hint = "Pass a list of lines, or the path of a file."
+    raise ParameterTypeError("reports", must, kind(data), hint)
 
 
-def _each(form: Form, data: Iterator[Any]) -> Iterator[tuple[Records, Counter[Reason]]]:
+def _each(form: Form, data: Iterator[Any]) -> Iterator[Read]:
     """Read records one by one, or lines; the first says which."""
     first = next(data, None)
     if not isinstance(first, Records):
@@ -351,22 +317,21 @@ def _each(form: Form, data: Iterator[Any]) -> Iterator[tuple[Records, Counter[Re
         yield from read(form, part)
 
 
-def _opened(form: Form, path: Path) -> Iterator[tuple[Records, Counter[Reason]]]:
+def _opened(form: Form, path: Path) -> Iterator[Read]:
     if not path.is_file():
-        raise ParameterError(
-            "reports",
-            "name an existing file if they are a string",
-            "",
-            "Pass received data as bytes, or as a list of lines.",
-        )
+        must = "name an existing file if they are a string"
+        hint = "Pass received data as bytes, or as a list of lines."
+        raise ParameterError("reports", must, "", hint)
     with path.open("rb") as file:
         yield from _file(form, file)
 
 
-def _file(form: Form, file: IO[bytes]) -> Iterator[tuple[Records, Counter[Reason]]]:
+def _file(form: Form, file: IO[bytes]) -> Iterator[Read]:
     arrow = file.read(6).startswith(ARROW)
     file.seek(0)
-    return from_file(form, file) if arrow else read_lines(form, lines_of(file, form))
+    if arrow:
+        return from_batches(form, _batches(file))
+    return read_lines(form, lines_of(file, form))
 
 
 def lines_of(file: IO[bytes], form: Form) -> Iterator[bytes]:
@@ -379,7 +344,7 @@ def lines_of(file: IO[bytes], form: Form) -> Iterator[bytes]:
         yield line.removesuffix(b"\n")
 
 
-def _stream(form: Form, data: Any) -> Iterator[tuple[Records, Counter[Reason]]]:
+def _stream(form: Form, data: Any) -> Iterator[Read]:
     """Read Arrow data.
 
     pyarrow's own are taken as they are: a stream of another library does not say how large its
@@ -388,8 +353,9 @@ def _stream(form: Form, data: Any) -> Iterator[tuple[Records, Counter[Reason]]]:
     import pyarrow as pa
 
     if isinstance(data, pa.Table):
-        return from_batches(form, data.to_batches())
-    if isinstance(data, pa.RecordBatch):
-        return from_batches(form, [data])
-    own = isinstance(data, pa.RecordBatchReader)
-    return from_batches(form, data if own else pa.RecordBatchReader.from_stream(data))
+        data = data.to_batches()
+    elif isinstance(data, pa.RecordBatch):
+        data = [data]
+    elif not isinstance(data, pa.RecordBatchReader):
+        data = pa.RecordBatchReader.from_stream(data)
+    return from_batches(form, data)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import lru_cache
+from functools import lru_cache, partial
 from itertools import product
 from math import ceil
 from typing import TYPE_CHECKING, Any, Literal
@@ -23,7 +23,7 @@ from sourdine.mechanisms.mechanism import (
     register,
     settle,
 )
-from sourdine.privacy import LOCAL, Guarantee
+from sourdine.privacy import LOCAL, Guarantee, Relation
 from sourdine.privacy.guarantee import ALIKE, shown
 from sourdine.results.tables import Displayable, Sheet
 
@@ -130,26 +130,19 @@ def any_two(oracle: Memoised, rounds: int) -> Fraction:
     if oracle.answers > 2 or rounds > MOST_ROUNDS:
         return rounds * (1 / _drop(oracle)).log().above()
     kept, told = _two(oracle.spared), _two(oracle.told)
-    worst = max(_spread(kept, told, zeros, rounds - zeros) for zeros in range(rounds // 2 + 1))
+
+    def weight(same: NDArray[np.int64], other: NDArray[np.int64]) -> Floats:
+        """Return the log chance of reports in the rounds of one answer: it, and the other."""
+        true = kept[0] + same * told[0] + other * told[1]
+        return np.logaddexp(true, kept[1] + same * told[1] + other * told[0])
+
+    worst = 0.0
+    for n0 in range(rounds // 2 + 1):  # how far apart histories are under so many zeros and ones
+        n1 = rounds - n0
+        a, b = np.arange(n0 + 1)[:, None], np.arange(n1 + 1)
+        chance = weight(a, b) + weight(n1 - b, n0 - a)
+        worst = max(worst, float(chance.max() - chance.min()))
     return Fraction(worst) * UP
-
-
-def _spread(kept: tuple[float, float], told: tuple[float, float], n0: int, n1: int) -> float:
-    """Return how far apart histories are under reports with so many zeros and ones."""
-    a, b = np.arange(n0 + 1)[:, None], np.arange(n1 + 1)
-    chance = _weight(kept, told, a, b) + _weight(kept, told, n1 - b, n0 - a)
-    return float(chance.max() - chance.min())
-
-
-def _weight(
-    kept: tuple[float, float], told: tuple[float, float], same: NDArray[np.int64], other: object
-) -> Floats:
-    """Return the log chance of reports in the rounds of one hashed answer: it, and the other."""
-    true, lie = told
-    right, wrong = np.asarray(same), np.asarray(other)
-    kept_true = kept[0] + right * true + wrong * lie
-    kept_lie = kept[1] + right * lie + wrong * true
-    return np.asarray(np.logaddexp(kept_true, kept_lie))
 
 
 def _two(spared: Real) -> tuple[float, float]:
@@ -189,14 +182,10 @@ SENT = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundCosts(Displayable):
-    """What a survey of several rounds costs one person, all columns together.
+    """What the rounds of a survey that were answered cost one person, all columns together.
 
     Parameters
     ----------
-    schema
-        What is asked.
-    rounds
-        How many rounds have been answered.
     one
         One round: between any two answers.
     stays
@@ -217,72 +206,50 @@ class RoundCosts(Displayable):
 
     def sheet(self) -> Sheet:
         """Return what is printed: the columns, the costs, what is kept and what is sent."""
-        parts = self.schema.parts("report")
         lines = [
             (name, part.column.kind, shown(part.epsilon), str(part.memoised))
-            for name, part in parts.items()
+            for name, part in self.schema.parts("report").items()
         ]
-        total = shown(self.schema.epsilon)
-        rounds = f"{self.rounds} rounds"
+        rounds, total = f"{self.rounds} rounds", shown(self.schema.epsilon)
+        stays, any_ = (shown(cost.exact_epsilon()) for cost in (self.stays, self.any))
         notes = [
             ("one round", f"{self.one}"),
             (rounds, f"{self.alike}; {total} at most, in however many rounds"),
-            ("stays", f"epsilon {_short(self.stays)}, if the answers never change"),
-            ("not hidden", NOT_HIDDEN.format(rounds=rounds, any=_short(self.any))),
+            ("stays", f"epsilon {stays}, if the answers never change"),
+            ("not hidden", NOT_HIDDEN.format(rounds=rounds, any=any_)),
             ("kept", KEPT),
             ("sent", SENT),
         ]
         if self.schema.method == "sample":
-            notes.append(
-                ("asked", "each person reports one column, drawn at random, in every round")
-            )
+            asked = "each person reports one column, drawn at random, in every round"
+            notes.append(("asked", asked))
         return Sheet(heads=("column", "kind", "one round", "method"), lines=lines, notes=notes)
 
 
 def costs(schema: Schema, rounds: int | None = None) -> RoundCosts:
-    """Return what so many rounds of a survey cost; all of its own if left out.
-
-    Examples
-    --------
-    >>> from sourdine.local.table.columns import Flag
-    >>> from sourdine.local.table.schema import Schema
-    >>> spent = costs(Schema(smokes=Flag(), epsilon=2, rounds=52), 4)
-    >>> [shown(g.epsilon) for g in (spent.one, spent.stays, spent.alike, spent.any)]
-    ['0.5', '0.979352', '1.61156', '2.03439']
-    """
+    """Return what so many rounds of a survey cost; all of its own if left out."""
     most = several(schema).rounds or 1
     t = most if rounds is None else integer(rounds, "rounds", least=1, most=most)
     oracles = [part.memoised for part in schema.parts("report").values() if part.memoised]
 
-    def whole(loss: Callable[[Memoised, int], Fraction], times: int) -> Fraction:
+    def whole(
+        loss: Callable[[Memoised, int], Fraction], times: int, relation: Relation = LOCAL
+    ) -> Guarantee:
         each = [loss(oracle, times) for oracle in oracles]
-        return max(each) if schema.method == "sample" else sum(each, Fraction(0))
+        spent = max(each) if schema.method == "sample" else sum(each, Fraction(0))
+        return Guarantee(spent, 0, relation)
 
-    return RoundCosts(
-        schema=schema,
-        rounds=t,
-        one=Guarantee(whole(stays, 1), 0, LOCAL),
-        stays=Guarantee(whole(stays, t), 0, LOCAL),
-        alike=Guarantee(whole(alike, t), 0, ALIKE),
-        any=Guarantee(whole(any_two, t), 0, LOCAL),
-    )
+    one, lasting, every = whole(stays, 1), whole(stays, t), whole(any_two, t)
+    together = whole(alike, t, ALIKE)
+    return RoundCosts(schema=schema, rounds=t, one=one, stays=lasting, alike=together, any=every)
 
 
 def several(schema: Schema) -> Schema:
     """Return a schema if it is that of all rounds of a survey."""
     if getattr(schema, "rounds", None) is None:
-        raise ParameterError(
-            "schema",
-            "have several rounds",
-            "a schema of a single round",
-            "Use Schema(..., {rounds}).",
-            rounds=52,
-        )
+        got, hint = "a schema of a single round", "Use Schema(..., {rounds})."
+        raise ParameterError("schema", "have several rounds", got, hint, rounds=52)
     return schema
-
-
-def _short(promise: Guarantee) -> str:
-    return shown(promise.exact_epsilon())
 
 
 # ---- `Histories`: all reports of one person over several rounds, as one mechanism with one law ---
@@ -339,30 +306,18 @@ class Histories(Mechanism[History]):
 
     def __post_init__(self) -> None:
         if not isinstance(self.oracle, Memoised):
-            raise ParameterTypeError(
-                "oracle",
-                "be a randomiser with a memory",
-                kind(self.oracle),
-                "Use PermanentResponse(epsilon=0.5, permanent=1, categories=2).",
-            )
+            must = "be a randomiser with a memory"
+            hint = "Use PermanentResponse(epsilon=0.5, permanent=1, categories=2)."
+            raise ParameterTypeError("oracle", must, kind(self.oracle), hint)
         one_of(self.between, "between", *BETWEEN)
         rounds = integer(self.rounds, "rounds", least=1, most=MOST_LISTED)
         if self.oracle.hashes * self.oracle.answers**rounds > MOST_OUTCOMES:
-            raise ParameterError(
-                "rounds",
-                "be small enough that all reports can be listed",
-                given(rounds),
-                "Use {rounds}.",
-                rounds=2,
-            )
+            must, hint = "be small enough that all reports can be listed", "Use {rounds}."
+            raise ParameterError("rounds", must, given(rounds), hint, rounds=2)
         if self.between == "alike" and self.oracle.hashes > 1:
-            raise ParameterError(
-                "between",
-                "be 'stays' or 'any' if answers are hashed",
-                "'alike'",
-                "Use {between}, or a PermanentResponse.",
-                between="any",
-            )
+            must = "be 'stays' or 'any' if answers are hashed"
+            hint = "Use {between}, or a PermanentResponse."
+            raise ParameterError("between", must, "'alike'", hint, between="any")
         loss = {"stays": stays, "alike": alike, "any": any_two}[self.between]
         relation = ALIKE if self.between == "alike" else LOCAL
         promise = Guarantee(loss(self.oracle, rounds), 0, relation)
@@ -372,12 +327,9 @@ class Histories(Mechanism[History]):
         """Return a category for each round; what is not listed counts as the nearest."""
         codes = np.atleast_1d(read_ticks(x))
         if codes.shape != (self.rounds,):
-            raise ParameterError(
-                "a history",
-                f"hold {self.rounds} categories, one for each round",
-                f"{codes.size}",
-                "Pass a code for each round.",
-            )
+            must = f"hold {self.rounds} categories, one for each round"
+            hint = "Pass a code for each round."
+            raise ParameterError("a history", must, f"{codes.size}", hint)
         return tuple(np.clip(codes, 0, self.oracle.top).tolist())
 
     def law(self, x: History) -> Law:
@@ -437,13 +389,7 @@ class Histories(Mechanism[History]):
 
 
 def pattern(x: History) -> History:
-    """Return when a history changes: for each round the first one with its answer.
-
-    Examples
-    --------
-    >>> pattern((5, 2, 5, 1)), pattern((0, 1, 0, 7))
-    ((0, 1, 0, 3), (0, 1, 0, 3))
-    """
+    """Return when a history changes: for each round the first one with its answer."""
     return tuple(map(x.index, x))
 
 
@@ -451,57 +397,25 @@ def _response(spared: float, g: int) -> NDArray[np.float64]:
     return spared * np.eye(g) + (1 - spared) / g
 
 
-def _hashing(epsilon: Any) -> MemoisedHashing:
-    lasting = 2 * positive(epsilon, "epsilon")
-    return MemoisedHashing(epsilon=epsilon, permanent=lasting, categories=3)
-
-
-def _response_of(epsilon: Any, categories: int = 2) -> PermanentResponse:
-    lasting = 2 * positive(epsilon, "epsilon")
-    return PermanentResponse(epsilon=epsilon, permanent=lasting, categories=categories)
-
-
 STILL = ((0, 0, 0, 0), (1, 1, 1, 1), (2, 2, 2, 2))
 TURNS = ((0, 0, 0, 0), (0, 0, 1, 1), (0, 1, 0, 2), (2, 1, 0, 0))
 """Some histories; all pairs of small ones are compared in ``test_all_pairs_of_histories``."""
 
-register(
-    Specimen(
-        name="rounds.hashing.stays",
-        make=lambda epsilon: Histories(oracle=_hashing(epsilon), rounds=4, between="stays"),
-        inputs=STILL,
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="rounds.hashing.any",
-        make=lambda epsilon: Histories(oracle=_hashing(epsilon), rounds=4, between="any"),
-        inputs=TURNS,
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="rounds.response.stays",
-        make=lambda epsilon: Histories(oracle=_response_of(epsilon, 3), rounds=4, between="stays"),
-        inputs=STILL,
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="rounds.response.alike",
-        make=lambda epsilon: Histories(oracle=_response_of(epsilon, 3), rounds=4, between="alike"),
-        inputs=TURNS,
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="rounds.response.any",
-        make=lambda epsilon: Histories(oracle=_response_of(epsilon), rounds=6, between="any"),
-        inputs=((0, 0, 0, 0, 0, 0), (0, 0, 0, 1, 1, 1), (0, 1, 0, 1, 0, 1)),
-        tight=True,
-    )
-)
+
+def _specimen(make: Any, categories: int, rounds: int, between: Any, epsilon: Any) -> Histories:
+    lasting = 2 * positive(epsilon, "epsilon")
+    oracle = make(epsilon=epsilon, permanent=lasting, categories=categories)
+    return Histories(oracle=oracle, rounds=rounds, between=between)
+
+
+for _name, _made, _inputs in (
+    ("rounds.hashing.stays", (MemoisedHashing, 3, 4, "stays"), STILL),
+    ("rounds.hashing.any", (MemoisedHashing, 3, 4, "any"), TURNS),
+    ("rounds.response.stays", (PermanentResponse, 3, 4, "stays"), STILL),
+    ("rounds.response.alike", (PermanentResponse, 3, 4, "alike"), TURNS),
+    (
+        "rounds.response.any", (PermanentResponse, 2, 6, "any"),
+        ((0, 0, 0, 0, 0, 0), (0, 0, 0, 1, 1, 1), (0, 1, 0, 1, 0, 1)),
+    ),
+):  # fmt: skip
+    register(Specimen(name=_name, make=partial(_specimen, *_made), inputs=_inputs, tight=True))

@@ -50,24 +50,17 @@ ENTRIES = 1 << 20
 class KeptResponses:
     """What the devices of many people keep of one question, a row for each person: a secret.
 
-    Nothing in it depends on an answer: all is drawn before the first one.
-
-    Parameters
-    ----------
-    keys
-        The hash of each person.
-    kept
-        The permanent response to each hashed answer, a row for each person.
-    absent
-        The category that an absent answer is taken for.
+    It is the hash of each person, the permanent response to each hashed answer, and the category
+    that an absent answer is taken for. All is drawn before the first answer, and depends on none.
     """
 
     keys: NDArray[np.int64]
     kept: NDArray[np.int64]
     absent: NDArray[np.int64]
 
-    def __len__(self) -> int:
-        return self.keys.size
+    def of(self, who: slice | NDArray[np.bool_]) -> KeptResponses:
+        """Return what some of the people keep."""
+        return KeptResponses(keys=self.keys[who], kept=self.kept[who], absent=self.absent[who])
 
 
 class Memoised(FrequencyOracle):
@@ -166,15 +159,10 @@ def _told(epsilon: Fraction, permanent: Fraction, g: int) -> Real:
 
 def read_permanent(permanent: object, epsilon: Fraction) -> Fraction:
     r"""Return :math:`\varepsilon_\infty`, which is above the cost of one report."""
-    lasting = positive(permanent, "permanent", example=2 * epsilon)
+    lasting, tries = positive(permanent, "permanent", example=2 * epsilon), 2 * epsilon
     if lasting <= epsilon:
-        raise ParameterError(
-            "permanent",
-            f"be above epsilon ({epsilon})",
-            given(permanent),
-            "Use {permanent}, or a smaller epsilon.",
-            permanent=2 * epsilon,
-        )
+        must, hint = f"be above epsilon ({epsilon})", "Use {permanent}, or a smaller epsilon."
+        raise ParameterError("permanent", must, given(permanent), hint, permanent=tries)
     return lasting
 
 
@@ -251,12 +239,10 @@ class PermanentResponse(Memoised, Oracle):
 
     @property
     def chances(self) -> tuple[float, float]:
-        """The chances p of the true category and q of each other one."""
         return self.response.chances
 
     @property
     def noise_variance(self) -> float:
-        """The number of reports times the variance of the estimate of a rare category."""
         return self.response.noise_variance
 
     def supports(self, y: NDArray[np.int64], x: int) -> NDArray[np.bool_]:
@@ -266,16 +252,12 @@ class PermanentResponse(Memoised, Oracle):
         return Law.two_levels(x, 1, self.categories, float(self.epsilon))
 
 
-register(
-    Specimen(
-        name="category.permanent",
-        make=lambda epsilon: PermanentResponse(
-            epsilon=epsilon, permanent=2 * positive(epsilon, "epsilon"), categories=4
-        ),
-        inputs=tuple(range(4)),
-        tight=True,
-    )
-)
+register(Specimen(
+    name="category.permanent", inputs=tuple(range(4)), tight=True,
+    make=lambda epsilon: PermanentResponse(
+        epsilon=epsilon, permanent=2 * positive(epsilon, "epsilon"), categories=4
+    ),
+))  # fmt: skip
 
 
 # ---- Memoised local hashing: a few permanent responses, however many categories there are --------
@@ -337,13 +319,8 @@ class MemoisedHashing(Memoised, LocalHashing):
         Oracle.__post_init__(self)
         k, g = self.categories, integer(self.values, "values", least=2)
         if g not in primes_for(k):
-            raise ParameterError(
-                "values",
-                f"be a prime for which reports of {k} categories can be tallied",
-                given(self.values),
-                "Use {values}.",
-                values=2,
-            )
+            must = f"be a prime for which reports of {k} categories can be tallied"
+            raise ParameterError("values", must, given(self.values), "Use {values}.", values=2)
         permanent = read_permanent(self.permanent, Fraction(self.epsilon))
         settle(self, permanent=permanent, values=g, digits=digits_in(k, g))
 
@@ -353,23 +330,18 @@ class MemoisedHashing(Memoised, LocalHashing):
 
     @property
     def hashes(self) -> int:
-        r"""How many hashes there are, :math:`g^d`."""
         return int(self.values**self.digits)
 
     def hashed(self, key: NDArray[np.int64], x: NDArray[np.int64]) -> NDArray[np.int64]:
         return LocalHashing.hashed(self, key, x)
 
 
-register(
-    Specimen(
-        name="category.memoised",
-        make=lambda epsilon: MemoisedHashing(
-            epsilon=epsilon, permanent=2 * positive(epsilon, "epsilon"), categories=5, values=3
-        ),
-        inputs=tuple(range(5)),
-        tight=True,
-    )
-)
+register(Specimen(
+    name="category.memoised", inputs=tuple(range(5)), tight=True,
+    make=lambda epsilon: MemoisedHashing(
+        epsilon=epsilon, permanent=2 * positive(epsilon, "epsilon"), categories=5, values=3
+    ),
+))  # fmt: skip
 
 
 # ---- Which randomiser with a memory answers a question of a survey of several rounds -------------
@@ -390,19 +362,12 @@ def memoised_part(schema: Schema, name: str) -> ColumnPart:
 
 def memoised(
     name: str, column: Attribute, total: Fraction, once: Fraction | None
-) -> MemoisedOracle:
+) -> MemoisedHashing | PermanentResponse:
     r"""Return what answers a question in all rounds for a total of :math:`g\varepsilon_\infty`.
 
-    Of the two, the one whose single rounds estimate a rare category best.
-
-    Parameters
-    ----------
-    name, column
-        The question.
-    total
-        What all rounds may cost between histories that change alike.
-    once
-        What one round costs; if left out, half of what all rounds cost where an answer stays.
+    Of the two, the one whose single rounds estimate a rare category best. The ``total`` is what all
+    rounds may cost between histories that change alike, and ``once`` what one round costs; if left
+    out, half of what all rounds cost where an answer stays.
 
     Examples
     --------
@@ -412,54 +377,31 @@ def memoised(
     >>> print(memoised("hour", Choice(*range(24)), Fraction(2), Fraction(2, 5)))
     MemoisedHashing(epsilon=0.4, categories=24, values=2, permanent=1)
     """
-    k, methods = _categories(name, column), _methods(name, column)
+    if not isinstance(column, (Choice, Flag)):
+        must = "be a Choice or a Flag in a survey of several rounds"
+        got = f"a column of {column.kind if column.kind == 'choices' else 'numbers'}"
+        hint = "Ask for a range: use Choice('under 20', '20 to 40', 'over 40')."
+        raise ParameterError(f"column {name!r}", must, got, hint)
+    if column.method not in (None, "auto", "response", "hashing"):
+        what, got = f"the method of column {name!r}", repr(column.method)
+        must = "be 'response' or 'hashing' in a survey of several rounds"
+        hint = "Omit {method} for the best one."
+        raise ParameterError(what, must, got, hint, method=LEFT_OUT)
+    k = len(column.names)
     lasting = {"response": total / k, "hashing": total / HASHED}
-    enough = {m: lasting[m] for m in methods if once is None or once < lasting[m]}
+    if column.method in lasting:
+        lasting = {column.method: lasting[column.method]}
+    enough = {m: cost for m, cost in lasting.items() if once is None or once < cost}
     if k > PermanentResponse.most and len(enough) > 1:
-        enough.pop("response", None)
+        del enough["response"]
     if not enough:
-        most = max(lasting[m] for m in methods)
-        raise ParameterError(
-            "once",
-            f"leave column {name!r} less than a permanent answer costs ({plain(most)})",
-            str(plain(once) if once else once),
-            "Use a smaller value, or omit {once}.",
-            once=LEFT_OUT,
-        )
-    made = [_made(m, once or permanent / 2, permanent, k) for m, permanent in enough.items()]
+        most = plain(max(lasting.values()))
+        must = f"leave column {name!r} less than a permanent answer costs ({most})"
+        got, hint = str(plain(once) if once else once), "Use a smaller value, or omit {once}."
+        raise ParameterError("once", must, got, hint, once=LEFT_OUT)
+    made = [
+        make(epsilon=once or enough[m] / 2, permanent=enough[m], categories=k)
+        for m, make in (("response", PermanentResponse), ("hashing", MemoisedHashing))
+        if m in enough
+    ]
     return min(made, key=lambda oracle: oracle.noise_variance)
-
-
-def _made(method: str, epsilon: Fraction, permanent: Fraction, k: int) -> MemoisedOracle:
-    own: dict[str, Any] = {"epsilon": epsilon, "permanent": permanent, "categories": k}
-    return PermanentResponse(**own) if method == "response" else MemoisedHashing(**own)
-
-
-def _categories(name: str, column: Attribute) -> int:
-    if isinstance(column, Choice):
-        return len(column.listed)
-    if isinstance(column, Flag):
-        return 3 if column.missing else 2
-    raise ParameterError(
-        f"column {name!r}",
-        "be a Choice or a Flag in a survey of several rounds",
-        f"a column of {column.kind if column.kind == 'choices' else 'numbers'}",
-        "Ask for a range: use Choice('under 20', '20 to 40', 'over 40').",
-    )
-
-
-def _methods(name: str, column: Attribute) -> tuple[str, ...]:
-    if column.method in (None, "auto"):
-        return "response", "hashing"
-    if column.method in ("response", "hashing"):
-        return (column.method,)
-    raise ParameterError(
-        f"the method of column {name!r}",
-        "be 'response' or 'hashing' in a survey of several rounds",
-        repr(column.method),
-        "Omit {method} for the best one.",
-        method=LEFT_OUT,
-    )
-
-
-MemoisedOracle = MemoisedHashing | PermanentResponse

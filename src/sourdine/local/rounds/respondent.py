@@ -118,44 +118,33 @@ class Panel:
         blocks = list(data.codes(*(part.cell for part in parts.values()), chunk=ROWS))
         slots = [np.concatenate(column) for column in zip(*blocks, strict=True)]
         if len(slots[0]) != self.people:
-            raise ParameterError(
-                "frame",
-                f"have a row for each of the {self.people} people",
-                f"{len(slots[0])} rows",
-                "Leave the cells of people who do not answer blank.",
-            )
+            must, got = f"have a row for each of the {self.people} people", f"{len(slots[0])} rows"
+            hint = "Leave the cells of people who do not answer blank."
+            raise ParameterError("frame", must, got, hint)
         drawn = {}
-        for j, ((name, oracle), codes) in enumerate(
-            zip(_oracles(schema).items(), slots, strict=True)
-        ):
+        for j, (name, oracle) in enumerate(_oracles(schema).items()):
             who = slice(None) if self.asked is None else self.asked == j
             absent = parts[name].mechanism.top if parts[name].column.missing else -1
-            there = np.where(codes < 0, absent, codes)
-            drawn[name] = oracle.again(_rows(self.memories[name], who), there[who], source)
+            there = np.where(slots[j] < 0, absent, slots[j])
+            drawn[name] = oracle.again(self.memories[name].of(who), there[who], source)
         places = np.array([form.names.index(name) for name in schema.columns])
         asked = None if self.asked is None else places[self.asked]
         self.answered = turn
         return Records.stamped(form, drawn, asked=asked, source=source)
 
     def _turn(self, wanted: int | None) -> int:
-        last = self.schema.rounds or 1
+        last, following = self.schema.rounds or 1, self.answered + 1
         if self.answered == last:
-            raise ParameterError(
-                "round",
-                f"be at most {last}, the last round of the survey",
-                "a later round",
-                "The total is spent: use a new schema, which has its own cost.",
-            )
-        turn = self.answered + 1 if wanted is None else integer(wanted, "round", least=1)
+            must = f"be at most {last}, the last round of the survey"
+            hint = "The total is spent: use a new schema, which has its own cost."
+            raise ParameterError("round", must, "a later round", hint)
+        turn = following if wanted is None else integer(wanted, "round", least=1)
         if not self.answered < turn <= last:
             raise ParameterError(
-                "round",
-                f"be from {self.answered + 1} to {last}",
-                given(turn),
+                "round", f"be from {following} to {last}", given(turn),
                 "Use {round}; send the record of an earlier round again instead of drawing it "
-                "again.",
-                round=self.answered + 1,
-            )
+                "again.", round=following,
+            )  # fmt: skip
         return turn
 
 
@@ -224,18 +213,13 @@ class Respondent:
         source
             Where the random bits come from.
         """
-        said = {**(answers or {}), **named}
+        said, columns = {**(answers or {}), **named}, self.schema.columns
         for name in said:
-            if name not in self.schema.columns:
-                listed = ", ".join(map(repr, self.schema.columns))
-                raise ParameterError(
-                    "answers",
-                    "name questions of the schema",
-                    repr(name),
-                    f"The questions are: {listed}.",
-                )
+            if name not in columns:
+                hint = f"The questions are: {', '.join(map(repr, columns))}."
+                raise ParameterError("answers", "name questions of the schema", repr(name), hint)
         demand_answers(self.schema, said)
-        row = {name: [said.get(name)] for name in self.schema.columns}
+        row = {name: [said.get(name)] for name in columns}
         return to_lines(self._panel._reports(row, round, source))[0]  # noqa: SLF001 - one person's
 
     def to_json(self) -> str:
@@ -250,14 +234,8 @@ class Respondent:
             for name, memory in panel.memories.items()
         }
         asked = None if panel.asked is None else list(self.schema.columns)[int(panel.asked[0])]
-        facts = {
-            "sourdine": VERSION,
-            "secret": SECRET,
-            "schema": self.schema.fingerprint,
-            "answered": self.answered,
-            "asked": asked,
-            "columns": columns,
-        }
+        facts = {"sourdine": VERSION, "secret": SECRET, "schema": self.schema.fingerprint}
+        facts |= {"answered": self.answered, "asked": asked, "columns": columns}
         return json.dumps(facts, ensure_ascii=False)
 
     def __repr__(self) -> str:
@@ -269,70 +247,51 @@ def _oracles(schema: Schema) -> dict[str, Memoised]:
     return {name: part.memoised for name, part in parts if part.memoised is not None}
 
 
-def _rows(memory: KeptResponses, who: slice | NDArray[np.bool_]) -> KeptResponses:
-    return KeptResponses(keys=memory.keys[who], kept=memory.kept[who], absent=memory.absent[who])
-
-
 def _recall(panel: Panel, text: object) -> None:
     """Put what `Respondent.to_json` wrote into a panel of one, or say what is wrong with it."""
     if not isinstance(text, str):
-        raise ParameterTypeError(
-            "memory", "be a string", kind(text), "Pass the result of Respondent.to_json."
-        )
+        hint = "Pass the result of Respondent.to_json."
+        raise ParameterTypeError("memory", "be a string", kind(text), hint)
     try:
         facts = json.loads(text)
-        version, mark = facts["sourdine"], facts["schema"]
-    except (ValueError, KeyError, TypeError, RecursionError):
-        raise _damaged() from None
-    if version != VERSION or not isinstance(mark, str):
-        raise _damaged()
-    if mark != panel.schema.fingerprint:
-        raise ParameterError(
-            "memory",
-            "belong to this schema",
-            "a memory of another schema",
-            "Pass the schema that it was created with; for another survey omit {memory}.",
-            memory=LEFT_OUT,
-        )
-    try:
-        _fill(panel, facts)
-    except (ValueError, KeyError, TypeError, AttributeError):
-        raise _damaged() from None
-
-
-def _fill(panel: Panel, facts: dict[str, Any]) -> None:
-    answered, names = facts["answered"], list(panel.schema.columns)
-    _demand(_whole(answered, (panel.schema.rounds or 0) + 1))
-    _demand(facts["columns"].keys() == set(names))
-    for name, oracle in _oracles(panel.schema).items():
-        own = facts["columns"][name]
-        _demand(_whole(own["hash"], oracle.hashes) and _whole(own["absent"], oracle.categories))
-        _demand(isinstance(own["kept"], list) and len(own["kept"]) == oracle.answers)
-        _demand(all(_whole(value, oracle.answers) for value in own["kept"]))
+        known = facts["sourdine"] == VERSION and isinstance(facts["schema"], str)
+        foreign = known and facts["schema"] != panel.schema.fingerprint
+        fits = known and not foreign and _fits(panel, facts)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        fits = foreign = False
+    if foreign:
+        must, got = "belong to this schema", "a memory of another schema"
+        hint = "Pass the schema that it was created with; for another survey omit {memory}."
+        raise ParameterError("memory", must, got, hint, memory=LEFT_OUT)
+    if not fits:
+        hint = "Restore it from a copy; a new memory costs the total again."
+        raise ParameterError("memory", "be what Respondent.to_json wrote", "damaged data", hint)
+    names = list(panel.schema.columns)
+    for name, own in facts["columns"].items():
         panel.memories[name] = KeptResponses(
             keys=np.array([own["hash"]]),
             kept=np.array([own["kept"]]),
             absent=np.array([own["absent"]]),
         )
-    _demand((facts["asked"] is None) is (panel.asked is None))
     if panel.asked is not None:
         panel.asked = np.array([names.index(facts["asked"])])
-    panel.answered = answered
+    panel.answered = facts["answered"]
 
 
-def _whole(x: object, below: int) -> bool:
-    return type(x) is int and 0 <= x < below
+def _fits(panel: Panel, facts: dict[str, Any]) -> bool:
+    """Return whether a memory is one of the panel's schema."""
 
+    def below(end: int, *numbers: object) -> bool:
+        return all(type(x) is int and 0 <= x < end for x in numbers)
 
-def _demand(holds: bool) -> None:  # noqa: FBT001
-    if not holds:
-        raise ValueError
-
-
-def _damaged() -> ParameterError:
-    return ParameterError(
-        "memory",
-        "be what Respondent.to_json wrote",
-        "damaged data",
-        "Restore it from a copy; a new memory costs the total again.",
-    )
+    columns, oracles = facts["columns"], _oracles(panel.schema)
+    asked = facts["asked"] in oracles if panel.asked is not None else facts["asked"] is None
+    fits = asked and columns.keys() == oracles.keys()
+    return fits and below((panel.schema.rounds or 0) + 1, facts["answered"]) and all(
+        below(oracle.hashes, columns[name]["hash"])
+        and below(oracle.categories, columns[name]["absent"])
+        and isinstance(columns[name]["kept"], list)
+        and len(columns[name]["kept"]) == oracle.answers
+        and below(oracle.answers, *columns[name]["kept"])
+        for name, oracle in oracles.items()
+    )  # fmt: skip

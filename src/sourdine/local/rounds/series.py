@@ -44,27 +44,13 @@ COLOURS = (BLUE, RED, INK, SOFT, GREY, "#7a8f3c")
 
 
 def lines(
-    series: Series,
-    rows: Sequence[tuple[Any, ...]],
-    truth: Mapping[Any, Sequence[float]] | None,
-    *,
-    path: str | None,
-    title: str,
-) -> Any:
+    series: Series, rows: Sequence[tuple[Any, ...]], truth: Mapping[Any, Sequence[float]] | None,
+    *, path: str | None, title: str,
+) -> Any:  # fmt: skip
     """Draw shares over rounds: a line for each category with a band for its intervals.
 
-    Parameters
-    ----------
-    series
-        What the shares are of.
-    rows
-        Column, category, round, share and the ends of its interval, the rounds in order.
-    truth
-        The true shares of some categories, one for each round.
-    path
-        Where to save the picture.
-    title
-        What stands above it.
+    Rows hold column, category, round, share and the ends of its interval, the rounds in order; the
+    truth is, for some categories, the share in each round.
     """
     figure, axes = canvas()
     known = truth or {}
@@ -132,9 +118,8 @@ class SurveyPlan(Displayable):
             ("stays", f"epsilon {shown(costs.stays.exact_epsilon())}, if the answers never change"),
             ("invented", "the effect of 1% invented records on a share; intervals do not cover it"),
         ]
-        return Sheet(
-            heads=("column", "a rare answer", "one of a half", "invented"), lines=lines, notes=notes
-        )
+        heads = ("column", "a rare answer", "one of a half", "invented")
+        return Sheet(heads=heads, lines=lines, notes=notes)
 
 
 def plan(
@@ -177,21 +162,13 @@ def plan(
     6020
     """
     if (n is None) == (error is None):
-        raise ParameterError(
-            "n",
-            "be given, or error instead",
-            "neither" if n is None else "both",
-            "Use {n} or {error}.",
-            n=1000,
-            error=0.05,
-        )
+        got, hint = "neither" if n is None else "both", "Use {n} or {error}."
+        raise ParameterError("n", "be given, or error instead", got, hint, n=1000, error=0.05)
     parts, beta = several(schema).parts("report"), read_confidence(confidence)
-    z, weights = gaussian_quantile(beta), schema.weights
-    share = {
-        name: float(weights[name] / sum(weights.values())) if schema.method == "sample" else 1.0
-        for name in parts
-    }
-    spread = {name: _spread(part.answer, share[name]) for name, part in parts.items()}
+    z, whole, spread = gaussian_quantile(beta), sum(schema.weights.values()), {}
+    for name, part in parts.items():
+        asked = float(schema.weights[name] / whole) if schema.method == "sample" else 1.0
+        spread[name] = _spread(part.answer, asked)
     if error is None:
         people = integer(n, "n", least=1)
     else:
@@ -279,9 +256,8 @@ class Series(Displayable):
         """Return all that is known of one round."""
         if number not in self.rounds:
             listed = ", ".join(map(str, sorted(self.rounds))) or "none"
-            raise ParameterError(
-                "round", "be a round that was counted", given(number), f"The rounds are: {listed}."
-            )
+            hint = f"The rounds are: {listed}."
+            raise ParameterError("round", "be a round that was counted", given(number), hint)
         return self.rounds[number].estimate()
 
     def shares(self, column: str, *, consistent: str | None = None) -> dict[int, Release]:

@@ -59,7 +59,14 @@ def count_reports(total: Aggregator, frame: Any) -> Receipt:
     One shuffle brings equal ids together. Of two different reports under one id the one that sorts
     first counts, whatever order they came in.
     """
-    _demand_one_column(frame)
+    names, held = require_usable(frame), [field.dataType for field in frame.schema.fields]
+    if [t.simpleString() == "binary" or kind_of(t) == "text" for t in held] != [True]:
+        must = "be a single column of a Spark frame, of lines or of files"
+        hint = (
+            "Select it: spark.read.text(folder), or "
+            "spark.read.format('binaryFile').load(folder).select('content')."
+        )
+        raise ParameterError("reports", must, ", ".join(names) or "no column", hint)
     files = kind_of(frame.schema.fields[0].dataType) != "text"
     line = functions(frame).col("line").cast("binary")
     rows = frame.toDF("line").select(line.alias("line"))
@@ -79,11 +86,7 @@ def count_reports(total: Aggregator, frame: Any) -> Receipt:
 
 
 def density_of_frame(
-    rule: DensityProtocol,
-    frame: Any,
-    name: str,
-    reading: Reading,
-    source: Source,
+    rule: DensityProtocol, frame: Any, name: str, reading: Reading, source: Source
 ) -> Density:
     """Play everybody in a Spark frame, and the server.
 
@@ -98,36 +101,9 @@ def density_of_frame(
     return rule.estimate(tally, int(people[0]), cost=cost)
 
 
-def _demand_one_column(frame: Any) -> None:
-    names = require_usable(frame)
-    types = [field.dataType for field in frame.schema.fields]
-    held = [t.simpleString() == "binary" or kind_of(t) == "text" for t in types]
-    if held == [True]:
-        return
-    raise ParameterError(
-        "reports",
-        "be a single column of a Spark frame, of lines or of files",
-        ", ".join(names) or "no column",
-        "Select it: spark.read.text(folder), or "
-        "spark.read.format('binaryFile').load(folder).select('content').",
-    )
-
-
 @dataclass(frozen=True)
 class CountTable:
-    """Counts a partition of a sanitised table.
-
-    Parameters
-    ----------
-    kind
-        What counts.
-    schema
-        By which it was sanitised.
-    pairs
-        Columns to be looked at together.
-    how
-        How the columns of the schema come.
-    """
+    """Counts a partition of a sanitised table, by an object of this ``kind``."""
 
     kind: type[TableTally]
     schema: Schema
@@ -143,15 +119,7 @@ class CountTable:
 
 @dataclass(frozen=True)
 class ReadReports:
-    """Reads lines or files of reports into rows that can meet their replays.
-
-    Parameters
-    ----------
-    schema
-        A schema, or the `Form` of its records.
-    files
-        Whether a cell is a whole file, not a line.
-    """
+    """Reads lines or whole files of reports into rows that can meet their replays."""
 
     schema: Schema | Form
     files: bool
@@ -208,16 +176,8 @@ def _packed(records: Records, dropped: Counter[Reason]) -> Iterator[Any]:
 class CountReports:
     """Counts the reports of a partition, in which all copies of a record are.
 
-    Parameters
-    ----------
-    kind
-        What counts.
-    schema
-        A schema, or the `Form` of its records.
-    pairs
-        Columns to tally jointly.
-    first
-        What reads cells first; None if they come as rows, replays together.
+    What counts is of this ``kind``; ``first`` reads cells, and is None if they come as rows,
+    replays together.
     """
 
     kind: type[Aggregator]

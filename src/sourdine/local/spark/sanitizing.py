@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from sourdine.frames.reading import Reading
     from sourdine.frames.spark.engine import Spark
     from sourdine.local.spark.tasks import Settled
-    from sourdine.local.table.part import ColumnPart, Written
+    from sourdine.local.table.part import Written
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
 
@@ -46,60 +46,51 @@ _BETWEEN = "\r"
 
 @dataclass(frozen=True)
 class Reported:
-    """How reports leave Python: packed where Spark can list what they stand for, else as values.
+    """How reports of a schema leave Python.
 
-    Parameters
-    ----------
-    schema
-        What was randomised.
+    They are packed where Spark can list what they stand for, else they leave as values.
     """
 
     schema: Schema
 
     @cached_property
-    def _parts(self) -> list[ColumnPart]:
-        return list(self.schema.parts().values())
-
-    @cached_property
-    def _written(self) -> list[Written]:
-        return [part.written for part in self._parts]
+    def _all(self) -> list[tuple[str, Written, bool]]:
+        """The columns, how they are written, and whether there can be blanks."""
+        sampled, parts = self.schema.method == "sample", self.schema.parts()
+        return [(n, p.written, sampled or p.none is not None) for n, p in parts.items()]
 
     @cached_property
     def _few(self) -> list[int]:
-        return [i for i, w in enumerate(self._written) if _length(w) <= _LISTED][:AT_ONCE]
+        return [i for i, (_, w, _) in enumerate(self._all) if _length(w) <= _LISTED][:AT_ONCE]
 
     @cached_property
     def packing(self) -> Packing:
-        return Packing(tuple(_length(self._written[i]) for i in self._few))
+        return Packing(tuple(_length(self._all[i][1]) for i in self._few))
 
     @property
     def types(self) -> list[str]:
         """The columns that leave, and their types."""
+        many = [(i, w) for i, (_, w, _) in enumerate(self._all) if i not in self._few]
         words = [f"{word} bigint" for word in self.packing.words]
-        return words + [f"v{i} {_type(self._written[i])}" for i in self._many]
-
-    @property
-    def _many(self) -> list[int]:
-        return [i for i in range(len(self._written)) if i not in self._few]
-
-    def _blank(self, i: int) -> bool:
-        """Return whether there can be blanks in a column."""
-        return self.schema.method == "sample" or self._parts[i].column.blank
+        return words + [f"v{i} {_type(written)}" for i, written in many]
 
     def columns(self, shown: Sequence[NDArray[np.int64]]) -> dict[str, Any]:
         """Return what leaves for the reports of all columns, -1 for a blank."""
         words = self.packing.packed([shown[i] for i in self._few])
-        values = {f"v{i}": arrow((self._written[i], shown[i], self._blank(i))) for i in self._many}
-        return {**dict(zip(self.packing.words, words, strict=True)), **values}
+        found: dict[str, Any] = dict(zip(self.packing.words, words, strict=True))
+        for i, (_, written, blank) in enumerate(self._all):
+            if i not in self._few:
+                found[f"v{i}"] = arrow((written, shown[i], blank))
+        return found
 
     def values(self, e: Expressions) -> dict[str, Any]:
         """Return what Spark makes of what left, by the names of the schema's columns."""
         packed = dict(zip(self._few, self.packing.unpacked_there(e), strict=True))
         return {
-            name: _listed(e, self._written[i], packed[i], blank=self._blank(i))
+            name: _listed(e, written, packed[i], blank=blank)
             if i in packed
             else e.functions.col(f"v{i}")
-            for i, name in enumerate(self.schema.columns)
+            for i, (name, written, blank) in enumerate(self._all)
         }
 
 
@@ -143,37 +134,16 @@ _PATTERN = "*?[]{}"
 
 
 def sanitize_frame(
-    schema: Schema,
-    frame: Any,
-    *,
-    to: object,
-    drop: Iterable[str],
-    where: str | None = None,
-    read: Reading | Mapping[str, Any] | None,
-    overwrite: bool,
-    source: Source,
-) -> Any:
+    schema: Schema, frame: Any, *,
+    to: object, drop: Iterable[str], where: str | None = None,
+    read: Reading | Mapping[str, Any] | None, overwrite: bool, source: Source,
+) -> Any:  # fmt: skip
     """Randomise every record where it is, once, and write the reports.
 
-    Parameters
-    ----------
-    schema
-        The columns and what a record may cost.
-    frame
-        A data frame of Spark's, classic or Connect.
-    to
-        The folder to write, wherever Spark can; it must not exist.
-    drop, where, read
-        As in `sourdine.local.table.sanitize`.
-    overwrite
-        Refused: a folder that is there may be what an interrupted run left.
-    source
-        Where the key of this call comes from.
-
-    Returns
-    -------
-    DataFrame
-        What reads the folder. Frames of Spark are lazy: one that would draw is never handed out.
+    The parameters are those of `sourdine.local.table.sanitize`, with a data frame of Spark's,
+    classic or Connect, and a folder ``to`` that must not exist: one that is there may be what an
+    interrupted run left, so ``overwrite`` is refused. Frames of Spark are lazy: the one that is
+    returned reads the folder, and one that would draw is never handed out.
     """
     folder = _folder(to, overwrite=overwrite)
     data, cells = prepared(schema, Frame(frame, read=read), drop=drop, where=where)
@@ -201,23 +171,17 @@ def sanitize_frame(
     failure = guarded(write)
     if failure == _UNWRITABLE:
         raise ParameterError(
-            "to",
-            "be a folder that Spark can write",
-            repr(folder),
-            "Check that its parent folder exists and can be written, and that a colon is "
-            "only used in an address such as s3a://bucket/name; then use {to}.",
-            to="clean",
-        )
+            "to", "be a folder that Spark can write", repr(folder),
+            "Check that its parent folder exists and can be written, and that a colon is only "
+            "used in an address such as s3a://bucket/name; then use {to}.", to="clean",
+        )  # fmt: skip
     if failure == _EXISTS:
         raise ExistingFileError(
-            "to",
-            "be a new folder",
-            folder,
+            "to", "be a new folder", folder,
             "Two tables of the same records reveal more than one epsilon allows. If an "
-            "interrupted run left the folder, with a folder _temporary inside, delete it "
-            "first; otherwise use {to}.",
-            to=f"{folder}-2",
-        )
+            "interrupted run left the folder, with a folder _temporary inside, delete it first; "
+            "otherwise use {to}.", to=f"{folder}-2",
+        )  # fmt: skip
     return guarded(lambda: frame.sparkSession.read.parquet(folder))
 
 
@@ -234,18 +198,9 @@ def _is_writable(session: Any, folder: str) -> bool:
 
 
 def drawn(schema: Schema, placed: Settled, names: tuple[str, ...], key: bytes) -> Any:
-    """Return the lazy frame of reports: the same key, the same reports.
+    """Return the lazy frame of reports: the same secret key, the same reports.
 
-    Parameters
-    ----------
-    schema
-        As in `sanitize_frame`.
-    placed
-        Its records.
-    names
-        The columns, in the order of the frame.
-    key
-        The secret.
+    ``names`` are the columns, in the order of the frame.
     """
     e = Expressions(functions(placed.rows))
     written = Reported(schema)
@@ -260,28 +215,17 @@ def drawn(schema: Schema, placed: Settled, names: tuple[str, ...], key: bytes) -
 
 def _folder(to: object, *, overwrite: bool) -> str:
     if to is None:
-        raise ParameterError(
-            "to", "name the output folder for a Spark frame", "", "Use {to}.", to="clean"
-        )
+        must = "name the output folder for a Spark frame"
+        raise ParameterError("to", must, "", "Use {to}.", to="clean")
     if not isinstance(to, (str, PathLike)):
         raise ParameterError("to", "be a path", kind(to), "Use {to}.", to="clean")
     if overwrite:
-        raise ParameterError(
-            "overwrite",
-            "be False for a Spark frame",
-            "True",
-            "Delete the folder first, or use {overwrite}.",
-            overwrite=False,
-        )
+        must, hint = "be False for a Spark frame", "Delete the folder first, or use {overwrite}."
+        raise ParameterError("overwrite", must, "True", hint, overwrite=False)
     folder = str(fspath(to))
     if set(folder) & set(_PATTERN):
-        raise ParameterError(
-            "to",
-            f"be a path without any of {' '.join(_PATTERN)}, which Spark reads as a pattern",
-            repr(folder),
-            "Use {to}.",
-            to="clean",
-        )
+        must = f"be a path without any of {' '.join(_PATTERN)}, which Spark reads as a pattern"
+        raise ParameterError("to", must, repr(folder), "Use {to}.", to="clean")
     return folder
 
 
@@ -290,9 +234,6 @@ def _demand_case(frame: Any, names: tuple[str, ...]) -> None:
     folded = [name.lower() for name in names]
     twice = next((n for n, low in zip(names, folded, strict=True) if folded.count(low) > 1), None)
     if twice is not None and frame.sparkSession.conf.get("spark.sql.caseSensitive") != "true":
-        raise ParameterError(
-            "columns",
-            "differ in more than upper and lower case, for Spark to write them",
-            repr(twice),
-            "Rename one of them, or set spark.sql.caseSensitive to true.",
-        )
+        must = "differ in more than upper and lower case, for Spark to write them"
+        hint = "Rename one of them, or set spark.sql.caseSensitive to true."
+        raise ParameterError("columns", must, repr(twice), hint)

@@ -51,10 +51,7 @@ does, which is slower than to hand over what the columns hold."""
 class Packing:
     """Where each of some numbers stands, as the number after it, in as many bits as it needs.
 
-    Parameters
-    ----------
-    sizes
-        Each number is -1, for what is missing, or one below its size, which is below 2**63.
+    Each number is -1, for what is missing, or one below its size, which is below 2**63.
 
     Examples
     --------
@@ -133,20 +130,11 @@ def one_row_each(numbers: Sequence[Whole]) -> Iterator[Any]:
 
 
 def added(
-    rows: Any,
-    work: Callable[[Iterator[Any]], Iterator[Any]],
-    numbers: Sequence[Whole],
+    rows: Any, work: Callable[[Iterator[Any]], Iterator[Any]], numbers: Sequence[Whole]
 ) -> None:
-    """Let every task count, and add up what they yield.
+    """Let every task count, and add up what they yield: `one_row_each` of arrays like ``numbers``.
 
-    Parameters
-    ----------
-    rows
-        A data frame of Spark's.
-    work
-        What a task does; it yields `one_row_each` of arrays like ``numbers``.
-    numbers
-        Where the sums are put.
+    The sums are added to ``numbers``.
     """
     f = functions(rows)
     sums = mapped(rows, work, _TYPES).groupBy("place").agg(f.sum("n").alias("n"))
@@ -184,14 +172,8 @@ _NODE = re.compile(r"[\s:+\-*]*(?:\(\d+\) )?(\w+)")
 class Handed:
     """How some cells of rows come to Python: as slots that Spark found, or as what they hold.
 
-    Parameters
-    ----------
-    cells
-        How they are read.
-    found
-        Which of them Spark found; their slots are packed, in this order.
-    reading
-        How text is read, of those that Python reads. Their columns are called c and a number.
+    The slots of the cells that were ``found`` are packed, in this order. The columns of the others
+    are called c and a number.
     """
 
     cells: tuple[Cell, ...]
@@ -203,45 +185,31 @@ class Handed:
         """Where the slots stand that Spark found."""
         return Packing(tuple(self.cells[i].size for i in self.found))
 
-    def slots(self, table: Any) -> list[Whole]:
-        """Return the slots of all cells, of a table of rows that were handed over."""
-        found = dict(zip(self.found, self.packing.unpacked(self._words(table)), strict=True))
-        engine = memory_of_arrow(table, self.reading)
-        return [
-            found[i] if i in found else np.asarray(cell.slots(engine.column(f"c{i}")), np.int64)
-            for i, cell in enumerate(self.cells)
-        ]
+    def slots(self, table: Any) -> tuple[list[Whole], list[Whole]]:
+        """Return the slots of all cells, of a table of rows that were handed over.
 
-    def told(self, table: Any, slots: Sequence[Whole]) -> list[Whole]:
-        """Return what tells all slots: the words that hold some, and the others.
-
-        Different slots have different words: each slot has bits of its own.
+        With them comes what tells them all: the words that hold some, and the others. Different
+        slots have different words: each slot has bits of its own.
         """
-        others = [own for i, own in enumerate(slots) if i not in self.found]
-        return [*self._words(table), *others]
-
-    def _words(self, table: Any) -> list[Whole]:
-        return [table.column(word).to_numpy() for word in self.packing.words]
+        words = [table.column(word).to_numpy() for word in self.packing.words]
+        found = dict(zip(self.found, self.packing.unpacked(words), strict=True))
+        engine = memory_of_arrow(table, self.reading)
+        others = {
+            i: np.asarray(cell.slots(engine.column(f"c{i}")), np.int64)
+            for i, cell in enumerate(self.cells)
+            if i not in found
+        }
+        every = found | others
+        return [every[i] for i in range(len(every))], [*words, *others.values()]
 
 
 def handed(
-    frame: Any,
-    cells: Sequence[tuple[str, Cell]],
-    reading: Reading,
+    frame: Any, cells: Sequence[tuple[str, Cell]], reading: Reading
 ) -> tuple[Any, Handed, list[Any]]:
     """Return what Python needs of rows, how it reads that, and what sorts rows by their slots.
 
     Spark finds the slots that its expressions can (`sourdine.frames.spark.cells`), of the first
     columns; Python reads the others.
-
-    Parameters
-    ----------
-    frame
-        A data frame of Spark's.
-    cells
-        Its columns, and how they are read.
-    reading
-        How text is read.
     """
     e = Expressions(functions(frame))
     renamed = frame.toDF(*(f"x{i}" for i in range(len(frame.columns))))
@@ -267,17 +235,9 @@ def handed(
 class Settled:
     """Rows that come to Python in the same order each time they are read.
 
-    Parameters
-    ----------
-    rows
-        A data frame of Spark's, with the columns that Python takes.
-    how
-        How it reads them.
-    mixed
-        Whether they were sorted. They then stand where they do for what they hold: what is drawn
-        from them must be placed anew.
-    computed
-        Whether Python computes formulas of them before.
+    If they were sorted they are mixed: they then stand where they do for what they hold, and what
+    is drawn from them must be placed anew. Computed rows are those of which Python computed
+    formulas.
     """
 
     rows: Any
@@ -293,21 +253,11 @@ class Settled:
 
 
 def settled(
-    frame: Any,
-    cells: Sequence[tuple[str, Cell]],
-    reading: Reading,
-    computed: Any = None,
+    frame: Any, cells: Sequence[tuple[str, Cell]], reading: Reading, computed: Any = None
 ) -> Settled:
     """Return `handed` rows in one order; rows with the same slots are the same to whoever draws.
 
-    Parameters
-    ----------
-    frame
-        A data frame of Spark's.
-    cells, reading
-        As in `handed`.
-    computed
-        The same rows in the same order with further columns, if cells are of these.
+    ``computed`` holds the same rows in the same order with further columns, if cells are of these.
     """
     formulas = computed is not None
     rows, how, order = handed(computed if formulas else frame, cells, reading)
@@ -321,28 +271,20 @@ def is_ordered(frame: Any) -> bool:
 
     After a shuffle rows stand in the order in which they arrived; a database may give them in any.
     """
-    return _still(guarded(lambda: _physical(frame)))
 
+    def physical() -> str:
+        """Return the plan that Spark would run, in full."""
+        with in_full(frame.sparkSession):
+            if hasattr(frame, "_jdf"):
+                return str(frame._jdf.queryExecution().executedPlan().toString())  # noqa: SLF001
+            _, _, plan = frame._explain_string().partition("== Physical Plan ==")  # noqa: SLF001
+            return str(plan)
 
-def _physical(frame: Any) -> str:
-    """Return the plan that Spark would run, in full."""
-    with in_full(frame.sparkSession):
-        if hasattr(frame, "_jdf"):
-            return str(frame._jdf.queryExecution().executedPlan().toString())  # noqa: SLF001
-        _, _, plan = frame._explain_string().partition("== Physical Plan ==")  # noqa: SLF001
-        return str(plan)
+    return _still(guarded(physical))
 
 
 def _still(plan: str) -> bool:
-    r"""Return whether nothing in a plan changes the order of rows.
-
-    Examples
-    --------
-    >>> _still("*(1) Project [a#1 AS b#2]\n+- *(1) ColumnarToRow\n   +- FileScan parquet [a#1]")
-    True
-    >>> _still("Exchange hashpartitioning(a#1, 4)\n+- FileScan parquet [a#1]")
-    False
-    """
+    """Return whether nothing in a plan changes the order of rows."""
     lines = [line for line in plan.splitlines() if line.strip()]
     found = [_NODE.match(line) for line in lines]
     return bool(lines) and all(node is not None and node[1] in _STILL for node in found)
@@ -378,17 +320,19 @@ def blocks(batches: Iterator[Any], how: Handed) -> Iterator[tuple[Slots, Slots]]
     """Yield the slots of a partition's rows, block by block, as one machine reads them.
 
     With them comes what tells them all, in as few numbers as they were handed over in.
-
-    Parameters
-    ----------
-    batches
-        What Spark hands over.
-    how
-        How it comes.
     """
-    for table in cut(batches, ROWS):
-        slots = how.slots(table)
-        yield slots, how.told(table, slots)
+    yield from map(how.slots, cut(batches, ROWS))
+
+
+def drawn_blocks(
+    batches: Iterator[Any], how: Handed, key: bytes
+) -> Iterator[tuple[Slots, KeyedSource]]:
+    """Yield the slots of a partition's rows, block by block, and the bytes of each block."""
+    from pyspark import TaskContext
+
+    partition = int(TaskContext.get().partitionId())
+    for number, (slots, told) in enumerate(blocks(batches, how)):
+        yield slots, block_source(key, partition, number, told)
 
 
 def block_source(key: bytes, partition: int, block: int, told: Slots) -> KeyedSource:
@@ -397,28 +341,12 @@ def block_source(key: bytes, partition: int, block: int, told: Slots) -> KeyedSo
     return derived(key, [*where, *(np.ascontiguousarray(s, "<i8").data for s in told)])
 
 
-def _partition() -> int:
-    from pyspark import TaskContext
-
-    return int(TaskContext.get().partitionId())
-
-
 @dataclass(frozen=True)
 class Randomise:
     """Randomises the records of a partition, for a table.
 
-    Parameters
-    ----------
-    schema
-        What a record may cost.
-    how
-        How the columns of the schema come.
-    written
-        How their reports leave.
-    key
-        The secret of this call; it is not shown.
-    mixed
-        Whether each report gets a random number, the last column, by which it is placed.
+    The key is the secret of this call, and not shown. If rows were mixed, each report gets a random
+    number, the last column, by which it is placed.
     """
 
     schema: Schema
@@ -431,9 +359,7 @@ class Randomise:
         """Yield the reports, as numbers that Spark turns into what the table shows."""
         import pyarrow as pa
 
-        partition = _partition()
-        for number, (slots, told) in enumerate(blocks(batches, self.how)):
-            source = block_source(self.key, partition, number, told)
+        for slots, source in drawn_blocks(batches, self.how, self.key):
             columns = self.written.columns(self.reports(slots, source))
             if self.mixed:
                 columns["place"] = np.frombuffer(source.bytes(8 * len(slots[0])), "<i8")
@@ -450,14 +376,7 @@ class Randomise:
 class AnswerForAll:
     """Plays the people of a partition: everybody's value becomes a report, which is added up.
 
-    Parameters
-    ----------
-    rule
-        The protocol.
-    how
-        How the values come.
-    key
-        The secret of this call; it is not shown.
+    The key is the secret of this call, and not shown.
     """
 
     rule: DensityProtocol
@@ -466,11 +385,9 @@ class AnswerForAll:
 
     def __call__(self, batches: Iterator[Any]) -> Iterator[Any]:
         """Yield how many people there are, and the tally of their reports."""
-        partition = _partition()
         total: Any = 0
         people = 0
-        for number, (slots, told) in enumerate(blocks(batches, self.how)):
-            source = block_source(self.key, partition, number, told)
+        for slots, source in drawn_blocks(batches, self.how, self.key):
             tally, n = self.rule.tallied(slots, source)
             total, people = total + tally, people + n
         if people:

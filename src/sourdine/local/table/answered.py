@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 # ``test_shares_of_those_who_answered_are_covered``.
 
 
+OF_ANSWERS = "Estimates are for the people who answered."
+
+
 def shares_of_answers(found: Release) -> Release:
     """Return shares of those who answered from those of all, whose last category is no answer."""
     of_all: Any = found.mechanism
@@ -55,13 +58,9 @@ def share_answered(found: Release, labels: Sequence[str]) -> Release:
     p, q = (float(np.ravel(chance)[-1]) for chance in (of_all.p, of_all.q))
     n, none = of_all.reports, int(found.drawn["support"][-1])
     both = Frequencies(
-        randomiser=of_all.randomiser,
-        p=(1 - q, p),
-        q=(1 - p, q),
-        categories=2,
-        reports=n,
-        names=labels,
-    )
+        randomiser=of_all.randomiser, p=(1 - q, p), q=(1 - p, q), categories=2,
+        reports=n, names=labels,
+    )  # fmt: skip
     support = np.array([n - none, none])
     raw = both.shares(support)
     drawn = {"raw": raw, "variance": both.variance(raw), "support": support, "reports": n}
@@ -70,13 +69,7 @@ def share_answered(found: Release, labels: Sequence[str]) -> Release:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredShares(Estimate):
-    """The shares of categories among those who answered.
-
-    Parameters
-    ----------
-    of_all
-        The shares of all people; the last category is no answer.
-    """
+    """The shares of categories among those who answered; no answer is the last of ``of_all``."""
 
     kind: ClassVar[str] = "shares of answers"
 
@@ -97,8 +90,7 @@ class AnsweredShares(Estimate):
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        """Whom the shares are of, and what holds for those of all people."""
-        return ("Estimates are for the people who answered.", *self.of_all.caveats[-1:])
+        return (OF_ANSWERS, *self.of_all.caveats[-1:])
 
     def value(self, drawn: Mapping[str, Any]) -> Floats:
         """Return the ratios, within [0, 1]; equal ones if the estimated number of answers is 0."""
@@ -109,7 +101,6 @@ class AnsweredShares(Estimate):
         return np.clip(shares[:-1] / there, 0, 1)
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
-        """Return the ends of every category's share among those who answered."""
         each = beta / (self.categories if self.of_all.together else 1)
         low, high = replace(self.of_all, together=False).limits(release, each / 2, of)
         most, least = 1 - low[-1], 1 - high[-1]
@@ -148,19 +139,8 @@ FINE = 1 << 10
 
 
 def mean_of_answers(mechanism: PaidFlag, tally: NDArray[np.int64], grid: Grid) -> Release:
-    """Estimate the mean of those who answered.
-
-    Parameters
-    ----------
-    mechanism
-        What drew the reports.
-    tally
-        Its tally; the last cell counts the reports that say none.
-    grid
-        The lattice of the numbers.
-    """
-    estimate = AnsweredMean(mechanism=mechanism, grid=grid)
-    return estimate.counted(tally)
+    """Estimate the mean of those who answered from the tally of what ``mechanism`` drew."""
+    return AnsweredMean(mechanism=mechanism, grid=grid).counted(tally)
 
 
 def quantiles_of_answers(
@@ -168,28 +148,19 @@ def quantiles_of_answers(
 ) -> Release:
     """Estimate quantiles of those who answered; the parameters are those of `mean_of_answers`."""
     read = tuple(float(probability(order, "q")) for order in q)
-    estimate = AnsweredQuantiles(mechanism=mechanism, grid=grid, q=read)
-    return estimate.counted(tally)
+    return AnsweredQuantiles(mechanism=mechanism, grid=grid, q=read).counted(tally)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answered(Estimate):
-    """What those who answered say.
-
-    Parameters
-    ----------
-    mechanism
-        What drew the reports.
-    grid
-        The lattice of the numbers.
-    """
+    """What those who answered say of numbers of a lattice, by what drew the reports."""
 
     mechanism: PaidFlag
     grid: Grid
 
     @property
     def caveats(self) -> tuple[str, ...]:
-        return ("Estimates are for the people who answered.",)
+        return (OF_ANSWERS,)
 
     @abstractmethod
     def estimate(self, counts: Floats) -> Any:
@@ -239,7 +210,6 @@ class AnsweredMean(Answered):
         return _number(self.grid, float(np.clip(found, 0, 1)))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[float, float]:
-        del of
         counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
         share, _ = scores_of_share(self.mechanism.answer, int(counts.sum()))
         tried = np.linspace(0, 1, FINE + 1)
@@ -254,15 +224,7 @@ class AnsweredMean(Answered):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnsweredQuantiles(Answered):
-    """Quantiles of those who answered.
-
-    Parameters
-    ----------
-    mechanism, grid
-        What drew the reports, and the lattice of the numbers.
-    q
-        The orders of the quantiles.
-    """
+    """Quantiles of the orders ``q`` of those who answered."""
 
     kind: ClassVar[str] = "quantiles of answers"
 
@@ -275,22 +237,16 @@ class AnsweredQuantiles(Answered):
     def estimate(self, counts: Floats) -> NDArray[Any]:
         """Return the quantiles of the most likely distribution of the answers."""
         c = channel(self.mechanism.answer)
-        p, q = self.mechanism.flag.channel
-        there, absent = p * c.rows.T, q * c.rows.mean(axis=0)
-        matrix = np.column_stack(
-            (np.vstack((there, np.full(there.shape[1], q))), np.append(absent, p))
-        )
-        f = em(matrix, counts)[:-1]
+        f = em(flagged_rows(self.mechanism, c.rows).T, counts)[:-1]
         cumulative = np.cumsum(f) / max(f.sum(), 1e-300)
         node = np.searchsorted(cumulative, np.array(self.q) * (1 - 1e-12))
         ticks = np.rint(c.nodes[np.minimum(node, len(c.nodes) - 1)]).astype(np.int64)
         return np.asarray(self.grid.values(ticks))
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Any, Any]:
-        del of
         counts = _grouped(self.mechanism, np.asarray(release.drawn["tally"], np.int64))
         ends = [self._possible(counts, q, beta / len(self.q)) for q in self.q]
-        low, high = (np.array([e[i] for e in ends], np.int64) for i in (0, 1))
+        low, high = np.array(ends, np.int64).reshape(-1, 2).T
         return self.grid.values(low), self.grid.values(high)
 
     def _possible(self, counts: Floats, q: float, beta: float) -> tuple[int, int]:
@@ -314,7 +270,6 @@ class AnsweredQuantiles(Answered):
         return int(np.floor(c.nodes[first])), int(np.ceil(c.nodes[last]))
 
     def labels(self, release: Release) -> dict[str, Sequence[float]]:
-        del release
         return {"q": self.q}
 
     def chart(self, release: Release, truth: Any = None) -> Chart:

@@ -23,7 +23,7 @@ from sourdine.frames.memory import DATES, NESTED, NUMBERS, OTHER, WORDS
 from sourdine.grid import MISSING
 from sourdine.local.table.columns import demand_answers
 from sourdine.local.table.part import quoted
-from sourdine.local.table.schema_files import KEY, mark, write_beside
+from sourdine.local.table.schema_files import KEY, PARQUET, mark, write_beside
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
     from sourdine.frames.cells import Cell
     from sourdine.local.table.columns import Attribute, Use
-    from sourdine.local.table.part import ColumnPart, Written
+    from sourdine.local.table.part import ColumnPart
     from sourdine.local.table.schema import Schema
     from sourdine.noise import Source
 
@@ -51,41 +51,21 @@ ROWS = 1 << 17
 class Block:
     """The reports of some records.
 
-    Parameters
-    ----------
-    rows
-        How many records.
-    reports
-        For each column one report of each person who was asked, in the order of the records.
-    asked
-        For each person the number of the one column asked for; None if all are.
+    For each column there is one report of each person who was asked, in the order of the records,
+    and for each person the number of the one column asked for; None if all are.
     """
 
     rows: int
     reports: dict[str, NDArray[Any]]
     asked: NDArray[np.int64] | None
 
-    def people(self, name: str) -> NDArray[np.int64]:
-        """Return which records the reports of a column are of."""
-        if self.asked is None:
-            return np.arange(self.rows)
-        return np.flatnonzero(self.asked == list(self.reports).index(name))
-
 
 def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> Iterator[Block]:
     """Yield the reports of all records, in their order.
 
-    Parameters
-    ----------
-    schema
-        Columns and epsilon. Other columns of the frame are not read.
-    frame
-        Anything that `sourdine.frames.frame.Frame` takes; on a person's own device, their answers
-        by name.
-    use
-        ``"report"`` for mechanisms that estimate best, ``"table"`` for those of `sanitize`.
-    source
-        Where the random bits come from.
+    The frame is anything that `sourdine.frames.frame.Frame` takes; on a person's own device, their
+    answers by name. Columns that are not of the schema are not read. For ``"report"`` the
+    mechanisms are those that estimate best, for ``"table"`` those of `sanitize`.
 
     Examples
     --------
@@ -93,12 +73,13 @@ def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> It
     >>> from sourdine.local.table.schema import Schema
     >>> asked = {"smokes": Flag(missing=True), "drinks": Flag(missing=True)}
     >>> schema = Schema.of(asked, epsilon=1, method="sample")
-    >>> rows = {"smokes": [True] * 5, "drinks": [False] * 5}
-    >>> block = next(schema.randomised(rows))
+    >>> block = next(schema.randomised({"smokes": [True] * 5, "drinks": [False] * 5}))
     >>> sum(len(reports) for reports in block.reports.values())
     5
     """
-    if isinstance(frame, Mapping) and all(_single(value) for value in frame.values()):
+    if isinstance(frame, Mapping) and not any(
+        hasattr(value, "__iter__") and not isinstance(value, str) for value in frame.values()
+    ):  # single answers
         demand_answers(schema, frame)
         frame = {name: [value] for name, value in frame.items()}
     else:
@@ -110,11 +91,6 @@ def randomised(schema: Schema, frame: object, *, use: Use, source: Source) -> It
         yield randomised_block(schema, parts, slots, source)
 
 
-def _single(value: object) -> bool:
-    """Return whether a value is one answer, not a column of them."""
-    return value is None or isinstance(value, str) or not hasattr(value, "__iter__")
-
-
 def demand_missing(schema: Schema) -> None:
     """Refuse a table unless the schema says what becomes of absent answers to every column.
 
@@ -122,30 +98,20 @@ def demand_missing(schema: Schema) -> None:
     so it is the schema that is refused, before anything is read.
     """
     for name in schema.undeclared:
-        raise ParameterError(
-            "missing",
-            "be declared for every column of a table, as cells may be empty",
-            f"none for {name!r}",
-            f"To estimate how many did not answer, use {_declared(schema.columns[name])} "
-            "in the schema. To replace missing answers by random ones, which biases "
-            f"estimates, use {{missing}} in the schema.",
-            missing="random",
+        must = "be declared for every column of a table, as cells may be empty"
+        hint = (
+            f"To estimate how many did not answer, use {_declared(schema.columns[name])} in the "
+            "schema. To replace missing answers by random ones, which biases estimates, use "
+            "{missing} in the schema."
         )
+        raise ParameterError("missing", must, f"none for {name!r}", hint, missing="random")
 
 
 def demand_types(schema: Schema, data: Frame, *, readable: bool = True) -> None:
     """Refuse a table with a column whose declared type cannot hold what the schema says.
 
-    Types are public; what declares none, such as a text file, is read value by value.
-
-    Parameters
-    ----------
-    schema
-        The columns.
-    data
-        A table that has them.
-    readable
-        Whether the caller has a parameter that says how text is read.
+    Types are public; what declares none, such as a text file, is read value by value. ``readable``
+    says whether the caller has a parameter that says how text is read.
     """
     for name, column in schema.columns.items():
         declared = data.declared(name)
@@ -159,17 +125,14 @@ def demand_types(schema: Schema, data: Frame, *, readable: bool = True) -> None:
             several = column.kind == "choices"
             what = "strings such as 'a;b'" if several else "single values"
             fits = declared.holds != NESTED
-        if fits:
-            continue
-        written = readable and declared.holds == WORDS
-        otherwise = f"; or, if its strings are {what}, use {{read}}" if written else ""
-        raise ParameterError(
-            "frame",
-            f"hold {what} in {name!r}, a {type(column).__name__} of the schema",
-            f"type {declared.dtype}",
-            f"Convert the column to {what}{otherwise}.",
-            **({"read": {"decimal": "."}} if written else {}),
-        )
+        if not fits:
+            written = readable and declared.holds == WORDS
+            otherwise = f"; or, if its strings are {what}, use {{read}}" if written else ""
+            raise ParameterError(
+                "frame", f"hold {what} in {name!r}, a {type(column).__name__} of the schema",
+                f"type {declared.dtype}", f"Convert the column to {what}{otherwise}.",
+                **({"read": {"decimal": "."}} if written else {}),
+            )  # fmt: skip
 
 
 def _declared(column: Attribute) -> str:
@@ -199,15 +162,13 @@ def shown_block(
 ) -> list[NDArray[np.int64]]:
     """Return the reports of a block as a table shows them, `MISSING` for a blank."""
     block = randomised_block(schema, parts, slots, source)
-    shown = []
-    for j, (name, part) in enumerate(parts.items()):
-        codes = part.shown(block.reports[name])
-        if block.asked is not None:
-            whole = np.full(block.rows, MISSING)
-            whole[block.asked == j] = codes
-            codes = whole
-        shown.append(codes)
-    return shown
+    shown = [part.shown(block.reports[name]) for name, part in parts.items()]
+    if block.asked is None:
+        return shown
+    whole = [np.full(block.rows, MISSING) for _ in parts]
+    for j, codes in enumerate(shown):
+        whole[j][block.asked == j] = codes
+    return whole
 
 
 def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Frame:
@@ -217,33 +178,21 @@ def matched(schema: Schema, frame: Frame, *, drop: Iterable[str] | None) -> Fram
     """
     for name in schema.columns:
         if name not in frame.columns:
-            raise ParameterError(
-                "frame",
-                "have all columns of the schema",
-                f"no column {name!r}",
-                listed_columns(frame, name),
-            )
+            hint = listed_columns(frame, name)
+            must, got = "have all columns of the schema", f"no column {name!r}"
+            raise ParameterError("frame", must, got, hint)
     if drop is None:
         return frame
     dropped = [drop] if isinstance(drop, str) else list(drop)
     for name in dropped:
         if name not in frame.columns or name in schema.columns:
-            raise ParameterError(
-                "drop",
-                "name columns of the table that are not in the schema",
-                repr(name),
-                "Omit {drop}.",
-                drop=LEFT_OUT,
-            )
+            must = "name columns of the table that are not in the schema"
+            raise ParameterError("drop", must, repr(name), "Omit {drop}.", drop=LEFT_OUT)
     others = [name for name in frame.columns if name not in {*schema.columns, *dropped}]
     if others:
-        raise ParameterError(
-            "frame",
-            "have only columns that are in the schema or dropped",
-            repr(others[0]),
-            "Use {drop}, or declare them.",
-            drop=[*dropped, *others],
-        )
+        must = "have only columns that are in the schema or dropped"
+        hint = "Use {drop}, or declare them."
+        raise ParameterError("frame", must, repr(others[0]), hint, drop=[*dropped, *others])
     return frame
 
 
@@ -255,21 +204,10 @@ def prepared(
 ) -> tuple[Frame, list[Cell]]:
     """Return rows with the formulas of a schema, and the cells that a record is read by.
 
-    With a condition there is one more cell than columns: `excluding` makes the slots of records for
-    which it is not true those of missing answers. So such a record is randomised like any other,
-    and its report follows the law of one that nobody answered
+    With a condition ``where`` there is one more cell than columns: `excluding` makes the slots of
+    records for which it is not true those of missing answers. So such a record is randomised like
+    any other, and its report follows the law of one that nobody answered
     (``test_a_record_that_a_condition_excludes_is_one_without_answers``).
-
-    Parameters
-    ----------
-    schema
-        The columns; some may be formulas.
-    rows
-        The records.
-    drop
-        Columns that the schema does not have.
-    where
-        The condition; None for all records.
     """
     formulas = [("schema", name) for name in schema.columns]
     cells: list[Cell] = [part.cell for part in schema.parts().values()]
@@ -283,9 +221,8 @@ def prepared(
                 "missing",
                 "be declared by each column if {where} is used, as all values of other records "
                 "become missing",
-                f"none for {name!r}",
-                f"Use {_declared(column)} in the schema.",
-            )
+                f"none for {name!r}", f"Use {_declared(column)} in the schema.",
+            )  # fmt: skip
     mark = f"where {where}"
     while mark in rows.columns:
         mark += "?"
@@ -293,13 +230,7 @@ def prepared(
 
 
 def excluding(slots: Sequence[NDArray[np.int64]], columns: int) -> list[NDArray[np.int64]]:
-    """Return the slots of columns, missing in records that a condition excludes (`prepared`).
-
-    Examples
-    --------
-    >>> [s.tolist() for s in excluding([np.array([5, 6, 7]), np.array([0, -1, 0])], 1)]
-    [[5, -1, 7]]
-    """
+    """Return the slots of columns, missing in records that a condition excludes (`prepared`)."""
     if len(slots) == columns:
         return list(slots)
     kept = slots[columns] == 0
@@ -312,8 +243,8 @@ def excluding(slots: Sequence[NDArray[np.int64]], columns: int) -> list[NDArray[
 # if and only if the schema can make some.
 
 
-Column = tuple["Written", "NDArray[Any]", bool]
-"""How reports are written, the reports (below 0: a blank), and whether there can be blanks."""
+Column = tuple[Any, "NDArray[Any]", bool]
+"""How reports are written (`Written`), the reports (below 0: a blank), whether there can be one."""
 Write: TypeAlias = "Callable[[dict[str, Column]], None]"
 
 
@@ -336,10 +267,14 @@ def assembled(frame: object, columns: dict[str, Column], schema: Schema) -> Any:
         return _polars(columns)
     if find_spec("pyarrow") is None:
         return {name: _numpy(column) for name, column in columns.items()}
+    return _arrow_table(columns, mark(schema))
+
+
+def _arrow_table(columns: dict[str, Column], schema: str) -> Any:
     import pyarrow as pa
 
     table = pa.table({name: arrow(column) for name, column in columns.items()})
-    return table.replace_schema_metadata({KEY: mark(schema)})
+    return table.replace_schema_metadata({KEY: schema})
 
 
 def arrow(column: Column) -> Any:
@@ -350,24 +285,18 @@ def arrow(column: Column) -> Any:
     if written.kind != "text":
         return pa.array(written.values(codes), mask=gone)
     indices = pa.array(np.maximum(codes, 0).astype(np.int32), mask=gone)
-    listed = pa.array(written.values(_all(written)).tolist(), pa.string())
+    listed = pa.array(written.listed, pa.string())
     return pa.DictionaryArray.from_arrays(indices, listed).cast(pa.string())
-
-
-def _all(written: Any) -> NDArray[np.int64]:
-    return np.arange(len(written.listed))
 
 
 def _numpy(column: Column) -> NDArray[Any]:
     """Return an array: blanks are NaN, None, or masked."""
     written, codes, nullable = column
-    values = written.values(codes)
-    if not nullable:
-        return values
-    gone = codes < 0
-    if written.kind in {"whole", "flag"}:
-        return np.ma.masked_array(values, gone)
-    values[gone] = np.nan if written.kind == "float" else None
+    values: NDArray[Any] = written.values(codes)
+    if nullable and written.kind in {"whole", "flag"}:
+        return np.ma.masked_array(values, codes < 0)
+    if nullable:
+        values[codes < 0] = np.nan if written.kind == "float" else None
     return values
 
 
@@ -383,10 +312,7 @@ def _list(column: Column) -> list[Any]:
 def _pandas(columns: dict[str, Column]) -> Any:
     import pandas as pd
 
-    masked: dict[str, Callable[[Any, Any], Any]] = {
-        "whole": pd.arrays.IntegerArray,
-        "flag": pd.arrays.BooleanArray,
-    }
+    masked: dict[str, Any] = {"whole": pd.arrays.IntegerArray, "flag": pd.arrays.BooleanArray}
 
     def series(column: Column) -> Any:
         written, codes, nullable = column
@@ -404,8 +330,7 @@ def _polars(columns: dict[str, Column]) -> Any:
     def series(column: Column) -> Any:
         written, codes, nullable = column
         if written.kind == "text":
-            listed = pl.Series(written.values(_all(written)).tolist(), dtype=pl.String)
-            whole = listed.gather(np.maximum(codes, 0))
+            whole = pl.Series(written.listed, dtype=pl.String).gather(np.maximum(codes, 0))
         else:
             whole = pl.Series(written.values(codes))
         return whole.set(pl.Series(codes < 0), None) if nullable else whole
@@ -417,7 +342,6 @@ def _polars(columns: dict[str, Column]) -> Any:
 
 
 _CSV = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-_PARQUET = (".parquet", ".pq")
 _NAME = 200
 _BINARY = getattr(os, "O_BINARY", 0)
 
@@ -428,53 +352,38 @@ def sink(path: Path, names: Sequence[str], schema: Schema) -> Iterator[Write]:
 
     The file carries the schema, or has it beside it.
     """
-    lowered = path.name.lower()
-    if not lowered.endswith((*_CSV, *_PARQUET)):
-        raise ParameterError(
-            "to", "end in .csv, .tsv or .parquet", repr(str(path)), "Use {to}.", to="clean.csv"
-        )
+    lowered, tries = path.name.lower(), {"to": "clean.csv"}
+    if not lowered.endswith((*_CSV, *PARQUET)):
+        must = "end in .csv, .tsv or .parquet"
+        raise ParameterError("to", must, repr(str(path)), "Use {to}.", **tries)
     if not path.parent.is_dir():
-        raise ParameterError(
-            "to",
-            "be in an existing folder",
-            repr(str(path)),
-            "Create the folder first, or use {to}.",
-            to="clean.csv",
-        )
-    make = _parquet if lowered.endswith(_PARQUET) else _text
+        hint = "Create the folder first, or use {to}."
+        raise ParameterError("to", "be in an existing folder", repr(str(path)), hint, **tries)
     unfinished = path.with_name(f".{path.name[:_NAME]}.{token_hex(8)}.part")
-    with _created(unfinished) as file:
+    flags = os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY  # new, and no link to another
+    try:
+        number = os.open(unfinished, flags, 0o666)
+    except OSError as error:
+        got = f"{str(path.parent)!r} ({error.strerror})"
+        raise ParameterError("to", "be in a writable folder", got, "Use {to}.", **tries) from None
+    with os.fdopen(number, "wb") as file:
         try:
-            with make(file, names, lowered, mark(schema)) as write:
+            parquet = lowered.endswith(PARQUET)
+            with _parquet(file, schema) if parquet else _text(file, names, lowered) as write:
                 yield write
             file.close()
             unfinished.replace(path)
-            if make is _text:
+            if not parquet:
                 write_beside(path, schema)
         finally:
             unfinished.unlink(missing_ok=True)
 
 
-def _created(path: Path) -> IO[bytes]:
-    """Open a file that nobody made before, nor a link to another."""
-    try:
-        number = os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
-    except OSError as error:
-        raise ParameterError(
-            "to",
-            "be in a writable folder",
-            f"{str(path.parent)!r} ({error.strerror})",
-            "Use {to}.",
-            to="clean.csv",
-        ) from None
-    return os.fdopen(number, "wb")
-
-
 @contextmanager
-def _text(target: IO[bytes], names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
-    del schema
+def _text(target: IO[bytes], names: Sequence[str], ending: str) -> Iterator[Write]:
     mark = "\t" if ".tsv" in ending else ","
-    with _opened(target, ending) as file:
+    zipped = gzip.GzipFile(fileobj=target, mode="wb") if ending.endswith(".gz") else target
+    with TextIOWrapper(zipped, encoding="utf-8", newline="") as file:
         file.write(mark.join(map(quoted, names)) + "\n")
 
         def write(columns: dict[str, Column]) -> None:
@@ -487,32 +396,19 @@ def _text(target: IO[bytes], names: Sequence[str], ending: str, schema: str) -> 
         yield write
 
 
-def _opened(target: IO[bytes], ending: str) -> IO[str]:
-    if ending.endswith(".gz"):
-        return gzip.open(target, "wt", encoding="utf-8", newline="")
-    return TextIOWrapper(target, encoding="utf-8", newline="")
-
-
 @contextmanager
-def _parquet(target: IO[bytes], names: Sequence[str], ending: str, schema: str) -> Iterator[Write]:
-    del names, ending
+def _parquet(target: IO[bytes], schema: Schema) -> Iterator[Write]:
     if find_spec("pyarrow") is None:
-        raise MissingExtraError(
-            "arrow",
-            "be installed",
-            "",
-            "In the checkout, run pip install '.[arrow]', or use {to}.",
-            to="clean.csv",
-        )
-    import pyarrow as pa
+        hint = "In the checkout, run pip install '.[arrow]', or use {to}."
+        raise MissingExtraError("arrow", "be installed", "", hint, to="clean.csv")
     import pyarrow.parquet as pq
 
     writer: Any = None
+    marked = mark(schema)
 
     def write(columns: dict[str, Column]) -> None:
         nonlocal writer
-        table = pa.table({name: arrow(column) for name, column in columns.items()})
-        table = table.replace_schema_metadata({KEY: schema})
+        table = _arrow_table(columns, marked)
         writer = writer or pq.ParquetWriter(target, table.schema)
         writer.write_table(table)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from functools import partial
 from math import isfinite
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -17,12 +18,12 @@ from sourdine.frames.memory import Column
 from sourdine.frames.reading import read_text
 from sourdine.grid import MISSING, Grid
 from sourdine.local.categorical.unary import MOST_CHOICES, FlippedSet
-from sourdine.local.table.part import AnyAnswer, Kind, Lattice, Listed, paid_flag
+from sourdine.local.table.part import AnyAnswer, Kind, Lattice, Listed, PaidFlag, paid_flag
 from sourdine.mechanisms import BoundedLaplace, BoundedStaircase, RandomizedResponse
 from sourdine.mechanisms.mechanism import settle
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from numpy.typing import NDArray
 
@@ -41,9 +42,7 @@ NUMERIC = (
     *("square-wave", "piecewise", "duchi", "hybrid"),
     *("laplace", "staircase", "truncated-staircase", "design"),
 )
-"""For numbers; by default the first."""
 CATEGORICAL = ("response", "unary", "symmetric", "hashing", "hadamard", "subset", "auto")
-"""For categories."""
 
 
 def report(*, epsilon: Fraction, method: str, last: int, channel: str | None = None) -> Report:
@@ -51,12 +50,6 @@ def report(*, epsilon: Fraction, method: str, last: int, channel: str | None = N
 
     ``channel`` is the text of a design (`sourdine.local.designs.numbers`), which is otherwise the
     known one nearest to epsilon.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> print(report(epsilon=Fraction(1), method="laplace", last=120))
-    BoundedLaplace(epsilon=1, last=120)
     """
     from sourdine.local.numeric.duchi import Duchi, HybridReport
     from sourdine.local.numeric.sliding import piecewise, square_wave
@@ -67,30 +60,17 @@ def report(*, epsilon: Fraction, method: str, last: int, channel: str | None = N
         if channel is not None:
             return DesignedReport(epsilon=epsilon, last=last, channel=channel)
         return best(epsilon, last) if method == "auto" else designed(epsilon, last)
-    make: dict[str, Any] = {
-        "laplace": lambda: BoundedLaplace(epsilon=epsilon, last=last),
-        "staircase": lambda: BoundedStaircase(epsilon=epsilon, last=last),
-        "truncated-staircase": lambda: BoundedStaircase(
-            epsilon=epsilon, last=last, method="truncated"
-        ),
-        "duchi": lambda: Duchi(epsilon=epsilon, last=last),
-        "hybrid": lambda: HybridReport(epsilon=epsilon, last=last),
-        "piecewise": lambda: piecewise(epsilon, last),
-        "square-wave": lambda: square_wave(epsilon, last),
-    }
-    built: Report = make[method]()
-    return built
+    make: dict[str, Callable[..., Report]] = {
+        "laplace": BoundedLaplace, "staircase": BoundedStaircase,
+        "truncated-staircase": partial(BoundedStaircase, method="truncated"),
+        "duchi": Duchi, "hybrid": HybridReport,
+        "piecewise": piecewise, "square-wave": square_wave,
+    }  # fmt: skip
+    return make[method](epsilon=epsilon, last=last)
 
 
 def oracle(*, epsilon: Fraction, method: str | None, categories: int) -> FrequencyOracle:
-    """Return the frequency oracle of that name; by None or ``"auto"`` the best.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> print(oracle(epsilon=Fraction(1), method="response", categories=3))
-    RandomizedResponse(epsilon=1, categories=3)
-    """
+    """Return the frequency oracle of that name; by None or ``"auto"`` the best."""
     if method == "response":
         return RandomizedResponse(epsilon=epsilon, categories=categories)
     from sourdine.local.categorical.choosing import best_oracle
@@ -100,15 +80,14 @@ def oracle(*, epsilon: Fraction, method: str | None, categories: int) -> Frequen
 
     if method is None or method == "auto":
         return best_oracle(epsilon, categories)
-    make: dict[str, Any] = {
+    make: dict[str, Callable[..., FrequencyOracle]] = {
         "unary": UnaryEncoding,
-        "symmetric": lambda **own: UnaryEncoding(**own, method="symmetric"),
+        "symmetric": partial(UnaryEncoding, method="symmetric"),
         "hashing": LocalHashing,
         "hadamard": HadamardResponse,
         "subset": SubsetSelection,
     }
-    built: FrequencyOracle = make[method](epsilon=epsilon, categories=categories)
-    return built
+    return make[method](epsilon=epsilon, categories=categories)
 
 
 def shown_ticks(value: Any, method: str) -> NDArray[np.int64] | range | None:
@@ -170,13 +149,10 @@ class Attribute(ABC):
     __slots__ = ()
 
     kind: ClassVar[str]
+    keys: ClassVar[tuple[str, ...]]
+    """The parameters, by which JSON and TOML know them."""
     method: str | None
     missing: bool | str | None
-
-    @property
-    @abstractmethod
-    def blank(self) -> bool:
-        """Whether a randomised answer can be none."""
 
     @abstractmethod
     def cell(self, name: str) -> Cell:
@@ -187,25 +163,42 @@ class Attribute(ABC):
         """Return what randomises the answers; its highest code is an absent answer."""
 
     @abstractmethod
-    def answer(self, mechanism: Report) -> Report:
-        """Return the part of the mechanism that randomises an answer that is there."""
-
-    @abstractmethod
-    def none(self, mechanism: Report) -> int | None:
-        """Return the report that a table shows as a blank, if there is one."""
-
-    @abstractmethod
-    def written(self, mechanism: Report) -> Written:
+    def written(self, mechanism: Any) -> Written:
         """Return how reports stand in a table."""
 
-    @abstractmethod
-    def facts(self) -> dict[str, Any]:
-        """Return the parameters as JSON and TOML know them."""
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The categories as texts, that of absent answers last; of numbers, none."""
+        return ()
+
+    def none(self, mechanism: Report) -> int | None:
+        """Return the report that a table shows as a blank, if there is one."""
+        return mechanism.none if isinstance(mechanism, PaidFlag) else None
 
     def settled(self, epsilon: Fraction) -> Attribute:
         """Return the column with all that depends on its share of epsilon."""
-        del epsilon
         return self
+
+    def facts(self) -> dict[str, Any]:
+        """Return the parameters as JSON and TOML know them, without those that are left out."""
+        found = {key: getattr(self, key) for key in self.keys}
+        return {"kind": self.kind} | {
+            key: list(value) if isinstance(value, tuple) else value
+            for key, value in found.items()
+            if value is not None and value is not False
+        }
+
+
+class Categorical(Attribute):
+    """A column of categories."""
+
+    __slots__ = ()
+
+    def mechanism(self, epsilon: Fraction, use: Use) -> Report:
+        """Return randomised response for a table, the best oracle for reports."""
+        named = "response" if use == "table" else self.method
+        value = oracle(epsilon=epsilon, method=named, categories=len(self.names))
+        return value if self.missing else AnyAnswer(answer=value)
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -250,53 +243,35 @@ class Number(Attribute):
     channel: str | None = field(default=None, kw_only=True)
     grid: Grid = field(init=False, compare=False)
     kind: ClassVar[str] = "number"
+    keys: ClassVar = ("lower", "upper", "step", "method", "missing", "channel")
 
     def __post_init__(self) -> None:
         wanted = Grid(self.lower, self.upper, self.step)
         if wanted.points is not None:
             raise ParameterError(
-                "lower",
-                "be a number",
-                "a date",
-                "Use the days since a date: {lower} and {upper}.",
-                lower=0,
-                upper=wanted.last,
-            )
+                "lower", "be a number", "a date",
+                "Use the days since a date: {lower} and {upper}.", lower=0, upper=wanted.last,
+            )  # fmt: skip
         if self.channel is not None and self.method != "design":
             raise ParameterError(
-                "channel",
-                "be omitted unless the method is 'design'",
-                f"the method {self.method!r}",
-                "Use {method}, or omit {channel}.",
-                method="design",
-                channel=LEFT_OUT,
-            )
+                "channel", "be omitted unless the method is 'design'",
+                f"the method {self.method!r}", "Use {method}, or omit {channel}.",
+                method="design", channel=LEFT_OUT,
+            )  # fmt: skip
         grid = Grid(wanted.lower, wanted.value(wanted.last), wanted.step)
         settle(
-            self,
-            lower=grid.lower,
-            upper=grid.upper,
-            step=grid.step,
-            method=_named(self.method, (*NUMERIC, "auto")),
-            missing=flag(self.missing, "missing"),
-            grid=grid,
-        )
-
-    @property
-    def blank(self) -> bool:
-        return self.missing
+            self, lower=grid.lower, upper=grid.upper, step=grid.step, grid=grid,
+            method=_named(self.method, (*NUMERIC, "auto")), missing=flag(self.missing, "missing"),
+        )  # fmt: skip
 
     def cell(self, name: str) -> Cell:
         return Ticks(name, self.grid)
 
-    def mechanism(self, epsilon: Fraction, use: Use) -> Report:
+    def mechanism(self, epsilon: Fraction, use: Use) -> AnyAnswer | PaidFlag:
         """Return the mechanism of ``method``; for both uses the same."""
-        del use
         own: dict[str, Any] = {
-            "method": self.method or NUMERIC[0],
-            "last": self.grid.last,
-            "channel": self.channel,
-        }
+            "method": self.method or NUMERIC[0], "last": self.grid.last, "channel": self.channel
+        }  # fmt: skip
         if self.missing:
             return paid_flag(report, epsilon=epsilon, **own)
         return AnyAnswer(answer=report(epsilon=epsilon, **own))
@@ -305,20 +280,13 @@ class Number(Attribute):
         """Return the column with the method that ``"auto"`` means, and a design's channel."""
         if self.method not in ("auto", "design"):
             return self
-        channel = getattr(self.answer(self.mechanism(epsilon, "report")), "channel", None)
+        channel = getattr(self.mechanism(epsilon, "report").answer, "channel", None)
         method = NUMERIC[0] if channel is None else "design"
         return replace(self, method=method, channel=channel)
 
-    def answer(self, mechanism: Any) -> Report:
-        value: Report = mechanism.answer
-        return value
-
-    def none(self, mechanism: Any) -> int | None:
-        return int(mechanism.none) if self.missing else None
-
-    def written(self, mechanism: Report) -> Written:
+    def written(self, mechanism: Any) -> Written:
         """Return points of the lattice, or the unbiased estimates of a mechanism for means."""
-        value: Any = self.answer(mechanism)
+        value = mechanism.answer
         ticks = shown_ticks(value, self.method or NUMERIC[0])
         if ticks is None:
             estimates = value.values(np.arange(value.codes), self.grid)
@@ -327,21 +295,18 @@ class Number(Attribute):
         return Lattice(grid=self.grid, ticks=ticks)
 
     def facts(self) -> dict[str, Any]:
-        ends = {"lower": self.lower, "upper": self.upper, "step": self.step}
-        numbers = {name: plain(Fraction(value or 0)) for name, value in ends.items()}
-        return {
-            "kind": self.kind,
-            **numbers,
-            **_given(method=self.method, missing=self.missing or None, channel=self.channel),
+        return Attribute.facts(self) | {
+            key: plain(Fraction(getattr(self, key))) for key in self.keys[:3]
         }
 
     def __repr__(self) -> str:
-        facts = [(k, v) for k, v in self.facts().items() if k not in ("kind", "channel")]
-        return f"Number({', '.join(f'{name}={value!r}' for name, value in facts)})"
+        facts = self.facts()
+        shown = [f"{key}={facts[key]!r}" for key in self.keys[:-1] if key in facts]
+        return f"Number({', '.join(shown)})"
 
 
 @dataclass(frozen=True, slots=True, init=False)
-class Choice(Attribute):
+class Choice(Categorical):
     """One of some listed categories.
 
     Parameters
@@ -369,51 +334,30 @@ class Choice(Attribute):
     method: str | None
     missing: str | None
     kind: ClassVar[str] = "choice"
+    keys: ClassVar = ("categories", "method", "missing")
 
     def __init__(
-        self,
-        *categories: Any,
-        method: str | None = None,
-        missing: bool | str | None = None,
+        self, *categories: Any, method: str | None = None, missing: bool | str | None = None
     ) -> None:
         missing = {True: NO_ANSWER, False: None}[missing] if isinstance(missing, bool) else missing
         if missing is not None and (not isinstance(missing, str) or not missing):
             raise ParameterTypeError(
-                "missing",
-                "be True or the name of a category",
-                given(missing),
-                "Use {missing}, or omit it.",
-                missing=NO_ANSWER,
-            )
-        if len(categories) == 1 and isinstance(categories[0], (list, tuple, set)):
-            raise ParameterTypeError(
-                "categories", "be separate arguments", "a list", "Use Choice(*categories)."
-            )
-        plain = tuple(_category(c) for c in categories)
+                "missing", "be True or the name of a category", given(missing),
+                "Use {missing}, or omit it.", missing=NO_ANSWER,
+            )  # fmt: skip
+        _demand_separate("categories", categories, "Choice")
+        plain = tuple(map(_category, categories))
         if missing is not None and missing in map(str, plain):
-            raise ParameterError(
-                "missing",
-                "differ from the categories",
-                given(missing),
-                "Use {missing}.",
-                missing=NO_ANSWER,
-            )
+            must, hint = "differ from the categories", "Use {missing}."
+            raise ParameterError("missing", must, given(missing), hint, missing=NO_ANSWER)
         settle(self, categories=plain, method=_named(method, CATEGORICAL), missing=missing)
         Codes(None, self.listed)
-        if any(set("\r\0") & set(str(category)) for category in self.listed):
-            raise ParameterError(
-                "categories",
-                "be strings without carriage returns and NUL",
-                "",
-                "Remove these characters.",
-            )
+        if any(set("\r\0") & set(name) for name in self.names):
+            must = "be strings without carriage returns and NUL"
+            raise ParameterError("categories", must, "", "Remove these characters.")
         if len(self.listed) < 2:
-            raise ParameterError(
-                "categories",
-                "hold at least two",
-                f"{len(self.listed)}",
-                "Use Choice('yes', 'no').",
-            )
+            hint = "Use Choice('yes', 'no')."
+            raise ParameterError("categories", "hold at least two", f"{len(self.listed)}", hint)
 
     @property
     def listed(self) -> tuple[Any, ...]:
@@ -421,40 +365,20 @@ class Choice(Attribute):
         return self.categories if self.missing is None else (*self.categories, self.missing)
 
     @property
-    def blank(self) -> bool:
-        """Never: an absent answer is a category of its own."""
-        return False
+    def names(self) -> tuple[str, ...]:
+        return tuple(map(str, self.listed))
 
     def cell(self, name: str) -> Cell:
         return Codes(name, self.listed)
 
-    def mechanism(self, epsilon: Fraction, use: Use) -> Report:
-        """Return randomised response for a table, the best oracle for reports."""
-        named = "response" if use == "table" else self.method
-        value = oracle(epsilon=epsilon, method=named, categories=len(self.listed))
-        return value if self.missing is not None else AnyAnswer(answer=value)
-
-    def answer(self, mechanism: Any) -> Report:
-        value: Report = mechanism.answer if isinstance(mechanism, AnyAnswer) else mechanism
-        return value
-
-    def none(self, mechanism: Report) -> int | None:
-        del mechanism
-        return None
-
     def written(self, mechanism: Report) -> Written:
-        del mechanism
         kind = _kind(self.listed)
         listed = self.listed if kind != "text" else tuple(map(read_text, self.listed))
         return Listed(listed=listed, kind=kind)
 
-    def facts(self) -> dict[str, Any]:
-        own = {"kind": self.kind, "categories": list(self.categories)}
-        return {**own, **_given(method=self.method, missing=self.missing)}
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Flag(Attribute):
+class Flag(Categorical):
     """True or false; read from booleans, 0 and 1, and the words true, yes, t, y and opposites.
 
     The words may be written in small letters, in capitals or with one capital.
@@ -477,13 +401,14 @@ class Flag(Attribute):
     method: str | None = None
     missing: bool = False
     kind: ClassVar[str] = "flag"
+    keys: ClassVar = ("method", "missing")
 
     def __post_init__(self) -> None:
         settle(self, method=_named(self.method, CATEGORICAL), missing=flag(self.missing, "missing"))
 
     @property
-    def blank(self) -> bool:
-        return self.missing
+    def names(self) -> tuple[str, ...]:
+        return ("false", "true", NO_ANSWER) if self.missing else ("false", "true")
 
     def cell(self, name: str) -> Cell:
         cell = Codes(name, (False, True))
@@ -493,26 +418,11 @@ class Flag(Attribute):
             cell.codes.update(dict.fromkeys(spelt, code))
         return cell
 
-    def mechanism(self, epsilon: Fraction, use: Use) -> Report:
-        """Return randomised response for a table, the best oracle for reports."""
-        named = "response" if use == "table" else self.method
-        value = oracle(epsilon=epsilon, method=named, categories=3 if self.missing else 2)
-        return value if self.missing else AnyAnswer(answer=value)
-
-    def answer(self, mechanism: Any) -> Report:
-        value: Report = mechanism.answer if isinstance(mechanism, AnyAnswer) else mechanism
-        return value
-
     def none(self, mechanism: Report) -> int | None:
-        del mechanism
         return 2 if self.missing else None
 
     def written(self, mechanism: Report) -> Written:
-        del mechanism
         return Listed(listed=(False, True), kind="flag")
-
-    def facts(self) -> dict[str, Any]:
-        return {"kind": self.kind, **_given(method=self.method, missing=self.missing or None)}
 
 
 def _named(method: object, names: tuple[str, ...]) -> str | None:
@@ -523,13 +433,18 @@ def _named(method: object, names: tuple[str, ...]) -> str | None:
     raise ParameterError("method", f"be one of {listed}", given(method), hint, method=names[0])
 
 
+def _demand_separate(name: str, listed: tuple[Any, ...], kind: str) -> None:
+    """Refuse a list in place of its elements."""
+    if len(listed) == 1 and isinstance(listed[0], (list, tuple, set)):
+        hint = f"Use {kind}(*{name})."
+        raise ParameterTypeError(name, "be separate arguments", "a list", hint)
+
+
 def _category(value: object) -> Any:
     """Return a category as JSON knows it; what JSON does not know, as its text."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if isinstance(value, (str, bool, int)) or (isinstance(value, float) and isfinite(value)):
-        return value
-    return read_text(value)
+    value = value.item() if isinstance(value, np.generic) else value
+    known = isinstance(value, (str, int)) or (isinstance(value, float) and isfinite(value))
+    return value if known else read_text(value)
 
 
 def _kind(listed: tuple[Any, ...]) -> Kind:
@@ -546,10 +461,6 @@ def plain(x: Fraction) -> int | float | str:
     if x.denominator == 1:
         return int(x)
     return float(x) if Fraction(str(float(x))) == x else str(x)
-
-
-def _given(**parameters: object) -> dict[str, Any]:
-    return {name: value for name, value in parameters.items() if value is not None}
 
 
 # ---- `Choices`: a question of which a person may tick several answers ----------------------------
@@ -589,70 +500,42 @@ class Choices(Attribute):
     method: None
     missing: bool
     kind: ClassVar[str] = "choices"
+    keys: ClassVar = ("choices", "separator")
 
     def __init__(self, *choices: str, separator: str = ";") -> None:
-        if len(choices) == 1 and isinstance(choices[0], (list, tuple, set)):
-            raise ParameterTypeError(
-                "choices", "be separate arguments", "a list", "Use Choices(*choices)."
-            )
+        _demand_separate("choices", choices, "Choices")
         if not isinstance(separator, str) or not separator.strip() or "\n" in separator:
-            raise ParameterError(
-                "separator",
-                "be a string that is not blank",
-                given(separator),
-                "Use {separator}.",
-                separator=";",
-            )
+            must, hint = "be a string that is not blank", "Use {separator}."
+            raise ParameterError("separator", must, given(separator), hint, separator=";")
         settle(self, choices=choices, separator=separator, method=None, missing=True)
         if not 2 <= len(choices) <= MOST_CHOICES:
-            raise ParameterError(
-                "choices",
-                f"be from 2 to {MOST_CHOICES}",
-                f"{len(choices)}",
-                "Use Choices('tv', 'web', 'radio'); group rare ones.",
-            )
+            hint = "Use Choices('tv', 'web', 'radio'); group rare ones."
+            raise ParameterError("choices", f"be from 2 to {MOST_CHOICES}", f"{len(choices)}", hint)
         for choice in choices:
             if not isinstance(choice, str) or choice.strip() != choice or not choice:
-                raise ParameterTypeError(
-                    "choices",
-                    "be strings without leading or trailing blanks",
-                    given(choice),
-                    "Use Choices('tv', 'web').",
-                )
+                must = "be strings without leading or trailing blanks"
+                hint = "Use Choices('tv', 'web')."
+                raise ParameterTypeError("choices", must, given(choice), hint)
             if set(separator) & set(choice) or set("\r\0") & set(choice):
+                must = f"contain neither the separator {separator!r} nor control characters"
+                other = "|" if separator != "|" else ";"
                 raise ParameterError(
-                    "choices",
-                    f"contain neither the separator {separator!r} nor control characters",
-                    given(choice),
-                    "Use {separator}.",
-                    separator="|" if separator != "|" else ";",
+                    "choices", must, given(choice), "Use {separator}.", separator=other
                 )
         if len(set(choices)) < len(choices):
             raise ParameterError("choices", "be distinct", "a duplicate", "List each once.")
 
     @property
-    def listed(self) -> tuple[str, ...]:
-        """The choices."""
+    def names(self) -> tuple[str, ...]:
         return self.choices
 
-    @property
-    def blank(self) -> bool:
-        """Never: a person who ticked nothing is written as the separator."""
-        return False
+    listed = names
 
     def cell(self, name: str) -> Ticked:
         return Ticked(name, self.choices, self.separator)
 
     def mechanism(self, epsilon: Fraction, use: Use) -> Report:
-        del use
         return FlippedSet(epsilon=epsilon, categories=len(self.choices))
-
-    def answer(self, mechanism: Report) -> Report:
-        return mechanism
-
-    def none(self, mechanism: Report) -> int | None:
-        del mechanism
-        return None
 
     def texts(self) -> list[str]:
         """Return how each set is written."""
@@ -662,12 +545,11 @@ class Choices(Attribute):
         return [self.separator, *found[1:]]
 
     def written(self, mechanism: Report) -> Written:
-        del mechanism
         return Listed(listed=self.texts(), kind="text")
 
     def facts(self) -> dict[str, Any]:
-        own = {} if self.separator == ";" else {"separator": self.separator}
-        return {"kind": self.kind, "choices": list(self.choices), **own}
+        found = Attribute.facts(self)
+        return found if self.separator != ";" else {k: found[k] for k in ("kind", "choices")}
 
 
 # ---- One person's own answers: whether they can be read, and what they should be -----------------
@@ -679,14 +561,7 @@ class Choices(Attribute):
 def demand_answers(schema: Schema, answers: Mapping[str, Any], whose: str = "") -> None:
     """Refuse a person's answers if one is absent, or cannot be read, that the schema needs.
 
-    Parameters
-    ----------
-    schema
-        What is asked.
-    answers
-        The answers of one person by name.
-    whose
-        What an error calls the person, after a blank.
+    ``whose`` is what an error calls the person, after a blank.
 
     Examples
     --------
@@ -701,11 +576,10 @@ def demand_answers(schema: Schema, answers: Mapping[str, Any], whose: str = "") 
         question, answer = schema.columns[name], answers.get(name)
         if answer is None or answer == "" or not is_readable(question, answer):
             raise ParameterError(
-                f"the answer to {name!r}{whose}",
-                f"be {wanted(question)}",
+                f"the answer to {name!r}{whose}", f"be {wanted(question)}",
                 "no answer" if answer is None or answer == "" else "another value",
                 "Answer it; the schema declares which questions are optional.",
-            )
+            )  # fmt: skip
 
 
 def is_readable(question: Attribute, answer: str | float) -> bool:
@@ -713,8 +587,6 @@ def is_readable(question: Attribute, answer: str | float) -> bool:
 
     Examples
     --------
-    >>> [is_readable(Choice("yes", "no"), answer) for answer in ("yes", "maybe")]
-    [True, False]
     >>> [is_readable(Choices("tv", "web"), answer) for answer in ("web; tv", ";", "tv;radio")]
     [True, True, False]
     """
@@ -726,15 +598,9 @@ def is_readable(question: Attribute, answer: str | float) -> bool:
 
 
 def wanted(question: Attribute) -> str:
-    """Return what an answer should be, in words.
-
-    Examples
-    --------
-    >>> wanted(Choice("yes", "no")), wanted(Flag())
-    ("one of 'yes', 'no'", 'yes or no')
-    """
+    """Return what an answer should be, in words."""
     if isinstance(question, Choice):
         return f"one of {', '.join(map(repr, question.listed))}"
     if isinstance(question, Choices):
-        return f"some of {', '.join(map(repr, question.listed))}"
+        return f"some of {', '.join(map(repr, question.choices))}"
     return "yes or no" if isinstance(question, Flag) else f"a {question.kind}"

@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from sourdine.errors import LEFT_OUT, ParameterError
 from sourdine.frames.frame import Frame, is_spark
-from sourdine.local.reports.aggregator import joint_tally
+from sourdine.local.reports.aggregator import joint_tally, read_pairs
 from sourdine.local.table.blocks import ROWS, matched
 from sourdine.local.table.estimates import Estimates
 from sourdine.local.table.schema_files import check
@@ -28,9 +27,9 @@ def counted(
     """Count a sanitised table; the parameters are those of `sourdine.local.estimate`."""
     data = Frame(clean)
     check(schema, clean, unmarked=unmarked)
-    wanted = _read_pairs(schema, pairs)
+    sampled = schema.method == "sample"
+    total = TableTally(schema, read_pairs(pairs, list(schema.columns), sampled=sampled))
     frame = matched(schema, data, drop=None)
-    total = TableTally(schema, wanted)
     if is_spark(clean):
         from sourdine.local.spark.counting import count_table
 
@@ -42,15 +41,7 @@ def counted(
 
 
 class TableTally:
-    """Tallies of the columns of a sanitised table, block by block.
-
-    Parameters
-    ----------
-    schema
-        By which it was sanitised.
-    pairs
-        Columns to be looked at together.
-    """
+    """Tallies of the columns of a table that a schema sanitised, and of pairs, block by block."""
 
     def __init__(self, schema: Schema, pairs: Sequence[tuple[str, str]]) -> None:
         self.schema = schema
@@ -96,30 +87,11 @@ class TableTally:
     def estimates(self) -> Estimates:
         left = int(self.unanswered[0])
         note = f"{left} people with no answer that this schema could have written were left out."
+        counts, dropped = (
+            dict(zip(self._parts, each.tolist(), strict=True))
+            for each in (self.counts, self.dropped)
+        )
         return Estimates(
-            schema=self.schema,
-            use="table",
-            tallies=self.tallies,
-            counts=dict(zip(self._parts, self.counts.tolist(), strict=True)),
-            joint=self.joint,
-            dropped=dict(zip(self._parts, self.dropped.tolist(), strict=True)),
-            notes=(note,) if left else (),
-        )
-
-
-def _read_pairs(schema: Schema, pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    for names in pairs:
-        if len(names) != 2 or names[0] == names[1] or not set(names) <= schema.columns.keys():
-            listed = ", ".join(map(repr, schema.columns))
-            raise ParameterError(
-                "pairs", "hold two different columns", repr(names), f"The columns are: {listed}."
-            )
-    if pairs and schema.method == "sample":
-        raise ParameterError(
-            "pairs",
-            "be omitted for the method 'sample', as each person answers for one column",
-            f"{len(pairs)} pairs",
-            "Omit {pairs}, or create the schema with the method 'split'.",
-            pairs=LEFT_OUT,
-        )
-    return [(a, b) for a, b in pairs]
+            schema=self.schema, use="table", tallies=self.tallies, joint=self.joint,
+            counts=counts, dropped=dropped, notes=(note,) if left else (),
+        )  # fmt: skip

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, fields, replace
 from itertools import pairwise, product
 from math import ceil, floor
@@ -10,11 +11,12 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from sourdine.errors import ParameterError, ParameterTypeError
-from sourdine.exact import integer, kind
+from sourdine.exact import integer
 from sourdine.laws.law import student_quantile
 from sourdine.local.categorical.unary import bits_of
 from sourdine.local.estimators.means import Estimate, channel, solve
-from sourdine.local.table.columns import NO_ANSWER, Choice, Choices, Flag, Number
+from sourdine.local.table.columns import NO_ANSWER, Choices, Number
+from sourdine.local.table.figures import draw_crossed
 from sourdine.local.table.part import PaidFlag
 from sourdine.mechanisms import RandomizedResponse
 from sourdine.results.answer import plain
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.grid import Grid
     from sourdine.local.table.part import ColumnPart
     from sourdine.privacy import Guarantee
     from sourdine.results.release import Release
@@ -63,20 +66,11 @@ BINS = 5
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Axis:
-    """A column cut into parts.
+    """A column cut into labelled parts.
 
-    Parameters
-    ----------
-    name
-        The column.
-    labels
-        The parts.
-    scores
-        For each cell of the column's tally a score of each part.
-    bias
-        How far the mean score of a part can be from the truth, at most.
-    own, other
-        The mean square of the score of a part for people in it, and for others, at most.
+    For each cell of the column's tally there is a score of each part, whose mean can be from the
+    truth by the bias at most. The mean square of the score of a part is at most ``own`` for people
+    in it, and ``other`` for others.
     """
 
     name: str
@@ -86,98 +80,81 @@ class Axis:
     own: Floats
     other: Floats
 
+    @classmethod
+    def of_laws(
+        cls, name: str, labels: tuple[str, ...], scores: Floats, bias: Floats,
+        rows: Floats, truth: Floats,
+    ) -> Axis:  # fmt: skip
+        """Return an axis with the mean squares of its scores, from the laws of all inputs."""
+        square = rows @ scores**2
+        own = np.where(truth > 0, square, 0).max(axis=0)
+        other = np.where(truth > 0, 0, square).max(axis=0)
+        return cls(name=name, labels=labels, scores=scores, bias=bias, own=own, other=other)
+
 
 def axis(part: ColumnPart, n: int, bins: int | Sequence[float] = BINS) -> Axis:
     """Return a column cut into parts, with scores fitted to ``n`` reports.
 
-    Parameters
-    ----------
-    part
-        The column.
-    n
-        The number of reports, which decides how much bias is worth less noise.
-    bins
-        For numbers: how many bins of one width, or their inner edges. On lattices of more than
-        500 points an edge is sharp to a 500th of the bounds.
+    The number of reports decides how much bias is worth less noise. Numbers are cut into ``bins``
+    bins of one width, or at these inner edges. On lattices of more than 500 points an edge is sharp
+    to a 500th of the bounds.
     """
-    column = part.column
-    if isinstance(column, (Choice, Flag)):
-        return _of_categories(part, column)
-    if isinstance(column, Choices):
-        return _of_choices(part, column)
+    column, oracle = part.column, part.answer
     if isinstance(column, Number):
         return _of_bins(part, column, n, bins)
-    raise ParameterTypeError(
-        "column",
-        "be a Number, Choice, Choices or Flag",
-        kind(column),
-        "Declare it as one of these.",
-    )
+    k = len(column.names)
+    if isinstance(column, Choices):  # a person is in the part of each choice that they have
+        p, q = oracle.chances
+        scores = (bits_of(k) - q) / (p - q)
+        yes, no = ((1 - q) / (p - q)) ** 2, (q / (p - q)) ** 2
+        own, other = (np.full(k, chance * yes + (1 - chance) * no) for chance in (p, q))
+        return Axis(
+            name=part.name, labels=column.names, scores=scores, bias=np.zeros(k),
+            own=own, other=other,
+        )  # fmt: skip
+    if not isinstance(oracle, RandomizedResponse):
+        raise ParameterTypeError(
+            "pairs", "hold columns reported by randomised response",
+            f"{type(oracle).__name__} for {part.name!r}", "Declare the column with {method}.",
+            method="response",
+        )  # fmt: skip
+    (p, q), truth = oracle.channel, np.eye(k)
+    rows, scores = q + (p - q) * truth, (truth - q) / (p - q)
+    return Axis.of_laws(part.name, column.names, scores, np.zeros(k), rows, truth)
 
 
 def flagged(mechanism: PaidFlag, g: Floats, mean: Floats) -> Floats:
     """Return scores of answers as scores of answers that may be absent; none is the last cell.
 
-    Parameters
-    ----------
-    g
-        A row for each cell of the answers' tally.
-    mean
-        The mean of what is scored over all answers alike.
+    ``g`` has a row for each cell of the answers' tally, and ``mean`` is the mean of what is scored
+    over all answers alike.
     """
     p, q = mechanism.flag.channel
     d = -q * mean / (p * p - q * q)
     return np.vstack((g / p - q * d / p, np.atleast_2d(d)))
 
 
-def _of_categories(part: ColumnPart, column: Choice | Flag) -> Axis:
-    oracle: Any = part.answer
-    if not isinstance(oracle, RandomizedResponse):
-        raise ParameterTypeError(
-            "pairs",
-            "hold columns reported by randomised response",
-            f"{type(oracle).__name__} for {part.name!r}",
-            "Declare the column with {method}.",
-            method="response",
-        )
-    p, q = oracle.channel
-    k = oracle.categories
-    truth = np.eye(k)
-    rows = q + (p - q) * truth
-    scores = (truth - q) / (p - q)
-    return _axis(part.name, names(column), scores, np.zeros(k), rows, truth)
-
-
-def _of_choices(part: ColumnPart, column: Choices) -> Axis:
-    """Return an axis whose parts overlap: a person is in the part of each choice that they have."""
-    p, q = part.answer.chances
-    k = len(column.choices)
-    scores = (bits_of(k) - q) / (p - q)
-    yes, no = ((1 - q) / (p - q)) ** 2, (q / (p - q)) ** 2
-    own, other = (np.full(k, chance * yes + (1 - chance) * no) for chance in (p, q))
-    return Axis(
-        name=part.name, labels=column.choices, scores=scores, bias=np.zeros(k), own=own, other=other
-    )
-
-
-def names(column: Choice | Choices | Flag) -> tuple[str, ...]:
-    """Return the names of the categories, as texts."""
-    if isinstance(column, Flag):
-        return ("false", "true", NO_ANSWER) if column.missing else ("false", "true")
-    return tuple(map(str, column.listed))
-
-
 def _of_bins(part: ColumnPart, column: Number, n: int, bins: int | Sequence[float]) -> Axis:
     grid, report, mechanism = column.grid, part.answer, part.mechanism
-    inner = _inner(column, bins)
+    # a bin holds the ticks from an inner edge on
+    if isinstance(bins, int):
+        count = min(integer(bins, "bins", least=1), grid.size)
+        inner = np.ceil(np.arange(1, count) * grid.size / count)
+    else:
+        wanted = np.asarray(bins, float)
+        inner = np.ceil((wanted - float(grid.lower)) / float(grid.step) - 1e-9)
+        if not (np.diff(inner, prepend=0, append=grid.last + 1) > 0).all():
+            must = "be increasing inner edges within the bounds"
+            hint = "Use the number of bins, such as {bins}."
+            raise ParameterError("bins", must, "", hint, bins=5)
     c = channel(report)
     where = np.searchsorted(inner, c.nodes, side="right")
     truth = np.eye(len(inner) + 1)[where]
-    solved = [solve(c, truth[:, i], n, steep=0.0)[0] for i in range(truth.shape[1])]
+    solved = [solve(c, column, n, steep=0.0)[0] for column in truth.T]
     scores = np.stack([score.g for score in solved], axis=1)
     bias = np.array([float(score.bias) for score in solved])
     edges = [0, *np.ceil(inner).astype(int).tolist(), grid.last + 1]
-    labels = tuple(_range(column, a, b - 1) for a, b in pairwise(edges))
+    labels = tuple(_range(grid, a, b - 1) for a, b in pairwise(edges))
     rows, spread = c.rows, np.diff(np.append(c.first, report.cells))
     if isinstance(mechanism, PaidFlag):
         p, q = mechanism.flag.channel
@@ -188,18 +165,14 @@ def _of_bins(part: ColumnPart, column: Number, n: int, bins: int | Sequence[floa
         truth = np.eye(truth.shape[1] + 1)[np.append(where, truth.shape[1])]
         bias, labels = np.append(bias * (1 + q / p), 0.0), (*labels, NO_ANSWER)
         spread = np.append(spread, 1)
-    made = _axis(part.name, labels, scores, bias, rows, truth)
+    made = Axis.of_laws(part.name, labels, scores, bias, rows, truth)
     return replace(made, scores=np.repeat(scores, spread, axis=0))
 
 
-def _axis(
-    name: str, labels: tuple[str, ...], scores: Floats, bias: Floats, rows: Floats, truth: Floats
-) -> Axis:
-    """Return an axis with the mean squares of its scores, from the laws of all inputs."""
-    square = rows @ scores**2
-    own = np.where(truth > 0, square, 0).max(axis=0)
-    other = np.where(truth > 0, 0, square).max(axis=0)
-    return Axis(name=name, labels=labels, scores=scores, bias=bias, own=own, other=other)
+def _range(grid: Grid, first: int, last: int) -> str:
+    low, high = (float(grid.value(t)) for t in (first, last))
+    a, b = (shown(round(x) if x == round(x) else x, float(grid.step)) for x in (low, high))
+    return a if first == last else f"{a} to {b}"
 
 
 def flagged_rows(mechanism: PaidFlag, rows: Floats) -> Floats:
@@ -207,32 +180,6 @@ def flagged_rows(mechanism: PaidFlag, rows: Floats) -> Floats:
     p, q = mechanism.flag.channel
     there = np.column_stack((p * rows, np.full(len(rows), q)))
     return np.vstack((there, np.append(q * rows.mean(axis=0), p)))
-
-
-def _inner(column: Number, bins: int | Sequence[float]) -> Floats:
-    """Return the inner edges of the bins, in ticks: a bin holds the ticks from an edge on."""
-    grid = column.grid
-    if isinstance(bins, int):
-        count = min(integer(bins, "bins", least=1), grid.size)
-        return np.ceil(np.arange(1, count) * grid.size / count)
-    edges = np.asarray(bins, float)
-    ticks = np.ceil((edges - float(grid.lower)) / float(grid.step) - 1e-9)
-    if not (np.diff(ticks, prepend=0, append=grid.last + 1) > 0).all():
-        raise ParameterError(
-            "bins",
-            "be increasing inner edges within the bounds",
-            "",
-            "Use the number of bins, such as {bins}.",
-            bins=5,
-        )
-    return ticks
-
-
-def _range(column: Number, first: int, last: int) -> str:
-    low, high = (float(column.grid.value(t)) for t in (first, last))
-    width = float(column.grid.step)
-    a, b = (shown(round(x) if x == round(x) else x, width) for x in (low, high))
-    return a if first == last else f"{a} to {b}"
 
 
 # ---- Two columns crossed: a table with a row for each part of one, a column for each of the other
@@ -246,56 +193,50 @@ FUZZ = 1e-9
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Crossed(Estimate):
-    """Public facts of a table of two columns.
+    """Public facts of a table of two columns: names, the parts of each, and how many reported."""
 
-    Parameters
-    ----------
-    names
-        Their names.
-    parts
-        The parts of each.
-    reports
-        How many people reported both.
-    """
+    head: ClassVar[str]
+    each: ClassVar[str]
 
     names: Sequence[str]
     parts: Sequence[Sequence[str]]
     reports: int
 
-    def labels(self, release: Release) -> dict[str, Sequence[str]]:
-        del release
-        every = zip(*product(*self.parts), strict=True)
-        return {name: list(parts) for name, parts in zip(self.names, every, strict=True)}
+    @property
+    @abstractmethod
+    def title(self) -> str:
+        """What the table is called."""
 
     @property
-    def wide(self) -> bool:
-        """Whether the table is too wide to be printed as one."""
-        return len(self.parts[1]) > MOST_ACROSS
+    def caveats(self) -> tuple[str, ...]:
+        return (self.each,) if self.reports else ("Nobody reported: nothing is known.",)
+
+    @property
+    def display(self) -> Display:
+        return Display(head=self.head, title=self.title, even=True)
+
+    def labels(self, release: Release) -> dict[str, Sequence[str]]:
+        every = zip(*product(*self.parts), strict=True)
+        return {name: list(parts) for name, parts in zip(self.names, every, strict=True)}
 
     def crossed(
         self, blocks: Sequence[Block], total: Block | None = None
     ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return heads and lines, in per cent: for each row a line of each block.
 
-        Intervals stand in brackets, rounded outwards, with a digit of their width.
-
-        Parameters
-        ----------
-        blocks
-            What a line is called, and values, lower and upper ends as rows and columns.
-        total
-            What stands at the end of the first block's lines.
+        A block is the name of its lines, if they have one, and values, lower and upper ends as rows
+        and columns; ``total`` stands at the end of the first block's lines. Intervals stand in
+        brackets, rounded outwards, with a digit of their width.
         """
-        named = [block for block in blocks if block[0] is not None]
         first = f"{self.names[0]} \\ {self.names[1]}, %"
-        heads = (first, *(["share"] if named else []), *map(label, self.parts[1]))
+        heads = (first, *["share"] * bool(blocks[0][0]), *map(label, self.parts[1]))
         lines: list[tuple[str, ...]] = []
         for i, part in enumerate(self.parts[0]):
-            for at, (name, *numbers) in enumerate(blocks):
-                row = zip(*(z[i] for z in numbers), strict=True)
-                texts = [_per_cent(x, _places(numbers)) for x in row]
-                end = [] if total is None else [_end(total, i) if at == 0 else ""]
-                lines.append((label(part), *([name] if name else []), *texts, *end))
+            end = _per_cents(total[1:], i) if total else []
+            for name, *numbers in blocks:
+                named = [name] if name else []
+                lines.append((label(part), *named, *_per_cents(numbers, i), *end))
+                end = [""] * len(end)
         return (heads if total is None else (*heads, "all")), lines
 
     def to_dict(self) -> dict[str, Any]:
@@ -307,22 +248,16 @@ class Crossed(Estimate):
         return cls(**{name: x for name, x in facts.items() if name != "statistic"})
 
 
-def _places(numbers: Sequence[Floats]) -> int:
-    """Return how many decimals of a per cent a table deserves: by its narrower intervals."""
+def _per_cents(numbers: Sequence[Floats], i: int) -> list[str]:
+    """Return row i of values and ends with the decimals they deserve: by the narrower intervals."""
     widths = 100 * np.ravel(numbers[2] - numbers[1])
     there = widths[widths > 0]
-    return max(decimals(float(np.quantile(there, 0.25))) - 1, 0) if there.size else 0
-
-
-def _per_cent(numbers: Sequence[float], places: int) -> str:
-    (value, low, high), unit = numbers, 10.0**places
-    ends = floor(100 * low * unit + FUZZ) / unit, ceil(100 * high * unit - FUZZ) / unit
-    return "{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(100 * value + 0.0, *ends, d=places)
-
-
-def _end(total: Block, i: int) -> str:
-    _, *numbers = total
-    return _per_cent([float(x[i]) for x in numbers], _places(numbers))
+    places = max(decimals(float(np.quantile(there, 0.25))) - 1, 0) if there.size else 0
+    unit, texts = 10.0**places, []
+    for value, low, high in zip(*(np.atleast_1d(x[i]) for x in numbers), strict=True):
+        ends = floor(100 * low * unit + FUZZ) / unit, ceil(100 * high * unit - FUZZ) / unit
+        texts.append("{:.{d}f} [{:.{d}f}, {:.{d}f}]".format(100 * value + 0.0, *ends, d=places))
+    return texts
 
 
 # ---- Shares within a row: of the people in one part of a column, how many are in each of another -
@@ -343,17 +278,6 @@ def _end(total: Block, i: int) -> str:
 
 TRIED = 1000
 """How many candidates for a share are tried."""
-
-
-def moments(first: Axis, second: Axis, tally: NDArray[np.int64]) -> dict[str, Floats]:
-    """Return the means of products of scores that ratios and their intervals need."""
-    n = max(int(tally.sum()), 1)
-    a, b = first.scores, second.scores
-    return {
-        "row": a.T @ tally.sum(axis=1) / n,
-        "mixed": (a * a).T @ tally @ b / n,
-        "square": (a * a).T @ tally.sum(axis=1) / n,
-    }
 
 
 def ratios(drawn: Mapping[str, Any]) -> Floats:
@@ -395,12 +319,14 @@ class WithinTable(Crossed):
     """Public facts of the shares of one column within the parts of another."""
 
     kind: ClassVar[str] = "shares within rows"
+    head: ClassVar[str] = "share of the row"
+    each: ClassVar[str] = (
+        "Ratios of estimates, clipped to [0, 1]. Each interval holds individually."
+    )
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """The caveats: a function of the number of reports."""
-        each = "Ratios of estimates, clipped to [0, 1]. Each interval holds individually."
-        return (each,) if self.reports else ("Nobody reported: nothing is known.",)
+    def title(self) -> str:
+        return f"{self.names[1]} within {self.names[0]}"
 
     def value(self, drawn: Mapping[str, Any]) -> Floats:
         return ratios(drawn)
@@ -413,17 +339,13 @@ class WithinTable(Crossed):
         return self.crossed([(None, np.asarray(release.value), low, high)])
 
     def plot(self, release: Release, **options: Any) -> Any:
-        from sourdine.local.table.figures import within
-
-        return within(self, release, **options)
-
-    @property
-    def display(self) -> Display:
-        title = f"{self.names[1]} within {self.names[0]}"
-        return Display(head="share of the row", title=title, even=True)
+        ends = release.interval(self.display.confidence)
+        return draw_crossed(
+            self, release, np.asarray(release.value), ends, squares=False, **options
+        )
 
     def __str__(self) -> str:
-        return f"{self.names[1]} within {self.names[0]}, {shown(self.reports, 1)} reports"
+        return f"{self.title}, {shown(self.reports, 1)} reports"
 
 
 # ---- How two columns go together, from reports of both -------------------------------------------
@@ -438,47 +360,34 @@ class WithinTable(Crossed):
 
 
 def pair(
-    first: Axis,
-    second: Axis,
-    tally: NDArray[np.int64],
-    cost: Guarantee,
-    *,
-    within: bool = False,
+    first: Axis, second: Axis, tally: NDArray[np.int64], cost: Guarantee, *, within: bool = False
 ) -> Release:
     """Estimate the share of people in each part of one column and each of another.
 
-    Parameters
-    ----------
-    first, second
-        The columns, cut into parts.
-    tally
-        How many people have each pair of cells of the two columns' tallies.
-    cost
-        What one person's reports of both columns cost.
-    within
-        Whether shares are of the people in a part of the first column, not of all.
+    The tally says how many people have each pair of cells of the two columns' tallies. With
+    ``within``, shares are of the people in a part of the first column, not of all.
     """
-    n = int(tally.sum())
-    a, b = first.scores, second.scores
-    share = a.T @ tally @ b / max(n, 1)
-    square = np.maximum((a * a).T @ tally @ (b * b) / max(n, 1), _known(first, second, tally))
-    noise, sampled = (np.maximum(square - less, 0) for less in (np.clip(share, 0, 1), share**2))
-    seen = moments(first, second, tally)
-    row = np.maximum(seen["square"] - np.clip(seen["row"], 0, 1), 0)
+    reports = int(tally.sum())
+    n, a, b, of_first = max(reports, 1), first.scores, second.scores, tally.sum(axis=1)
+    share, row = a.T @ tally @ b / n, a.T @ of_first / n
+    both = np.maximum((a * a).T @ tally @ (b * b) / n, _known(first, second, tally))
+    square = (a * a).T @ of_first / n
     drawn = {
         "estimate": share,
-        "sample": np.sqrt(noise / max(n, 1)),
-        "population": np.sqrt(sampled / max(n, 1)),
+        "sample": np.sqrt(np.maximum(both - np.clip(share, 0, 1), 0) / n),
+        "population": np.sqrt(np.maximum(both - share**2, 0) / n),
         "bias": np.outer(first.bias, 1 + second.bias) + second.bias,
-        "both": square,
-        "row_sample": np.sqrt(row / max(n, 1)),
+        "both": both,
+        "row_sample": np.sqrt(np.maximum(square - np.clip(row, 0, 1), 0) / n),
         "row_bias": first.bias,
-        **seen,
-        "reports": n,
+        "row": row,
+        "mixed": (a * a).T @ tally @ b / n,
+        "square": square,
+        "reports": reports,
     }
     kind = WithinTable if within else PairTable
-    table = kind(names=(first.name, second.name), parts=(first.labels, second.labels), reports=n)
-    return table.release(cost, drawn)
+    parts = (first.labels, second.labels)
+    return kind(names=(first.name, second.name), parts=parts, reports=reports).release(cost, drawn)
 
 
 def _known(first: Axis, second: Axis, tally: NDArray[np.int64]) -> Floats:
@@ -500,12 +409,14 @@ class PairTable(Crossed):
     """Public facts of the shares of people in each part of one column and each of another."""
 
     kind: ClassVar[str] = "pair of columns"
+    head: ClassVar[str] = "share"
+    each: ClassVar[str] = (
+        "Each interval holds individually (normal approximation); shares may be negative."
+    )
 
     @property
-    def caveats(self) -> tuple[str, ...]:
-        """The caveats: a function of the number of reports."""
-        each = "Each interval holds individually (normal approximation); shares may be negative."
-        return (each,) if self.reports else ("Nobody reported: nothing is known.",)
+    def title(self) -> str:
+        return f"{self.names[0]} and {self.names[1]}"
 
     def limits(self, release: Release, beta: float, of: str) -> tuple[Floats, Floats]:
         """Return the ends of every share, in [0, 1], each on its own."""
@@ -522,28 +433,19 @@ class PairTable(Crossed):
 
     def printed(self, release: Release) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
         """Return the table: of each row the shares of all people, and those within the row."""
-        if self.wide:
+        if len(self.parts[1]) > MOST_ACROSS:
             return release.columns().cells()
         beta = read_confidence(self.display.confidence)
         whole = ("of all", np.asarray(release.value), *release.interval(self.display.confidence))
         within = ("of the row", ratios(release.drawn), *ratio_ends(release.drawn, beta, "sample"))
-        row = ("row", np.asarray(release.drawn["row"], float), *self._rows(release, beta))
-        return self.crossed([whole, within], row)
-
-    def _rows(self, release: Release, beta: float) -> tuple[Floats, Floats]:
-        return self._ends(release, beta, ("row", "row_sample", "row_bias"))
+        ends = self._ends(release, beta, ("row", "row_sample", "row_bias"))
+        return self.crossed([whole, within], ("row", np.asarray(release.drawn["row"]), *ends))
 
     def plot(self, release: Release, **options: Any) -> Any:
         """Draw the shares of all people as squares, and those within a row beside them."""
-        from sourdine.local.table.figures import crossed
-
-        beta = read_confidence(self.display.confidence)
-        ends = ratio_ends(release.drawn, beta, "sample")
-        return crossed(self, release, ratios(release.drawn), ends, **options)
-
-    @property
-    def display(self) -> Display:
-        return Display(head="share", title=f"{self.names[0]} and {self.names[1]}", even=True)
+        beta, drawn = read_confidence(self.display.confidence), release.drawn
+        ends = ratio_ends(drawn, beta, "sample")
+        return draw_crossed(self, release, ratios(drawn), ends, squares=True, **options)
 
     def __str__(self) -> str:
-        return f"{self.names[0]} and {self.names[1]} together, {shown(self.reports, 1)} reports"
+        return f"{self.title} together, {shown(self.reports, 1)} reports"

@@ -19,9 +19,9 @@ from sourdine.local.table.answered import (
     share_answered,
     shares_of_answers,
 )
-from sourdine.local.table.columns import NO_ANSWER, Choice, Choices, Flag, Number
-from sourdine.local.table.crossed import BINS, Crossed, axis, names, pair
-from sourdine.local.table.figures import MOST_DRAWN
+from sourdine.local.table.columns import NO_ANSWER, Choices, Number
+from sourdine.local.table.crossed import BINS, Crossed, axis, pair
+from sourdine.local.table.figures import MOST_DRAWN, panels
 from sourdine.local.table.part import PaidFlag
 from sourdine.privacy import Guarantee
 from sourdine.results.answer import plain
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.exact import Number as Numeric
+    from sourdine.grid import Grid
     from sourdine.local.table.columns import Use
     from sourdine.local.table.part import ColumnPart
     from sourdine.local.table.schema import Schema
@@ -45,12 +46,6 @@ if TYPE_CHECKING:
 # ---- An estimate of a column: by its name, and for all people although some were asked -----------
 
 
-def of_column(release: Release, name: str, *, sampled: bool) -> Release:
-    """Return an estimate from those who were asked as one of a column, for all people."""
-    whole = OfColumn(estimate=release.mechanism, column=name, sampled=sampled)
-    return replace(release, mechanism=whole, caveats=(*release.caveats, *whole.notes))
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OfColumn(Estimator):
     """An estimate that knows its column, and whether all people were asked.
@@ -58,15 +53,6 @@ class OfColumn(Estimator):
     If each column is asked of some people, drawn at random without replacement, the error is at
     most that of a sample drawn from a population: intervals for the population hold for all
     people too.
-
-    Parameters
-    ----------
-    estimate
-        The estimate from those who were asked.
-    column
-        The column's name.
-    sampled
-        Whether only some were asked.
     """
 
     kind: ClassVar[str] = "column"
@@ -76,16 +62,10 @@ class OfColumn(Estimator):
     sampled: bool
 
     @property
-    def notes(self) -> tuple[str, ...]:
-        some = "Asked of some people, drawn at random; the interval is for all of them."
-        return (some,) if self.sampled else ()
-
-    @property
     def display(self) -> Display:
         return replace(self.estimate.display, title="")
 
     def limits(self, release: Release, beta: float, of: str) -> Any:
-        """Return the ends for all people, or for the population they come from."""
         return self.estimate.limits(release, beta, "population" if self.sampled else of)
 
     def labels(self, release: Release) -> Mapping[str, Sequence[Any]]:
@@ -156,15 +136,7 @@ def sheets_of(estimates: Iterable[Named], notes: Sequence[tuple[str, str]]) -> I
 
 @dataclass(frozen=True, kw_only=True)
 class SavedEstimates:
-    """What `Estimates.to_json` wrote, read back to be looked at.
-
-    Parameters
-    ----------
-    cost
-        What a record cost, all its columns together.
-    estimates
-        Column, what is estimated, and the estimate.
-    """
+    """What `Estimates.to_json` wrote, read back to be looked at."""
 
     cost: Guarantee
     estimates: tuple[Named, ...]
@@ -181,8 +153,6 @@ class SavedEstimates:
 
     def plot(self, **options: Any) -> Any:
         """Draw every column: numbers by their quartiles, the only ones that are saved."""
-        from sourdine.local.table.figures import panels
-
         panes = [(name, release) for name, what, release in self.estimates if what in PICTURED]
         return panels(self, panes, **options)
 
@@ -209,10 +179,8 @@ class Estimates(Displayable, Mapping[str, "Release"]):
 
     Parameters
     ----------
-    schema
-        By which the answers were randomised.
-    use
-        Whether they stood in a table or in reports.
+    schema, use
+        By which the answers were randomised, and whether they stood in a table or in reports.
     tallies, counts
         For each column the tally of its reports, and how many there are.
     joint
@@ -259,16 +227,23 @@ class Estimates(Displayable, Mapping[str, "Release"]):
             raise ParameterError("column", "be a column of the schema", repr(name), hint)
         return parts[name]
 
-    def _number(self, name: str, what: str) -> tuple[ColumnPart, Any, NDArray[np.int64]]:
+    def _number(self, name: str, what: str) -> tuple[ColumnPart, NDArray[np.int64], Grid]:
         part = self._part(name)
         if not isinstance(part.column, Number):
-            raise ParameterError(
-                what,
-                f"{what} is not available for {name!r}, a column of categories.",
-                repr(name),
-                f"Use shares({name!r}).",
-            )
-        return part, part.column.grid, np.asarray(self.tallies[name])
+            must = f"{what} is not available for {name!r}, a column of categories."
+            raise ParameterError(what, must, repr(name), f"Use shares({name!r}).")
+        return part, np.asarray(self.tallies[name]), part.column.grid
+
+    def _may_be_absent(self, name: str, what: str) -> ColumnPart:
+        """Return a column that declares absent answers; refuse others."""
+        part = self._part(name)
+        if isinstance(part.column, Choices) or not part.column.missing:
+            must = f"{what} is not available for {name!r}, which declares no missing answers."
+            hint = f"Declare it in the schema, or ask for shares of all people: shares({name!r})."
+            if isinstance(part.column, Number):
+                hint = "Use Number(..., missing=True) in the schema."
+            raise ParameterError(what, must, repr(name), hint)
+        return part
 
     def reports(self, name: str) -> int:
         """Return how many people reported a column."""
@@ -298,90 +273,61 @@ class Estimates(Displayable, Mapping[str, "Release"]):
             ones and their variance are kept in ``drawn``.
         """
         part = self._part(name)
-        if not isinstance(part.column, Choice | Choices | Flag):
-            raise ParameterError(
-                "shares",
-                f"shares() is not available for {name!r}, a column of numbers.",
-                repr(name),
-                f"Use mean({name!r}), quantiles({name!r}) or distribution({name!r}).",
-            )
+        if isinstance(part.column, Number):
+            must = f"shares() is not available for {name!r}, a column of numbers."
+            hint = f"Use mean({name!r}), quantiles({name!r}) or distribution({name!r})."
+            raise ParameterError("shares", must, repr(name), hint)
         if one_of(of, "of", "all", "answered") == "answered":
-            self._demand_missing(name, "shares(of='answered')")
+            self._may_be_absent(name, "shares(of='answered')")
         several = isinstance(part.column, Choices)
         if several and consistent is not None:
-            raise ParameterError(
-                "consistent",
-                "be omitted for a column of several choices, whose shares do not add up to 1",
-                repr(consistent),
-                "Omit {consistent}.",
-                consistent=LEFT_OUT,
-            )
-        labels = names(part.column)
-        n = self.reports(name)
+            must = "be omitted for a column of several choices, whose shares do not add up to 1"
+            got, hint = repr(consistent), "Omit {consistent}."
+            raise ParameterError("consistent", must, got, hint, consistent=LEFT_OUT)
         found = frequencies(
-            part.answer,
-            self.tallies[name],
-            n,
-            labels=labels,
-            consistent=consistent,
-            together=together,
-            several=several,
-        )
+            part.answer, self.tallies[name], self.reports(name), labels=part.column.names,
+            consistent=consistent, together=together, several=several,
+        )  # fmt: skip
         return self._of(name, found if of == "all" else shares_of_answers(found))
 
-    def _demand_missing(self, name: str, what: str) -> None:
-        """Refuse a column that does not declare absent answers."""
-        column = self._part(name).column
-        if isinstance(column, Choices) or not column.missing:
-            raise ParameterError(
-                what,
-                f"{what} is not available for {name!r}, which declares no missing answers.",
-                repr(name),
-                f"Declare it in the schema, or ask for shares of all people: shares({name!r})."
-                if not isinstance(column, Number)
-                else "Use Number(..., missing=True) in the schema.",
-            )
-
     def _of(self, name: str, found: Release) -> Release:
-        """Return an estimate as one of its column, for all people."""
-        return of_column(found, name, sampled=self.schema.method == "sample")
+        """Return an estimate from those who were asked as one of its column, for all people."""
+        sampled = self.schema.method == "sample"
+        whole = OfColumn(estimate=found.mechanism, column=name, sampled=sampled)
+        note = "Asked of some people, drawn at random; the interval is for all of them."
+        return replace(found, mechanism=whole, caveats=(*found.caveats, *[note] * sampled))
 
     def answered(self, name: str) -> Release:
         """Return the share of people who answered, for columns that declare ``missing``."""
-        self._demand_missing(name, "answered()")
-        part, tally, labels = self._part(name), self.tallies[name], ("answered", NO_ANSWER)
+        part, tally = self._may_be_absent(name, "answered()"), self.tallies[name]
+        labels = ("answered", NO_ANSWER)
         if not isinstance(part.mechanism, PaidFlag):
             found = frequencies(part.answer, tally, self.reports(name))
             return self._of(name, share_answered(found, labels))
         n, none = int(tally.sum()), int(tally[-1])
         both = np.array([n - none, none])
-        found = frequencies(part.mechanism.flag, both, n, labels=labels)
-        return self._of(name, found)
+        return self._of(name, frequencies(part.mechanism.flag, both, n, labels=labels))
 
     def mean(self, name: str) -> Release:
         """Return the mean of a column of numbers; of those who answered, if that is known."""
-        part, grid, tally = self._number(name, "mean()")
+        part, tally, grid = self._number(name, "mean()")
         if isinstance(part.mechanism, PaidFlag):
             return self._of(name, mean_of_answers(part.mechanism, tally, grid))
         return self._of(name, mean(part.answer, tally, grid))
 
     def quantiles(self, name: str, q: Sequence[Numeric] = DECILES) -> Release:
         """Return quantiles of a column of numbers; of those who answered, if that is known."""
-        part, grid, tally = self._number(name, "quantiles()")
+        part, tally, grid = self._number(name, "quantiles()")
         if isinstance(part.mechanism, PaidFlag):
             return self._of(name, quantiles_of_answers(part.mechanism, tally, grid, q))
         return self._of(name, quantiles(part.answer, tally, grid, q))
 
     def distribution(self, name: str, *, bins: int = 32) -> Release:
         """Return the shares of bins of a column of numbers."""
-        part, grid, tally = self._number(name, "distribution()")
+        part, tally, grid = self._number(name, "distribution()")
         if isinstance(part.mechanism, PaidFlag):
-            raise ParameterError(
-                "distribution",
-                f"distribution() is not available for {name!r}, which declares missing answers.",
-                repr(name),
-                f"Use quantiles({name!r}).",
-            )
+            must = f"distribution() is not available for {name!r}, which declares missing answers."
+            raise ParameterError("distribution", must, repr(name), f"Use quantiles({name!r}).")
         return self._of(name, distribution(part.answer, tally, grid, bins=bins))
 
     def pair(self, one: str, other: str, *, bins: Any = BINS) -> Release:
@@ -410,13 +356,8 @@ class Estimates(Displayable, Mapping[str, "Release"]):
         elif (other, one) in self.joint:
             tally = self.joint[other, one].T
         else:
-            raise ParameterError(
-                "pairs",
-                "include this pair",
-                repr((one, other)),
-                "Use {pairs} in estimate(...).",
-                pairs=[(one, other)],
-            )
+            got, hint = repr((one, other)), "Use {pairs} in estimate(...)."
+            raise ParameterError("pairs", "include this pair", got, hint, pairs=[(one, other)])
         n, cut = int(tally.sum()), bins if isinstance(bins, Mapping) else {one: bins, other: bins}
         first, second = (axis(self._part(c), n, cut.get(c, BINS)) for c in (one, other))
         return pair(first, second, tally, self.schema.guarantee, within=within)
@@ -446,12 +387,8 @@ class Estimates(Displayable, Mapping[str, "Release"]):
         for name, what, release in self.releases():
             ends = {"confidence": SHOWN, "ends": plain(release.interval(SHOWN))}
             found.setdefault(name, {})[what] = {**release.to_dict(), "interval": ends}
-        return {
-            "cost": self.cost.to_dict(),
-            "estimates": found,
-            "dropped": dict(self.dropped),
-            "notes": [*self.notes],
-        }
+        whole = {"cost": self.cost.to_dict(), "estimates": found}
+        return {**whole, "dropped": dict(self.dropped), "notes": [*self.notes]}
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON."""
@@ -459,18 +396,15 @@ class Estimates(Displayable, Mapping[str, "Release"]):
 
     def plot(self, **options: Any) -> Any:
         """Draw every column; ``path=`` saves the picture."""
-        from sourdine.local.table.figures import panels
-
-        pairs = [(f"{one} and {other}", self.pair(one, other)) for one, other in self.joint]
-        return panels(self, [*((name, self._drawn(name)) for name in self), *pairs], **options)
-
-    def _drawn(self, name: str) -> Release:
-        """Return what a picture shows of a column."""
-        part: Any = self._part(name)
-        if not isinstance(part.column, Number):
-            return self.shares(name, together=len(names(part.column)) > MOST_DRAWN)
-        # bins of a distribution are known far less well than its quantiles
-        return self.quantiles(name)
+        panes = []
+        for name, column in self.schema.columns.items():
+            if isinstance(column, Number):
+                # bins of a distribution are known far less well than its quantiles
+                panes.append((name, self.quantiles(name)))
+            else:
+                panes.append((name, self.shares(name, together=len(column.names) > MOST_DRAWN)))
+        panes += [(f"{one} and {other}", self.pair(one, other)) for one, other in self.joint]
+        return panels(self, panes, **options)
 
     @property
     def cost(self) -> Guarantee:
@@ -522,8 +456,6 @@ class Estimates(Displayable, Mapping[str, "Release"]):
 
 def _lines(columns: Columns) -> Iterator[tuple[tuple[Any, ...], tuple[float, ...]]]:
     """Yield the labels of each number, and the number with its ends."""
-    assert columns.lower is not None  # noqa: S101 - estimates have intervals
-    assert columns.upper is not None  # noqa: S101
-    numbers = [map(float, x) for x in (columns.values, columns.lower, columns.upper)]
+    ends: Any = (columns.values, columns.lower, columns.upper)
     labels = zip(*columns.labels.values(), strict=True) if columns.labels else [()]
-    yield from zip(labels, zip(*numbers, strict=True), strict=True)
+    return zip(labels, zip(*(map(float, x) for x in ends), strict=True), strict=True)

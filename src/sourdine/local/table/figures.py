@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from sourdine.local.table.crossed import Crossed
-    from sourdine.privacy import Guarantee
     from sourdine.results.release import Release
 
     Floats = NDArray[np.float64]
@@ -32,72 +31,33 @@ TRACK = 0.8
 """How much of a cell the line from 0 to 100% takes."""
 
 
-def crossed(
-    table: Crossed,
-    release: Release,
-    share: Floats,
-    ends: tuple[Floats, Floats],
-    *,
-    path: str | None = None,
-    title: str | None = None,
-) -> Any:
-    """Draw the shares of all people, and beside them those within each row.
+def draw_crossed(
+    table: Crossed, release: Release, share: Floats, ends: tuple[Floats, Floats],
+    *, squares: bool, path: str | None = None, title: str | None = None,
+) -> Any:  # fmt: skip
+    """Draw the shares within each row with their intervals.
 
-    Parameters
-    ----------
-    share, ends
-        The shares within each row, and the ends of their intervals.
-    path
-        Where to save the picture; the ending says how (png, svg, pdf, html).
-    title
-        What stands above it.
+    With ``squares`` those of all people, which the release then holds, stand beside them.
     """
-    figure, first = _canvas(table, panels=2)
-    figure.delaxes(first)
-    left, right = figure.subplots(1, 2, sharey=True)
-    draw_squares(left, release, 8)
-    _tracks(right, table, share, ends)
-    _named(left, table, f"of all people, with {_confidence(table)}\n(dark: lower end, pale: upper)")
-    _named(right, table, f"of the people in the row, 0 to 100%,\nwith {_confidence(table)}")
-    left.set_ylabel(table.names[0], color=INK)
-    return _finished(figure, table, release, title, path)
-
-
-def within(
-    table: Crossed, release: Release, *, path: str | None = None, title: str | None = None
-) -> Any:
-    """Draw the shares within each row; the parameters are those of `crossed`."""
-    figure, axes = _canvas(table, panels=1)
-    _tracks(axes, table, np.asarray(release.value), release.interval(table.display.confidence))
-    _named(axes, table, f"of the people in the row, 0 to 100%,\nwith {_confidence(table)}")
-    axes.set_ylabel(table.names[0], color=INK)
-    return _finished(figure, table, release, title, path)
-
-
-def _canvas(table: Crossed, panels: int) -> tuple[Any, Any]:
-    rows, columns = (len(parts) for parts in table.parts)
+    rows, columns = map(len, table.parts)
     longest = min(max(map(len, table.parts[0])), 36)
-    return figures.canvas(
-        1.4 + 0.08 * longest + max(3.4, 1.0 * columns + 0.4) * panels, 1.9 + 0.75 * rows
-    )
+    width = 1.4 + 0.08 * longest + max(3.4, 1.0 * columns + 0.4) * (1 + squares)
+    figure, axes = figures.canvas(width, 1.9 + 0.75 * rows)
+    sure = f"{100 * table.display.confidence:g}% intervals"
 
+    def name(pane: Any, text: str) -> None:
+        pane.set_xlabel(table.names[1], color=INK)
+        pane.set_title(text, loc="left", color=NOTE, fontsize=8)
 
-def _confidence(table: Crossed) -> str:
-    return f"{100 * table.display.confidence:g}% intervals"
-
-
-def _named(axes: Any, table: Crossed, text: str) -> None:
-    axes.set_xlabel(table.names[1], color=INK)
-    axes.set_title(text, loc="left", color=NOTE, fontsize=8)
-
-
-def _finished(
-    figure: Any,
-    table: Crossed,
-    release: Release,
-    title: str | None,
-    path: str | None,
-) -> Any:
+    left = axes
+    if squares:
+        figure.delaxes(axes)
+        left, axes = figure.subplots(1, 2, sharey=True)
+        draw_squares(left, release, 8)
+        name(left, f"of all people, with {sure}\n(dark: lower end, pale: upper)")
+    _tracks(axes, table, share, ends)
+    name(axes, f"of the people in the row, 0 to 100%,\nwith {sure}")
+    left.set_ylabel(table.names[0], color=INK)
     figure.suptitle(title or table.display.title, x=0.01, ha="left", color=INK, fontsize=11)
     figure.supxlabel(release.price, x=0.01, ha="left", color=NOTE, fontsize=8)
     return figures.saved(figure, path, release)
@@ -105,15 +65,18 @@ def _finished(
 
 def draw_squares(axes: Any, release: Release, size: float) -> None:
     """Draw shares as areas: the upper end of the interval, the share, the lower end."""
+    from matplotlib.patches import Rectangle
+
     table: Any = release.mechanism
     share = np.clip(np.asarray(release.value, float), 0, 1)
     low, high = (np.clip(np.asarray(end, float), 0, 1) for end in release.interval())
     largest = float(np.max(high)) or 1.0
     x, y = _places(axes, table, size)
     for values, colour in ((high, PALE), (share, SOFT), (low, BLUE)):
-        side = np.sqrt(values / largest) * 0.74
-        for cx, cy, s in zip(x.flat, y.flat, side.flat, strict=True):
-            axes.add_patch(_square(cx, cy + 0.06, s, colour))
+        sides = np.sqrt(values / largest) * 0.74
+        for cx, cy, side in zip(x.flat, y.flat, sides.flat, strict=True):
+            corner = (cx - side / 2, cy + 0.06 - side / 2)
+            axes.add_patch(Rectangle(corner, side, side, color=colour, linewidth=0))
     if size >= ROOMY or share.shape[1] <= FEW:
         _numbers(axes, (x, y), share, high - low, size)
     axes.set_aspect("equal")
@@ -149,22 +112,12 @@ def _places(axes: Any, table: Crossed, size: float) -> tuple[Floats, Floats]:
 
 
 def _numbers(
-    axes: Any,
-    places: tuple[Floats, Floats],
-    share: Floats,
-    widths: Floats,
-    size: float,
+    axes: Any, places: tuple[Floats, Floats], share: Floats, widths: Floats, size: float
 ) -> None:
     width = 100 * max(float(widths.min()), 1e-6)
     for cx, cy, value in zip(places[0].flat, places[1].flat, share.flat, strict=True):
         text = f"{shown(100 * value, width)}%"
         axes.text(cx, cy - 0.34, text, ha="center", va="top", color=INK, fontsize=size - 1)
-
-
-def _square(x: float, y: float, side: float, colour: str) -> Any:
-    from matplotlib.patches import Rectangle
-
-    return Rectangle((x - side / 2, y - side / 2), side, side, color=colour, linewidth=0)
 
 
 # ---- The picture of a whole table: a panel for each column, and one for each pair ----------------
@@ -177,72 +130,44 @@ MOST_DRAWN = 12
 
 
 def panels(
-    what: Any,
-    panes: Sequence[tuple[str, Release]],
-    *,
-    path: str | None = None,
-    title: str | None = None,
-) -> Any:
+    what: Any, panes: Sequence[tuple[str, Release]], *,
+    path: str | None = None, title: str | None = None,
+) -> Any:  # fmt: skip
     """Draw estimates: shares as dots, numbers by their quantiles, with 95% intervals.
 
-    Parameters
-    ----------
-    what
-        All estimates, which know what a record cost.
-    panes
-        What stands above each panel, and the estimate in it.
-    path
-        Where to save the picture; the ending says how (png, svg, pdf, html).
-    title
-        What stands above it.
+    ``what`` knows what a record cost; each of the panes has a title.
     """
+    from matplotlib.lines import Line2D
+    from matplotlib.patches import Patch
+
     across = min(ACROSS, len(panes))
     down = -(-len(panes) // across)
     figure, first = figures.canvas(3.6 * across, 0.7 + 2.7 * down)
     figure.delaxes(first)
-    for i, (name, release) in enumerate(panes, 1):
-        axes = figure.add_subplot(down, across, i)
-        figures.plain(axes, length=2, labelsize=7)
-        _drawn(axes, release)
-        axes.set_title(name, loc="left", color=INK, fontsize=9)
-    crossed = any(_is_crossed(release) for _, release in panes)
-    _explain(figure, what.cost, title, crossed=crossed)
-    return figures.saved(figure, path, what)
-
-
-def _is_crossed(release: Release) -> bool:
-    """Return whether a release is of two columns: these have the parts of both."""
-    return hasattr(release.mechanism, "parts")
-
-
-def _drawn(axes: Any, release: Release) -> None:
-    """Draw one estimate, as its kind is drawn."""
-    drew: Any = release.mechanism
-    if _is_crossed(release):
-        draw_squares(axes, release, 6)
-    elif isinstance(drew.estimate, Frequencies):
-        _shares(axes, release)
-    else:
-        _quantiles(axes, release)
-
-
-def _explain(figure: Any, cost: Guarantee, title: str | None, *, crossed: bool) -> None:
-    """Write above the panels what was asked and what it cost, and below them what is drawn how."""
-    from matplotlib.lines import Line2D
-    from matplotlib.patches import Patch
-
-    figure.suptitle(title or "Estimates", x=0.01, ha="left", color=INK, fontsize=11)
     keys = [
         Line2D([], [], color=BLUE, marker="o", linewidth=1.4, label="estimate"),
         Patch(color=PALE, label="95% interval"),
     ]
-    if crossed:
-        keys.append(Patch(color=SOFT, label="pair: the share as an area, its lower end in dark"))
-    whole = f"{cost}, for all columns of a record"
+    areas = Patch(color=SOFT, label="pair: the share as an area, its lower end in dark")
+    for i, (name, release) in enumerate(panes, 1):
+        axes = figure.add_subplot(down, across, i)
+        figures.plain(axes, length=2, labelsize=7)
+        drew: Any = release.mechanism
+        if hasattr(drew, "parts"):  # two columns have the parts of both
+            draw_squares(axes, release, 6)
+            keys = [*keys[:2], areas]
+        elif isinstance(drew.estimate, Frequencies):
+            _shares(axes, release)
+        else:
+            _quantiles(axes, release)
+        axes.set_title(name, loc="left", color=INK, fontsize=9)
+    figure.suptitle(title or "Estimates", x=0.01, ha="left", color=INK, fontsize=11)
     figure.legend(
-        handles=keys, title=whole, loc="outside lower left", ncols=len(keys), frameon=False,
-        fontsize=8, title_fontsize=8, labelcolor=INK, alignment="left",
+        handles=keys, title=f"{what.cost}, for all columns of a record", loc="outside lower left",
+        ncols=len(keys), frameon=False, fontsize=8, title_fontsize=8, labelcolor=INK,
+        alignment="left",
     ).get_title().set_color(NOTE)  # fmt: skip
+    return figures.saved(figure, path, what)
 
 
 def _shares(axes: Any, release: Release) -> None:

@@ -49,18 +49,18 @@ blank), are alike.
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnyAnswer(Report):
-    r"""Randomise by ``value``, an absent answer as if it were any one, all alike.
+    r"""Randomise by ``answer``, an absent answer as if it were any one, all alike.
 
     .. math:: P(y \mid \text{absent}) = \frac{1}{m+1} \sum_{x=0}^{m} P(y \mid x)
 
     Parameters
     ----------
-    value
+    answer
         The mechanism of a present answer.
 
     Notes
     -----
-    *Claim*: no more than the :math:`\varepsilon` of ``value``, and it is reached: an average of
+    *Claim*: no more than the :math:`\varepsilon` of ``answer``, and it is reached: an average of
     numbers lies between the least and the largest of them, so every ratio with
     :math:`P(y \mid \text{absent})` is at most the largest ratio between two present answers.
     *Checked by* ``test_exact_worst_case[absent.any]``. The report of an absent answer is one
@@ -86,52 +86,43 @@ class AnyAnswer(Report):
 
     @property
     def codes(self) -> int:
-        """As many as ``value`` has."""
         return self.answer.codes
 
     @property
     def block(self) -> int:
-        """As in the tally of ``value``."""
         return self.answer.block
 
     @property
     def cells(self) -> int:
-        """As in the tally of ``value``."""
         return self.answer.cells
 
     @property
     def bits(self) -> int:
-        """As large as a report of ``value``."""
         return self.answer.bits
 
     def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Count reports as ``value`` does."""
         return self.answer.tally(reports)
 
     def valid(self, reports: NDArray[Any]) -> NDArray[np.bool_]:
-        """Return which reports ``value`` could have drawn."""
         return self.answer.valid(reports)
 
     def outcomes(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Return where reports stand in `law`."""
         return self.answer.outcomes(reports)
 
     def reports(self, codes: NDArray[np.int64], source: Source) -> NDArray[Any]:
         return self.answer.reports(filled(codes, self.answer.top, source), source)
 
     def law(self, x: int) -> Law:
-        """Return the law of ``value``, or their average."""
         if x <= self.answer.top:
             return alone(self.answer.law(x))
         every = [alone(self.answer.law(code)) for code in range(self.top)]
         return Law.mixture([1.0] * len(every), every)
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the loss of ``value``; for an absent answer no report is wrong."""
+        """Return the loss of ``answer``; for an absent answer no report is wrong."""
         return self.answer.loss(x, y) if x <= self.answer.top else np.zeros(np.shape(y))
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the bound of ``value``."""
         return self.answer.error(beta)
 
     def __str__(self) -> str:
@@ -143,18 +134,18 @@ class PaidFlag(Report):
     r"""Randomise whether there is an answer, and the answer; report none, or the answer.
 
     The flag says the truth with probability :math:`p` and lies with :math:`q`. The report is
-    *none* if the randomised flag says absent, and else a report of ``value``, which takes an
+    *none* if the randomised flag says absent, and else a report of ``answer``, which takes an
     absent answer for any one:
 
     .. math:: P(y \mid x) = p\,V(y \mid x), \quad P(\text{none} \mid x) = q, \quad
               P(y \mid \text{absent}) = \frac{q}{m+1} \sum_x V(y \mid x), \quad
               P(\text{none} \mid \text{absent}) = p
 
-    Reports are those of ``value``, which must be whole numbers, and one more, the last: none.
+    Reports are those of ``answer``, which must be whole numbers, and one more, the last: none.
 
     Parameters
     ----------
-    value
+    answer
         The mechanism of a present answer.
     flag
         Randomised response with two categories: 0 present, 1 absent.
@@ -192,7 +183,6 @@ class PaidFlag(Report):
 
     @property
     def codes(self) -> int:
-        """Those of ``value``, and none."""
         return self.answer.codes + 1
 
     @property
@@ -202,11 +192,9 @@ class PaidFlag(Report):
 
     @property
     def cells(self) -> int:
-        """Those of ``value``, and one for none."""
         return self.answer.cells + 1
 
     def tally(self, reports: NDArray[Any]) -> NDArray[np.int64]:
-        """Count reports as ``value`` does, and those that say none in the last cell."""
         there = reports < self.none
         counts = self.answer.tally(reports[there])
         return np.append(counts, len(reports) - int(np.count_nonzero(there)))
@@ -217,7 +205,6 @@ class PaidFlag(Report):
         return np.where(absent == 1, self.none, answers)
 
     def law(self, x: int) -> Law:
-        """Return the law of ``value``, weighed by the flag's, and that of none."""
         p, q = self.flag.channel
         there = AnyAnswer(answer=self.answer).law(x)
         none = Law.of([self.none], [1], [0.0], [0.0])
@@ -225,15 +212,16 @@ class PaidFlag(Report):
         return Law.mixture([1 - chance, chance], [there, none])
 
     def loss(self, x: int, y: NDArray[np.int64]) -> NDArray[np.float64]:
-        """Return the loss of ``value``; where the flag is wrong, the largest one."""
-        wrong = (np.asarray(y) == self.none) != (x > self.answer.top)
+        """Return the loss of ``answer``; where the flag is wrong, the largest one."""
+        none = np.asarray(y) == self.none
         inner = np.zeros(np.shape(y))
         if x <= self.answer.top:
             inner = self.answer.loss(x, np.minimum(y, self.none - 1))
-        return np.where(wrong, self._worst, np.where(np.asarray(y) == self.none, 0.0, inner))
+        right = np.where(none, 0.0, inner)
+        return np.where(none != (x > self.answer.top), self._worst, right)
 
     def error(self, beta: Number = 0.05) -> float:
-        """Return the bound of ``value`` for the chance left by a wrong flag."""
+        """Return the bound of ``answer`` for the chance left by a wrong flag."""
         left = rational(read_beta(beta), "beta") - self.flag.lie.above()
         return self._worst if left < RAREST else self.answer.error(left)
 
@@ -259,33 +247,21 @@ def filled(codes: NDArray[np.int64], top: int, source: Source) -> NDArray[np.int
 def paid_flag(make: Any, *, epsilon: Number, **parameters: object) -> PaidFlag:
     """Return a mechanism with a paid flag that costs ``epsilon`` as a whole.
 
-    Parameters
-    ----------
-    make
-        Builds the mechanism of the answers from its ``epsilon`` and the other parameters.
+    ``make`` builds the mechanism of the answers from its ``epsilon`` and the other parameters.
     """
     whole = RandomizedResponse(epsilon=epsilon, categories=2).guarantee.exact_epsilon()
     flag = RandomizedResponse(epsilon=FLAG_SHARE * whole, categories=2)
     return PaidFlag(answer=make(epsilon=(1 - FLAG_SHARE) * whole, **parameters), flag=flag)
 
 
-register(
-    Specimen(
-        name="absent.any",
-        make=lambda epsilon: AnyAnswer(answer=BoundedLaplace(epsilon=epsilon, last=6)),
-        inputs=tuple(range(7, -1, -1)),
-        tight=True,
-    )
-)
-register(
-    Specimen(
-        name="absent.flag",
-        make=lambda epsilon: paid_flag(RandomizedResponse, epsilon=epsilon, categories=60),
-        inputs=(60, 59, 0),
-        tight=False,
-        epsilon=3,
-    )
-)
+register(Specimen(
+    name="absent.any", inputs=tuple(range(7, -1, -1)), tight=True,
+    make=lambda epsilon: AnyAnswer(answer=BoundedLaplace(epsilon=epsilon, last=6)),
+))  # fmt: skip
+register(Specimen(
+    name="absent.flag", inputs=(60, 59, 0), tight=False, epsilon=3,
+    make=lambda epsilon: paid_flag(RandomizedResponse, epsilon=epsilon, categories=60),
+))  # fmt: skip
 
 
 # ---- How reports stand in a table: as numbers of a lattice, or as listed values; and back --------
@@ -294,23 +270,17 @@ register(
 
 
 Kind = Literal["whole", "float", "text", "flag"]
-"""What a column of the output holds."""
 
 _TABLE = 1 << 16
 """Up to this many codes have their texts written down in advance."""
-_DIGITS = 12
+DIGITS = 12
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Lattice:
     """Reports as points of the column's lattice, continued beyond its bounds where need be.
 
-    Parameters
-    ----------
-    grid
-        The column's lattice.
-    ticks
-        The tick of each report, rising.
+    The tick of each report rises with it.
     """
 
     grid: Grid
@@ -323,9 +293,7 @@ class Lattice:
 
     def values(self, codes: NDArray[np.int64]) -> NDArray[Any]:
         """Return the numbers; at a blank, any."""
-        if self._numbers is None:
-            return self._points(codes)
-        return self._numbers[codes]
+        return self._points(codes) if self._numbers is None else self._numbers[codes]
 
     @cached_property
     def _numbers(self) -> NDArray[Any] | None:
@@ -360,10 +328,9 @@ class Lattice:
 
     def cell(self, name: str) -> Cell:
         """Return how the numbers are read back: one tick further out is no report."""
-        step = self.grid.step
         first, last = int(self.ticks[0]), int(self.ticks[-1])
         lower, upper = self.grid.value(first - 1), self.grid.value(last + 1)
-        return Ticks(name, Grid(lower, upper, step))
+        return Ticks(name, Grid(lower, upper, self.grid.step))
 
     def codes(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
         """Return the reports, `MISSING` for what is none."""
@@ -377,15 +344,7 @@ class Lattice:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class Listed:
-    """Reports as listed values: categories, true and false, or estimates.
-
-    Parameters
-    ----------
-    listed
-        The value of each report.
-    kind
-        What the column holds.
-    """
+    """Reports as listed values: categories, true and false, or estimates."""
 
     listed: Sequence[Any]
     kind: Kind
@@ -409,7 +368,6 @@ class Listed:
         return found
 
     def cell(self, name: str) -> Cell:
-        """Return how the values are read back."""
         return Codes(name, self.listed)
 
     def codes(self, slots: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -418,7 +376,6 @@ class Listed:
 
 
 Written = Lattice | Listed
-"""Either of the two."""
 
 
 def quoted(text: str) -> str:
@@ -428,17 +385,9 @@ def quoted(text: str) -> str:
 
 
 def decimals(grid: Grid) -> int | None:
-    """Return how many decimals all points of a lattice need; None if more than a dozen.
-
-    Examples
-    --------
-    >>> decimals(Grid(0, 120, step=1)), decimals(Grid(0, 1, step=0.25)), decimals(Grid(0, 1))
-    (0, 2, None)
-    """
-    for places in range(_DIGITS + 1):
-        if all((x * 10**places).denominator == 1 for x in (grid.lower, grid.step)):
-            return places
-    return None
+    """Return how many decimals all points of a lattice need; None if more than a dozen."""
+    ends, places = (grid.lower, grid.step), range(DIGITS + 1)
+    return next((n for n in places if all((x * 10**n).denominator == 1 for x in ends)), None)
 
 
 # ---- One column of a schema with its share of epsilon: from cells to reports and back ------------
@@ -446,18 +395,9 @@ def decimals(grid: Grid) -> int | None:
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ColumnPart:
-    """A column, what it may spend and what for.
+    """A column, what one report of it may cost, and what for.
 
-    Parameters
-    ----------
-    name, column
-        The column.
-    epsilon
-        What one report of it costs.
-    use
-        ``"table"`` or ``"report"``.
-    memoised
-        What answers in a survey of several rounds, if it is one.
+    In a survey of several rounds ``memoised`` answers.
     """
 
     name: str
@@ -476,7 +416,8 @@ class ColumnPart:
     @cached_property
     def answer(self) -> Any:
         """The part of `mechanism` that estimators know: it randomises answers that are there."""
-        return self.column.answer(self.mechanism)
+        whole = self.mechanism
+        return whole.answer if isinstance(whole, (AnyAnswer, PaidFlag)) else whole
 
     @cached_property
     def none(self) -> int | None:
@@ -485,7 +426,6 @@ class ColumnPart:
 
     @cached_property
     def written(self) -> Written:
-        """How reports stand in a table."""
         return self.column.written(self.mechanism)
 
     @property

@@ -34,7 +34,6 @@ from sourdine.local.table.blocks import (
     shown_block,
     sink,
 )
-from sourdine.local.table.schema_files import facts
 from sourdine.mechanisms.mechanism import CURRENT
 from sourdine.noise import SYSTEM
 from sourdine.parameters import converters
@@ -62,16 +61,14 @@ PATIENCE = 1.0
 def counted_rows(frame: Frame, *, progress: bool | None) -> Iterator[Callable[[int], None]]:
     """Give a function to call with the number of records done since the last call.
 
-    Parameters
-    ----------
-    frame
-        What is read.
-    progress
-        True and False; None: on a terminal, if it takes longer than a second.
+    Where ``progress`` is None a bar appears on a terminal, if it takes longer than a second.
     """
     wanted = sys.stderr.isatty() if progress is None else progress
-    since = monotonic()
-    total = _known_rows(frame) if wanted else None
+    since, engine = monotonic(), frame.engine
+    quick = isinstance(engine, Memory) or (
+        isinstance(engine, Duck) and engine.is_file and not frame.parsed
+    )
+    total = len(frame) if wanted and quick else None  # where it is known without reading
     bar: Any = None
     task, done = None, 0
 
@@ -79,7 +76,13 @@ def counted_rows(frame: Frame, *, progress: bool | None) -> Iterator[Callable[[i
         nonlocal bar, task, done
         done += rows
         if wanted and bar is None and (progress or monotonic() - since > PATIENCE):
-            bar = _bar()
+            from rich import progress as rich
+            from rich.console import Console
+
+            text, seen = "{task.description}", "{task.completed:,} records"
+            columns = (rich.TextColumn(text), rich.BarColumn(), rich.TextColumn(seen))
+            times = (rich.TimeElapsedColumn(), rich.TimeRemainingColumn())
+            bar = rich.Progress(*columns, *times, console=Console(stderr=True))
             task = bar.add_task("sanitising", total=total)
             bar.start()
         if bar is not None:
@@ -90,34 +93,6 @@ def counted_rows(frame: Frame, *, progress: bool | None) -> Iterator[Callable[[i
     finally:
         if bar is not None:
             bar.stop()
-
-
-def _known_rows(frame: Frame) -> int | None:
-    """Return the number of records where it is known without reading them."""
-    quick = isinstance(frame.engine, Memory) or (
-        isinstance(frame.engine, Duck) and frame.engine.is_file and not frame.parsed
-    )
-    return len(frame) if quick else None
-
-
-def _bar() -> Any:
-    from rich.console import Console
-    from rich.progress import (
-        BarColumn,
-        Progress,
-        TextColumn,
-        TimeElapsedColumn,
-        TimeRemainingColumn,
-    )
-
-    return Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:,} records"),
-        TimeElapsedColumn(),
-        TimeRemainingColumn(),
-        console=Console(stderr=True),
-    )
 
 
 # ---- Blocks of records randomised by several processes -------------------------------------------
@@ -181,8 +156,10 @@ class Desk:
 
     def __init__(self, schema: Schema) -> None:
         self.schema, self.parts = schema, schema.parts()
-        self.taken = [_smallest(part.cell.size) for part in self.parts.values()]
-        self.given = [_smallest(part.mechanism.codes) for part in self.parts.values()]
+        # the smallest types that hold -1 and all slots, and all reports
+        each = self.parts.values()
+        self.taken = [np.min_scalar_type(-part.cell.size - 1) for part in each]
+        self.given = [np.min_scalar_type(-part.mechanism.codes - 1) for part in each]
 
     def run(self, slots: Slots, source: Source = SYSTEM) -> SanitizedColumns:
         """Return the reports of a block."""
@@ -194,18 +171,15 @@ class Worker:
 
     def __init__(self, schema: Schema) -> None:
         self._desk = Desk(schema)
-        self._process: Popen[bytes] | None = None
+        self._process: Any = None
 
     def __enter__(self) -> Self:
-        start = (
-            f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import work; "
-            "from sourdine.local.table.schema import Schema; work(Schema.from_facts)"
-        )
+        start = f"import sys; sys.path[:] = {sys.path!r}; from {__name__} import work; work()"
         try:
             self._process = Popen(  # noqa: S603 - this interpreter, our own code
                 [sys.executable, "-c", start], stdin=PIPE, stdout=PIPE, stderr=DEVNULL
             )
-            self._pipe(0).write(json.dumps(facts(self._desk.schema)).encode() + b"\n")
+            self._process.stdin.write(json.dumps(self._desk.schema.facts()).encode() + b"\n")
         except (OSError, TypeError):
             self._process = None
         return self
@@ -221,24 +195,21 @@ class Worker:
         answer = None
         if self._process is not None:
             with suppress(OSError):
-                _send(self._pipe(0), _narrowed(slots, self._desk.taken))
-                answer = _receive(self._pipe(1), self._desk.given)
+                _send(self._process.stdin, _narrowed(slots, self._desk.taken))
+                answer = _receive(self._process.stdout, self._desk.given)
         if answer is None:
             self.__exit__()
             return self._desk.run(slots)
         return answer
 
-    def _pipe(self, which: int) -> IO[bytes]:
-        process: Any = self._process
-        pipe: IO[bytes] = (process.stdin, process.stdout)[which]
-        return pipe
 
-
-def work(make: Callable[[object], Schema]) -> None:
+def work() -> None:
     """Be a worker: read the schema, then blocks until there are no more."""
+    from sourdine.local.table.schema import Schema
+
     signal(SIGINT, SIG_IGN)  # the main process ends its workers
     told, said = sys.stdin.buffer, sys.stdout.buffer
-    desk = Desk(make(json.loads(told.readline())))
+    desk = Desk(Schema.from_facts(json.loads(told.readline())))
     while (slots := _receive(told, desk.taken)) is not None:
         _send(said, desk.run([s.astype(np.int64) for s in slots]))
 
@@ -252,19 +223,13 @@ def _send(pipe: IO[bytes], columns: Sequence[NDArray[Any]]) -> None:
 
 def _receive(pipe: IO[bytes], kinds: Sequence[np.dtype[Any]]) -> list[NDArray[Any]] | None:
     head = pipe.read(8)
-    rows = int.from_bytes(head, "little")
-    columns = []
-    for dtype in kinds if len(head) == 8 else ():
-        column = np.empty(rows, dtype)
+    if len(head) < 8:
+        return None
+    columns = [np.empty(int.from_bytes(head, "little"), dtype) for dtype in kinds]
+    for column in columns:
         if pipe.readinto(column.data) != column.nbytes:  # type: ignore[attr-defined]
             return None
-        columns.append(column)
-    return columns if len(head) == 8 else None
-
-
-def _smallest(most: int) -> np.dtype[Any]:
-    """Return the smallest type of whole numbers that holds -1 and up to ``most``."""
-    return np.min_scalar_type(-most - 1)
+    return columns
 
 
 def _narrowed(columns: Slots, kinds: Sequence[np.dtype[Any]]) -> SanitizedColumns:
@@ -284,17 +249,11 @@ def _cores() -> int:
 
 
 def sanitize(
-    schema: Schema,
-    frame: Any,
-    *,
-    to: str | PathLike[str] | None,
-    drop: Iterable[str],
-    where: str | None = None,
-    read: Reading | Mapping[str, Any] | None = None,
-    overwrite: bool = False,
-    source: Source,
-    progress: bool | None,
-) -> Any:
+    schema: Schema, frame: Any, *,
+    to: str | PathLike[str] | None, drop: Iterable[str], where: str | None = None,
+    read: Reading | Mapping[str, Any] | None = None, overwrite: bool = False,
+    source: Source, progress: bool | None,
+) -> Any:  # fmt: skip
     """Randomise every record of a table.
 
     Types, number formats and where blanks can stand follow from the schema alone; no value
@@ -342,49 +301,42 @@ def sanitize(
     where = converters.where(where)
     shown = progress if progress is None else flag(progress, "progress")
     replaced = flag(overwrite, "overwrite")
+    demand_missing(schema)
     if is_spark(frame):
         from sourdine.local.spark.sanitizing import sanitize_frame
 
-        demand_missing(schema)
         _demand_table(schema)
         own: dict[str, Any] = {"drop": drop, "where": where, "read": read, "source": source}
         return sanitize_frame(schema, frame, to=to, overwrite=replaced, **own)
-    demand_missing(schema)
     path = _target(frame, to, overwrite=replaced)
-    rows = Frame(frame, read=read)
-    data, cells = prepared(schema, rows, drop=drop, where=where)
+    data, cells = prepared(schema, Frame(frame, read=read), drop=drop, where=where)
     _demand_table(schema)
     names = [name for name in data.columns if name in schema.columns]
-    parts = schema.parts()
-    sampled = schema.method == "sample"
     stream = _stream(schema, data, cells, names, source, progress=shown)
+    parts, sampled = schema.parts(), schema.method == "sample"
 
-    def written(name: str, codes: NDArray[Any]) -> Column:
-        return parts[name].written, codes, sampled or parts[name].column.blank
+    empty = dict.fromkeys(names, np.zeros(0, np.int8))
+
+    def written(block: dict[str, NDArray[Any]]) -> dict[str, Column]:
+        own = ((name, parts[name], block[name]) for name in names)
+        return {
+            n: (part.written, codes, sampled or part.none is not None) for n, part, codes in own
+        }
 
     if path is None:
-        whole = _joined(stream, names)
-        columns = {name: written(name, whole[name]) for name in names}
-        return assembled(frame, columns, schema)
+        blocks = [empty, *stream]
+        whole = {name: np.concatenate([block[name] for block in blocks]) for name in names}
+        return assembled(frame, written(whole), schema)
     with closing(stream), sink(path, names, schema) as write:
-        wrote = False
-        for block in stream:
-            write({name: written(name, block[name]) for name in names})
-            wrote = True
-        if not wrote:
-            write({name: written(name, np.zeros(0, np.int64)) for name in names})
+        for block in chain([next(stream, empty)], stream):
+            write(written(block))
     return path
 
 
 def _stream(
-    schema: Schema,
-    data: Frame,
-    cells: list[Cell],
-    names: list[str],
-    source: Source,
-    *,
-    progress: bool | None,
-) -> Generator[dict[str, NDArray[Any]]]:
+    schema: Schema, data: Frame, cells: list[Cell], names: list[str], source: Source,
+    *, progress: bool | None,
+) -> Generator[dict[str, NDArray[Any]]]:  # fmt: skip
     """Yield the reports of all records as the table shows them, column by column."""
     read = data.codes(*cells, chunk=ROWS)
     blocks = (excluding(slots, len(schema.columns)) for slots in read)
@@ -395,72 +347,42 @@ def _stream(
             count(len(shown[0]))
 
 
-def _joined(stream: Iterator[dict[str, NDArray[Any]]], names: list[str]) -> dict[str, NDArray[Any]]:
-    found: dict[str, list[NDArray[Any]]] = {name: [np.zeros(0, np.int8)] for name in names}
-    for block in stream:
-        for name, codes in block.items():
-            found[name].append(codes)
-    return {name: np.concatenate(codes) for name, codes in found.items()}
-
-
 def _target(frame: object, to: object, *, overwrite: bool) -> Path | None:
-    """Return the file to write, if any."""
+    """Return the file to write, if any; one that exists only under ``overwrite``."""
     if to is not None and not isinstance(to, (str, PathLike)):
         raise ParameterError("to", "be a path", kind(to), "Use {to}.", to="clean.csv")
     path = None if to is None else Path(fspath(to))
-    if not isinstance(frame, (str, PathLike)):
-        return _new(path, overwrite=overwrite)
-    if path is None:
-        raise ParameterError(
-            "to", "name the output file if a file is read", "", "Use {to}.", to="clean.csv"
-        )
-    read = [fspath(frame), *glob(fspath(frame), recursive=True)]  # noqa: PTH207
-    if path.exists() and any(path.samefile(file) for file in read if Path(file).exists()):
-        other = str(path.with_name(f"clean-{path.name}"))
-        must = "differ from the file that is read"
-        raise ParameterError("to", must, "", "Use {to}.", to=other)
-    return _new(path, overwrite=overwrite)
-
-
-def _new(path: Path | None, *, overwrite: bool) -> Path | None:
-    """Return a path if nothing is there, or if that does not matter."""
+    if isinstance(frame, (str, PathLike)):
+        if path is None:
+            must = "name the output file if a file is read"
+            raise ParameterError("to", must, "", "Use {to}.", to="clean.csv")
+        read = [fspath(frame), *glob(fspath(frame), recursive=True)]  # noqa: PTH207
+        if path.exists() and any(path.samefile(file) for file in read if Path(file).exists()):
+            other = str(path.with_name(f"clean-{path.name}"))
+            must = "differ from the file that is read"
+            raise ParameterError("to", must, "", "Use {to}.", to=other)
     if path is not None and path.exists() and not overwrite:
+        names = (path.with_name(f"{i}-{path.name}") for i in count(2))
         raise ExistingFileError(
-            "to",
-            "be a new file",
-            str(path),
-            "Two tables of the same records reveal more than one epsilon allows. Use "
-            "{to}, or {overwrite} if the old table was not shared.",
-            to=str(_free(path)),
-            overwrite=True,
-        )
+            "to", "be a new file", str(path),
+            "Two tables of the same records reveal more than one epsilon allows. Use {to}, or "
+            "{overwrite} if the old table was not shared.",
+            to=str(next(name for name in names if not name.exists())), overwrite=True,
+        )  # fmt: skip
     return path
-
-
-def _free(path: Path) -> Path:
-    """Return a name beside a path that no file has."""
-    names = (path.with_name(f"{i}-{path.name}") for i in count(2))
-    return next(name for name in names if not name.exists())
 
 
 def _demand_table(schema: Schema) -> None:
     """Refuse what a table cannot show."""
-    for name, column in schema.columns.items():
-        if schema.method == "sample" and column.blank:
+    for name, part in schema.parts().items():
+        if schema.method == "sample" and part.none is not None:
             raise ParameterError(
-                "missing",
-                "be False in a table with the method 'sample'",
-                f"True for {name!r}",
+                "missing", "be False in a table with the method 'sample'", f"True for {name!r}",
                 "A blank would be ambiguous. Send reports, use {method}, or omit it from the "
-                "column and use {missing} in the schema.",
-                method="split",
-                missing="random",
-            )
-        if column.kind != "number" and column.method not in {None, "auto", "response"}:
-            raise ParameterError(
-                "method",
-                "be 'response' in a table",
-                f"{column.method!r} for {name!r}",
-                "The other methods do not report categories. Send reports, or use {method}.",
-                method="response",
-            )
+                "column and use {missing} in the schema.", method="split", missing="random",
+            )  # fmt: skip
+        method = part.column.method
+        if part.column.kind != "number" and method not in {None, "auto", "response"}:
+            must, got = "be 'response' in a table", f"{method!r} for {name!r}"
+            hint = "The other methods do not report categories. Send reports, or use {method}."
+            raise ParameterError("method", must, got, hint, method="response")

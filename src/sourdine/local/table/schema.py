@@ -11,15 +11,17 @@ from typing import TYPE_CHECKING, Any, Literal
 from sourdine.errors import LEFT_OUT, ParameterError, ParameterTypeError
 from sourdine.exact import given, integer, kind, one_of, positive
 from sourdine.frames.frame import Frame
-from sourdine.local.table.columns import Attribute
+from sourdine.local.table.columns import Attribute, plain
 from sourdine.local.table.part import ColumnPart
+from sourdine.local.table.schema_files import carried, parsed, read_facts, toml_of, write_facts
+from sourdine.mechanisms.mechanism import settle
 from sourdine.noise import SYSTEM
 from sourdine.privacy import LOCAL, Guarantee
 from sourdine.privacy.guarantee import ALIKE, shown
 from sourdine.results.tables import Displayable, Sheet
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from fractions import Fraction
     from os import PathLike
 
@@ -37,8 +39,6 @@ if TYPE_CHECKING:
 # ---- The parameters of a schema, read: columns, weights, rounds, absent answers ------------------
 
 
-Asked = tuple[Any, Any, int | None]
-"""How many rounds, what one may cost, and which one it is."""
 MOST_ROUNDS = 10_000
 Missing = Literal["random"]
 """What becomes of an absent answer to a column that does not declare it."""
@@ -52,16 +52,11 @@ def read_columns(columns: object) -> dict[str, Attribute]:
         raise ParameterError("columns", "be a dict of at least one column", got, hint)
     for name, column in columns.items():
         if not isinstance(name, str):
-            raise ParameterTypeError(
-                "the name of a column", "be a string", given(name), f"Use {str(name)!r}."
-            )
+            hint = f"Use {str(name)!r}."
+            raise ParameterTypeError("the name of a column", "be a string", given(name), hint)
         if not isinstance(column, Attribute):
-            raise ParameterTypeError(
-                f"column {name!r}",
-                "be a Number, Choice, Choices or Flag",
-                kind(column),
-                f"Use {_declaration(column)}.",
-            )
+            must, hint = "be a Number, Choice, Choices or Flag", f"Use {_declaration(column)}."
+            raise ParameterTypeError(f"column {name!r}", must, kind(column), hint)
     return dict(columns)
 
 
@@ -77,54 +72,27 @@ def _declaration(typed: object) -> str:
     return "Choice('yes', 'no')" if typed is str else "Number(0, 120, step=1)"
 
 
-def read_rounds(rounds: object, once: object, turn: int | None) -> dict[str, Any]:
-    """Return how many rounds there are, what one may cost, and which one it is."""
-    if rounds is None and once is not None:
-        raise ParameterError(
-            "once",
-            "be omitted for a survey of one round",
-            given(once),
-            "Use {rounds}, or omit {once}.",
-            rounds=52,
-            once=LEFT_OUT,
-        )
-    return {
-        "rounds": None if rounds is None else integer(rounds, "rounds", least=2, most=MOST_ROUNDS),
-        "once": None if once is None else positive(once, "once"),
-        "turn": turn,
-    }
-
-
 def read_missing(missing: object) -> Missing | None:
     """Return what becomes of absent answers to columns that do not declare them."""
     if missing is None or missing == "random":
         return missing
-    raise ParameterError(
-        "missing",
-        "be 'random' or omitted",
-        given(missing),
-        "To estimate how many did not answer, declare it in each column, such as "
-        "Choice('yes', 'no', missing='no answer'); a column named missing needs "
-        "Schema.of.",
+    hint = (
+        "To estimate how many did not answer, declare it in each column, such as Choice('yes', "
+        "'no', missing='no answer'); a column named missing needs Schema.of."
     )
+    raise ParameterError("missing", "be 'random' or omitted", given(missing), hint)
 
 
 def read_weights(weights: object, columns: Mapping[str, Attribute]) -> dict[str, Fraction]:
-    if weights is not None and not isinstance(weights, Mapping):
-        raise ParameterTypeError(
-            "weights",
-            "be a dict of columns",
-            given(weights),
-            "Use {weights}.",
-            weights={next(iter(columns)): 2},
-        )
-    own = {} if weights is None else dict(weights)
+    own = {} if weights is None else weights
+    if not isinstance(own, Mapping):
+        tries = {next(iter(columns)): 2}
+        must, hint = "be a dict of columns", "Use {weights}."
+        raise ParameterTypeError("weights", must, given(weights), hint, weights=tries)
     for name in own:
         if name not in columns:
-            listed = ", ".join(map(repr, columns))
-            raise ParameterError(
-                "weights", "name columns of the schema", repr(name), f"The columns are: {listed}."
-            )
+            hint = f"The columns are: {', '.join(map(repr, columns))}."
+            raise ParameterError("weights", "name columns of the schema", repr(name), hint)
     return {name: positive(own.get(name, 1), f"weights[{name!r}]") for name in columns}
 
 
@@ -228,13 +196,11 @@ class Schema(Displayable):
     ) -> None:
         if unnamed:
             raise ParameterTypeError(
-                "columns",
-                "be keyword arguments",
-                "a positional argument",
+                "columns", "be keyword arguments", "a positional argument",
                 "Use Schema(age=Number(0, 120, step=1), epsilon=1), or Schema.of(columns, "
                 "epsilon=1) for a dict.",
-            )
-        self._settle(columns, epsilon, method, weights, (rounds, once, None), missing)
+            )  # fmt: skip
+        self._settle(columns, epsilon, method, weights, rounds, once, missing)
 
     @classmethod
     def of(
@@ -249,46 +215,40 @@ class Schema(Displayable):
         missing: Missing | None = None,
     ) -> Schema:
         """Return a schema whose columns may have any names."""
-        return cls._again(columns, epsilon, method, weights, (rounds, once, None), missing)
+        return cls._again(columns, epsilon, method, weights, rounds, once, missing)
 
     def _settle(
-        self,
-        columns: object,
-        epsilon: object,
-        method: object,
-        weights: object,
-        asked: Asked,
-        missing: object,
-    ) -> None:
+        self, columns: object, epsilon: object, method: object, weights: object,
+        rounds: object, once: object, missing: object, turn: int | None = None,
+    ) -> None:  # fmt: skip
         one_of(method, "method", "split", "sample")
-        known = read_columns(columns)
-        own = {
-            "columns": MappingProxyType(known),
-            "epsilon": positive(epsilon, "epsilon"),
-            "method": method,
-            "weights": MappingProxyType(read_weights(weights, known)),
-            **read_rounds(*asked),
-            "missing": read_missing(missing),
-        }
-        for name, value in own.items():
-            object.__setattr__(self, name, value)
+        if rounds is None and once is not None:
+            raise ParameterError(
+                "once", "be omitted for a survey of one round", given(once),
+                "Use {rounds}, or omit {once}.", rounds=52, once=LEFT_OUT,
+            )  # fmt: skip
+        known, most = read_columns(columns), MOST_ROUNDS
+        settle(
+            self, columns=MappingProxyType(known), epsilon=positive(epsilon, "epsilon"),
+            method=method, weights=MappingProxyType(read_weights(weights, known)),
+            rounds=None if rounds is None else integer(rounds, "rounds", least=2, most=most),
+            once=None if once is None else positive(once, "once"), turn=turn,
+            missing=read_missing(missing), _parts={},
+        )  # fmt: skip
         if self.rounds is None:
             settled = {name: column.settled(self.share(name)) for name, column in known.items()}
-            object.__setattr__(self, "columns", MappingProxyType(settled))
-        digest = sha256(self.canonical().encode()).hexdigest()
-        for name, value in {"fingerprint": digest, "_parts": {}}.items():
-            object.__setattr__(self, name, value)
+            settle(self, columns=MappingProxyType(settled))
+        settle(self, fingerprint=sha256(self.canonical().encode()).hexdigest())
         if self.rounds is not None:
             self.parts("report")
 
     def __setattr__(self, name: str, value: object) -> None:
-        raise ParameterTypeError(
-            "a schema", "A schema cannot be changed.", f"a new {name}", "Create another schema."
-        )
+        must, hint = "A schema cannot be changed.", "Create another schema."
+        raise ParameterTypeError("a schema", must, f"a new {name}", hint)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        whole = (dict(self.columns), self.epsilon, self.method, dict(self.weights))
-        return Schema._again, (*whole, (self.rounds, self.once, self.turn), self.missing)
+        own = (dict(self.columns), self.epsilon, self.method, dict(self.weights))
+        return Schema._again, (*own, self.rounds, self.once, self.missing, self.turn)
 
     @staticmethod
     def _again(*parts: Any) -> Schema:
@@ -320,19 +280,15 @@ class Schema(Displayable):
         """
         turn = integer(number, "round", least=1)
         if self.rounds is None or turn > self.rounds:
-            raise ParameterError(
-                "round",
-                f"be from 1 to {self.rounds}" if self.rounds else "be of a survey of several",
-                given(turn),
-                "Use {round}, or create a schema with more rounds.",
-                round=1,
-            )
+            must = f"be from 1 to {self.rounds}" if self.rounds else "be of a survey of several"
+            hint = "Use {round}, or create a schema with more rounds."
+            raise ParameterError("round", must, given(turn), hint, round=1)
         return self.changed(turn=turn, missing=self.missing)
 
     def changed(self, *, turn: int | None, missing: Missing | None) -> Schema:
         """Return the schema of a round (None for all rounds), with this meaning of absence."""
-        asked = (self.rounds, self.once, turn)
-        return Schema._again(self.columns, self.epsilon, self.method, self.weights, asked, missing)
+        whole = (self.columns, self.epsilon, self.method, self.weights, self.rounds, self.once)
+        return Schema._again(*whole, missing, turn)
 
     def costs(self, rounds: int | None = None) -> RoundCosts:
         """Return what rounds cost, all of them by default."""
@@ -389,32 +345,24 @@ class Schema(Displayable):
         """
         one_of(use, "use", "table", "report")
         if use not in self._parts:
-            parts = (
-                {
+            if self.rounds is None:
+                parts = {
                     name: ColumnPart(name=name, column=column, epsilon=self.share(name), use=use)
                     for name, column in self.columns.items()
                 }
-                if self.rounds is None
-                else self._memoised()
-            )
+            else:
+                from sourdine.local.rounds.memoised import memoised_part
+
+                parts = {name: memoised_part(self, name) for name in self.columns}
             self._parts[use] = MappingProxyType(parts)
         return self._parts[use]
-
-    def _memoised(self) -> dict[str, ColumnPart]:
-        from sourdine.local.rounds.memoised import memoised_part
-
-        return {name: memoised_part(self, name) for name in self.columns}
 
     def _once_only(self, what: str) -> None:
         """Refuse what draws without a memory."""
         if self.rounds is not None:
-            raise ParameterError(
-                "a survey of several rounds",
-                f"A survey of several rounds needs a memory for {what}.",
-                "",
-                "Use schema.respondent().answer(...), or omit {rounds}.",
-                rounds=LEFT_OUT,
-            )
+            must = f"A survey of several rounds needs a memory for {what}."
+            hint = "Use schema.respondent().answer(...), or omit {rounds}."
+            raise ParameterError("a survey of several rounds", must, "", hint, rounds=LEFT_OUT)
 
     def sanitize(
         self,
@@ -433,21 +381,14 @@ class Schema(Displayable):
 
         self._once_only("sanitize")
         return sanitize(
-            self,
-            frame,
-            to=to,
-            drop=drop,
-            where=where,
-            read=read,
-            overwrite=overwrite,
-            source=source,
-            progress=progress,
-        )
+            self, frame, to=to, drop=drop, where=where, read=read, overwrite=overwrite,
+            source=source, progress=progress,
+        )  # fmt: skip
 
     def randomised(
         self, frame: object, *, use: Use = "report", source: Source = SYSTEM
     ) -> Iterator[Block]:
-        """Yield the reports of every record, block by block; see `table.sanitizing.blocks`."""
+        """Yield the reports of every record, block by block; see `sourdine.local.table.blocks`."""
         from sourdine.local.table.blocks import randomised
 
         self._once_only("reports")
@@ -470,34 +411,42 @@ class Schema(Displayable):
     @staticmethod
     def from_facts(found: object) -> Schema:
         """Return the schema that `facts` wrote as JSON or TOML."""
-        from sourdine.local.table.schema_files import parsed
-
         return Schema.of(**parsed(found))
 
     @staticmethod
     def read(path: str | PathLike[str]) -> Schema:
         """Read a schema from a TOML or JSON file; see `sourdine.local.table.schema_files`."""
-        from sourdine.local.table.schema_files import read
-
-        return Schema.from_facts(read(path))
+        return Schema.from_facts(read_facts(path))
 
     def write(self, path: str | PathLike[str]) -> None:
         """Write the schema to a TOML or JSON file."""
-        from sourdine.local.table.schema_files import write
-
-        write(self, path)
+        write_facts(path, self.facts())
 
     def to_toml(self) -> str:
         """Return the schema as TOML."""
-        from sourdine.local.table.schema_files import to_toml
-
-        return to_toml(self)
+        return toml_of(self.facts())
 
     def facts(self) -> dict[str, Any]:
-        """Return the schema as JSON and TOML know it; `table.schema_files` reads it."""
-        from sourdine.local.table.schema_files import facts
+        """Return the schema as JSON and TOML know it; `from_facts` reads it.
 
-        return facts(self)
+        Examples
+        --------
+        >>> from sourdine.local.table.columns import Flag
+        >>> Schema(smokes=Flag(), epsilon=0.5).facts()
+        {'epsilon': 0.5, 'method': 'split', 'columns': {'smokes': {'kind': 'flag'}}}
+        """
+        columns = {name: column.facts() for name, column in self.columns.items()}
+        for name, weight in self.weights.items():
+            if weight != 1:
+                columns[name]["weight"] = plain(weight)
+        return {**self._facts(plain), "columns": columns}
+
+    def _facts(self, number: Callable[[Fraction], object]) -> dict[str, Any]:
+        """Return what is not of a column, without what was left out."""
+        once = None if self.once is None else number(self.once)
+        whole = {"epsilon": number(self.epsilon), "method": self.method, "rounds": self.rounds}
+        every = {**whole, "once": once, "missing": self.missing}
+        return {name: value for name, value in every.items() if value is not None}
 
     def canonical(self) -> str:
         """Return the schema as JSON, the same for all ways to write it."""
@@ -506,21 +455,18 @@ class Schema(Displayable):
             name: {**column.facts(), "weight": str(self.weights[name] / total)}
             for name, column in self.columns.items()
         }
-        whole = {"sourdine": VERSION, "epsilon": str(self.epsilon), "method": self.method}
-        asked = {"rounds": self.rounds, "once": self.once and str(self.once), "round": self.turn}
-        asked["missing"] = self.missing
-        several = {name: value for name, value in asked.items() if value is not None}
-        return json.dumps({**whole, **several, "columns": columns}, sort_keys=True)
+        turn = {} if self.turn is None else {"round": self.turn}
+        whole = {"sourdine": VERSION, **self._facts(str), **turn, "columns": columns}
+        return json.dumps(whole, sort_keys=True)
 
     def __repr__(self) -> str:
-        columns = ", ".join(f"{name}={column!r}" for name, column in self.columns.items())
+        own = [f"{name}={column!r}" for name, column in self.columns.items()]
+        own += [f"epsilon={shown(self.epsilon)}", f"method={self.method!r}"]
         uneven = {name: shown(w) for name, w in self.weights.items() if w != 1}
-        weights = f", weights={uneven}" if uneven else ""
-        several = f", rounds={self.rounds}" if self.rounds else ""
-        once = f", once={shown(self.once)}" if self.once else ""
-        missing = f", missing={self.missing!r}" if self.missing else ""
-        own = f"epsilon={shown(self.epsilon)}, method={self.method!r}{weights}{several}{once}"
-        return f"Schema({columns}, {own}{missing})"
+        several = {"weights": uneven, "rounds": self.rounds, "once": self.once and shown(self.once)}
+        several["missing"] = self.missing and repr(self.missing)
+        own += [f"{name}={value}" for name, value in several.items() if value]
+        return f"Schema({', '.join(own)})"
 
     def sheet(self) -> Sheet:
         """Return what is printed: each column with what it costs and what randomises it."""
@@ -535,11 +481,8 @@ class Schema(Displayable):
         if self.method == "sample":
             notes.append(("asked", "each person reports one column, drawn at random"))
         again = f"to sanitise the same records again costs epsilon {shown(self.epsilon)} again"
-        return Sheet(
-            heads=("column", "kind", "epsilon", "method"),
-            lines=rows,
-            notes=[*notes, ("note", again)],
-        )
+        heads = ("column", "kind", "epsilon", "method")
+        return Sheet(heads=heads, lines=rows, notes=[*notes, ("note", again)])
 
 
 def estimate(
@@ -576,16 +519,10 @@ def estimate(
     Traceback (most recent call last):
     sourdine.errors.ParameterError: schema must be the schema that the table was sanitised with, got one with epsilon 4 in place of 2. The table contains its schema: omit schema= in estimate.
     """  # noqa: E501
-    if schema is None:
-        from sourdine.local.table.schema_files import carried
-
-        schema = carried(clean, Schema.from_facts)
+    schema = carried(clean) if schema is None else schema
     if schema is None:
         Frame(clean)  # refuses what is no table
-        raise ParameterError(
-            "schema",
-            "be given, as the table contains no schema",
-            "",
-            "Estimate from the output of sanitize, or pass the schema that it was sanitised with.",
-        )
+        must = "be given, as the table contains no schema"
+        hint = "Estimate from the output of sanitize, or pass the schema that sanitised the table."
+        raise ParameterError("schema", must, "", hint)
     return schema.estimate(clean, pairs=pairs, unmarked=unmarked)

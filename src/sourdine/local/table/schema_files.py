@@ -32,7 +32,7 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Mapping
-from glob import glob
+from glob import escape, glob
 from hashlib import file_digest
 from os import PathLike, fspath
 from pathlib import Path
@@ -43,36 +43,22 @@ from typing import TYPE_CHECKING, Any
 from sourdine.errors import MissingFileError, ParameterError, SourdineError, did_you_mean
 from sourdine.exact import flag, fraction, given
 from sourdine.frames.frame import Frame
-from sourdine.local.table.columns import Choice, Choices, Flag, Number, plain
+from sourdine.local.table.columns import Choice, Choices, Flag, Number
 from sourdine.privacy.guarantee import shown
 from sourdine.results.tables import STEERING
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Collection, Iterator
 
     from sourdine.frames.reading import Reading
     from sourdine.local.table.columns import Attribute
     from sourdine.local.table.schema import Schema
 
-    Make = Callable[[object], Schema]
+
+KINDS: dict[str, Any] = {make.kind: make for make in (Number, Choice, Choices, Flag)}
 
 
-_KEYS = {
-    "number": ("lower", "upper", "step", "method", "missing", "channel"),
-    "choice": ("categories", "method", "missing"),
-    "choices": ("choices", "separator", "missing"),
-    "flag": ("method", "missing"),
-}
-
-
-LISTING: dict[str, tuple[Any, str]] = {
-    "choice": (Choice, "categories"),
-    "choices": (Choices, "choices"),
-}
-"""Columns that list what may be answered, and under which key."""
-
-
-def read(path: str | PathLike[str]) -> object:
+def read_facts(path: str | PathLike[str]) -> object:
     """Return what the file of a schema holds; its name ends in .toml or .json."""
     file = Path(path)
     if not file.is_file():
@@ -81,59 +67,21 @@ def read(path: str | PathLike[str]) -> object:
         text = file.read_text(encoding="utf-8")
         return json.loads(text) if _ending(file) == ".json" else tomllib.loads(text)
     except ValueError as error:
-        raise ParameterError(
-            "a schema",
-            f"be a valid {_ending(file)[1:].upper()} file",
-            repr(str(path)),
-            f"Correct it: {error}.",
-        ) from None
+        must, hint = f"be a valid {_ending(file)[1:].upper()} file", f"Correct it: {error}."
+        raise ParameterError("a schema", must, repr(str(path)), hint) from None
 
 
-def write(schema: Schema, path: str | PathLike[str]) -> None:
-    """Write a schema; the file's name ends in .toml or .json."""
+def write_facts(path: str | PathLike[str], facts: dict[str, Any]) -> None:
+    """Write the facts of a schema; the file's name ends in .toml or .json."""
     as_json = _ending(Path(path)) == ".json"
-    written = json.dumps(facts(schema), indent=2, ensure_ascii=False) + "\n"
-    Path(path).write_text(written if as_json else to_toml(schema), encoding="utf-8")
+    written = json.dumps(facts, indent=2, ensure_ascii=False) + "\n"
+    Path(path).write_text(written if as_json else toml_of(facts), encoding="utf-8")
 
 
-def facts(schema: Schema) -> dict[str, Any]:
-    """Return a schema as JSON and TOML know it.
-
-    Examples
-    --------
-    >>> from sourdine.local.table.schema import Schema
-    >>> facts(Schema(smokes=Flag(), epsilon=0.5))
-    {'epsilon': 0.5, 'method': 'split', 'columns': {'smokes': {'kind': 'flag'}}}
-    """
-    columns = {}
-    for name, column in schema.columns.items():
-        weight = schema.weights[name]
-        columns[name] = column.facts() | ({} if weight == 1 else {"weight": plain(weight)})
-    several = {} if schema.rounds is None else {"rounds": schema.rounds}
-    once = {} if schema.once is None else {"once": plain(schema.once)}
-    whole = {"epsilon": plain(schema.epsilon), "method": schema.method}
-    missing = {} if schema.missing is None else {"missing": schema.missing}
-    return {**whole, **several, **once, **missing, "columns": columns}
-
-
-def to_toml(schema: Schema) -> str:
-    """Return a schema as TOML.
-
-    Examples
-    --------
-    >>> from sourdine.local.table.schema import Schema
-    >>> print(to_toml(Schema(vote=Choice("yes", "no"), epsilon=0.5)))
-    epsilon = 0.5
-    method = "split"
-    <BLANKLINE>
-    [columns.vote]
-    kind = "choice"
-    categories = ["yes", "no"]
-    <BLANKLINE>
-    """
-    whole = facts(schema)
-    lines = [f"{key} = {toml_value(value)}" for key, value in whole.items() if key != "columns"]
-    for name, column in whole["columns"].items():
+def toml_of(facts: dict[str, Any]) -> str:
+    """Return the facts of a schema as TOML."""
+    lines = [f"{key} = {toml_value(value)}" for key, value in facts.items() if key != "columns"]
+    for name, column in facts["columns"].items():
         bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
         lines += ["", f"[columns.{name if bare else toml_value(name)}]"]
         lines += [f"{key} = {toml_value(value)}" for key, value in column.items()]
@@ -149,70 +97,51 @@ def parsed(found: object) -> dict[str, Any]:
     Traceback (most recent call last):
     sourdine.errors.ParameterError: a schema must hold known keys, got 'epsilom'. Did you mean 'epsilon'?
     """  # noqa: E501
-    keys = ("epsilon", "method", "rounds", "once", "missing", "columns")
-    known = _table(found, "a schema", keys)
+    own = ("epsilon", "method", "rounds", "once", "missing")
+    known = _table(found, "a schema", (*own, "columns"))
     for key in ("epsilon", "columns"):
         if key not in known:
             raise ParameterError("a schema", f"hold {key!r}", "", f"Add {key!r}.")
     columns, weights = {}, {}
-    for name, column in _table(known["columns"], "columns", None).items():
-        own = _table(column, f"column {name!r}", None)
-        if "weight" in own:
-            weights[name] = _number(own.pop("weight"))
-        columns[name] = _column(name, own)
-    return {
-        "columns": columns,
-        "epsilon": _number(known["epsilon"]),
-        "method": known.get("method", "split"),
-        "weights": weights,
-        "rounds": known.get("rounds"),
-        "once": None if "once" not in known else _number(known["once"]),
-        "missing": known.get("missing"),
-    }
+    for name, declared in _table(known["columns"], "columns", None).items():
+        column = _table(declared, f"column {name!r}", None)
+        if "weight" in column:
+            weights[name] = _number(column.pop("weight"))
+        columns[name] = _column(name, column)
+    whole = {key: _number(known[key]) if key in ("epsilon", "once") else known[key]
+             for key in own if key in known}  # fmt: skip
+    return {**whole, "columns": columns, "weights": weights}
 
 
 def _column(name: str, found: dict[str, Any]) -> Attribute:
-    kind = found.pop("kind", None)
+    what, kind = f"column {name!r}", found.pop("kind", None)
     if kind is None:
-        _table(
-            found, f"column {name!r}", ("kind", *sorted({k for own in _KEYS.values() for k in own}))
-        )
-    if not isinstance(kind, str) or kind not in _KEYS:
-        raise ParameterError(
-            f"the kind of column {name!r}",
-            "be 'number', 'choice', 'choices' or 'flag'",
-            given(kind),
-            'Use kind = "number".',
-        )
-    own = _table(found, f"column {name!r}", _KEYS[kind])
-    if kind == "flag":
-        return Flag(**own)
-    if kind in LISTING:
-        make, key = LISTING[kind]
+        _table(found, what, {"kind", *(key for make in KINDS.values() for key in make.keys)})
+    if not isinstance(kind, str) or kind not in KINDS:
+        must, hint = "be 'number', 'choice', 'choices' or 'flag'", 'Use kind = "number".'
+        raise ParameterError(f"the kind of {what}", must, given(kind), hint)
+    make = KINDS[kind]
+    own, listed = _table(found, what, {*make.keys, "missing"}), []
+    if make is Number:
+        for key in ("lower", "upper"):
+            if key not in own:
+                hint = f"Use {key} = 0."
+                raise ParameterError(what, "have public bounds", f"no {key!r}", hint)
+        own |= {key: _number(own[key]) for key in ("lower", "upper", "step") if key in own}
+    elif make is not Flag:
         # to tick nothing is an answer, so a column of several choices always allows for absence
-        if kind == "choices" and own.pop("missing", True) is not True:
-            raise ParameterError(
-                f"missing of column {name!r}", "be true or omitted", "", "Omit it."
-            )
+        if make is Choices and own.pop("missing", True) is not True:
+            raise ParameterError(f"missing of {what}", "be true or omitted", "", "Omit it.")
+        key = make.keys[0]
         listed = own.pop(key, ())
         if not isinstance(listed, list):
-            raise ParameterError(
-                f"the {key} of column {name!r}",
-                "be a list",
-                given(listed),
-                f'Use {key} = ["yes", "no"].',
-            )
-        column: Attribute = make(*listed, **own)
-        return column
-    for key in ("lower", "upper"):
-        if key not in own:
-            raise ParameterError(
-                f"column {name!r}", "have public bounds", f"no {key!r}", f"Use {key} = 0."
-            )
-    return Number(**{k: _number(v) if k in _KEYS["number"][:3] else v for k, v in own.items()})
+            hint = f'Use {key} = ["yes", "no"].'
+            raise ParameterError(f"the {key} of {what}", "be a list", given(listed), hint)
+    column: Attribute = make(*listed, **own)
+    return column
 
 
-def _table(found: object, what: str, keys: tuple[str, ...] | None) -> dict[str, Any]:
+def _table(found: object, what: str, keys: Collection[str] | None) -> dict[str, Any]:
     if not isinstance(found, Mapping):
         raise ParameterError(what, "be a table", given(found), "Use [columns.age].")
     for key in found:
@@ -279,32 +208,18 @@ def skeleton(data: object, *, read: Reading | Mapping[str, Any] | None = None) -
     The types of a Parquet file stand in its head and are used. Those of a CSV file are what its
     values look like, so there every kind is left open.
 
-    Parameters
-    ----------
-    data
-        A frame, or the path of a CSV or Parquet file.
-    read
-        How text is read, a `sourdine.Reading` or a dict of its parameters.
-
     Examples
     --------
-    >>> print(skeleton({"age": [31], "vote": ["yes"]}).split('"split"')[1].strip())
+    >>> print(skeleton({"age": [31]}).split('"split"')[1].strip())
     [columns."age"]
     kind = "?"
     missing = true
-    <BLANKLINE>
-    [columns."vote"]
-    kind = "?"
-    missing = true
     """
-    return "\n".join([HEAD, *_columns(Frame(data, read=read))]).rstrip() + "\n"
-
-
-def _columns(frame: Frame) -> Iterator[str]:
+    frame, lines = Frame(data, read=read), [HEAD]
     for name in frame.columns:
-        yield f"[columns.{toml_value(name)}]"
-        yield from KNOWN.get(frame.kind(name) or "", ('kind = "?"', ABSENT))
-        yield ""
+        known = KNOWN.get(frame.kind(name) or "", ('kind = "?"', ABSENT))
+        lines += [f"[columns.{toml_value(name)}]", *known, ""]
+    return "\n".join(lines).rstrip() + "\n"
 
 
 # ---- The schema that a sanitised table carries, so that no other one estimates from it -----------
@@ -333,15 +248,7 @@ LONGEST = 1 << 26
 
 
 def mark(schema: Schema) -> str:
-    """Return a schema as metadata hold it.
-
-    Examples
-    --------
-    >>> from sourdine.local.table.columns import Flag
-    >>> from sourdine.local.table.schema import Schema
-    >>> print(mark(Schema(smokes=Flag(), epsilon=0.5)))
-    {"epsilon": 0.5, "method": "split", "columns": {"smokes": {"kind": "flag"}}}
-    """
+    """Return a schema as metadata hold it."""
     return json.dumps(schema.facts(), ensure_ascii=False)
 
 
@@ -351,83 +258,61 @@ def beside(path: Path) -> Path:
 
 
 def write_beside(path: Path, schema: Schema) -> None:
-    """Write the schema of a CSV file beside it, with digests of both."""
-    with path.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
+    """Write the schema of a CSV file beside it, with digests of both.
+
+    The file appears whole or not at all, under a name that nobody could have foreseen before.
+    """
     facts = {
         "sourdine": 1,
-        "table": {"name": path.name, "sha256": digest},
+        "table": {"name": path.name, "sha256": _digest(path)},
         "fingerprint": schema.fingerprint,
         "schema": schema.facts(),
     }
-    _replace(beside(path), json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
-    copymode(path, beside(path))
-
-
-def _replace(path: Path, text: str) -> None:
-    """Write a file whole or not at all, under a name that nobody could have foreseen."""
-    handle, name = mkstemp(prefix=f".{path.name}.", dir=path.parent)
+    target = beside(path)
+    handle, name = mkstemp(prefix=f".{target.name}.", dir=path.parent)
     try:
         with open(handle, "w", encoding="utf-8") as file:  # noqa: PTH123 - a handle
-            file.write(text)
-        Path(name).replace(path)
+            file.write(json.dumps(facts, indent=2, ensure_ascii=False) + "\n")
+        Path(name).replace(target)
     finally:
         Path(name).unlink(missing_ok=True)
+    copymode(path, target)
 
 
-def carried(table: Any, make: Make) -> Schema | None:
+def _digest(path: Path) -> str:
+    with path.open("rb") as file:
+        return file_digest(file, "sha256").hexdigest()
+
+
+def carried(table: Any) -> Schema | None:
     """Return the schema that a table carries; None if it has no place for one, or holds none.
 
-    Files that belong together must carry the same. ``make`` is `Schema.from_facts`.
+    Files that belong together must carry the same.
     """
-    schemas = [_of_file(path, make) for path in _files(table)] or [_of_frame(table, make)]
-    for other in schemas[1:]:
-        if other != schemas[0]:
-            raise ParameterError(
-                "the files",
-                "contain the same schema",
-                "different ones",
-                "Estimate them separately.",
-            )
+    schemas = list(map(_of_file, _files(table))) or [_of_frame(table)]
+    if any(other != schemas[0] for other in schemas[1:]):
+        must, hint = "contain the same schema", "Estimate them separately."
+        raise ParameterError("the files", must, "different ones", hint)
     return schemas[0]
 
 
 def check(schema: Schema, table: Any, *, unmarked: bool) -> None:
     """Refuse a table that another schema sanitised, and a file that none did.
 
-    Parameters
-    ----------
-    schema
-        By which it is to be estimated.
-    table
-        A frame, or the path of a file.
-    unmarked
-        Whether a file may carry no schema, or have changed since it was written.
+    ``unmarked`` says whether a file may carry no schema, or have changed since it was written.
     """
-    lenient = flag(unmarked, "unmarked")
-    if not lenient:
+    if not flag(unmarked, "unmarked"):
         for path in _files(table):
-            _demand(path, schema.from_facts)
-    found = carried(table, schema.from_facts)
+            _demand_marked(path)
+    found = carried(table)
     if found is not None and found != schema:
-        raise ParameterError(
-            "schema",
-            "be the schema that the table was sanitised with",
-            difference(found, schema),
-            "The table contains its schema: omit {schema} in estimate.",
-        )
+        must = "be the schema that the table was sanitised with"
+        hint = "The table contains its schema: omit {schema} in estimate."
+        raise ParameterError("schema", must, difference(found, schema), hint)
 
 
 def difference(found: Schema, given: Schema) -> str:
-    """Return in what a schema differs from the one that a table carries.
-
-    Examples
-    --------
-    >>> from sourdine.local.table.columns import Flag
-    >>> from sourdine.local.table.schema import Schema
-    >>> difference(Schema(smokes=Flag(), epsilon=2), Schema(smokes=Flag(), epsilon=4))
-    'one with epsilon 4 in place of 2'
-    """
+    """Return in what a schema differs from the one that a table carries."""
     if found.epsilon != given.epsilon:
         return f"one with epsilon {shown(given.epsilon)} in place of {shown(found.epsilon)}"
     if found.method != given.method:
@@ -449,39 +334,32 @@ def _files(table: object) -> list[Path]:
     return [path] if path.is_file() else sorted(map(Path, glob(str(path), recursive=True)))  # noqa: PTH207
 
 
-def _demand(path: Path, make: Make) -> None:
+def _demand_marked(path: Path) -> None:
     """Refuse a file that carries no schema, or one of another content."""
+    got = ""
     if path.name.lower().endswith(PARQUET):
-        if _of_file(path, make) is None:
-            raise _unmarked(path, "one without a schema in its metadata")
-        return
-    if not beside(path).is_file():
-        raise _unmarked(path, f"one without {beside(path).name!r} beside it")
-    with path.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
-    if _read_beside(path).get("table", {}).get("sha256") != digest:
-        raise _unmarked(path, "one that has changed since")
+        if _of_file(path) is None:
+            got = "one without a schema in its metadata"
+    elif not beside(path).is_file():
+        got = f"one without {beside(path).name!r} beside it"
+    elif _read_beside(path)["table"].get("sha256") != _digest(path):
+        got = "one that has changed since"
+    if got:
+        raise ParameterError(
+            f"the file {path.name!r}", "be a file that sanitize wrote", got,
+            "Estimate from the output of sanitize: a raw file gives meaningless results. "
+            "If it was sanitised and then changed or moved, use {unmarked}.", unmarked=True,
+        )  # fmt: skip
 
 
-def _unmarked(path: Path, got: str) -> ParameterError:
-    return ParameterError(
-        f"the file {path.name!r}",
-        "be a file that sanitize wrote",
-        got,
-        "Estimate from the output of sanitize: a raw file gives meaningless results. "
-        "If it was sanitised and then changed or moved, use {unmarked}.",
-        unmarked=True,
-    )
-
-
-def _of_file(path: Path, make: Make) -> Schema | None:
+def _of_file(path: Path) -> Schema | None:
     if path.name.lower().endswith(PARQUET):
-        return _of_metadata(dict(_kept(path)), make)
+        return _of_metadata(dict(_kept(path)))
     if not beside(path).is_file():
         return None
     facts = _read_beside(path)
-    found = _schema(facts.get("schema"), make)
-    if found is not None and facts.get("fingerprint") != found.fingerprint:
+    found = _schema(facts.get("schema"))
+    if facts.get("fingerprint") != found.fingerprint:
         raise _damaged()
     return found
 
@@ -505,29 +383,25 @@ def _kept(path: Path) -> Iterator[tuple[str, str]]:
     keys = [key.encode() for key in (KEY, PANDAS, SPARK)]
     try:
         with duckdb.connect(":memory:") as connection:
-            yield from connection.execute(wanted, [_literal(path), *keys]).fetchall()
+            yield from connection.execute(wanted, [escape(str(path)), *keys]).fetchall()
     except duckdb.Error:
         return
 
 
-def _literal(path: Path) -> str:
-    """Return a path in which nothing stands for other letters."""
-    return "".join(f"[{letter}]" if letter in "*?[" else letter for letter in str(path))
-
-
-def _of_frame(frame: Any, make: Make) -> Schema | None:
-    library = type(frame).__module__.split(".")[0]
+def _of_frame(frame: Any) -> Schema | None:
+    library, schema = type(frame).__module__.split(".")[0], getattr(frame, "schema", None)
+    metadata: Mapping[Any, Any] = {}
     if library == "pandas":
-        return _of_metadata({str(k): v for k, v in getattr(frame, "attrs", {}).items()}, make)
-    if library == "pyspark" and hasattr(frame, "schema"):
-        return _of_metadata({SPARK: frame.schema.json()}, make)
-    if library == "pyarrow":
-        metadata = getattr(getattr(frame, "schema", None), "metadata", None) or {}
-        return _of_metadata({k.decode(): v.decode() for k, v in metadata.items()}, make)
-    return None
+        metadata = getattr(frame, "attrs", {})
+    elif library == "pyspark" and schema is not None:
+        metadata = {SPARK: schema.json()}
+    elif library == "pyarrow":
+        marks = getattr(schema, "metadata", None) or {}
+        metadata = {k.decode(): v.decode() for k, v in marks.items()}
+    return _of_metadata(metadata)
 
 
-def _of_metadata(metadata: dict[str, Any], make: Make) -> Schema | None:
+def _of_metadata(metadata: Mapping[Any, Any]) -> Schema | None:
     text = metadata.get(KEY)
     try:
         if text is None and PANDAS in metadata:
@@ -535,24 +409,22 @@ def _of_metadata(metadata: dict[str, Any], make: Make) -> Schema | None:
         if text is None and SPARK in metadata:
             own = [column["metadata"] for column in json.loads(metadata[SPARK])["fields"]]
             text = next((marks[KEY] for marks in own if KEY in marks), None)
-        return None if text is None else _schema(json.loads(text), make)
-    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-        if isinstance(error, SourdineError):
-            raise
+        return None if text is None else _schema(json.loads(text))
+    except SourdineError:
+        raise
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         raise _damaged() from None
 
 
-def _schema(facts: object, make: Make) -> Schema:
+def _schema(facts: object) -> Schema:
+    from sourdine.local.table.schema import Schema
+
     try:
-        return make(facts)
+        return Schema.from_facts(facts)
     except (SourdineError, TypeError):
         raise _damaged() from None
 
 
 def _damaged() -> ParameterError:
-    return ParameterError(
-        "the schema that the table carries",
-        "be what sanitize wrote",
-        "damaged data",
-        "Restore it from a copy.",
-    )
+    what, hint = "the schema that the table carries", "Restore it from a copy."
+    return ParameterError(what, "be what sanitize wrote", "damaged data", hint)
