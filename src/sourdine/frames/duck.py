@@ -357,10 +357,7 @@ class Duck(Engine):
         return cell.size <= _TABLE and self._stream_of(name, cell) is not None
 
     def _counted(
-        self,
-        cells: Sequence[tuple[str, Cell]],
-        keys: Sequence[sql.Key],
-        relation: Any,
+        self, cells: Sequence[tuple[str, Cell]], keys: Sequence[sql.Key], relation: Any
     ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
         names = ", ".join(f"k{i}" for i in range(len(keys)))
         counted = relation.aggregate(f"{names}, count(*) AS n", names)
@@ -474,10 +471,7 @@ class Duck(Engine):
         )
 
     def sums(
-        self,
-        axes: Sequence[tuple[str, Codes]],
-        of: tuple[str, Ticks] | None,
-        most: int,
+        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
     ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
         """Return the sums of each group: rows are summed by raw keys, which are then looked up."""
         keys = [] if of is None else self._keys([of])[0]
@@ -794,12 +788,7 @@ def open_capsule(data: object) -> Engine:
             if has_arrow
             else "In the checkout, run pip install '.[arrow]', which reads more of them."
         )
-        raise ParameterError(
-            "data",
-            "export valid Arrow data",
-            kind(data),
-            hint,
-        ) from None
+        raise ParameterError("data", "export valid Arrow data", kind(data), hint) from None
 
 
 def _in_arrow(data: Any) -> Engine:

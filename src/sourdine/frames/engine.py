@@ -492,10 +492,7 @@ class Engine(ABC):
         return False
 
     def sums(
-        self,
-        axes: Sequence[tuple[str, Codes]],
-        of: tuple[str, Ticks] | None,
-        most: int,
+        self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
     ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
         """Return codes along axes, and for each the number of rows and the sums of powers.
 

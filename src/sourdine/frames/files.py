@@ -187,10 +187,7 @@ def open_file(path: str, reading: Reading = STANDARD) -> Engine:
     files = [path] if Path(path).is_file() else sorted(glob(path, recursive=True))  # noqa: PTH207
     if not files:
         raise MissingFileError(
-            "the file",
-            "exist",
-            path,
-            f"Check the path; the current folder is {str(Path.cwd())!r}.",
+            "the file", "exist", path, f"Check the path; the current folder is {str(Path.cwd())!r}."
         )
     return _readable(path, path.lower(), files, reading, sheet)
 
@@ -207,19 +204,12 @@ def _readable(
 def _unreadable(path: str, error: Exception) -> ParameterError:
     why = getattr(error, "strerror", None) or "not what its ending says"
     return ParameterError(
-        "the file",
-        "be readable",
-        f"{path!r} ({why})",
-        "Check the file and its permissions.",
+        "the file", "be readable", f"{path!r} ({why})", "Check the file and its permissions."
     )
 
 
 def _opened(
-    ending: str,
-    files: Sequence[str],
-    reading: Reading,
-    named: Mapping[str, str],
-    sheet: str | None,
+    ending: str, files: Sequence[str], reading: Reading, named: Mapping[str, str], sheet: str | None
 ) -> Engine:
     if ending.endswith(PARQUET):
         connection = private_connection("statistics_propagation")

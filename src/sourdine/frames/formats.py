@@ -19,12 +19,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 
 from sourdine.calendar import DAY, FIRST, LAST, NOWHERE, moment
-from sourdine.errors import (
-    MissingExtraError,
-    ParameterError,
-    SourdineError,
-    close_matches,
-)
+from sourdine.errors import MissingExtraError, ParameterError, SourdineError, close_matches
 from sourdine.frames.batches import Batches, BatchSource, declared_types
 from sourdine.frames.engine import require_different
 from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory, Moments

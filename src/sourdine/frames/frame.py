@@ -14,12 +14,7 @@ from sourdine.exact import integer, kind
 from sourdine.frames.cells import Codes, Ticks, joined
 from sourdine.frames.engine import Asked, Engine, listed_columns, name_twice
 from sourdine.frames.grouped import Partition, WeightedRows, occurring
-from sourdine.frames.memory import (
-    UNNAMED,
-    Column,
-    Memory,
-    declared_by_numpy,
-)
+from sourdine.frames.memory import UNNAMED, Column, Memory, declared_by_numpy
 from sourdine.frames.reading import STANDARD, Reading
 from sourdine.noise import SYSTEM
 

@@ -395,11 +395,7 @@ def _texts(values: object, name: str, example: tuple[str, ...]) -> tuple[str, ..
     texts = tuple(t.strip() if isinstance(t, str) else t for t in texts)
     if not all(isinstance(t, str) and t for t in texts) or len(set(texts)) < len(texts):
         raise ParameterError(
-            name,
-            "be different strings",
-            given(values),
-            f"Use {{{name}}}.",
-            **{name: list(example)},
+            name, "be different strings", given(values), f"Use {{{name}}}.", **{name: list(example)}
         )
     return texts
 

@@ -146,12 +146,7 @@ def _cut(e: Expressions, v: Any, most: int) -> list[tuple[Any, int]]:
 
 
 def within(
-    e: Expressions,
-    cell: Ticks,
-    place: str,
-    kind: str,
-    slot: Any,
-    ranges: Sequence[Range],
+    e: Expressions, cell: Ticks, place: str, kind: str, slot: Any, ranges: Sequence[Range]
 ) -> Any:
     """Return a condition that holds for the ticks of some ranges, on the raw values if possible.
 
@@ -226,12 +221,7 @@ def _unrank(rank: int) -> float:
 
 
 def bounded(
-    frame: Any,
-    e: Expressions,
-    kinds: Mapping[str, str],
-    unit: str,
-    rows: int,
-    key: bytes,
+    frame: Any, e: Expressions, kinds: Mapping[str, str], unit: str, rows: int, key: bytes
 ) -> Any:
     """Return the rows that each person keeps.
 

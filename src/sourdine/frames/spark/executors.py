@@ -154,10 +154,7 @@ def _lacking(rows: Any) -> list[str]:
 
 
 def _refusal(
-    session: Any,
-    found: str,
-    python: str = "",
-    lacks: Sequence[str] = (),
+    session: Any, found: str, python: str = "", lacks: Sequence[str] = ()
 ) -> ParameterError:
     """Return the error that says which Python the executors run, and what to type."""
     version = ".".join(map(str, sys.version_info[:2]))

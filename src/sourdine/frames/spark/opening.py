@@ -25,10 +25,7 @@ TABLE = "spark:"
 """The prefix of the name of a table."""
 QUIET = {"spark.ui.enabled": "false", "spark.ui.showConsoleProgress": "false"}
 """Spark's web pages are turned off: they would show exact counts of filtered rows."""
-LOCAL = {
-    "spark.driver.host": "127.0.0.1",
-    "spark.driver.bindAddress": "127.0.0.1",
-}
+LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 """A local Spark binds to the loopback interface only."""
 _SEPARATORS = 20_000
 """The number of separators read from a line of CSV, or twice the number of columns."""
