@@ -25,14 +25,15 @@ if TYPE_CHECKING:
     from sourdine.exact import Number
     from sourdine.frames.memory import Column
 
-    Ranges = list[tuple[int, int]]
-    Listed = tuple[NDArray[Any], NDArray[np.int64]]
+    Whole = NDArray[np.int64]
+    Ranges = Sequence[tuple[int, int]]
+    Listed = tuple[NDArray[Any], Whole]
 
 
 # ---- Half-open ranges of integers ----------------------------------------------------------------
 
 
-def joined(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
+def joined(ranges: Iterable[tuple[int, int]], size: int) -> list[tuple[int, int]]:
     """Return ranges clipped to 0..size, sorted, with touching ones joined and empty ones dropped.
 
     Examples
@@ -40,7 +41,7 @@ def joined(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
     >>> joined([(5, 9), (-3, 2), (8, 12), (20, 30), (4, 4)], 25)
     [(0, 2), (5, 12), (20, 25)]
     """
-    out: Ranges = []
+    out: list[tuple[int, int]] = []
     for a, b in sorted((max(int(a), 0), min(int(b), size)) for a, b in ranges):
         if a >= b:
             continue
@@ -51,7 +52,7 @@ def joined(ranges: Iterable[tuple[int, int]], size: int) -> Ranges:
     return out
 
 
-def inside(ticks: NDArray[np.int64], ranges: Sequence[tuple[int, int]]) -> NDArray[np.bool_]:
+def inside(ticks: Whole, ranges: Ranges) -> NDArray[np.bool_]:
     """Return which ticks lie in sorted, disjoint ranges.
 
     Examples
@@ -170,7 +171,7 @@ class Octaves(Grid):
         """Return the signed number of the point to which a value is snapped."""
         return int(self._numbers(np.array([x]))[0])
 
-    def _numbers(self, x: NDArray[np.float64]) -> NDArray[np.int64]:
+    def _numbers(self, x: NDArray[np.float64]) -> Whole:
         with np.errstate(invalid="ignore"):  # a NaN may be signalling
             size = np.minimum(np.abs(x), self.top)
         mantissa, exponent = np.frexp(size)
@@ -194,7 +195,7 @@ class Octaves(Grid):
         fine = Fraction(2) ** (octave + self.lowest - self.bits)
         return max(fine, Fraction(2) ** self.lowest)
 
-    def _ticks(self, x: NDArray[Any], missing: int) -> NDArray[np.int64]:
+    def _ticks(self, x: NDArray[Any], missing: int) -> Whole:
         if x.dtype.kind not in "iufb":
             x = np.array([_as_float(v) for v in x.ravel()], np.float64).reshape(x.shape)
         with np.errstate(invalid="ignore", over="ignore"):  # signalling NaN, long doubles
@@ -206,7 +207,7 @@ class Octaves(Grid):
         ticks = np.clip(numbers - self.first, 0, self.last)
         return np.where(none, missing, ticks)
 
-    def points_of(self, number: NDArray[np.int64]) -> NDArray[np.float64]:
+    def points_of(self, number: Whole) -> NDArray[np.float64]:
         """Return the points of signed numbers, exactly."""
         octave, within = np.divmod(np.abs(number) - 1, 1 << self.bits)
         exponent = (octave + self.lowest - self.bits).astype(np.int32)
@@ -268,7 +269,7 @@ class Present:
     numeric: ClassVar[bool] = False
     dated: ClassVar[bool] = False
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
+    def slots(self, column: Column) -> Whole:
         return np.where(column.present, 0, MISSING)
 
 
@@ -309,7 +310,7 @@ class Ticked:
     def size(self) -> int:
         return 1 << len(self.words)
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
+    def slots(self, column: Column) -> Whole:
         """Return the set of each value."""
         places = self._places()
         return column.by_text(lambda text: self._code(text, places) if text else 0)
@@ -376,7 +377,7 @@ class Ticks:
         """The number of slots, without the one for missing values."""
         return -(-self.grid.size // self.block)
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
+    def slots(self, column: Column) -> Whole:
         """Return the slot of each value."""
         ticks = self._ticks(column)
         return ticks if self.block == 1 else np.where(ticks < 0, ticks, ticks // self.block)
@@ -386,7 +387,7 @@ class Ticks:
         """Whether values are read as dates."""
         return self.grid.points is not None
 
-    def _ticks(self, column: Column) -> NDArray[np.int64]:
+    def _ticks(self, column: Column) -> Whole:
         if self.dated:
             return self.grid.ticks_of_instants(column.instants, missing=MISSING)
         t = self.grid.ticks(column.numbers, missing=MISSING)
@@ -401,9 +402,7 @@ class Ticks:
                 return [len(x), total]
         return self.moments(self.slots(column), None, most)
 
-    def moments(
-        self, ticks: NDArray[np.int64], counts: NDArray[np.int64] | None, most: int
-    ) -> list[int]:
+    def moments(self, ticks: Whole, counts: Whole | None, most: int) -> list[int]:
         """Return the number of non-missing ticks and the exact sums of their powers, of any size.
 
         Parameters
@@ -539,7 +538,7 @@ class Codes:
             return {v: code for v, code in self.whole().items() if -(1 << 63) <= v < end}
         return dict(self.floats()) if kind == "float" else self.codes
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
+    def slots(self, column: Column) -> Whole:
         """Return the code of each value."""
         kind = column.kind
         if kind not in "iufb":
@@ -608,19 +607,19 @@ class FloatBins:
         """Whether bins are guessed, not bisected."""
         return self._line is not None
 
-    def _guess(self, x: NDArray[Any]) -> NDArray[np.int64]:
+    def _guess(self, x: NDArray[Any]) -> Whole:
         assert self._line is not None  # noqa: S101
         start, scale = self._line
         with np.errstate(invalid="ignore", over="ignore"):
             t = np.subtract(x, start, dtype=np.float64)
             t *= scale
-            bins: NDArray[np.int64] = t.clip(0, len(self._inner)).astype(np.int64)
+            bins: Whole = t.clip(0, len(self._inner)).astype(np.int64)
         return bins
 
-    def slots(self, x: NDArray[Any]) -> NDArray[np.int64]:
+    def slots(self, x: NDArray[Any]) -> Whole:
         """Return the bin of each value; `MISSING` for NaN."""
         x = x.astype(np.float64, copy=False)
-        bins: NDArray[np.int64]
+        bins: Whole
         with np.errstate(invalid="ignore"):  # a NaN may be signalling
             if self._line is None:
                 bins = self._inner.searchsorted(x, side="right")
@@ -701,7 +700,7 @@ class Edges:
         """Return the inner edges for floats: the least float of each next bin."""
         return [_float_from(e) for e in self.inner]
 
-    def slots(self, column: Column) -> NDArray[np.int64]:
+    def slots(self, column: Column) -> Whole:
         """Return the bin of each value."""
         if self.dated:
             instants = column.instants
@@ -718,7 +717,7 @@ class Edges:
         bins = low + np.searchsorted(np.array(within, x.dtype), x, side="right")
         return bins if column.gone is None else np.where(column.gone, MISSING, bins)
 
-    def _slots_of_objects(self, x: NDArray[Any]) -> NDArray[np.int64]:
+    def _slots_of_objects(self, x: NDArray[Any]) -> Whole:
         whole, floats = self.whole(), self.floats()
         slots = [
             MISSING if v is None else bisect_right(whole if type(v) is int else floats, v)
@@ -731,9 +730,7 @@ Cell = Ticks | Codes | Edges | Ticked | Present
 """Any of the five kinds of cell."""
 
 
-def _looked_up(
-    data: NDArray[Any], values: NDArray[Any], codes: NDArray[np.int64]
-) -> NDArray[np.int64]:
+def _looked_up(data: NDArray[Any], values: NDArray[Any], codes: Whole) -> Whole:
     """Return the codes of integers that lie close together, from a table."""
     first, last = values[0], values[-1]
     table = np.full(int(last) - int(first) + 1, MISSING)

@@ -15,11 +15,11 @@ from sourdine.errors import ParameterError
 from sourdine.exact import kind
 from sourdine.frames import sql
 from sourdine.frames.cells import inside
-from sourdine.frames.engine import Engine, largest, require_different
+from sourdine.frames.engine import Engine, largest, read_like, require_different
 from sourdine.frames.memory import (
     WORDS,
     Column,
-    memory_of_columns,
+    Memory,
     memory_of_frame,
     memory_of_series,
 )
@@ -31,7 +31,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell, Codes, Ticks
+    from sourdine.frames.cells import Cell, Codes, Ranges, Ticks, Whole
+    from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, Powers
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
     from sourdine.frames.people import Reduction
@@ -199,7 +200,7 @@ def _unreadable() -> ParameterError:
     )
 
 
-def private_connection(without: str) -> Any:
+def private_connection() -> Any:
     """Open a private in-memory database that prints nothing and spills to a folder of its own.
 
     Spilled data is private: only the user may read the folder, which is deleted with the database.
@@ -221,7 +222,7 @@ def private_connection(without: str) -> Any:
     connection.execute("SET enable_progress_bar = true")
     connection.execute("SET enable_progress_bar_print = false")
     OPEN.add(connection)
-    connection.execute(f"SET disabled_optimizers = '{without}'")
+    connection.execute("SET disabled_optimizers = 'statistics_propagation'")
     return connection
 
 
@@ -249,26 +250,23 @@ class Duck(Engine):
         untyped: Collection[str] = (),
     ) -> None:
         require_different(relation.columns)
-        self.parsed = parsed
-        types = zip(relation.columns, relation.types, strict=True)
-        self._types = {c: t for c, t in types if not parsed and c not in untyped}
-        self._part = False
-        kinds = [sql.kind_of(t) for t in relation.types]
-        self._kinds = dict(zip(relation.columns, kinds, strict=True))
-        self._holds = dict(zip(relation.columns, map(sql.holds, relation.types), strict=True))
-        self._connection = connection
-        self._infers = "float" in kinds and connection is None and _reads_parquet(relation)
+        self.parsed, self._part, self._connection = parsed, False, connection
+        self._note(_types_of(relation), relation.columns if parsed else untyped)
+        floats = "float" in self._kinds.values()
+        self._infers = floats and connection is None and _reads_parquet(relation)
         self._held = _with_nan(relation) if self._infers else relation
         self._later: Callable[[], Any] = lambda: relation
+
+    def _note(self, types: Mapping[str, Any], untyped: Collection[str]) -> None:
+        """Note the columns and their types, of which some have no meaning."""
+        self.columns, self._dtypes, self._untyped = tuple(types), types, untyped
+        self._kinds = {name: sql.kind_of(own) for name, own in types.items()}
+        self._holds = {name: sql.holds(own) for name, own in types.items()}
 
     def _rows(self) -> Any:
         if self._held is None:
             self._held = self._later()
         return self._held
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self._kinds)
 
     @property
     def is_file(self) -> bool:
@@ -280,14 +278,14 @@ class Duck(Engine):
         return None if self.parsed else self._kinds[name]
 
     def declared(self, name: str) -> Declared | None:
-        return sql.declared(self._types[name]) if name in self._types else None
+        return None if name in self._untyped else sql.declared(self._dtypes[name])
 
     def rows(self) -> int:
         return int(guarded(self._rows().aggregate("count(*)").fetchall)[0][0])
 
     def _keys(
         self,
-        cells: Sequence[tuple[str, Cell]],
+        cells: Named,
         key: Callable[[Cell, str, str, str, Reading], sql.Key] = sql.key,
     ) -> tuple[list[sql.Key], Any]:
         """Return the keys of cells and the relation that has them as k0, k1, ..."""
@@ -305,8 +303,8 @@ class Duck(Engine):
         return self.reading if self._holds[column] == WORDS else STANDARD
 
     def _slots_of(
-        self, keys: Sequence[sql.Key], cells: Sequence[tuple[str, Cell]], columns: Sequence[Column]
-    ) -> list[NDArray[np.int64]]:
+        self, keys: Sequence[sql.Key], cells: Named, columns: Sequence[Column]
+    ) -> list[Whole]:
         """Return the slots: those that DuckDB computed, or those of the raw values."""
         found = []
         for key, (name, cell), column in zip(keys, cells, columns, strict=True):
@@ -314,9 +312,7 @@ class Duck(Engine):
             found.append(np.asarray(column.data, np.int64) if key.direct else cell.slots(column))
         return found
 
-    def groups(
-        self, cells: Sequence[tuple[str, Cell]]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def groups(self, cells: Named) -> Iterator[Groups]:
         streamed = self._streamed(cells)
         if streamed is not None and (size := cells[0][1].size) <= _TABLE:
             yield _tallied(streamed, size)
@@ -325,8 +321,8 @@ class Duck(Engine):
         yield from self._counted(cells, keys, relation)
 
     def weighted(
-        self, cells: Sequence[tuple[str, Cell]], weight: tuple[str, Ticks]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64]]]:
+        self, cells: Named, weight: tuple[str, Ticks]
+    ) -> Iterator[tuple[list[Whole], Whole]]:
         """Yield the sums of weights, added up by DuckDB if it computes their ticks."""
         keys, relation = self._keys([*cells, weight])
         if not keys[-1].direct:
@@ -338,7 +334,7 @@ class Duck(Engine):
         for columns, sums in _batches(summed):
             yield self._slots_of(keys[:-1], cells, columns), sums
 
-    def _streamed(self, cells: Sequence[tuple[str, Cell]]) -> Iterator[NDArray[np.float64]] | None:
+    def _streamed(self, cells: Named) -> Iterator[NDArray[np.float64]] | None:
         """Return the unrounded slots of all rows; None if a cell has none, or without Arrow.
 
         NumPy counts numbers in a table faster than DuckDB counts groups.
@@ -356,9 +352,7 @@ class Duck(Engine):
     def in_one_pass(self, name: str, cell: Ticks) -> bool:
         return cell.size <= _TABLE and self._stream_of(name, cell) is not None
 
-    def _counted(
-        self, cells: Sequence[tuple[str, Cell]], keys: Sequence[sql.Key], relation: Any
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def _counted(self, cells: Named, keys: Sequence[sql.Key], relation: Any) -> Iterator[Groups]:
         names = ", ".join(f"k{i}" for i in range(len(keys)))
         counted = relation.aggregate(f"{names}, count(*) AS n", names)
         if all(k.direct for k in keys):
@@ -369,17 +363,12 @@ class Duck(Engine):
         for columns, counts in _batches(counted):
             yield self._slots_of(keys, cells, columns), counts
 
-    def slots(
-        self, cells: Sequence[tuple[str, Cell]], rows: int
-    ) -> Iterator[list[NDArray[np.int64]]]:
+    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
         """Yield the slots of the rows, in the order of the file."""
         keys, relation = self._keys(cells, sql.slot)
         self._in_order()
         for columns in _streamed(relation, self._connection, rows):
             yield self._slots_of(keys, cells, columns)
-
-    def total(self, name: str, cell: Ticks, power: int) -> int:
-        return self.moments(name, cell, power)[power]
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
         """Return the sums of powers of ticks, in one query if DuckDB can compute them itself."""
@@ -388,9 +377,7 @@ class Duck(Engine):
             return super().moments(name, cell, most)
         return found[1][0][1:] if found[1] else [0] * (most + 1)
 
-    def products(
-        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
-    ) -> list[int]:
+    def products(self, cells: NamedTicks, powers: Powers) -> list[int]:
         """Return sums of products of ticks, in one query if DuckDB can compute them itself.
 
         A product of up to 126 bits is summed in two halves, which 2**64 rows do not overflow.
@@ -415,9 +402,7 @@ class Duck(Engine):
             return sums
         return [(a << _HALF) + b for a, b in zip(sums[::2], sums[1::2], strict=True)]
 
-    def within(
-        self, cells: Sequence[tuple[str, Cell]], ranges: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def within(self, cells: Named, ranges: Ranges) -> Iterator[Groups]:
         """Yield slots within ranges; other rows are left out by their raw values.
 
         Where DuckDB infers too much (`_with_nan`) it must not see through the filter, and rows that
@@ -452,18 +437,11 @@ class Duck(Engine):
         column.reading = self._reading_of(name)
         return column
 
-    def only(self, *names: str) -> Duck:
-        engine = copy(self)
-        engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
-        return engine
-
     def _in_order(self) -> None:
         if self._connection is not None:
             self._connection.execute("SET preserve_insertion_order = true")
 
-    def combinations(
-        self, names: Sequence[str]
-    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+    def combinations(self, names: Sequence[str]) -> Iterator[Occurring]:
         values = [f"{sql.raw(c, self._kinds[c])} AS k{i}" for i, c in enumerate(names)]
         keys = ", ".join(f"k{i}" for i in range(len(names)))
         yield from _batches(
@@ -472,7 +450,7 @@ class Duck(Engine):
 
     def sums(
         self, axes: Sequence[tuple[str, Codes]], of: tuple[str, Ticks] | None, most: int
-    ) -> tuple[list[NDArray[np.int64]], list[list[int]]] | None:
+    ) -> tuple[list[Whole], list[list[int]]] | None:
         """Return the sums of each group: rows are summed by raw keys, which are then looked up."""
         keys = [] if of is None else self._keys([of])[0]
         last = 0 if of is None else of[1].grid.last
@@ -577,7 +555,8 @@ class Duck(Engine):
 
     def bound(self, unit: str, rows: int, key: bytes) -> Engine:
         """Keep at most ``rows`` rows of each person; see `bounded`."""
-        return self._derived(bounded(self._rows(), self._kinds, unit, rows, key))
+        kinds = {name: self._kinds[name] for name in self.columns}
+        return self._derived(bounded(self._rows(), kinds, unit, rows, key))
 
     def derived(self, formulas: Formulas) -> Duck | None:
         """Return filtered rows with derived columns, if DuckDB computes them as NumPy does."""
@@ -600,9 +579,8 @@ class Duck(Engine):
         engine = self._derived(None)
         engine._later = later  # noqa: SLF001
         types = {c: kind for c, (_, kind) in added.items()}
-        engine._types = {**self._types, **types}  # noqa: SLF001
-        engine._kinds = {**self._kinds, **{c: sql.kind_of(t) for c, t in types.items()}}  # noqa: SLF001
-        engine._holds = {**self._holds, **{c: sql.holds(t) for c, t in types.items()}}  # noqa: SLF001
+        engine._note({**self._dtypes, **types}, self._untyped)  # noqa: SLF001
+        engine.columns = (*self.columns, *types)
         return engine
 
     def reduced(self, how: Reduction) -> Engine:
@@ -611,14 +589,12 @@ class Duck(Engine):
         What DuckDB would infer of NaN (`_with_nan`) does not matter here: no person has one.
         """
         if any(self._kinds[name] == "text" and self._holds[name] == WORDS for name in how.times):
-            return self._in_memory(how.needed).reduced(how)
+            return super().reduced(how)
         reading = STANDARD if how.column is None else self._reading_of(how.column)
         relation = grouped(self._rows(), self._kinds, how, reading)
         engine = self._derived(relation)
-        types = dict(zip(relation.columns, relation.types, strict=True))
-        engine._kinds = {name: sql.kind_of(t) for name, t in types.items()}  # noqa: SLF001
-        engine._holds = {name: sql.holds(t) for name, t in types.items()}  # noqa: SLF001
-        engine._types = {} if self.parsed else types  # noqa: SLF001
+        types = _types_of(relation)
+        engine._note(types, types if self.parsed else ())  # noqa: SLF001
         engine._infers = False  # noqa: SLF001
         return engine
 
@@ -630,15 +606,17 @@ class Duck(Engine):
         for name, value in zip(names, found.values(), strict=True):
             columns[name] = Column.of_array(value)
             columns[name].holds = None if self.parsed else self._holds[name]
-        engine = memory_of_columns(columns, len(columns[names[0]]))
-        engine.parsed, engine.reading = self.parsed, self.reading
-        return engine
+        return read_like(Memory(columns, len(columns[names[0]])), self)
 
     def _derived(self, relation: Any) -> Duck:
         engine = copy(self)
         engine._held = relation  # noqa: SLF001
         engine._part = True  # noqa: SLF001
         return engine
+
+
+def _types_of(relation: Any) -> dict[str, Any]:
+    return dict(zip(relation.columns, relation.types, strict=True))
 
 
 def _reads_parquet(relation: Any) -> bool:
@@ -660,7 +638,7 @@ def _with_nan(relation: Any) -> Any:
     return relation.union(nothing)
 
 
-def _batches(counted: Any) -> Iterator[tuple[list[Column], NDArray[np.int64]]]:
+def _batches(counted: Any) -> Iterator[tuple[list[Column], Whole]]:
     """Yield groups in batches: a column for each key, and the counts."""
     found = guarded(counted.fetchnumpy)
     counts = np.asarray(found.pop("n"), np.int64)
@@ -696,9 +674,7 @@ def _floats(relation: Any) -> Iterator[NDArray[np.float64]]:
             yield values[start : start + _STREAMED]
 
 
-def _tallied(
-    unrounded: Iterator[NDArray[np.float64]], size: int
-) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
+def _tallied(unrounded: Iterator[NDArray[np.float64]], size: int) -> tuple[list[Whole], Whole]:
     """Return the slots that occur and their counts; a slot is clamped before it is rounded."""
     table, missing = None, 0
     near = np.empty(_STREAMED)
@@ -722,14 +698,14 @@ def _tallied(
     return [np.append(held, -1)], np.append(table[held], missing)
 
 
-def _added(table: NDArray[np.int64] | None, slots: Any, size: int) -> NDArray[np.int64]:
+def _added(table: Whole | None, slots: Any, size: int) -> Whole:
     counts = np.bincount(slots, minlength=size)
     return counts if table is None else np.add(table, counts, out=table)
 
 
 def _selected(
-    unrounded: Iterator[NDArray[np.float64]], size: int, ranges: Sequence[tuple[int, int]]
-) -> Iterator[tuple[list[NDArray[np.int64]], None]]:
+    unrounded: Iterator[NDArray[np.float64]], size: int, ranges: Ranges
+) -> Iterator[tuple[list[Whole], None]]:
     """Yield the ticks within ranges, which are searched only in blocks of ticks that hold some."""
     shift = max(0, size.bit_length() - 16)
     needed = np.zeros((size - 1 >> shift) + 1, bool)
@@ -803,7 +779,7 @@ def _in_arrow(data: Any) -> Engine:
 
 
 def _in_duckdb(data: Any) -> Engine:
-    connection = private_connection("statistics_propagation")
+    connection = private_connection()
     connection.execute("SET preserve_insertion_order = true")
     connection.from_arrow(data).create("exported")
     return Duck(connection.table("exported"), connection)

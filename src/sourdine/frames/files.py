@@ -212,7 +212,7 @@ def _opened(
     ending: str, files: Sequence[str], reading: Reading, named: Mapping[str, str], sheet: str | None
 ) -> Engine:
     if ending.endswith(PARQUET):
-        connection = private_connection("statistics_propagation")
+        connection = private_connection()
         _require_different_columns(connection, files)
         rows = _scanned(connection, _parquet(files))
         if named:
@@ -283,7 +283,7 @@ class TextFile(Duck):
                 "different columns",
                 "Read files with the same columns, or write the same names in their header lines.",
             )
-        connection = private_connection("statistics_propagation")
+        connection = private_connection()
         columns = ", ".join(f"CAST(NULL AS VARCHAR) AS {sql.name(n)}" for n in names)
         super().__init__(connection.sql(f"SELECT {columns}"), connection, parsed=True)
         self.reading = reading
@@ -336,7 +336,7 @@ class TextLines(Memory):
     def __init__(self, files: Sequence[str], reading: Reading) -> None:
         self.files, self.reading = files, reading
         column = Column.of([line for path in files for line in _lines(path, reading)])
-        super().__init__({UNNAMED: lambda: column}, len(column))
+        super().__init__({UNNAMED: column}, len(column))
 
     def column(self, name: str, *, strict: bool = False) -> Column:
         """Return the lines; if strict, refuse invalid UTF-8."""
@@ -373,7 +373,7 @@ def _of_arrays(files: Sequence[str]) -> Memory:
     else:
         column = Column.of([value for array in arrays for value in array.tolist()])
     own = types.pop() if len({one and one.holds for one in types}) == 1 else None
-    return Memory({UNNAMED: lambda: column}, len(column), types={UNNAMED: own})
+    return Memory({UNNAMED: column}, len(column), types={UNNAMED: own})
 
 
 def _array(path: str) -> NDArray[Any]:

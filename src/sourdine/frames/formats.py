@@ -18,11 +18,11 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
-from sourdine.calendar import DAY, FIRST, LAST, NOWHERE, moment
+from sourdine.calendar import DAY, FIRST, LAST, NOWHERE
 from sourdine.errors import MissingExtraError, ParameterError, SourdineError, close_matches
-from sourdine.frames.batches import Batches, BatchSource, declared_types
+from sourdine.frames.batches import Batches, declared_types
 from sourdine.frames.engine import require_different
-from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory, Moments
+from sourdine.frames.memory import DATES, NUMBERS, WORDS, Column, Declared, Memory, moments
 from sourdine.frames.paths import ARROW, EXCEL, JSON_LINES, READSTAT
 from sourdine.frames.reading import STANDARD, Reading, read_text
 from sourdine.frames.text_files import BOM, LONGEST, distinct_names, open_bytes
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.frames.cells import Whole
     from sourdine.frames.engine import Engine
 
 T = TypeVar("T")
@@ -129,23 +130,15 @@ def open_sheets(files: Sequence[str], reading: Reading, sheet: str | None = None
         for row in rows:
             for i, values in enumerate(columns):
                 values.append(row[i] if i < len(row) else None)
-    engine = _SheetRows(dict(zip(names[0], columns, strict=True)))
-    engine.reading = reading
+    engine = _of_columns(names[0], columns, len(columns[0]))
+    engine.parsed, engine.reading = True, reading
     return engine
 
 
-class _SheetRows(Memory):
-    """Rows of cells, each of which has its own type."""
-
-    parsed = True
-
-    def __init__(self, columns: Mapping[str, list[Any]]) -> None:
-        readers = {name: _reader(values) for name, values in columns.items()}
-        super().__init__(readers, len(next(iter(columns.values()))))
-
-
-def _reader(values: list[Any]) -> Callable[[], Column]:
-    return lambda: Column.of(values)
+def _of_columns(names: Sequence[str], columns: Sequence[Sequence[Any]], rows: int) -> Memory:
+    """Return rows of cells, each of which has its own type."""
+    both = zip(names, columns, strict=True)
+    return Memory({name: partial(Column.of, values) for name, values in both}, rows)
 
 
 def sheet_rows(path: str, sheet: str | None = None) -> Iterator[list[Any]]:
@@ -261,14 +254,14 @@ class _Kind:
         if not self.unit:
             return Column(numbers, holds=NUMBERS)
         found = _instants(numbers, self.epoch, self.unit, day=self.day)
-        return Moments(found, lambda: _dates(found, date=self.day))
+        return moments(found, date=self.day)
 
 
 def _decoded(text: str, encoding: str) -> str:
     return text.encode("latin-1", "replace").decode(encoding, "replace")
 
 
-def _instants(x: NDArray[np.float64], epoch: int, unit: int, *, day: bool) -> NDArray[np.int64]:
+def _instants(x: NDArray[np.float64], epoch: int, unit: int, *, day: bool) -> Whole:
     """Return instants; whole units and the rest apart, since a float of both would lose digits."""
     there = np.isfinite(x) & (np.abs(x) < (LAST - FIRST) // unit * 2)
     x = np.where(there, x, 0.0)
@@ -278,21 +271,17 @@ def _instants(x: NDArray[np.float64], epoch: int, unit: int, *, day: bool) -> ND
     return np.where(there & (found >= FIRST) & (found <= LAST), found, NOWHERE)
 
 
-def _dates(instants: NDArray[np.int64], *, date: bool) -> NDArray[Any]:
-    found = (None if i == NOWHERE else moment(i, date=date) for i in instants.tolist())
-    return np.fromiter(found, object, len(instants))
-
-
 def open_readstat(files: Sequence[str], reading: Reading = STANDARD) -> Batches:
     """Return the engine over files of SPSS, SAS or Stata, which reads some rows at a time."""
     read = [ReadstatFile(path, reading) for path in files]
     _require_same([one.kinds for one in read])
     kinds = read[0].kinds
+    types = {name: kind.declared for name, kind in kinds.items()}
 
     def memory(found: Mapping[str, Sequence[Any]]) -> Memory:
         rows = len(next(iter(found.values())))
-        readers = {name: _known(kinds[name].column(values)) for name, values in found.items()}
-        return Memory(readers, rows, types={name: kinds[name].declared for name in found})
+        columns = {name: kinds[name].column(values) for name, values in found.items()}
+        return Memory(columns, rows, types=types)
 
     def each(columns: list[str]) -> Iterator[Memory]:
         for one in read:
@@ -303,8 +292,7 @@ def open_readstat(files: Sequence[str], reading: Reading = STANDARD) -> Batches:
         parts = [found for one in read for found in one.chunks(columns, 0)]
         return memory({name: [v for part in parts for v in part[name]] for name in columns})
 
-    source = BatchSource(each, whole, lambda: sum(part.rows() for part in each([])))
-    engine = Batches(list(kinds), source, {name: k.declared for name, k in kinds.items()})
+    engine = Batches(types, each, whole, lambda: sum(part.rows() for part in each([])))
     engine.reading = reading
     return engine
 
@@ -371,10 +359,6 @@ class ReadstatFile:
         if self.kinds[name].declared.holds != WORDS:
             return values
         return [_decoded(v, self.encoding) if v else None for v in values]
-
-
-def _known(column: Column) -> Callable[[], Column]:
-    return lambda: column
 
 
 def _encoding(ending: str, first: bytes, stated: str | None, reading: Reading) -> str:
@@ -459,16 +443,13 @@ def open_json_lines(files: Sequence[str], reading: Reading) -> Batches:
     def rows() -> int:
         return sum(1 for path in files for _ in json_records(path, reading))
 
-    engine = Batches(names, BatchSource(each, whole, rows), dict.fromkeys(names))
+    engine = Batches(dict.fromkeys(names), each, whole, rows)
     engine.parsed, engine.reading = True, reading
     return engine
 
 
 def _of_rows(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> Memory:
-    values = list(zip(*rows, strict=True)) or [()] * len(names)
-    return Memory(
-        {name: _reader(list(own)) for name, own in zip(names, values, strict=True)}, len(rows)
-    )
+    return _of_columns(names, list(zip(*rows, strict=True)) or [()] * len(names), len(rows))
 
 
 def json_records(path: str, reading: Reading = STANDARD) -> Iterator[dict[str, Any]]:
@@ -559,8 +540,8 @@ def open_arrow(files: Sequence[str]) -> Batches:
         parts = list(each(columns))
         return pa.concat_tables(parts) if parts else schemas[0].empty_table().select(columns)
 
-    source = BatchSource(each, whole, lambda: sum(map(len, each([]))))
-    return Batches(names, source, declared_types(schemas[0].empty_table()))
+    types = declared_types(schemas[0].empty_table())
+    return Batches(types, each, whole, lambda: sum(map(len, each([]))))
 
 
 def _schema(path: str) -> Any:

@@ -52,7 +52,7 @@ def _of_memory(data: object) -> Engine:
         return Memory({UNNAMED: lambda: Column.of_array(data)}, len(data), types=types)
     if isinstance(data, (list, tuple, range)):
         column, _ = _column(data)  # now, since a list may grow
-        return Memory({UNNAMED: lambda: column}, len(column))
+        return Memory({UNNAMED: column}, len(column))
     if isinstance(data, Mapping):
         return _of_dict(data)
     return _of_native(data)
@@ -99,7 +99,7 @@ def _require_one_dimension(values: NDArray[Any]) -> None:
 
 
 def _of_dict(data: Mapping[Any, Any]) -> Memory:
-    readers: dict[str, Callable[[], Column]] = {}
+    readers: dict[str, Column | Callable[[], Column]] = {}
     types: dict[str, Declared | None] = {}
     lengths = set()
     for key, values in data.items():
@@ -111,7 +111,7 @@ def _of_dict(data: Mapping[Any, Any]) -> Memory:
             lengths.add(len(values))
         else:
             column, types[name] = _column(values)
-            readers[name] = _known(column)
+            readers[name] = column
             lengths.add(len(column))
     if len(lengths) != 1 or len(readers) != len(data):
         raise ParameterError(
@@ -121,10 +121,6 @@ def _of_dict(data: Mapping[Any, Any]) -> Memory:
             "Pass columns with one value per row.",
         )
     return Memory(readers, lengths.pop(), types=types)
-
-
-def _known(column: Column) -> Callable[[], Column]:
-    return lambda: column
 
 
 def _of_native(data: object) -> Engine:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from copy import copy
 from dataclasses import dataclass
-from functools import cache, cached_property, reduce
+from functools import cache, cached_property, partial, reduce
 from itertools import pairwise, starmap
 from operator import add
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -15,7 +15,7 @@ import numpy as np
 from sourdine.calendar import DAY, NOWHERE, counted, instants_of, moment
 from sourdine.errors import ParameterError
 from sourdine.frames.cells import Codes
-from sourdine.frames.engine import Engine, add_products, gather, require_different
+from sourdine.frames.engine import Engine, add_products, gather, read_like, require_different
 from sourdine.frames.people import numbered, shared, values_of, whole_numbers
 from sourdine.frames.reading import STANDARD, as_float, read_text
 from sourdine.frames.units import kept
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell, Ticks
-    from sourdine.frames.engine import Tally
+    from sourdine.frames.cells import Cell, Ticks, Whole
+    from sourdine.frames.engine import Groups, Named, NamedTicks, Occurring, Powers, Tally
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
 
-    Coded = tuple[list[str | None], NDArray[np.int64]]
+    Coded = tuple[list[str | None], Whole]
 
 
 T = TypeVar("T")
@@ -40,7 +40,7 @@ T = TypeVar("T")
 # ---- Series of dates and times as instants -------------------------------------------------------
 
 
-def instants_of_series(series: Any) -> NDArray[np.int64] | None:
+def instants_of_series(series: Any) -> Whole | None:
     """Return the instants of a narwhals series of dates or times; None if it must be read singly.
 
     The underlying integers are read directly: engines differ in how they convert dates before the
@@ -62,7 +62,7 @@ def instants_of_series(series: Any) -> NDArray[np.int64] | None:
         return None
 
 
-def _of_arrow(native: Any, unit: str) -> NDArray[np.int64]:
+def _of_arrow(native: Any, unit: str) -> Whole:
     import pyarrow as pa
 
     narrow = pa.types.is_date32(native.type)
@@ -74,7 +74,7 @@ def _of_arrow(native: Any, unit: str) -> NDArray[np.int64]:
     return np.where(instants == NOWHERE, NOWHERE, instants // DAY * DAY)
 
 
-def _of_pandas(native: Any, unit: str) -> NDArray[np.int64]:
+def _of_pandas(native: Any, unit: str) -> Whole:
     if hasattr(native.array, "__arrow_array__") and str(native.dtype).endswith("[pyarrow]"):
         import pyarrow as pa
 
@@ -213,7 +213,7 @@ class Column:
         return np.array([np.nan if x is None else x for x in found], np.float64)[which]
 
     @cached_property
-    def instants(self) -> NDArray[np.int64]:
+    def instants(self) -> Whole:
         """Microseconds from 1970 to each date or time; `NOWHERE` where missing."""
         if self.data.dtype.kind != "O":
             return np.full(len(self), NOWHERE)
@@ -258,14 +258,14 @@ class Column:
         texts, which = self.coded
         return _objects(texts)[which]
 
-    def by_text(self, of: Callable[[str | None], int]) -> NDArray[np.int64]:
+    def by_text(self, of: Callable[[str | None], int]) -> Whole:
         """Return an integer for each value, by a function of its text."""
         texts, which = self.coded
         if len(texts) <= len(which):
             return np.fromiter(map(of, texts), np.int64, len(texts))[which]
         return np.fromiter((of(texts[i]) for i in which.tolist()), np.int64, len(which))
 
-    def occurring(self, counts: NDArray[np.int64] | None = None) -> dict[str | None, int]:
+    def occurring(self, counts: Whole | None = None) -> dict[str | None, int]:
         """Return the texts that occur and how often, None for missing values.
 
         Parameters
@@ -342,7 +342,7 @@ class Moments(Column):
         A function that makes the values.
     """
 
-    def __init__(self, instants: NDArray[np.int64], values: Callable[[], NDArray[Any]]) -> None:
+    def __init__(self, instants: Whole, values: Callable[[], NDArray[Any]]) -> None:
         self.gone, self.holds, self.reading = None, DATES, STANDARD
         self._values = values
         vars(self)["instants"] = instants
@@ -362,6 +362,16 @@ class Moments(Column):
         part = Moments(self.instants[rows], lambda: self.data[rows])
         part.reading = self.reading
         return part
+
+
+def moments(instants: Whole, *, date: bool = False) -> Moments:
+    """Return a column of instants, whose values are dates or times of Python's."""
+
+    def values() -> NDArray[Any]:
+        known = {v: moment(v, date=date) for v in np.unique(instants).tolist() if v != NOWHERE}
+        return _objects([known.get(v) for v in instants.tolist()])
+
+    return Moments(instants, values)
 
 
 class CodedText(Column):
@@ -396,7 +406,7 @@ class CodedText(Column):
         return self._numbers_of_texts()
 
     @cached_property
-    def instants(self) -> NDArray[np.int64]:
+    def instants(self) -> Whole:
         texts, which = self.coded
         found = (self.reading.instant(text) for text in texts)
         return np.array([NOWHERE if x is None else x for x in found], np.int64)[which]
@@ -407,7 +417,7 @@ class CodedText(Column):
         return self._pass_on(part, rows)
 
 
-def _without(texts: list[str | None], which: NDArray[np.int64], gone: NDArray[np.bool_]) -> Coded:
+def _without(texts: list[str | None], which: Whole, gone: NDArray[np.bool_]) -> Coded:
     """Return texts with one more for missing values."""
     return [*texts, None], np.where(gone, len(texts), which)
 
@@ -559,7 +569,7 @@ class Memory(Engine):
     Parameters
     ----------
     readers
-        For each column, the function that reads it.
+        The columns, or functions that read them.
     rows
         The number of rows.
     part
@@ -570,40 +580,29 @@ class Memory(Engine):
 
     def __init__(
         self,
-        readers: Mapping[str, Callable[[], Column]],
+        readers: Mapping[str, Column | Callable[[], Column]],
         rows: int,
-        part: Callable[[str, Cell, slice], NDArray[np.int64]] | None = None,
+        part: Callable[[str, Cell, slice], Whole] | None = None,
         *,
-        types: Mapping[str, Declared | None] | None = None,
+        types: Mapping[str, Declared | None] = MappingProxyType({}),
     ) -> None:
-        self._readers = dict(readers)
+        self.columns = tuple(readers)
+        self._readers, self._rows, self._part, self._types = readers, rows, part, types
         self._read: dict[str, Column] = {}
-        self._rows = rows
-        self._part = part
-        self._types = dict(types or {})
         if "SOURDINE_THREADS" in os.environ:
             threads()  # refused here if wrong, however many rows there are
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self._readers)
 
     def rows(self) -> int:
         return self._rows
 
-    def declared(self, name: str) -> Declared | None:
-        return self._types.get(name)
-
     def column(self, name: str, *, strict: bool = False) -> Column:
-        del strict
         if name not in self._read:
-            self._read[name] = self._readers[name]()
+            read = self._readers[name]
+            self._read[name] = read if isinstance(read, Column) else read()
             self._read[name].reading = self.reading
         return self._read[name]
 
-    def groups(
-        self, cells: Sequence[tuple[str, Cell]]
-    ) -> Iterator[tuple[list[NDArray[np.int64]], NDArray[np.int64] | None]]:
+    def groups(self, cells: Named) -> Iterator[Groups]:
         return _blocks(self._cut(cells), range(self._rows))
 
     def moments(self, name: str, cell: Ticks, most: int) -> list[int]:
@@ -617,21 +616,16 @@ class Memory(Engine):
 
         return [sum(sums) for sums in zip(*self._in_parts(count), strict=True)]
 
-    def total(self, name: str, cell: Ticks, power: int) -> int:
-        return self.moments(name, cell, power)[power]
-
-    def products(
-        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
-    ) -> list[int]:
+    def products(self, cells: NamedTicks, powers: Powers) -> list[int]:
         cut = self._cut(cells)
         parts = self._in_parts(lambda rows: add_products(cells, powers, _blocks(cut, rows)))
         return [sum(sums) for sums in zip(*parts, strict=True)]
 
-    def tally(self, cells: Sequence[tuple[str, Cell]]) -> Tally:
+    def tally(self, cells: Named) -> Tally:
         cut, sizes = self._cut(cells), tuple(cell.size for _, cell in cells)
         return reduce(add, self._in_parts(lambda rows: gather(sizes, _blocks(cut, rows))))
 
-    def _cut(self, cells: Sequence[tuple[str, Cell]]) -> list[tuple[Column, Cell]]:
+    def _cut(self, cells: Named) -> list[tuple[Column, Cell]]:
         """Return the columns of cells, converted once."""
         return [
             (self.column(name).read_as(numbers=cell.numeric, dates=cell.dated), cell)
@@ -649,28 +643,19 @@ class Memory(Engine):
         with ThreadPoolExecutor(workers) as pool:
             return list(pool.map(count, starmap(range, pairwise(ends))))
 
-    def slots(
-        self, cells: Sequence[tuple[str, Cell]], rows: int
-    ) -> Iterator[list[NDArray[np.int64]]]:
+    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
         """Yield the slots of each block of rows, without reading a whole column."""
         for start in range(0, self._rows, rows):
             block = slice(start, start + rows)
             yield [self._slots_of(name, cell, block) for name, cell in cells]
 
-    def _slots_of(self, name: str, cell: Cell, block: slice) -> NDArray[np.int64]:
+    def _slots_of(self, name: str, cell: Cell, block: slice) -> Whole:
         whole = name in self._read or cell.dated or not self.reading.is_standard
         if self._part is None or whole:
             return cell.slots(self.column(name)[block])
         return self._part(name, cell, block)
 
-    def only(self, *names: str) -> Memory:
-        engine = copy(self)
-        engine._readers = {name: self._readers[name] for name in names}  # noqa: SLF001
-        return engine
-
-    def combinations(
-        self, names: Sequence[str]
-    ) -> Iterator[tuple[list[Column], NDArray[np.int64] | None]]:
+    def combinations(self, names: Sequence[str]) -> Iterator[Occurring]:
         yield [self.column(name) for name in names], None
 
     def array(self, name: str) -> NDArray[Any] | None:
@@ -689,21 +674,18 @@ class Memory(Engine):
         self, readers: Mapping[str, Callable[[], Column]], types: Mapping[str, Declared]
     ) -> Memory:
         """Return an engine with more columns, which are read when first needed."""
-        own = {name: self._known(name) for name in self.columns}
-        return self._other({**own, **readers}, self._rows, types)
+        own = {name: partial(self.column, name) for name in self.columns}
+        stated = {**self._types, **types}
+        return read_like(Memory({**own, **readers}, self._rows, types=stated), self)
 
-    def _known(self, name: str) -> Callable[[], Column]:
-        return lambda: self.column(name)
+    def take(self, rows: Whole) -> Memory:
+        """Return only some rows."""
 
-    def _other(
-        self,
-        readers: Mapping[str, Callable[[], Column]],
-        rows: int,
-        types: Mapping[str, Declared] | None = None,
-    ) -> Memory:
-        other = Memory(readers, rows, types={**self._types, **(types or {})})
-        other.parsed, other.reading = self.parsed, self.reading
-        return other
+        def reader(name: str) -> Callable[[], Column]:
+            return lambda: self.column(name)[rows]
+
+        readers = {name: reader(name) for name in self.columns}
+        return read_like(Memory(readers, len(rows), types=self._types), self)
 
     def reduced(self, how: Reduction) -> Engine:
         """Return one row for each person; see `sourdine.frames.people`."""
@@ -711,48 +693,24 @@ class Memory(Engine):
         people, size = numbered(columns[how.unit])
         k, there = whole_numbers(how, people, size, columns)
         if how.dated and not how.counts:
-            read: Column = Moments(
-                np.where(there, k, NOWHERE),
-                lambda: _objects(
-                    [
-                        moment(v, date=False) if some else None
-                        for v, some in zip(k.tolist(), there.tolist(), strict=True)
-                    ]
-                ),
-            )
+            read: Column = moments(np.where(there, k, NOWHERE))
         else:
             read = Column(values_of(how, k, there), holds=NUMBERS)
         found = {how.name: read}
         for name in how.groups:
             found[name] = Column.of(shared(people, size, columns[name]), holds=WORDS)
-        part = memory_of_columns(found, size)
-        part.parsed, part.reading = self.parsed, self.reading
-        return part
-
-    def take(self, rows: NDArray[np.int64]) -> Memory:
-        """Return only some rows."""
-
-        def reader(name: str) -> Callable[[], Column]:
-            return lambda: self.column(name)[rows]
-
-        return self._other({name: reader(name) for name in self.columns}, len(rows))
+        return read_like(Memory(found, size), self)
 
 
-def memory_of_columns(
-    columns: Mapping[str, Column], rows: int, types: Mapping[str, Declared | None] | None = None
-) -> Memory:
-    """Return the engine of columns that are read already."""
-
-    def reader(column: Column) -> Callable[[], Column]:
-        return lambda: column
-
-    readers = {name: reader(column) for name, column in columns.items()}
-    return Memory(readers, rows, types=types)
+def concatenated(pieces: Sequence[Column]) -> Column:
+    """Return a column that came in pieces."""
+    if len(pieces) == 1:
+        return pieces[0]
+    values = [v for piece in pieces for v in piece.values.tolist()]
+    return Column.of(values, holds=pieces[0].holds if pieces else None)
 
 
-def _blocks(
-    cut: Sequence[tuple[Column, Cell]], rows: range
-) -> Iterator[tuple[list[NDArray[np.int64]], None]]:
+def _blocks(cut: Sequence[tuple[Column, Cell]], rows: range) -> Iterator[tuple[list[Whole], None]]:
     """Yield the slots of some rows, so many at a time as stay in the processor's cache."""
     for block in _cuts(rows):
         yield [cell.slots(column[block]) for column, cell in cut], None
@@ -778,7 +736,7 @@ def memory_of_frame(frame: Any) -> Memory:
     def reader(name: str) -> Callable[[], Column]:
         return lambda: column_of_series(frame.get_column(name))
 
-    def part(name: str, cell: Cell, rows: slice) -> NDArray[np.int64]:
+    def part(name: str, cell: Cell, rows: slice) -> Whole:
         return _slots(frame.get_column(name)[rows], cell)
 
     require_different(frame.columns)
@@ -795,7 +753,7 @@ def memory_of_arrow(table: Any, reading: Reading = STANDARD) -> Memory:
     return engine
 
 
-def _slots(series: Any, cell: Cell) -> NDArray[np.int64]:
+def _slots(series: Any, cell: Cell) -> Whole:
     """Return the slots of a series; texts are looked up by its engine."""
     import narwhals as nw
 

@@ -55,10 +55,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.frames.cells import Whole
     from sourdine.frames.expressions import BackEnd
     from sourdine.frames.memory import Column
-
-    Whole = NDArray[np.int64]
 
 
 REDUCTIONS = ("sum", "mean", "min", "max", "count", "last")

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from sourdine.frames.cells import Cell, Edges
+    from sourdine.frames.cells import Cell, Edges, Ranges, Whole
     from sourdine.frames.people import Reduction
     from sourdine.frames.reading import Reading
     from sourdine.grid import Grid
@@ -45,9 +45,7 @@ _WHOLE = (-(1 << 63), 1 << 64)
 """64-bit integers, signed or unsigned."""
 
 
-def float_intervals(
-    cell: Ticks, ranges: Sequence[tuple[int, int]]
-) -> list[tuple[float | None, float | None]]:
+def float_intervals(cell: Ticks, ranges: Ranges) -> list[tuple[float | None, float | None]]:
     """Return the floats whose slots lie in ranges, without NaN; None for no end.
 
     Examples
@@ -65,9 +63,7 @@ def float_intervals(
     return [_pair(*both) for both in zip(floats.tolist(), ended, strict=True)]
 
 
-def whole_intervals(
-    cell: Ticks, ranges: Sequence[tuple[int, int]]
-) -> list[tuple[int | None, int | None]]:
+def whole_intervals(cell: Ticks, ranges: Ranges) -> list[tuple[int | None, int | None]]:
     """Return the integers whose slots lie in ranges; None for no end.
 
     Examples
@@ -83,8 +79,8 @@ def whole_intervals(
 
 
 def _bisected(
-    slots: Callable[[NDArray[Any]], NDArray[np.int64]],
-    ranges: Sequence[tuple[int, int]],
+    slots: Callable[[NDArray[Any]], Whole],
+    ranges: Ranges,
     first: int,
     end: int,
 ) -> NDArray[Any]:
@@ -470,7 +466,7 @@ def _placed(cell: Ticks | Edges, x: str, v: str) -> Key | None:
     )
 
 
-def holding(cell: Cell, column: str, kind: str, ranges: Sequence[tuple[int, int]]) -> str | None:
+def holding(cell: Cell, column: str, kind: str, ranges: Ranges) -> str | None:
     """Return whether a raw number's slot lies in ranges; None if the slot itself is needed.
 
     The values are compared with the ends of the intervals above, by bisection.

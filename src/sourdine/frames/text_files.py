@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from sourdine.frames.cells import Whole
     from sourdine.frames.reading import Reading
 
 
@@ -276,7 +277,7 @@ def _is_odd(part: bytes, layout: Layout) -> bool:
     )
 
 
-def _in_order(marks: NDArray[np.uint8], quotes: NDArray[np.int64], layout: Layout) -> bool:
+def _in_order(marks: NDArray[np.uint8], quotes: Whole, layout: Layout) -> bool:
     """Return whether every quote opens a cell, closes one or is doubled within it."""
     if len(quotes) == 0:
         return True

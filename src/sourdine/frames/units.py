@@ -52,8 +52,7 @@ from sourdine.frames.reading import read_number
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from numpy.typing import NDArray
-
+    from sourdine.frames.cells import Whole
     from sourdine.frames.memory import Column
 
 
@@ -123,7 +122,7 @@ def sort_key(text: str | None) -> bytes:
     return b"\2" + bits.to_bytes(8, "big") + whole + written
 
 
-def kept(unit: Column, columns: Sequence[Column], rows: int, key: bytes) -> NDArray[np.int64]:
+def kept(unit: Column, columns: Sequence[Column], rows: int, key: bytes) -> Whole:
     """Return the rows that are kept, in their old order."""
     people = _numbered(unit)
     owned = np.bincount(people) if len(people) else people
@@ -143,7 +142,7 @@ def kept(unit: Column, columns: Sequence[Column], rows: int, key: bytes) -> NDAr
     return np.flatnonzero(stay)
 
 
-def _ranks(column: Column) -> NDArray[np.int64]:
+def _ranks(column: Column) -> Whole:
     """Return integers in the order of values."""
     if column.kind == "O":
         rank = {text: i for i, text in enumerate(sorted(column.occurring(), key=sort_key))}
@@ -153,7 +152,7 @@ def _ranks(column: Column) -> NDArray[np.int64]:
     return ranks if gone is None else np.where(gone, 0, ranks)
 
 
-def _numbered(unit: Column) -> NDArray[np.int64]:
+def _numbered(unit: Column) -> Whole:
     """Give each person a number; rows without a name belong to one person."""
     if unit.kind in "biu" and unit.gone is None:
         return np.unique(unit.data, return_inverse=True)[1]

@@ -11,7 +11,7 @@ from attrs import frozen
 
 from sourdine.calendar import DAY, FIRST, HOUR, LAST, MINUTE, NOWHERE, SECOND, moment, read_instant
 from sourdine.frames.formulas.tree import INSTANTS, LOWER, UPPER, Formula, Type
-from sourdine.frames.memory import NUMBERS, CodedText, Column, Moments
+from sourdine.frames.memory import NUMBERS, CodedText, Column, moments
 from sourdine.frames.reading import as_float, read_number, read_text
 
 if TYPE_CHECKING:
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from numbers import Real
 
     from numpy.typing import NDArray
+
+    from sourdine.frames.cells import Whole
 
     Flags = NDArray[np.bool_]
 
@@ -78,10 +80,10 @@ class Arrays:
             return CodedText((texts, data), lambda: np.array(texts, object)[data])
         if node.type in INSTANTS:
             instants = data if gone is None else np.where(gone, NOWHERE, data)
-            return Moments(instants, lambda: _moments(instants, date=node.type is Type.DATE))
+            return moments(instants, date=node.type is Type.DATE)
         return Column(data, gone, holds=NUMBERS)
 
-    def kept(self, node: Formula) -> NDArray[np.int64]:
+    def kept(self, node: Formula) -> Whole:
         """Return the rows for which a condition is true, and not missing."""
         found = self.values(node)
         true = found.data if found.gone is None else found.data & ~found.gone
@@ -125,7 +127,7 @@ def _read(column: Column, kind: Type | None) -> Values:
     return _flags(known, which)
 
 
-def _flags(known: Sequence[bool | None], which: NDArray[np.int64]) -> Values:
+def _flags(known: Sequence[bool | None], which: Whole) -> Values:
     true = np.array([one is True for one in known], np.bool_)
     gone = np.array([one is None for one in known], np.bool_)
     return Values(true[which], gone[which])
@@ -152,11 +154,6 @@ def _constant(value: Any, kind: Type | None) -> Values:
         return Values(np.array(np.nan if value is None else value, np.float64))
     gone = np.array(True) if value is None else None  # noqa: FBT003
     return Values(np.array(value or 0, np.bool_ if kind is Type.BOOLEAN else np.int64), gone)
-
-
-def _moments(instants: NDArray[np.int64], *, date: bool) -> NDArray[Any]:
-    known = {v: moment(v, date=date) for v in np.unique(instants).tolist() if v != NOWHERE}
-    return np.fromiter(map(known.get, instants.tolist()), object, len(instants))
 
 
 def _is_float(x: Values) -> bool:
@@ -271,7 +268,7 @@ def _compare(f: Callable[[Any, Any], Any]) -> Callable[[Formula, list[Values]], 
     return step
 
 
-def _paired(a: Values, b: Values) -> tuple[list[tuple[str | None, str | None]], NDArray[np.int64]]:
+def _paired(a: Values, b: Values) -> tuple[list[tuple[str | None, str | None]], Whole]:
     """Return the pairs of texts that occur, and the place of each row's pair."""
     n = max(len(b.texts), 1)
     pairs = np.asarray(a.data * n + b.data, np.int64)

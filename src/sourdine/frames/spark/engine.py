@@ -6,16 +6,16 @@ from collections import Counter
 from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from attrs import evolve
 
 from sourdine.calendar import DAY, NOWHERE
-from sourdine.errors import ParameterError
 from sourdine.frames.cells import Present, Ticks, inside, joined
-from sourdine.frames.engine import Asked, Engine, largest, merge
-from sourdine.frames.expressions import bisected
+from sourdine.frames.engine import Asked, Remote, largest, merge
 from sourdine.frames.memory import Column, memory_of_arrow
 from sourdine.frames.people import MOST as LARGEST
 from sourdine.frames.people import SHIFT, lateness, rows_of
@@ -31,14 +31,14 @@ from sourdine.frames.spark.dataframe import (
     windows,
 )
 from sourdine.frames.spark.executors import Chosen, Texts, Work, decoded, mapped, tables
+from sourdine.frames.sql import float_intervals, whole_intervals
 from sourdine.frames.units import MOST, NARROW, chosen, sort_key, start
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from numpy.typing import NDArray
-
-    from sourdine.frames.cells import Cell, Codes
+    from sourdine.frames.cells import Cell, Codes, Ranges, Whole
+    from sourdine.frames.engine import Engine, Groups, Named, NamedTicks, Occurring, Powers
     from sourdine.frames.formulas.engine import Formulas
     from sourdine.frames.memory import Declared
     from sourdine.frames.people import Reduction
@@ -46,11 +46,8 @@ if TYPE_CHECKING:
     from sourdine.frames.spark.cells import SparkKey
     from sourdine.frames.spark.formulas import SparkOf
 
-    Whole = NDArray[np.int64]
-    Ranges = tuple[tuple[int, int], ...]
-    NamedTicks = tuple[str, Ticks]
-    Range = tuple[int, int]
-    Named = Sequence[tuple[str, Cell]]
+    Listed = tuple[tuple[int, int], ...]
+    One = tuple[str, Ticks]
     Answer = tuple[list[Whole], list[list[int]]]
 
 
@@ -58,7 +55,7 @@ if TYPE_CHECKING:
 
 
 class Planned:
-    """Ranges that several statistics will ask for; one pass reads all of them.
+    """Listed that several statistics will ask for; one pass reads all of them.
 
     Examples
     --------
@@ -78,10 +75,10 @@ class Planned:
     """
 
     def __init__(self) -> None:
-        self._wanted: dict[NamedTicks, list[tuple[int, int]]] = {}
-        self._known: dict[NamedTicks, tuple[Ranges, Whole, Whole]] = {}
+        self._wanted: dict[One, list[tuple[int, int]]] = {}
+        self._known: dict[One, tuple[Listed, Whole, Whole]] = {}
 
-    def add(self, of: NamedTicks, ranges: Ranges) -> None:
+    def add(self, of: One, ranges: Listed) -> None:
         """Announce ranges, unless they are known."""
         known = self._known[of][0] if of in self._known else ()
         if not all(any(a <= low and high <= b for a, b in known) for low, high in ranges):
@@ -95,11 +92,11 @@ class Planned:
 
     def read(self, asked: Asked, ticks: Whole, counts: Whole) -> None:
         """Store the counts of a query."""
-        of = cast("NamedTicks", asked.cells[0])
+        of = cast("One", asked.cells[0])
         del self._wanted[of]
         self._known[of] = (asked.within or (), *merge([(ticks, counts)]))
 
-    def between(self, of: NamedTicks, ranges: Ranges) -> tuple[Whole, Whole]:
+    def between(self, of: One, ranges: Listed) -> tuple[Whole, Whole]:
         """Return the ticks within ranges that were read."""
         _, ticks, counts = self._known[of]
         there = inside(ticks, ranges)
@@ -145,9 +142,7 @@ def _cut(e: Expressions, v: Any, most: int) -> list[tuple[Any, int]]:
     ]
 
 
-def within(
-    e: Expressions, cell: Ticks, place: str, kind: str, slot: Any, ranges: Sequence[Range]
-) -> Any:
+def within(e: Expressions, cell: Ticks, place: str, kind: str, slot: Any, ranges: Ranges) -> Any:
     """Return a condition that holds for the ticks of some ranges, on the raw values if possible.
 
     Snapping is monotone, so the values of a range of ticks are an interval; its ends are found by
@@ -156,59 +151,19 @@ def within(
     of every file: that takes several times as long as reading the values.
     """
     f, ranges = e.functions, joined(ranges, cell.size)
-    numbers = kind in {"integer", "float"} and not cell.dated
-    if not numbers:
-        return _any(f, [slot.between(e.whole(a), e.whole(b - 1)) for a, b in ranges])
+    if kind not in {"integer", "float"} or cell.dated:
+        slots = (slot.between(e.whole(a), e.whole(b - 1)) for a, b in ranges)
+        return reduce(or_, slots, f.lit(False))  # noqa: FBT003
+    single: Any = Ticks(cell.column, cell.grid)
     if kind == "integer" and cell.grid.integral:
-        lower, step = int(cell.grid.lower), int(cell.grid.step)
         x, there = f.col(place).cast("bigint"), f.col(place).isNotNull()
-        ends = _ends(cell, ranges, lambda tick: lower + tick * step - step // 2)
+        intervals: Sequence[tuple[Any, Any]] = whole_intervals(single, ranges)
     else:
         x, none = e.number(f.col(place), kind)
-        there = ~none
-        ends = _ends(cell, ranges, lambda tick: _least_float(cell, tick))
-    starts_inside = int(ends[0][0] is None)
-    edges = [end for both in ends for end in both if end is not None]
-    passed = bisected(x, edges, e, starts_inside)
+        there, intervals = ~none, float_intervals(single, ranges)
+    edges = [end for both in intervals for end in both if end is not None]
+    passed = e.rank(x, edges) + e.whole(int(intervals[0][0] is None))
     return there & (passed.bitwiseAND(e.whole(1)) == e.whole(1))
-
-
-def _any(f: Any, conditions: Sequence[Any]) -> Any:
-    found = f.lit(False)  # noqa: FBT003
-    for condition in conditions:
-        found = found | condition
-    return found
-
-
-def _ends(
-    cell: Ticks, ranges: Sequence[Range], least: Callable[[int], Any]
-) -> list[tuple[Any, Any]]:
-    """Return the least value of each range and of what follows it; None for no end."""
-    return [
-        (None if a <= 0 else least(a), None if b > cell.grid.last else least(b)) for a, b in ranges
-    ]
-
-
-def _least_float(cell: Ticks, tick: int) -> float:
-    """Return the least float that is snapped to a tick or beyond."""
-    plain = Ticks(None, cell.grid)
-    low, high = _rank(float("-inf")), _rank(float("inf"))
-    while high - low > 1:
-        middle = (low + high) // 2
-        reached = plain.slots(Column(np.array([_unrank(middle)])))[0] >= tick
-        low, high = (low, middle) if reached else (middle, high)
-    return _unrank(high)
-
-
-def _rank(x: float) -> int:
-    """Return the rank of a float in the order of floats."""
-    bits = int(np.array([x]).view(np.int64)[0])
-    return bits if bits >= 0 else -(bits & (_INT64 - 1))
-
-
-def _unrank(rank: int) -> float:
-    bits = rank if rank >= 0 else (-rank) | _INT64
-    return float(np.array([bits], np.uint64).view(np.float64)[0])
 
 
 # ---- Unit bounding -------------------------------------------------------------------------------
@@ -508,7 +463,7 @@ def _whole_number(e: Expressions, how: Reduction) -> Any:
 # ---- The engine ----------------------------------------------------------------------------------
 
 
-class Spark(Engine):
+class Spark(Remote):
     """A Spark data frame, classic or Connect; only integers come out.
 
     Parameters
@@ -517,13 +472,17 @@ class Spark(Engine):
         The rows: not a stream, with distinct names, the same each time they are read.
     """
 
-    away = True
+    _what = (
+        "a Spark frame",
+        "Collect the necessary columns with toPandas or toArrow, if they are small.",
+    )
 
     def __init__(self, frame: Any) -> None:
         names = require_usable(frame)
         require_determined(frame)
         self._place = {name: f"c{i}" for i, name in enumerate(names)}
         fields = frame.schema.fields
+        self.columns = tuple(names)
         self._kinds = {n: kind_of(field.dataType) for n, field in zip(names, fields, strict=True)}
         self._types = {n: declared(field.dataType) for n, field in zip(names, fields, strict=True)}
         self._frame = frame.toDF(*self._place.values())
@@ -541,10 +500,6 @@ class Spark(Engine):
         engine._forget()  # noqa: SLF001
         return engine
 
-    @property
-    def columns(self) -> tuple[str, ...]:
-        return tuple(self._kinds)
-
     def kind(self, name: str) -> str | None:
         return STATED.get(self._kinds[name], self._kinds[name])
 
@@ -557,7 +512,7 @@ class Spark(Engine):
     def rows(self) -> int:
         return int(self._counted(Asked(()))[1].sum())
 
-    def groups(self, cells: Named) -> Iterator[tuple[list[Whole], Whole | None]]:
+    def groups(self, cells: Named) -> Iterator[Groups]:
         """Yield the slots that occur, and their counts: one query."""
         yield self._counted(Asked(tuple(cells)))
 
@@ -569,12 +524,7 @@ class Spark(Engine):
         _, found = self._answer(Asked(((name, cell),), most))
         return found[0][1:] if found else [0] * (most + 1)
 
-    def total(self, name: str, cell: Ticks, power: int) -> int:
-        return self.moments(name, cell, power)[power]
-
-    def products(
-        self, cells: Sequence[tuple[str, Ticks]], powers: Sequence[tuple[int, ...]]
-    ) -> list[int]:
+    def products(self, cells: NamedTicks, powers: Powers) -> list[int]:
         """Return sums of products of ticks: one query, where Spark can compute them in 64 bits."""
         keys = [self._key(*each) for each in cells]
         known = [key.expression for key in keys if key is not None and key.direct]
@@ -604,9 +554,7 @@ class Spark(Engine):
         """Return codes along axes, and for each the number of rows and the sums of powers."""
         return self._answer(Asked(tuple(axes)) if of is None else Asked((*axes, of), most))
 
-    def between(
-        self, name: str, cell: Ticks, ranges: Sequence[tuple[int, int]]
-    ) -> tuple[Whole, Whole]:
+    def between(self, name: str, cell: Ticks, ranges: Ranges) -> tuple[Whole, Whole]:
         """Return the ticks within ranges; Spark counts only the values that fall there."""
         if not ranges:
             return merge([])
@@ -619,9 +567,7 @@ class Spark(Engine):
             self._planned.read(asked, ticks, counts)
         return self._planned.between(of, wanted)
 
-    def within(
-        self, cells: Named, ranges: Sequence[tuple[int, int]]
-    ) -> Iterator[tuple[list[Whole], Whole | None]]:
+    def within(self, cells: Named, ranges: Ranges) -> Iterator[Groups]:
         """Yield the slots of rows whose ticks lie in ranges, and their counts: one query."""
         yield self._counted(Asked(tuple(cells), within=tuple(ranges)))
 
@@ -759,7 +705,7 @@ class Spark(Engine):
 
     # ---------------------------------------------------------------- values and rows
 
-    def combinations(self, names: Sequence[str]) -> Iterator[tuple[list[Column], Whole | None]]:
+    def combinations(self, names: Sequence[str]) -> Iterator[Occurring]:
         """Yield the texts that occur in columns, and their counts: for unlisted keys."""
         f, e = self._e.functions, self._e
         plain = {n: e.plain(self._place[n], self._kinds[n]) for n in names}
@@ -792,10 +738,8 @@ class Spark(Engine):
         both = (found.column(name).to_pylist() for name in ("n", "people"))
         return dict(zip(*both, strict=True))
 
-    def only(self, *names: str) -> Spark:
-        engine = self.afresh()
-        engine._kinds = {name: self._kinds[name] for name in names}  # noqa: SLF001
-        return engine
+    def only(self, *names: str) -> Engine:
+        return super(Spark, self.afresh()).only(*names)
 
     def split(self, name: str, keys: Codes) -> list[Engine]:
         key, place = self._key(name, keys), self._place[name]
@@ -832,8 +776,7 @@ class Spark(Engine):
         places = {name: f"d{len(self._place)}x{i}" for i, name in enumerate(formulas.columns)}
         added = [x.alias(places[name]) for name, x in own.items()]
         engine = self._other(rows.select("*", *added) if added else rows)
-        engine._place = {**self._place, **{name: places[name] for name in own}}  # noqa: SLF001
-        engine._with_types(own)  # noqa: SLF001
+        engine._add({name: places[name] for name in own})  # noqa: SLF001
         if not rest and where is None:
             return engine
         return engine._by_numpy(evolve(formulas, where=where, columns=rest), places)  # noqa: SLF001
@@ -845,9 +788,11 @@ class Spark(Engine):
 
         return SparkOf(self._e, self._place, self._kinds)
 
-    def _with_types(self, names: Iterable[str]) -> None:
-        """Note the types of columns that were added to the frame."""
-        types = {name: self._frame.schema[self._place[name]].dataType for name in names}
+    def _add(self, places: Mapping[str, str]) -> None:
+        """Note columns that were added to the frame, and their types."""
+        types = {name: self._frame.schema[place].dataType for name, place in places.items()}
+        self.columns = (*self.columns, *places)
+        self._place = {**self._place, **places}
         self._kinds = {**self._kinds, **{name: kind_of(own) for name, own in types.items()}}
         self._types = {**self._types, **{name: declared(own) for name, own in types.items()}}
 
@@ -859,11 +804,10 @@ class Spark(Engine):
         for name, place in places.items():
             node = formulas.columns[name]
             types = types.add(place, _SPARK_TYPES[node.type.name] if node.type else "")
-        names = {place: name for name, place in self._place.items() if name in self._kinds}
+        names = {place: name for name, place in self._place.items() if name in self.columns}
         work = Formulated(names, formulas, places, self.reading)
         engine = self._read(mapped(rows, work, types))
-        engine._place = {**self._place, **places}  # noqa: SLF001
-        engine._with_types(places)  # noqa: SLF001
+        engine._add(places)  # noqa: SLF001
         return engine
 
     def reduced(self, how: Reduction) -> Engine:
@@ -877,19 +821,17 @@ class Spark(Engine):
         )
         rows = grouped(self._frame, self._e, self._placed_kinds, placed, self.reading)
         engine = self._other(rows)
-        engine._place = {name: f"c{i}" for i, name in enumerate(how.names)}  # noqa: SLF001
-        types = [field.dataType for field in rows.schema.fields]
-        engine._kinds = dict(zip(how.names, map(kind_of, types), strict=True))  # noqa: SLF001
-        engine._types = dict(zip(how.names, map(declared, types), strict=True))  # noqa: SLF001
+        engine.columns, engine._place = (), {}  # noqa: SLF001
+        engine._add({name: f"c{i}" for i, name in enumerate(how.names)})  # noqa: SLF001
         return engine
 
     def named(self) -> Any:
         """Return the rows as a data frame of Spark's, with the names of the columns."""
-        return self._frame.select(*(self._place[n] for n in self._kinds)).toDF(*self._kinds)
+        return self._frame.select(*(self._place[n] for n in self.columns)).toDF(*self.columns)
 
     @property
     def _placed_kinds(self) -> dict[str, str]:
-        return {self._place[name]: kind for name, kind in self._kinds.items()}
+        return {self._place[name]: self._kinds[name] for name in self.columns}
 
     def _other(self, frame: Any) -> Spark:
         """Return other rows with the same columns."""
@@ -904,25 +846,6 @@ class Spark(Engine):
             n: "text" if kind == "other" else kind for n, kind in self._kinds.items()
         }
         return engine
-
-    def slots(self, cells: Named, rows: int) -> Iterator[list[Whole]]:
-        """Raise: single rows do not leave the engine."""
-        del cells, rows
-        raise _away()
-
-    def column(self, name: str, *, strict: bool = False) -> Column:
-        """Raise: single rows do not leave the engine."""
-        del name, strict
-        raise _away()
-
-
-def _away() -> ParameterError:
-    return ParameterError(
-        "data",
-        "be on this machine to be read row by row",
-        "a Spark frame",
-        "Collect the necessary columns with toPandas or toArrow, if they are small.",
-    )
 
 
 def _serves(answered: Asked, asked: Asked) -> bool:

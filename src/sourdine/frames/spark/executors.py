@@ -29,13 +29,9 @@ from sourdine.version import __version__
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from numpy.typing import NDArray
-
-    from sourdine.frames.cells import Cell, Codes, Ticks
+    from sourdine.frames.cells import Cell, Codes, Ticks, Whole
     from sourdine.frames.engine import Asked
     from sourdine.frames.reading import Reading
-
-    Whole = NDArray[np.int64]
 
 
 # ---- The executors' Python -----------------------------------------------------------------------
